@@ -1,0 +1,48 @@
+/** Measures of a classifier's answers: macro-F1, accuracy of the surest share, expected calibration error. */
+import type { Outcome } from './cross-validate.ts';
+
+/** Mean over the kinds of F1 = 2 · true positives / (actual + answered). */
+export function macroF1(outcomes: readonly Outcome[], kinds: readonly string[]): number {
+  let sum = 0;
+  for (const kind of kinds) {
+    const actual = outcomes.filter((o) => o.kind === kind).length;
+    const answered = outcomes.filter((o) => o.answer === kind).length;
+    const hits = outcomes.filter((o) => o.kind === kind && o.answer === kind).length;
+    sum += actual + answered === 0 ? 0 : (2 * hits) / (actual + answered);
+  }
+  return sum / kinds.length;
+}
+
+/** Share of right answers among the given share of surest answers, with the confidence at which that share begins. */
+export function accuracyOfSurest(
+  outcomes: readonly Outcome[],
+  share: number,
+): { accuracy: number; from: number } {
+  const surest = outcomes
+    .toSorted((a, b) => b.confidence - a.confidence)
+    .slice(0, Math.round(outcomes.length * share));
+  const hits = surest.filter((o) => o.kind === o.answer).length;
+  return { accuracy: hits / (surest.length || 1), from: surest.at(-1)?.confidence ?? 0 };
+}
+
+/** What a threshold gives: the share of issues that it labels and how many of those labels are right. */
+export function atThreshold(
+  outcomes: readonly Outcome[],
+  threshold: number,
+): { labelled: number; accuracy: number } {
+  const labelled = outcomes.filter((o) => o.confidence >= threshold);
+  const hits = labelled.filter((o) => o.kind === o.answer).length;
+  return { labelled: labelled.length / (outcomes.length || 1), accuracy: hits / (labelled.length || 1) };
+}
+
+/** Mean gap between confidence and accuracy over ten bins of confidence. */
+export function calibrationError(outcomes: readonly Outcome[]): number {
+  let error = 0;
+  for (let bin = 0; bin < 10; bin++) {
+    const inside = outcomes.filter((o) => Math.min(9, Math.floor(o.confidence * 10)) === bin);
+    const hits = inside.filter((o) => o.kind === o.answer).length;
+    const confidence = inside.reduce((sum, o) => sum + o.confidence, 0);
+    error += Math.abs(hits - confidence);
+  }
+  return error / (outcomes.length || 1);
+}

@@ -1,0 +1,109 @@
+/**
+ * Takes a Markdown issue apart into what carries different evidence: title, prose, code, template headings with
+ * their answers, and whole lines. Reads title and description only: dates, people and ids would teach the wrong thing.
+ */
+
+export type IssueText = { readonly title: string; readonly description: string };
+
+export type Section = { readonly heading: string; readonly value: string };
+
+export type Document = {
+  readonly title: string;
+  /** The description as given, cut to {@link BODY_CHARS_MAX}. */
+  readonly body: string;
+  /** Sentences of the description without code, comments, quotes of templates, links and markup. */
+  readonly prose: string;
+  readonly code: string;
+  readonly sections: readonly Section[];
+  /** Normalised non-empty lines outside code: digits as 0, at most 100 characters each. */
+  readonly lines: readonly string[];
+  /** Text of HTML comments, which templates leave behind. */
+  readonly comments: string;
+};
+
+/** What lies beyond says little about the kind of an issue, and CPU is bounded. */
+export const BODY_CHARS_MAX = 12_000;
+
+const FENCE = /^[ \t]*(?:```|~~~)/;
+const HEADING = /^(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]{2,80})\*\*:?|<summary>(.{2,80}?)<\/summary>)\s*$/;
+const FIELD = /^(?:[-*]\s+)?\*{0,2}([A-Za-z][^:*]{1,60}?)\*{0,2}\s*:\*{0,2}\s*(\S.{0,80})?$/;
+
+/** Never throws: any two strings are a document. */
+export function parseDocument(issue: IssueText): Document {
+  const body = issue.description.slice(0, BODY_CHARS_MAX).replaceAll('\r', '');
+  const comments: string[] = [];
+  const bare = body.replace(/<!--([\s\S]*?)(?:-->|$)/g, (_, text: string) => {
+    comments.push(text);
+    return ' ';
+  });
+  const code: string[] = [];
+  const prose: string[] = [];
+  const lines: string[] = [];
+  const sections: Section[] = [];
+  let inFence = false;
+  let heading = '';
+  for (const raw of bare.split('\n')) {
+    if (FENCE.test(raw)) {
+      inFence = !inFence;
+      if (inFence) lines.push('```');
+      continue;
+    }
+    if (inFence) {
+      code.push(raw);
+      continue;
+    }
+    const line = raw.trim();
+    if (line === '') continue;
+    lines.push(normaliseLine(line));
+    const found = HEADING.exec(line);
+    if (found) {
+      if (heading !== '') sections.push({ heading, value: '' });
+      heading = normaliseLine(found[1] ?? found[2] ?? found[3] ?? '');
+      continue;
+    }
+    if (heading !== '') {
+      sections.push({ heading, value: normaliseLine(line) });
+      heading = '';
+    }
+    const field = FIELD.exec(line);
+    if (field)
+      sections.push({ heading: normaliseLine(field[1] ?? ''), value: normaliseLine(field[2] ?? '') });
+    prose.push(plainText(line, code));
+  }
+  if (heading !== '') sections.push({ heading, value: '' });
+  for (const comment of comments)
+    for (const l of comment.split('\n')) if (l.trim() !== '') lines.push(normaliseLine(l));
+  return {
+    title: issue.title.slice(0, 500),
+    body,
+    prose: prose.join('\n'),
+    code: code.join('\n'),
+    sections,
+    lines,
+    comments: comments.join('\n'),
+  };
+}
+
+/** Lower case, markup and spacing dropped, digits as 0: the same template line always reads the same. */
+export function normaliseLine(line: string): string {
+  return line
+    .toLowerCase()
+    .replace(/[#*_`>|]+/g, ' ')
+    .replace(/\d+/g, '0')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 100);
+}
+
+function plainText(line: string, code: string[]): string {
+  return line
+    .replace(/`([^`]+)`/g, (_, inline: string) => {
+      code.push(inline);
+      return ` ${inline} `;
+    })
+    .replace(/!\[[^\]]*\]\([^)]*\)|<img[^>]*>/gi, ' imgtoken ')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1 urltoken ')
+    .replace(/https?:\/\/\S+/gi, ' urltoken ')
+    .replace(/<\/?[a-z][^>]*>/gi, ' ')
+    .replace(/[*_>#|~]+/g, ' ');
+}

@@ -1,0 +1,136 @@
+/**
+ * Counts the features of one document, block by block, in hashed buckets. Blocks are normalised apart, so that a long
+ * description cannot drown its title. Nothing is stored by name: whoever explains a prediction counts again with names.
+ */
+import type { Document } from './document.ts';
+import { codeWords, proseWords } from './words.ts';
+
+export const BUCKET_BITS = 16;
+export const BUCKETS = 1 << BUCKET_BITS;
+
+/** Weight of each block in the sum of block cosines. */
+export const BLOCK_WEIGHTS = {
+  titleWords: 1,
+  titlePairs: 0.75,
+  words: 0.7,
+  pairs: 1,
+  opening: 0.2,
+  characters: 1,
+  code: 0.75,
+  template: 0.75,
+  lines: 0.75,
+  grammar: 0.2,
+} as const;
+
+export type BlockName = keyof typeof BLOCK_WEIGHTS;
+/** How often each bucket was counted; typed arrays, because a learner holds hundreds of them in little memory. */
+export type Block = { readonly name: BlockName; readonly buckets: Int32Array; readonly counts: Uint16Array };
+/** Told every named feature as it is counted. */
+export type Witness = (bucket: number, block: BlockName, text: string) => void;
+
+const PROSE_WORDS_MAX = 1200;
+const CHARACTER_WORDS_MAX = 900;
+const CODE_CHARS_MAX = 8000;
+const LINES_MAX = 200;
+
+const GRAMMAR_WORDS = new Set(
+  (
+    'i me my we our you your it its this that these those there here they a an the and or but if then so because when while ' +
+    'where what which who how why not no can could would should will may might must do does did is are was were be been have ' +
+    'has had to of in on at by for from with without as into about after before only also just still even more than any some ' +
+    'all same please want need like get use make see try know think ? ! .'
+  ).split(' '),
+);
+
+export function countFeatures(document: Document, witness?: Witness): Block[] {
+  const titleWords = proseWords(document.title);
+  const words = proseWords(document.prose.slice(0, CODE_CHARS_MAX)).slice(0, PROSE_WORDS_MAX);
+  const blocks: Block[] = [];
+  const block = (name: BlockName, fill: (add: (text: string) => void) => void): void => {
+    const counts = new Map<number, number>();
+    const salt = hash(name, 0x811c9dc5);
+    fill((text) => {
+      const bucket = toBucket(hash(text, salt));
+      counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
+      witness?.(bucket, name, text);
+    });
+    blocks.push(toBlock(name, counts));
+  };
+  block('titleWords', (add) => titleWords.forEach(add));
+  block('titlePairs', (add) => eachPair(['^', ...titleWords], add));
+  block('words', (add) => words.forEach(add));
+  block('pairs', (add) => eachPair(words, add));
+  block('opening', (add) => {
+    words.slice(0, 40).forEach(add);
+    eachPair(words.slice(0, 40), add);
+  });
+  block('code', (add) => codeWords(document.code.slice(0, CODE_CHARS_MAX)).forEach(add));
+  block('template', (add) => {
+    for (const { heading, value } of document.sections.slice(0, LINES_MAX)) {
+      add(heading);
+      add(`${heading} = ${value}`);
+    }
+  });
+  block('lines', (add) => document.lines.slice(0, LINES_MAX).forEach(add));
+  block('grammar', (add) => eachGrammarGram([...titleWords, '.', ...words], add));
+  blocks.push(toBlock('characters', countCharacters(`${document.title} ${document.prose}`)));
+  return blocks;
+}
+
+function toBlock(name: BlockName, counts: ReadonlyMap<number, number>): Block {
+  return { name, buckets: Int32Array.from(counts.keys()), counts: Uint16Array.from(counts.values()) };
+}
+
+function eachPair(words: readonly string[], add: (text: string) => void): void {
+  for (let i = 1; i < words.length; i++) add(`${words[i - 1]} ${words[i]}`);
+}
+
+/** Two- and three-word frames in which content words are blanks: "how _ i", "would be _". */
+function eachGrammarGram(words: readonly string[], add: (text: string) => void): void {
+  let previous = '';
+  let beforePrevious = '';
+  for (const word of words) {
+    const shape = GRAMMAR_WORDS.has(word) ? word : '_';
+    if (shape !== '_' || previous !== '_') {
+      if (previous !== '') add(`${previous} ${shape}`);
+      if (beforePrevious !== '') add(`${beforePrevious} ${previous} ${shape}`);
+    } else if (beforePrevious !== '_' && beforePrevious !== '') add(`${beforePrevious} _ _`);
+    beforePrevious = previous;
+    previous = shape;
+  }
+}
+
+/** Three to five characters, word by word with a blank on either side; each distinct word is hashed once. */
+function countCharacters(text: string): Map<number, number> {
+  const times = new Map<string, number>();
+  const words = text.toLowerCase().match(/[a-z0-9_']+|[?!]/g) ?? [];
+  for (const word of words.slice(0, CHARACTER_WORDS_MAX)) times.set(word, (times.get(word) ?? 0) + 1);
+  const counts = new Map<number, number>();
+  const salt = hash('characters', 0x811c9dc5);
+  for (const [word, count] of times) {
+    const padded = ` ${word.slice(0, 30)} `;
+    for (let start = 0; start + 3 <= padded.length; start++) {
+      let h = salt;
+      const end = Math.min(padded.length, start + 5);
+      for (let i = start; i < end; i++) {
+        h = Math.imul(h ^ padded.charCodeAt(i), 0x01000193);
+        if (i - start < 2) continue;
+        const bucket = toBucket(h);
+        counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+      }
+    }
+  }
+  return counts;
+}
+
+/** FNV-1a over UTF-16 units. */
+function hash(text: string, seed: number): number {
+  let h = seed;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return h;
+}
+
+function toBucket(h: number): number {
+  const mixed = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
+  return (mixed ^ (mixed >>> 13)) >>> (32 - BUCKET_BITS);
+}

@@ -1,0 +1,38 @@
+/** A learned model as it is stored: plain JSON, its large arrays as text of `codec.ts`. */
+import type { Scores } from './kind.ts';
+
+/** Raised whenever features or layout change, because buckets then mean something else; other versions are not read. */
+export const MODEL_VERSION = 1;
+
+export type Model = {
+  readonly version: typeof MODEL_VERSION;
+  /** How many issues of each kind it learned from. */
+  readonly learned: Scores;
+  /** Document frequency by bucket. */
+  readonly frequencies: string;
+  /** Weight by bucket, one text per kind, in units of `weightMax`. */
+  readonly weights: readonly [string, string, string];
+  readonly weightMax: number;
+  readonly form: FormModel;
+  readonly calibration: Calibration;
+};
+
+/** The kernel over the form of issues: one row per learned issue. */
+export type FormModel = {
+  /** Multiplies each column, so that the squared distance of two typical issues is 1. */
+  readonly scales: readonly number[];
+  /** Largest value per column; rows are levels of it. */
+  readonly maxima: readonly number[];
+  readonly rows: readonly string[];
+  readonly coefficients: readonly Scores[];
+};
+
+/** Probabilities are softmax(slope × score + bias). */
+export type Calibration = { readonly slope: number; readonly bias: Scores };
+
+/** @returns undefined for anything but a model of this version. */
+export function asModel(stored: unknown): Model | undefined {
+  const isModel =
+    typeof stored === 'object' && stored !== null && 'version' in stored && stored.version === MODEL_VERSION;
+  return isModel ? (stored as Model) : undefined;
+}

@@ -1,0 +1,162 @@
+/**
+ * Learns a model from labelled issues: regularised least squares on one kernel, the sum of block cosines (kept as
+ * hashed weights) and the kernel over the form (kept as rows). Deterministic; a generator, because a sandbox
+ * grants CPU in short slices.
+ */
+import { calibrate } from './calibrate.ts';
+import { encodeLevels, FREQUENCY_VALUES, toFrequencyLevel, toSignedLevel } from './codec.ts';
+import { parseDocument, type IssueText } from './document.ts';
+import { BUCKETS, countFeatures, type Block } from './features.ts';
+import { distanceSquared, fitForm, kernelOf, readRows } from './form.ts';
+import { KINDS, type Kind, type Scores } from './kind.ts';
+import { MODEL_VERSION, type Model } from './model.ts';
+import { solveRidge, type LowerMatrix } from './solve.ts';
+import { structure } from './structure.ts';
+import { documentFrequencies, rarity, toVector, type SparseVector } from './vector.ts';
+
+export type Example = IssueText & { readonly kind: Kind };
+
+const RIDGE = 1;
+
+/** Yields the rough cost since the last yield, in microseconds of an interpreter without JIT. */
+export function* train(examples: readonly Example[]): Generator<number, Model> {
+  const documents: Block[][] = [];
+  const forms: Float64Array[] = [];
+  for (const example of examples) {
+    const document = parseDocument(example);
+    documents.push(countFeatures(document));
+    forms.push(Float64Array.from(structure(document), ({ value }) => value));
+    yield 1000 + document.body.length * 2;
+  }
+  const frequencies = documentFrequencies(documents);
+  const frequencyText = encodeLevels(Array.from(frequencies, toFrequencyLevel));
+  yield BUCKETS / 3;
+  const rarities = Float32Array.from(frequencies, (f) =>
+    rarity(FREQUENCY_VALUES[Math.round(toFrequencyLevel(f))] ?? 0, examples.length),
+  );
+  yield BUCKETS / 5;
+  const vectors: SparseVector[] = [];
+  for (const blocks of documents.splice(0)) {
+    const vector = toVector(blocks, (bucket) => rarities[bucket] ?? 0);
+    vectors.push(vector);
+    yield vector.buckets.length / 3;
+  }
+  const kernel = yield* linearKernel(vectors, frequencies);
+  const form = fitForm(forms);
+  yield forms.length * 70;
+  const points = readRows(form);
+  for (let i = 0; i < kernel.length; i++) {
+    const row = kernel[i] ?? new Float64Array(0);
+    for (let j = 0; j <= i; j++)
+      row[j] = (row[j] ?? 0) + kernelOf(distanceSquared(points[i] ?? row, points[j] ?? row));
+    yield i * 10;
+  }
+
+  const kinds = examples.map(({ kind }) => KINDS.indexOf(kind));
+  const learned = KINDS.map((_, kind) => kinds.filter((k) => k === kind).length);
+  const targets = KINDS.map((_, kind) =>
+    Float64Array.from(kinds, (k) => (k === kind ? 1 : 0) - (learned[kind] ?? 0) / kinds.length),
+  );
+  const solution = yield* scaled(solveRidge(kernel, targets, RIDGE), 1 / 20);
+  const coefficients = kinds.map((_, i) =>
+    triple((kind) => Number((solution.coefficients[kind]?.[i] ?? 0).toPrecision(5))),
+  );
+  const leftOut = kinds.map((_, i) => triple((kind) => solution.leftOut[kind]?.[i] ?? 0));
+  const calibration = yield* scaled(calibrate(leftOut, kinds), 1 / 2);
+  return {
+    version: MODEL_VERSION,
+    learned: triple((kind) => learned[kind] ?? 0),
+    frequencies: frequencyText,
+    ...(yield* linearWeights(vectors, coefficients)),
+    form: { ...form, coefficients },
+    calibration,
+  };
+}
+
+/** Dot products of all pairs, by bucket, so that only shared features cost anything. */
+function* linearKernel(
+  vectors: readonly SparseVector[],
+  frequencies: Uint16Array,
+): Generator<number, LowerMatrix> {
+  const starts = new Int32Array(BUCKETS + 1);
+  for (let bucket = 0; bucket < BUCKETS; bucket++)
+    starts[bucket + 1] = (starts[bucket] ?? 0) + (frequencies[bucket] ?? 0);
+  const owners = new Uint16Array(starts[BUCKETS] ?? 0);
+  const values = new Float32Array(owners.length);
+  const fill = starts.slice(0, BUCKETS);
+  yield BUCKETS / 10;
+  for (const [owner, vector] of vectors.entries()) {
+    for (let i = 0; i < vector.buckets.length; i++) {
+      const bucket = vector.buckets[i] ?? 0;
+      const at = fill[bucket] ?? 0;
+      fill[bucket] = at + 1;
+      owners[at] = owner;
+      values[at] = vector.values[i] ?? 0;
+    }
+    yield vector.buckets.length / 5;
+  }
+  const kernel: LowerMatrix = vectors.map((_, i) => new Float64Array(i + 1));
+  let done = 0;
+  for (let bucket = 0; bucket < BUCKETS; bucket++) {
+    const start = starts[bucket] ?? 0;
+    const end = starts[bucket + 1] ?? 0;
+    for (let p = start; p < end; p++) {
+      const row = kernel[owners[p] ?? 0] ?? new Float64Array(0);
+      const value = values[p] ?? 0;
+      // Postings are in the order of their owners, hence always the lower half.
+      for (let q = start; q <= p; q++) {
+        const owner = owners[q] ?? 0;
+        row[owner] = (row[owner] ?? 0) + value * (values[q] ?? 0);
+      }
+    }
+    done += 1 + ((end - start) * (end - start)) / 2;
+    if (done > 100_000) {
+      yield done / 20;
+      done = 0;
+    }
+  }
+  return kernel;
+}
+
+/** Σ coefficient × vector: what the linear part of the kernel answers, without the examples. */
+function* linearWeights(
+  vectors: readonly SparseVector[],
+  coefficients: readonly Scores[],
+): Generator<number, Pick<Model, 'weights' | 'weightMax'>> {
+  const sums = [new Float64Array(BUCKETS), new Float64Array(BUCKETS), new Float64Array(BUCKETS)] as const;
+  for (const [i, { buckets, values }] of vectors.entries()) {
+    const alpha = coefficients[i] ?? [0, 0, 0];
+    for (const kind of [0, 1, 2] as const) {
+      const sum = sums[kind];
+      for (let k = 0; k < buckets.length; k++) {
+        const bucket = buckets[k] ?? 0;
+        sum[bucket] = (sum[bucket] ?? 0) + alpha[kind] * (values[k] ?? 0);
+      }
+    }
+    yield buckets.length / 3;
+  }
+  let max = 1e-9;
+  for (const sum of sums) for (const value of sum) max = Math.max(max, Math.abs(value));
+  yield BUCKETS / 5;
+  const encoded: string[] = [];
+  for (const sum of sums) {
+    encoded.push(encodeLevels(sum.map((value) => toSignedLevel(value / max))));
+    yield BUCKETS / 3;
+  }
+  return {
+    weights: [encoded[0] ?? '', encoded[1] ?? '', encoded[2] ?? ''],
+    weightMax: Number(max.toPrecision(5)),
+  };
+}
+
+function* scaled<T>(steps: Generator<number, T>, factor: number): Generator<number, T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    yield step.value * factor;
+  }
+}
+
+function triple(of: (kind: number) => number): Scores {
+  return [of(0), of(1), of(2)];
+}

@@ -1,0 +1,40 @@
+/** A document as one sparse vector: every block weighed by rarity, brought to unit length, and scaled by its weight. */
+import type { Block } from './features.ts';
+import { BLOCK_WEIGHTS, BUCKETS } from './features.ts';
+
+/** A bucket may stand in it twice, when features of two blocks share it. */
+export type SparseVector = { readonly buckets: Int32Array; readonly values: Float32Array };
+
+/** In how many of the documents each bucket was counted. */
+export function documentFrequencies(documents: readonly (readonly Block[])[]): Uint16Array {
+  const seen = new Uint16Array(BUCKETS);
+  for (const blocks of documents)
+    for (const { buckets } of blocks) for (const bucket of buckets) seen[bucket] = (seen[bucket] ?? 0) + 1;
+  return seen;
+}
+
+/** Largest for a bucket that no document has. */
+export function rarity(frequency: number, documents: number): number {
+  return Math.log((documents + 1) / (Math.min(frequency, documents) + 1)) + 1;
+}
+
+export function toVector(blocks: readonly Block[], rarityOf: (bucket: number) => number): SparseVector {
+  const size = blocks.reduce((sum, block) => sum + block.buckets.length, 0);
+  const buckets = new Int32Array(size);
+  const values = new Float32Array(size);
+  let at = 0;
+  for (const block of blocks) {
+    const start = at;
+    let squares = 0;
+    for (let i = 0; i < block.buckets.length; i++) {
+      const bucket = block.buckets[i] ?? 0;
+      const value = (1 + Math.log(block.counts[i] ?? 1)) * rarityOf(bucket);
+      buckets[at] = bucket;
+      values[at++] = value;
+      squares += value * value;
+    }
+    const scale = Math.sqrt(BLOCK_WEIGHTS[block.name] / (squares || 1));
+    for (let i = start; i < at; i++) values[i] = (values[i] ?? 0) * scale;
+  }
+  return { buckets, values };
+}
