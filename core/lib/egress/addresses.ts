@@ -1,0 +1,126 @@
+/**
+ * Which addresses the core may dial. Everything in the IANA special-purpose registries (RFC 6890 and its updates) is
+ * refused unless the operator's allow-list names it; for IPv6 only global unicast space (2000::/3) is public at all, so that
+ * a range assigned tomorrow is refused today. Metadata services and our own listening port get a stricter rule.
+ */
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Cidr = [Address, number];
+
+export interface AddressPolicy {
+  allow: readonly Cidr[];
+  /** The port this process listens on, once it is known. */
+  ownPort: () => number | undefined;
+  /** Addresses of this machine's interfaces. */
+  localAddresses: () => readonly string[];
+}
+
+export interface Permitted {
+  /** The canonical spelling, to dial. */
+  address: string;
+  /** The allow-list names it: plain http is then fine. */
+  opened: boolean;
+}
+
+/** `refused` completes the sentence "leads to …". */
+export type Verdict = Permitted | { refused: string };
+
+/** Answer on a link-local or provider address with credentials of the machine; some lie in space that looks public. */
+const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
+  '169.254.169.254', // AWS, Azure, GCP, DigitalOcean, Hetzner …
+  '169.254.170.2', // AWS ECS task credentials
+  '169.254.170.23', // AWS EKS pod identity
+  '169.254.42.42', // Scaleway
+  '100.100.100.200', // Alibaba
+  '192.0.0.192', // Oracle
+  '168.63.129.16', // Azure host endpoint, in public space
+  'fd00:ec2::254', // AWS
+  'fd00:ec2::23', // AWS EKS pod identity
+  'fd20:ce::254', // GCP
+  'fd00:42::42', // Scaleway
+]);
+
+const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+
+/** @throws Error when an entry is not a CIDR; the message names the entry. */
+export function parseAllowList(entries: readonly string[]): Cidr[] {
+  return entries.map((entry) => {
+    const valid = entry.includes(':')
+      ? ipaddr.IPv6.isValidCIDR(entry)
+      : ipaddr.IPv4.isValidCIDRFourPartDecimal(entry);
+    if (valid) return ipaddr.parseCIDR(entry);
+    throw new Error(
+      `egress allow-list: "${entry}" is not a CIDR; write it like 10.0.0.0/8 or 192.168.1.20/32`,
+    );
+  });
+}
+
+/** Judges one literal or one DNS answer, for one port. */
+export function judgeAddress(text: string, port: number, policy: AddressPolicy): Verdict {
+  const parsed = parseAddress(text);
+  if (parsed === undefined) return { refused: 'something that is not a plain IP address' };
+  const address = parsed.toString();
+  if (port === policy.ownPort() && isOwnAddress(parsed, policy)) {
+    return { refused: "this server's own listening port" };
+  }
+  const opened = isOpened(parsed, policy.allow);
+  if (!opened && !isPublic(parsed)) {
+    return {
+      refused: `an address that is not public (${describe(parsed)}); the operator can open it with --egress-allow`,
+    };
+  }
+  return { address, opened };
+}
+
+function parseAddress(text: string): Address | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  // A zone id chooses an interface, so the same text can mean different machines.
+  if (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text)) return ipaddr.IPv6.parse(text);
+  return undefined;
+}
+
+function isPublic(address: Address): boolean {
+  if (METADATA_ADDRESSES.has(address.toString())) return false;
+  if (address.range() !== 'unicast') return false;
+  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
+}
+
+/** An address that carries an IPv4 one must be named itself, and what it carries must be allowed too. */
+function isOpened(address: Address, allow: readonly Cidr[]): boolean {
+  const inner = embeddedIpv4(address);
+  if (inner !== undefined && !isPublic(inner) && !isOpened(inner, allow)) return false;
+  const isMetadata = METADATA_ADDRESSES.has(address.toString());
+  const wholeLength = address.kind() === 'ipv4' ? 32 : 128;
+  return allow.some(
+    ([network, bits]) =>
+      network.kind() === address.kind() &&
+      // A wide entry for a private network must not hand out the machine's credentials along with it.
+      (!isMetadata || bits === wholeLength) &&
+      address.match(network, bits),
+  );
+}
+
+function isOwnAddress(address: Address, policy: AddressPolicy): boolean {
+  const effective = embeddedIpv4(address) ?? address;
+  const range = effective.range();
+  if (range === 'loopback' || range === 'unspecified') return true;
+  const spelling = effective.toString();
+  return policy.localAddresses().some((local) => parseAddress(local)?.toString() === spelling);
+}
+
+/** IPv4-mapped (RFC 4291 §2.5.5.2), NAT64 (RFC 6052) and 6to4 (RFC 3056) addresses reach the IPv4 address they carry. */
+function embeddedIpv4(address: Address): ipaddr.IPv4 | undefined {
+  if (address instanceof ipaddr.IPv4) return undefined;
+  const bytes = address.toByteArray();
+  if (address.isIPv4MappedAddress() || address.match(NAT64)) return new ipaddr.IPv4(bytes.slice(12, 16));
+  if (address.range() === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6));
+  return undefined;
+}
+
+function describe(address: Address): string {
+  if (METADATA_ADDRESSES.has(address.toString())) return 'a cloud metadata service';
+  const range = address.range();
+  return range === 'unicast' ? 'outside global unicast space' : `range: ${range}`;
+}

@@ -1,0 +1,90 @@
+/**
+ * Reads a URL in exactly one way or refuses it. The WHATWG parser turns `0177.1`, `2130706433` and `ⓔxample.com` into other hosts,
+ * and other programs read them differently, so whoever approved the text has not approved where it leads: only
+ * spellings that stay what they are get through (RFC 3986 §3.2, RFC 1123 §2.1).
+ */
+import ipaddr from 'ipaddr.js';
+import { EgressError } from './error.ts';
+
+export interface Target {
+  secure: boolean;
+  /** Lower case, an IPv6 literal without its brackets. */
+  host: string;
+  isLiteral: boolean;
+  port: number;
+  /** Path and query, percent-encoded, as it goes on the request line. */
+  path: string;
+  /** The Host header. */
+  authority: string;
+}
+
+const URL_CHARACTERS_MAX = 2048;
+const SHAPE = /^(https?):\/\/([^/?#]*)([/?#].*)?$/i;
+const PORT = /^[1-9]\d{0,4}$/;
+/** Underscores are no host name in RFC 1123, but container networks use them. */
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+/** A last label of this form makes the URL parser read an IPv4 address (WHATWG URL § ends-in-a-number). */
+const NUMBER_LABEL = /^(?:\d+|0x[0-9a-f]*)$/;
+
+/** @throws EgressError bad_url, saying what to write instead. */
+export function parseTarget(text: string): Target {
+  if (text.length > URL_CHARACTERS_MAX) throw bad(`is longer than ${URL_CHARACTERS_MAX} characters`);
+  if (!/^[\x21-\x7e]*$/.test(text)) {
+    throw bad('has spaces, control or non-ASCII characters; write an international name as xn--…');
+  }
+  if (text.includes('\\')) throw bad('has a backslash');
+  const [, scheme = '', authority = ''] = SHAPE.exec(text) ?? [];
+  if (scheme === '') throw bad('must start with https:// (or http://)');
+  if (authority.includes('@')) throw bad('has a user name or password; put credentials into a header');
+  if (authority.includes('%')) throw bad('has percent-encoding or a zone id in its host');
+
+  const secure = scheme.toLowerCase() === 'https';
+  const { host, isLiteral, port } = readAuthority(authority.toLowerCase(), secure ? 443 : 80);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) throw bad('cannot be parsed');
+  // The parser's reading must be ours; IPv6 has many spellings of one address, so addresses are compared as such.
+  const parsedHost = url.hostname.replace(/^\[|\]$/g, '');
+  const agrees = host.includes(':')
+    ? ipaddr.parse(parsedHost).toString() === ipaddr.parse(host).toString()
+    : parsedHost === host;
+  if (!agrees) throw bad(`reads as another host (${parsedHost})`);
+  return { secure, host, isLiteral, port, path: url.pathname + url.search, authority: url.host };
+}
+
+function readAuthority(
+  authority: string,
+  defaultPort: number,
+): { host: string; isLiteral: boolean; port: number } {
+  const ipv6 = /^\[([0-9a-f:.]+)\](?::(.*))?$/.exec(authority);
+  if (ipv6 !== null) {
+    const host = ipv6[1] ?? '';
+    if (!ipaddr.IPv6.isValid(host)) throw bad('has an IPv6 address that cannot be read');
+    return { host, isLiteral: true, port: readPort(ipv6[2], defaultPort) };
+  }
+  const [host = '', portText, ...rest] = authority.split(':');
+  if (rest.length > 0) throw bad('has an IPv6 address without [brackets]');
+  return { host, isLiteral: readName(host), port: readPort(portText, defaultPort) };
+}
+
+function readPort(text: string | undefined, defaultPort: number): number {
+  if (text === undefined) return defaultPort;
+  if (!PORT.test(text) || Number(text) > 65_535)
+    throw bad('has a port outside 1–65535 or with leading zeros');
+  return Number(text);
+}
+
+/** True for an IPv4 literal. */
+function readName(host: string): boolean {
+  if (host === '') throw bad('has no host');
+  if (host.endsWith('.')) throw bad('has a host with a trailing dot');
+  const labels = host.split('.');
+  if (host.length > 253 || !labels.every((label) => LABEL.test(label)))
+    throw bad('has a host that is no DNS name');
+  if (!NUMBER_LABEL.test(labels.at(-1) ?? '')) return false;
+  if (ipaddr.IPv4.isValidFourPartDecimal(host)) return true;
+  throw bad('has an IPv4 address in octal, hex, decimal or short form; write four decimal numbers');
+}
+
+function bad(reason: string): EgressError {
+  return new EgressError('bad_url', `The URL ${reason}.`);
+}
