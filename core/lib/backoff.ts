@@ -1,0 +1,35 @@
+/**
+ * Exponential backoff between a first and a last delay, with added jitter so that what failed together does not come back
+ * together. Pure: chance is an argument.
+ */
+
+export interface BackoffPolicy {
+  attemptsMax: number;
+  /** Delay after the first attempt. */
+  firstDelayMs: number;
+  /** Delay before the last attempt. */
+  lastDelayMs: number;
+  /** Largest share of a delay that is added to it. */
+  jitterMax: number;
+}
+
+/** Plugin runs: 8 attempts from 10 s to 4 h, about 6 h in all. */
+export const PLUGIN_RUN_BACKOFF: BackoffPolicy = {
+  attemptsMax: 8,
+  firstDelayMs: 10_000,
+  lastDelayMs: 4 * 3_600_000,
+  jitterMax: 0.1,
+};
+
+/** The delay after `attempt` attempts (1 after the first) have failed; undefined when none is left. */
+export function backoffDelayMs(
+  policy: BackoffPolicy,
+  attempt: number,
+  random: () => number,
+): number | undefined {
+  if (attempt >= policy.attemptsMax) return undefined;
+  const steps = policy.attemptsMax - 2;
+  const growth = steps > 0 ? (policy.lastDelayMs / policy.firstDelayMs) ** (1 / steps) : 1;
+  const delayMs = policy.firstDelayMs * growth ** (Math.max(attempt, 1) - 1);
+  return Math.round(delayMs * (1 + policy.jitterMax * random()));
+}

@@ -1,0 +1,59 @@
+/**
+ * Signs one delivery attempt with both schemes receivers know, from the same secret (Spec › Signature; standardwebhooks.com).
+ * `X-Webhook-Signature` is keyed by the whole `whsec_<base64>` string over `<t>.<body>`, and is written so that Stripe's
+ * verifier takes it: no space after a comma, lower-case hex. The `webhook-*` headers are keyed by the decoded remainder over `<id>.<t>.<body>`.
+ *
+ * `webhook-id` is the event's id, not the delivery's: that scheme wants one id per message across every resend, and receivers
+ * dedupe on it. So an event counts once for them, be it retried, replayed or read from the feed; who wants to tell
+ * deliveries apart has `X-Webhook-Delivery`.
+ */
+import { createHmac } from 'node:crypto';
+
+export interface SignatureInput {
+  /** `whsec_<base64>`, newest first; two of them during a rotation's overlap. */
+  secrets: readonly string[];
+  /** The exact bytes of the body. */
+  payload: string | Uint8Array;
+  timestampSeconds: number;
+  deliveryId: string;
+  eventId: string;
+}
+
+export type SignatureHeaders = Record<
+  'X-Webhook-Signature' | 'X-Webhook-Delivery' | 'webhook-id' | 'webhook-timestamp' | 'webhook-signature',
+  string
+>;
+
+const SECRET = /^whsec_([A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
+
+/** @throws Error when there is no secret, one is malformed, or the time is not in whole seconds. */
+export function signatureHeaders(input: SignatureInput): SignatureHeaders {
+  const { secrets, payload, eventId } = input;
+  if (secrets.length === 0) throw new Error('a delivery needs at least one signing secret');
+  if (!secrets.every((secret) => SECRET.test(secret)))
+    throw new Error('a signing secret is not whsec_<base64>');
+  if (!Number.isSafeInteger(input.timestampSeconds))
+    throw new Error('the signature time must be in whole seconds');
+  const timestamp = String(input.timestampSeconds);
+  const tagged = secrets.map((secret) => `v1=${sign(secret, `${timestamp}.`, payload, 'hex')}`);
+  const standard = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    return `v1,${sign(key, `${eventId}.${timestamp}.`, payload, 'base64')}`;
+  });
+  return {
+    'X-Webhook-Signature': `${tagged.join(',')},t=${timestamp}`,
+    'X-Webhook-Delivery': input.deliveryId,
+    'webhook-id': eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': standard.join(' '),
+  };
+}
+
+function sign(
+  key: string | Buffer,
+  prefix: string,
+  payload: string | Uint8Array,
+  encoding: 'hex' | 'base64',
+): string {
+  return createHmac('sha256', key).update(prefix).update(payload).digest(encoding);
+}

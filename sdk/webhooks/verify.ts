@@ -1,0 +1,152 @@
+/**
+ * Verifies a delivery by its `X-Webhook-Signature` header (Spec › Signature): HMAC-SHA-256 over `<t>.<raw body>`, keyed by the
+ * whole `whsec_…` string. Web Crypto only, so that it runs unchanged in Node, Bun, Deno and workers; `crypto.subtle.verify`
+ * compares in constant time.
+ */
+import { WebhookVerificationError } from './error.ts';
+import type { WebhookEvent } from './event.ts';
+
+export interface VerifyOptions {
+  /** How far the signature's time may lie from now, in either direction. */
+  toleranceSeconds?: number;
+  /** The receiver's clock, for tests. */
+  nowSeconds?: number;
+}
+
+/** A rotation signs with two secrets; a header with many more entries only wants to cost time. */
+const SIGNATURES_MAX = 8;
+const HEADER_CHARACTERS_MAX = 2048;
+const SIGNATURE = /^[0-9a-f]{64}$/;
+
+/**
+ * Returns the event when `payload`, the raw body before any parsing, was signed with one of `secret`. Give both secrets while
+ * you rotate. Dedupe on `event.id`: a delivery can come more than once.
+ *
+ * @throws WebhookVerificationError (by rejection) with a `code`; answer 401.
+ * @throws TypeError when the secret or the tolerance is unusable: a mistake in the receiver's own configuration.
+ */
+export async function verify(
+  payload: string | Uint8Array,
+  header: string,
+  secret: string | readonly string[],
+  options: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  const { toleranceSeconds = 300, nowSeconds = Date.now() / 1000 } = options;
+  if (!(toleranceSeconds >= 0))
+    throw new TypeError('toleranceSeconds must be a number of seconds, 0 or more');
+  const secrets = readSecrets(secret);
+  const { timestamp, signatures } = readHeader(header);
+  const body = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload;
+  const signed = concat(new TextEncoder().encode(`${timestamp}.`), body);
+
+  const matches = await Promise.all(secrets.map((each) => matchesAny(each, signatures, signed)));
+  if (!matches.includes(true)) {
+    throw new WebhookVerificationError(
+      'signature_mismatch',
+      'No signature matches: check that this is the endpoint’s secret and that the body is the raw, unparsed one.',
+    );
+  }
+  // Only now is the time worth anything: it is part of what was signed.
+  const ageSeconds = Math.floor(nowSeconds) - Number(timestamp);
+  if (!(ageSeconds <= toleranceSeconds)) {
+    throw new WebhookVerificationError(
+      'timestamp_too_old',
+      `Signed ${ageSeconds} s ago; at most ${toleranceSeconds} s is accepted.`,
+    );
+  }
+  if (!(ageSeconds >= -toleranceSeconds)) {
+    throw new WebhookVerificationError(
+      'timestamp_too_new',
+      `Signed ${-ageSeconds} s ahead; check this machine’s clock.`,
+    );
+  }
+  return readEvent(body);
+}
+
+function readSecrets(secret: string | readonly string[]): readonly string[] {
+  const secrets = typeof secret === 'string' ? [secret] : secret;
+  // An unset variable must never become an empty key that anybody can sign with.
+  if (
+    secrets.length === 0 ||
+    !secrets.every((each) => typeof each === 'string' && /^whsec_\S+$/.test(each))
+  ) {
+    throw new TypeError(
+      'secret must be the whole whsec_… string shown when the endpoint was created, or a list of them',
+    );
+  }
+  return secrets;
+}
+
+function readHeader(header: string): { timestamp: string; signatures: Uint8Array<ArrayBuffer>[] } {
+  if (typeof header !== 'string' || header.length > HEADER_CHARACTERS_MAX) throw malformed();
+  const timestamps: string[] = [];
+  const signatures: Uint8Array<ArrayBuffer>[] = [];
+  for (const part of header.split(',')) {
+    const at = part.indexOf('=');
+    const [name, value] = [part.slice(0, at), part.slice(at + 1)];
+    if (name === 't') timestamps.push(value);
+    // Other schemes may stand beside v1 one day; they are not ours to judge.
+    if (name === 'v1' && SIGNATURE.test(value)) signatures.push(fromHex(value));
+  }
+  const [timestamp = ''] = timestamps;
+  const isReadable = timestamps.length === 1 && /^\d{1,12}$/.test(timestamp);
+  if (!isReadable || signatures.length === 0 || signatures.length > SIGNATURES_MAX) throw malformed();
+  return { timestamp, signatures };
+}
+
+function malformed(): WebhookVerificationError {
+  return new WebhookVerificationError(
+    'malformed_header',
+    'X-Webhook-Signature must be v1=<64 hex>[,v1=…],t=<unix seconds>.',
+  );
+}
+
+async function matchesAny(
+  secret: string,
+  signatures: Uint8Array<ArrayBuffer>[],
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
+    'verify',
+  ]);
+  const results = await Promise.all(
+    signatures.map((each) => crypto.subtle.verify('HMAC', key, each, signed)),
+  );
+  return results.includes(true);
+}
+
+function readEvent(body: Uint8Array): WebhookEvent {
+  let event: unknown;
+  try {
+    event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (cause) {
+    throw new WebhookVerificationError('malformed_payload', 'The body is not JSON in UTF-8.', { cause });
+  }
+  if (!isEvent(event))
+    throw new WebhookVerificationError(
+      'malformed_payload',
+      'The body is not an event: id, type and data are missing.',
+    );
+  return event;
+}
+
+/** The signature vouches for the rest of the shape. */
+function isEvent(value: unknown): value is WebhookEvent {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, type, data } = value as Record<string, unknown>;
+  return typeof id === 'string' && typeof type === 'string' && typeof data === 'object' && data !== null;
+}
+
+function fromHex(hex: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
+    Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16),
+  );
+}
+
+function concat(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(head.byteLength + tail.byteLength);
+  joined.set(head);
+  joined.set(tail, head.byteLength);
+  return joined;
+}

@@ -1,0 +1,27 @@
+/** What the core sends is what the client library reads: the signature, and the list of event types. */
+import { expect, test } from 'bun:test';
+import { EVENT_TYPES, verify } from '@tatami/sdk/webhooks';
+import { eventTypes } from '../../core/events/catalogue.ts';
+import { signatureHeaders } from '../../core/webhooks/signature.ts';
+
+test('a delivery signed by the core is verified by the client library, with either secret of a rotation', async () => {
+  const secrets = [1, 2].map((seed) => `whsec_${Buffer.alloc(32, seed).toString('base64')}`);
+  const payload = JSON.stringify({ id: 'evt_1', type: 'webhook.ping', data: {} });
+  const headers = signatureHeaders({
+    secrets,
+    payload,
+    timestampSeconds: 1_800_000_000,
+    deliveryId: 'dlv_1',
+    eventId: 'evt_1',
+  });
+  for (const secret of secrets) {
+    const event = await verify(payload, headers['X-Webhook-Signature'], secret, {
+      nowSeconds: 1_800_000_000,
+    });
+    expect(event.id).toBe('evt_1');
+  }
+});
+
+test('the client library knows exactly the event types of the core', () => {
+  expect(EVENT_TYPES.map(String).toSorted()).toEqual(eventTypes.map(String).toSorted());
+});
