@@ -20,7 +20,10 @@ function run(
     startedAt.push(nowMs - FIRST_MS);
     nowMs += tookMs;
     const next = nextAttempt({
-      ...{ attempt, firstAttemptAtMs: FIRST_MS, nowMs, random: () => random },
+      attempt,
+      firstAttemptAtMs: FIRST_MS,
+      nowMs,
+      random: () => random,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });
     if (next === 'parked') return startedAt;
@@ -113,7 +116,9 @@ describe('whatever happens', () => {
 describe('Retry-After', () => {
   const next = (nowOffsetMs: number, retryAfterMs: number) =>
     nextAttempt({
-      ...{ attempt: 1, firstAttemptAtMs: FIRST_MS, random: () => 0 },
+      attempt: 1,
+      firstAttemptAtMs: FIRST_MS,
+      random: () => 0,
       nowMs: FIRST_MS + nowOffsetMs,
       retryAfterMs,
     });

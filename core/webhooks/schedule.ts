@@ -9,8 +9,14 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** Attempts are due this long after the first one. */
 export const ATTEMPT_OFFSETS_MS: readonly number[] = [
-  ...[0, 5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS],
-  ...[2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 24 * HOUR_MS],
+  0,
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  24 * HOUR_MS,
 ];
 export const RETRY_HORIZON_MS = 24 * HOUR_MS;
 

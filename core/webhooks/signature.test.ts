@@ -44,7 +44,9 @@ describe('published vectors', () => {
 
 test('bytes and text of the same payload have the same signature', () => {
   const bytes = signatureHeaders({
-    ...{ secrets: [SECRET], payload: new TextEncoder().encode(PAYLOAD), timestampSeconds: NOW_SECONDS },
+    secrets: [SECRET],
+    payload: new TextEncoder().encode(PAYLOAD),
+    timestampSeconds: NOW_SECONDS,
     ...IDS,
   });
   expect(bytes).toEqual(signed());

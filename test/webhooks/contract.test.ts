@@ -23,5 +23,5 @@ test('a delivery signed by the core is verified by the client library, with eith
 });
 
 test('the client library knows exactly the event types of the core', () => {
-  expect(EVENT_TYPES.map(String).toSorted()).toEqual(eventTypes.map(String).toSorted());
+  expect(EVENT_TYPES.map(String).toSorted()).toStrictEqual(eventTypes.map(String).toSorted());
 });

@@ -37,7 +37,10 @@ function answerWith(...addresses: string[]): EgressOptions['resolve'] {
 
 function build(options: Partial<EgressOptions> = {}): Egress {
   const egress = createEgress({
-    ...{ allow: [], ownPort: () => undefined, resolve: answerWith('127.0.0.1'), connect: recordDial },
+    allow: [],
+    ownPort: () => undefined,
+    resolve: answerWith('127.0.0.1'),
+    connect: recordDial,
     ...options,
   });
   open.push(egress);
@@ -46,8 +49,13 @@ function build(options: Partial<EgressOptions> = {}): Egress {
 
 const send = (egress: Egress, url: string) =>
   egress.send({
-    ...{ url, method: 'POST', headers: {}, body: 'x' },
-    ...{ connectTimeoutMs: 5_000, totalTimeoutMs: 15_000, responseBytesMax: 65_536 },
+    url,
+    method: 'POST',
+    headers: {},
+    body: 'x',
+    connectTimeoutMs: 5_000,
+    totalTimeoutMs: 15_000,
+    responseBytesMax: 65_536,
   });
 
 async function refusal(work: Promise<unknown>): Promise<string> {

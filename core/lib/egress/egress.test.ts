@@ -40,7 +40,8 @@ async function serve(reply: Reply | string, host = '127.0.0.1', port = 0) {
 
 function build(options: Partial<EgressOptions> = {}): Egress {
   const egress = createEgress({
-    ...{ allow: ['127.0.0.0/8'], ownPort: () => undefined },
+    allow: ['127.0.0.0/8'],
+    ownPort: () => undefined,
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     ...options,
   });
@@ -50,8 +51,13 @@ function build(options: Partial<EgressOptions> = {}): Egress {
 
 function ask(url: string, more: Partial<EgressRequest> = {}): EgressRequest {
   return {
-    ...{ url, method: 'POST', headers: {}, body: '{}' },
-    ...{ connectTimeoutMs: 5_000, totalTimeoutMs: 15_000, responseBytesMax: 65_536 },
+    url,
+    method: 'POST',
+    headers: {},
+    body: '{}',
+    connectTimeoutMs: 5_000,
+    totalTimeoutMs: 15_000,
+    responseBytesMax: 65_536,
     ...more,
   };
 }
@@ -87,8 +93,14 @@ test('one request is sent, framed by us, and the answer comes back whole', async
   const { body, ...rest } = response;
   expect(new TextDecoder().decode(body)).toBe('ok');
   expect(rest).toMatchObject({
-    ...{ status: 201, truncated: false, address: '127.0.0.1' },
-    headers: { 'x-a': '1, 2', 'set-cookie': 'a, b', 'content-length': '2' },
+    status: 201,
+    truncated: false,
+    address: '127.0.0.1',
+    headers: {
+      'x-a': '1, 2',
+      'set-cookie': 'a, b',
+      'content-length': '2',
+    },
   });
   expect(rest.latencyMs).toBeGreaterThan(0);
   const [head = '', sent] = (server.requests[0] ?? '').split('\r\n\r\n');
@@ -113,8 +125,16 @@ test('a connection is reused for the same address and given up when idle connect
 test('headers that would split, smuggle or reroute a request are refused before anything is dialled', async () => {
   const server = await serve(OK);
   const hostile: Record<string, string>[] = [
-    ...[{ 'x-a': 'b\r\nx-c: d' }, { 'x-a': 'b\nc' }, { 'x-a': 'b\rc' }, { 'x-a': '\0' }, { 'x-a': 'ü' }],
-    ...[{ 'x a': 'b' }, { 'x-a\r\nb': 'c' }, { '': 'a' }, { 'x:': 'a' }, { 'X-A': '1', 'x-a': '2' }],
+    { 'x-a': 'b\r\nx-c: d' },
+    { 'x-a': 'b\nc' },
+    { 'x-a': 'b\rc' },
+    { 'x-a': '\0' },
+    { 'x-a': 'ü' },
+    { 'x a': 'b' },
+    { 'x-a\r\nb': 'c' },
+    { '': 'a' },
+    { 'x:': 'a' },
+    { 'X-A': '1', 'x-a': '2' },
     ...[
       'Host',
       'Content-Length',

@@ -101,7 +101,12 @@ export function createEgress(options: EgressOptions): Egress {
       const connectTimeoutMs = Math.ceil(leftMs / (tried.length - index));
       try {
         const answer = await exchange(pool, startTimer, {
-          ...{ target, address, headers, body, signal, connectTimeoutMs },
+          target,
+          address,
+          headers,
+          body,
+          signal,
+          connectTimeoutMs,
           method: request.method,
           responseBytesMax: request.responseBytesMax,
         });

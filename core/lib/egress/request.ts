@@ -9,18 +9,18 @@ const HEADER_BYTES_MAX = 32 * 1024;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 const OURS: ReadonlySet<string> = new Set([
-  ...[
-    'host',
-    'content-length',
-    'transfer-encoding',
-    'connection',
-    'keep-alive',
-    'te',
-    'trailer',
-    'upgrade',
-    'expect',
-  ],
-  ...['proxy-authorization', 'proxy-connection', 'accept-encoding'],
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'proxy-authorization',
+  'proxy-connection',
+  'accept-encoding',
 ]);
 
 /** @throws EgressError too_large */

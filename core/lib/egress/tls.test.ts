@@ -70,7 +70,9 @@ suite(hasOpenssl ? 'TLS' : 'TLS (skipped: openssl is missing)', () => {
 
   function build(trusted: boolean): Egress {
     const egress = createEgress({
-      ...{ allow: ['127.0.0.0/8'], ownPort: () => undefined, extraRoots: trusted ? [read('ca.crt')] : [] },
+      allow: ['127.0.0.0/8'],
+      ownPort: () => undefined,
+      extraRoots: trusted ? [read('ca.crt')] : [],
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     });
     open.push(egress);
