@@ -1,0 +1,49 @@
+/**
+ * Decides what the death of a sidecar means for each run in it. One culprit when there is no doubt: the sidecar named it, or it alone
+ * was running guest code. Otherwise nobody fails; those that may have done it are told apart in quarantine.
+ */
+import type { ActiveRun, Ending } from './run.ts';
+
+export interface Death {
+  why: string;
+  /** Known cause; absent when the process died by itself. */
+  cause?: 'cpu' | 'memory' | 'silent' | 'fat';
+  /** Whom the sidecar named. */
+  culprit?: ActiveRun | undefined;
+  lastWords?: string;
+}
+
+/** Endings that the sidecar's own process earned, as its operating system reports them. A SIGKILL comes from outside. */
+const SELF_INFLICTED = /signal (SIGTRAP|SIGABRT|SIGSEGV|SIGILL|SIGBUS|SIGFPE|SIGSYS)/;
+
+export function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, Ending> {
+  const culprit = death.culprit ?? onlyActive(runs, death);
+  const verdict = new Map<ActiveRun, Ending>();
+  for (const run of runs) {
+    verdict.set(
+      run,
+      run === culprit
+        ? failureOf(death)
+        : (run.stopping ?? { status: 'interrupted', message: `The sidecar was replaced: ${death.why}.` }),
+    );
+  }
+  return verdict;
+}
+
+function onlyActive(runs: readonly ActiveRun[], death: Death): ActiveRun | undefined {
+  const earned = death.cause === 'memory' || (death.cause === undefined && SELF_INFLICTED.test(death.why));
+  const active = runs.filter((run) => run.active);
+  return earned && active.length === 1 ? active[0] : undefined;
+}
+
+function failureOf(death: Death): Ending {
+  const memory =
+    death.cause === 'memory' || /out of memory|Allocation failed|invalid size/i.test(death.lastWords ?? '');
+  const reason = memory ? 'memory' : death.cause === 'cpu' ? 'cpu' : 'killed';
+  return {
+    status: 'failed',
+    reason,
+    message: `The run cost the sandbox its process: ${death.why}.`.slice(0, 500),
+    killed: true,
+  };
+}

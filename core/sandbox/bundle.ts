@@ -1,0 +1,30 @@
+/**
+ * Bundles our own sidecar and guest programs once at start. Node cannot strip types with `--jitless` (that needs WebAssembly), and a
+ * program given on standard input needs no readable file inside the jail.
+ */
+import { join } from 'node:path';
+
+export interface SidecarPrograms {
+  sidecar: string;
+  guest: string;
+}
+
+export async function bundlePrograms(): Promise<SidecarPrograms> {
+  const [sidecar, guest] = await Promise.all([
+    bundle(join(import.meta.dir, 'sidecar/main.ts'), 'node', 'esm'),
+    bundle(join(import.meta.dir, 'sidecar/guest/main.ts'), 'browser', 'iife'),
+  ]);
+  // Sloppy functions would leak their callers and arguments to the guest.
+  return { sidecar, guest: `'use strict';\n${guest}` };
+}
+
+async function bundle(
+  entrypoint: string,
+  target: 'node' | 'browser',
+  format: 'esm' | 'iife',
+): Promise<string> {
+  const result = await Bun.build({ entrypoints: [entrypoint], target, format, external: ['isolated-vm'] });
+  const [output] = result.outputs;
+  if (!output) throw new Error(`${entrypoint} cannot be bundled.`);
+  return output.text();
+}

@@ -1,0 +1,113 @@
+/**
+ * Run by the core as its own process (`bun entry.ts <json>`): gives up every right the sidecar does not need, then becomes Node.
+ * The order matters: no new privileges, Landlock, seccomp, and the memory limit last, because Bun itself does not fit under it.
+ * Exits 90 with a sentence on stderr when a `strict` jail cannot be had.
+ */
+import { ptr } from 'bun:ffi';
+import type { JailReport } from '../protocol.ts';
+import { landlockAbi, restrictPaths } from './landlock.ts';
+import { openLibC } from './libc.ts';
+import type { LibC } from './libc.ts';
+import { seccompProgram } from './seccomp.ts';
+import { syscallTable } from './syscalls.ts';
+
+export interface JailOrder {
+  /** Program and arguments; `{jail}` among them becomes the report of what was put in place, as JSON. */
+  command: string[];
+  readable: string[];
+  strict: boolean;
+  dataBytesMax: number;
+}
+
+const PR_SET_PDEATHSIG = 1;
+const PR_SET_DUMPABLE = 4;
+const PR_SET_SECCOMP = 22;
+const PR_SET_NO_NEW_PRIVS = 38;
+const SIGKILL = 9n;
+const SECCOMP_MODE_FILTER = 2n;
+const RLIMIT_FSIZE = 1;
+const RLIMIT_DATA = 2;
+const RLIMIT_CORE = 4;
+const RLIMIT_NOFILE = 7;
+const LIBRARIES = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/dev/urandom'];
+const LOADERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1'];
+const ENVIRONMENT = ['OPENSSL_CONF=/dev/null', 'TZ=UTC'];
+
+function enterJail(order: JailOrder): never {
+  const libc = openLibC();
+  // Should the core die by SIGKILL, nothing of it stays behind.
+  libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0n, 0n, 0n);
+  libc.prctl(PR_SET_DUMPABLE, 0n, 0n, 0n, 0n);
+  if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0) fail('The kernel refuses no_new_privs.');
+  const [program = ''] = order.command;
+  const report: JailReport = {
+    landlock: applyLandlock(libc, program, order.readable),
+    seccomp: applySeccomp(libc),
+    rlimits: applyLimits(libc, order.dataBytesMax),
+  };
+  if (order.strict && (report.landlock === 0 || !report.seccomp || !report.rlimits)) {
+    fail(
+      `A strict jail needs Landlock, seccomp and resource limits; this kernel gives ${JSON.stringify(report)}.`,
+    );
+  }
+  const command = order.command.map((part) => (part === '{jail}' ? JSON.stringify(report) : part));
+  replaceProcess(libc, program, command);
+  return fail(`${program} cannot be executed.`);
+}
+
+function applyLandlock(libc: LibC, program: string, readable: string[]): number {
+  const abi = landlockAbi(libc);
+  if (abi === 0) return 0;
+  try {
+    restrictPaths(libc, abi, {
+      readable: [...LIBRARIES, ...readable],
+      executable: [program, ...LOADERS],
+      writable: ['/dev/null'],
+    });
+    return abi;
+  } catch (error) {
+    console.error(String(error));
+    return 0;
+  }
+}
+
+function applySeccomp(libc: LibC): boolean {
+  const table = syscallTable(process.arch);
+  if (!table) return false;
+  const program = seccompProgram(table, process.pid);
+  const header = new BigUint64Array([BigInt(program.byteLength / 8), BigInt(ptr(program))]);
+  return libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, BigInt(ptr(header)), 0n, 0n) === 0;
+}
+
+function applyLimits(libc: LibC, dataBytesMax: number): boolean {
+  const limits: [resource: number, most: number][] = [
+    [RLIMIT_CORE, 0],
+    [RLIMIT_FSIZE, 0],
+    [RLIMIT_NOFILE, 256],
+    [RLIMIT_DATA, dataBytesMax],
+  ];
+  return limits.every(([resource, most]) => {
+    const pair = new BigUint64Array([BigInt(most), BigInt(most)]);
+    return libc.setrlimit(resource, ptr(pair)) === 0;
+  });
+}
+
+function replaceProcess(libc: LibC, program: string, command: string[]): void {
+  const keep: Uint8Array[] = [];
+  const text = (value: string): bigint => {
+    const bytes = Buffer.from(`${value}\0`);
+    keep.push(bytes);
+    return BigInt(ptr(bytes));
+  };
+  const path = Buffer.from(`${program}\0`);
+  const args = new BigUint64Array([...command.map(text), 0n]);
+  const environment = new BigUint64Array([...ENVIRONMENT.map(text), 0n]);
+  libc.execve(ptr(path), ptr(args), ptr(environment));
+}
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(90);
+}
+
+enterJail(JSON.parse(process.argv[2] ?? '{}') as JailOrder);

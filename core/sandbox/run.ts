@@ -1,0 +1,230 @@
+/**
+ * One run as the core sees it: answers the guest's calls, keeps every limit again that the sidecar was told, and collects what the run
+ * used. Everything that arrives is a string from an untrusted process.
+ */
+import type { SidecarProcess } from './process.ts';
+import { textMaxOf } from './protocol.ts';
+import type { FromSidecar, LogLevel, ToSidecar } from './protocol.ts';
+import type { RunUsage, SandboxJob, SandboxOutcome } from './supervisor.ts';
+
+type Failure = Extract<SandboxOutcome, { status: 'failed' }>;
+export type Ending =
+  | { status: 'succeeded' }
+  | { status: 'interrupted'; message: string }
+  | Pick<Failure, 'status' | 'reason' | 'message' | 'killed' | 'retryAfterMs'>;
+
+const OPERATION = /^[a-z]{1,20}\.[a-zA-Z]{1,30}$/;
+const TIMERS_MAX = 5000;
+const SLEEP_MS_MAX = 120_000;
+const MESSAGE_UNITS_MAX = 4000;
+
+export class ActiveRun {
+  readonly number: number;
+  readonly job: SandboxJob;
+  readonly lane: string;
+  readonly sidecar: SidecarProcess;
+  readonly startedAt = performance.now();
+  cpuMs = 0;
+  memoryBytes = 0;
+  /** Set when the core has asked the sidecar to end the run, and why. */
+  stopping: Ending | undefined;
+  #settle: (outcome: SandboxOutcome) => void;
+  #queueMs: number;
+  #clock: () => number;
+  #clockAtStart: number;
+  #elapsedMs = 0;
+  #sent = 1;
+  #acked = 0;
+  #calls = 0;
+  #openCalls = new Set<Promise<void>>();
+  #timers = new Set<Timer>();
+  #timersMade = 0;
+  #logs: RunUsage['logs'] = [];
+  #logBytes = 0;
+  #logsCut = false;
+  #over = false;
+
+  constructor(given: {
+    number: number;
+    job: SandboxJob;
+    lane: string;
+    sidecar: SidecarProcess;
+    queueMs: number;
+    clock: () => number;
+    settle(outcome: SandboxOutcome): void;
+  }) {
+    this.number = given.number;
+    this.job = given.job;
+    this.lane = given.lane;
+    this.sidecar = given.sidecar;
+    this.#queueMs = given.queueMs;
+    this.#clock = given.clock;
+    this.#clockAtStart = given.clock();
+    this.#settle = given.settle;
+    this.after(given.job.limits.wallMs, () => {
+      this.stop({
+        status: 'failed',
+        reason: 'wall',
+        message: `The run took longer than ${given.job.limits.wallMs} ms.`,
+        killed: true,
+      });
+    });
+  }
+
+  /** Guest code may be running now: the sidecar has not yet accounted for all it was sent. */
+  get active(): boolean {
+    return this.#sent > this.#acked;
+  }
+
+  drained(message: Extract<FromSidecar, { t: 'drained' }>): void {
+    this.#acked = message.acked;
+    for (const [level, text] of message.logs) this.#log(level, text);
+    for (const [call, op, args] of message.calls) this.#call(call, op, args);
+  }
+
+  #call(call: number, op: string, args: string): void {
+    if (this.#over || this.stopping) return;
+    if (op === 'sleep') return this.#sleep(call, args);
+    const { calls, concurrentCalls } = this.job.limits;
+    if (++this.#calls > calls) {
+      const message = `More than ${calls} host calls in one run.`;
+      return this.stop({ status: 'failed', reason: 'call_budget', message, killed: false });
+    }
+    if (this.#openCalls.size >= concurrentCalls) {
+      return this.stop({
+        status: 'failed',
+        reason: 'protocol',
+        message: 'More host calls at once than allowed.',
+        killed: true,
+      });
+    }
+    if (!OPERATION.test(op) || args.length > textMaxOf(op))
+      return this.#refuse(
+        call,
+        'invalid_input',
+        `${op.slice(0, 60)} is no call, or its arguments are too large.`,
+      );
+    const answering = this.#answer(call, op, args);
+    this.#openCalls.add(answering);
+    void answering.finally(() => this.#openCalls.delete(answering));
+  }
+
+  async #answer(call: number, op: string, args: string): Promise<void> {
+    try {
+      const answer = await this.job.call(op, args);
+      this.#elapsedMs = Math.max(this.#elapsedMs, this.#clock() - this.#clockAtStart);
+      if (!answer.ok) this.#refuse(call, answer.error.code, answer.error.message.slice(0, MESSAGE_UNITS_MAX));
+      else if (answer.value.length > textMaxOf(op))
+        this.#refuse(
+          call,
+          'too_large',
+          `The answer of ${op} is larger than ${textMaxOf(op)} characters; ask for fewer fields or a smaller page.`,
+        );
+      else
+        this.#send({ t: 'answer', run: this.number, call, elapsedMs: this.#elapsedMs, value: answer.value });
+    } catch {
+      // What went wrong inside the host is none of the guest's business.
+      this.#refuse(call, 'internal_error', 'The host call failed.');
+    }
+  }
+
+  #refuse(call: number, code: string, message: string): void {
+    this.#send({ t: 'refuse', run: this.number, call, elapsedMs: this.#elapsedMs, code, message });
+  }
+
+  #sleep(call: number, args: string): void {
+    if (++this.#timersMade > TIMERS_MAX) {
+      return this.stop({
+        status: 'failed',
+        reason: 'call_budget',
+        message: `More than ${TIMERS_MAX} timers in one run.`,
+        killed: false,
+      });
+    }
+    const ms = Math.min(Number(args.slice(1, -1)) || 0, SLEEP_MS_MAX);
+    const due = Math.max(this.#elapsedMs, this.#clock() - this.#clockAtStart) + ms;
+    this.after(ms, () => {
+      this.#elapsedMs = Math.max(this.#elapsedMs, due);
+      this.#send({ t: 'answer', run: this.number, call, elapsedMs: this.#elapsedMs, value: '' });
+    });
+  }
+
+  #send(message: ToSidecar): void {
+    if (this.#over) return;
+    this.#sent++;
+    this.sidecar.send(message);
+  }
+
+  #log(level: LogLevel, text: string): void {
+    const { logLines, logBytes } = this.job.limits;
+    if (this.#logs.length >= logLines || this.#logBytes >= logBytes) {
+      this.#logsCut = true;
+      return;
+    }
+    const message = plainText(text).slice(0, logBytes - this.#logBytes);
+    this.#logBytes += message.length;
+    this.#logs.push({ level, message, atMs: this.#clockAtStart + this.#elapsedMs });
+  }
+
+  /** A timer that dies with the run. */
+  after(ms: number, then: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      then();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  /** Asks the sidecar to throw the isolate away; the run ends as `ending` when it has. */
+  stop(ending: Ending): void {
+    if (this.#over || this.stopping) return;
+    this.stopping = ending;
+    this.sidecar.send({ t: 'stop', run: this.number });
+    this.after(STOP_MS, () => this.sidecar.kill('it did not stop a run'));
+  }
+
+  /** The sidecar says that the run is over. Calls that the handler did not await are still waited for: they belong to the run. */
+  async ended(message: Extract<FromSidecar, { t: 'end' }>): Promise<void> {
+    this.cpuMs = message.cpuMs;
+    this.memoryBytes = message.memoryBytes;
+    const { end } = message;
+    if (this.stopping) return this.finish(this.stopping);
+    if (end.status === 'starved') return this.finish({ status: 'interrupted', message: end.message });
+    if (end.status === 'stopped')
+      return this.finish({ status: 'interrupted', message: 'The isolate was thrown away under the run.' });
+    if (end.status === 'succeeded' && this.#openCalls.size > 0) await Promise.allSettled(this.#openCalls);
+    this.finish(end);
+  }
+
+  finish(ending: Ending): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    if (this.#logsCut)
+      this.#logs.push({
+        level: 'warn',
+        message: 'Further log lines were dropped: the run reached its limit.',
+        atMs: this.#clockAtStart + this.#elapsedMs,
+      });
+    const usage: RunUsage = {
+      cpuMs: this.cpuMs,
+      memoryBytes: this.memoryBytes,
+      wallMs: performance.now() - this.startedAt,
+      queueMs: this.#queueMs,
+      calls: this.#calls,
+      logs: this.#logs,
+    };
+    this.#settle({ ...usage, ...ending });
+  }
+}
+
+/** Longer than the sidecar's own watchdog needs to give up on an isolate. */
+const STOP_MS = 1500;
+
+/** Terminal escapes and other control characters become visible; line ends and tabs stay. */
+function plainText(text: string): string {
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

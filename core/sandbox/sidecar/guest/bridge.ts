@@ -1,0 +1,187 @@
+/**
+ * The guest's side of the wall. Nothing callable by the host lives in here and no host function in there: calls are written into an
+ * outbox that the sidecar empties with `drain`, and answers come in with `step`. Caps are applied here to fail early; the core
+ * applies them again.
+ */
+import { textMaxOf } from '../../protocol.ts';
+import type { LogLevel } from '../../protocol.ts';
+import { advanceTo } from './clock.ts';
+import { clip, defineProperty, NativeError, NativePromise, parse, record, stringify } from './primordials.ts';
+
+interface Pending {
+  /** Host calls count against `concurrentCalls`; timers do not. */
+  counted: boolean;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface Queued {
+  id: number;
+  entry: string;
+}
+
+export interface GuestLimits {
+  calls: number;
+  concurrentCalls: number;
+  logBytes: number;
+  logLines: number;
+}
+
+const OUTBOX_UNITS_MAX = 6_000_000;
+const TIMERS_MAX = 64;
+
+let outbox = '';
+let pending = record<Pending>();
+let nextId = 1;
+let run = 0;
+let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
+let callsMade = 0;
+let callsOpen = 0;
+let timersOpen = 0;
+let logBytes = 0;
+let logLines = 0;
+let waiting: Queued[] = [];
+let waitingHead = 0;
+let whenIdle: (() => void) | undefined;
+
+/** Starts a run's accounts; what the previous run left behind can no longer reach the host. */
+export function openRun(given: GuestLimits): number {
+  outbox = '';
+  pending = record<Pending>();
+  limits = given;
+  callsMade = callsOpen = timersOpen = logBytes = logLines = waitingHead = 0;
+  waiting = [];
+  whenIdle = undefined;
+  return ++run;
+}
+
+export function currentRun(): number {
+  return run;
+}
+
+export function hostError(code: string, message: string): Error {
+  const error = new NativeError(message);
+  defineProperty(error, 'code', { value: code, enumerable: true });
+  defineProperty(error, 'name', { value: 'HostError' });
+  return error;
+}
+
+function emit(entry: string): void {
+  outbox += outbox === '' ? entry : ',' + entry;
+}
+
+/** One host call. The arguments are turned into text now, so that later changes to them cannot matter. */
+export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): Promise<unknown> {
+  return new NativePromise((resolve, reject) => {
+    if (ofRun !== run) throw hostError('run_ended', 'This run has ended; its ctx no longer works.');
+    if (++callsMade > limits.calls) {
+      emit('["x","call_budget",' + stringify(`More than ${limits.calls} host calls in one run.`) + ']');
+      throw hostError('quota_exceeded', `A run may make ${limits.calls} host calls.`);
+    }
+    const text = argumentText(args);
+    if (text.length > textMaxOf(op))
+      throw hostError('invalid_input', `The arguments of ${op} are larger than ${textMaxOf(op)} characters.`);
+    if (outbox.length + text.length > OUTBOX_UNITS_MAX)
+      throw hostError('quota_exceeded', 'Too much data in flight; await earlier calls first.');
+    const id = nextId++;
+    pending[id] = { counted: true, resolve, reject };
+    const entry = '["c",' + id + ',' + stringify(op) + ',' + stringify(text) + ']';
+    if (callsOpen < limits.concurrentCalls) {
+      callsOpen++;
+      emit(entry);
+    } else {
+      defineProperty(waiting, waiting.length, {
+        value: { id, entry },
+        writable: true,
+        configurable: true,
+        enumerable: true,
+      });
+    }
+  });
+}
+
+/** Element by element: a guest's `Array.prototype.toJSON` must not see the list. */
+function argumentText(args: ArrayLike<unknown>): string {
+  let count = args.length;
+  while (count > 0 && args[count - 1] === undefined) count--;
+  let text = '[';
+  for (let i = 0; i < count; i++) {
+    const one: unknown = stringify(args[i]);
+    text += (i === 0 ? '' : ',') + (typeof one === 'string' ? one : 'null');
+  }
+  return text + ']';
+}
+
+/** Resolves after `ms`; also what lets a long computation continue in a new entry. */
+export function sleep(ofRun: number, ms: number): Promise<unknown> {
+  return new NativePromise((resolve, reject) => {
+    if (ofRun !== run) throw hostError('run_ended', 'This run has ended; its ctx no longer works.');
+    if (timersOpen >= TIMERS_MAX)
+      throw hostError('quota_exceeded', `A run may have ${TIMERS_MAX} timers at once.`);
+    timersOpen++;
+    const id = nextId++;
+    const done = (): void => {
+      timersOpen--;
+      resolve(undefined);
+    };
+    pending[id] = { counted: false, resolve: done, reject };
+    emit('["c",' + id + ',"sleep","[' + (ms > 0 ? ms : 0) + ']"]');
+  });
+}
+
+export function writeLog(level: LogLevel, message: string): void {
+  if (logLines >= limits.logLines || logBytes >= limits.logBytes) return;
+  logLines++;
+  const text = clip(message, limits.logBytes - logBytes);
+  logBytes += text.length;
+  emit('["l","' + level + '",' + stringify(text) + ']');
+}
+
+export function endRun(
+  reason: 'done' | 'error' | 'retry_later' | 'drop',
+  message: string,
+  retryAfterMs: number,
+): void {
+  if (reason === 'done') emit('["d"]');
+  else emit('["x","' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
+}
+
+/** Calls `then` once no host call is open: a call that was not awaited still belongs to its run. */
+export function afterCalls(then: () => void): void {
+  if (callsOpen === 0) then();
+  else whenIdle = then;
+}
+
+export function settle(id: string, ok: boolean, text: string, elapsedMs: number): void {
+  advanceTo(elapsedMs);
+  const entry = pending[id];
+  if (entry === undefined) return;
+  delete pending[id];
+  if (entry.counted) releaseCall();
+  if (ok) entry.resolve(text === '' ? undefined : parse(text));
+  else {
+    const [code, message] = parse(text) as [string, string];
+    entry.reject(hostError(code, message));
+  }
+}
+
+function releaseCall(): void {
+  callsOpen--;
+  if (waitingHead < waiting.length) {
+    const next = waiting[waitingHead] as Queued;
+    waitingHead++;
+    callsOpen++;
+    emit(next.entry);
+  } else if (callsOpen === 0 && whenIdle) {
+    const then = whenIdle;
+    whenIdle = undefined;
+    then();
+  }
+}
+
+/** Everything written since the last time, as JSON text. */
+export function drain(): string {
+  const text = '[' + outbox + ']';
+  outbox = '';
+  return text;
+}

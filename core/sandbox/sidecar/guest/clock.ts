@@ -1,0 +1,109 @@
+/**
+ * Time and chance as the run was given them: the clock stands at the run's start and moves only with the host's answers, random
+ * numbers come from the run's seed. The same input gives the same run.
+ */
+import {
+  construct,
+  defineProperty,
+  floor,
+  imul,
+  max,
+  numberOf,
+  uncurry,
+  charCodeAt,
+  NativeRangeError,
+} from './primordials.ts';
+
+let startMs = 0;
+let nowMs = 0;
+let a = 1;
+let b = 2;
+let c = 3;
+let d = 4;
+
+export function now(): number {
+  return nowMs;
+}
+
+/** Never backwards. */
+export function advanceTo(elapsedMs: number): void {
+  nowMs = max(nowMs, startMs + elapsedMs);
+}
+
+export function startClock(atMs: number, seed: string): void {
+  startMs = nowMs = numberOf(atMs) || 0;
+  let h = 0x9e3779b9;
+  const mix = (): number => {
+    for (let i = 0; i < seed.length; i++)
+      h = imul(h ^ charCodeAt(seed, i), 0x85ebca6b) + ((h << 13) | (h >>> 19));
+    h = imul(h ^ (h >>> 16), 0xc2b2ae35);
+    return (h ^ (h >>> 13)) >>> 0;
+  };
+  a = mix();
+  b = mix();
+  c = mix();
+  d = mix() | 1;
+  for (let i = 0; i < 12; i++) next32();
+}
+
+/** sfc32 (Chris Doty-Humphrey, PractRand). */
+function next32(): number {
+  const t = (((a + b) | 0) + d) | 0;
+  d = (d + 1) | 0;
+  a = b ^ (b >>> 9);
+  b = (c + (c << 3)) | 0;
+  c = (c << 21) | (c >>> 11);
+  c = (c + t) | 0;
+  return t >>> 0;
+}
+
+export function random(): number {
+  return (next32() * 2097152 + (next32() >>> 11)) / 9007199254740992;
+}
+
+/** RFC 9562 version 4, from the seed. */
+export function randomUuid(): string {
+  const hex = '0123456789abcdef';
+  let text = '';
+  for (let i = 0; i < 32; i++) {
+    if (i === 8 || i === 12 || i === 16 || i === 20) text += '-';
+    const nibble = next32() >>> 28;
+    text += hex[i === 12 ? 4 : i === 16 ? 8 + (nibble & 3) : nibble];
+  }
+  return text;
+}
+
+export function installClock(): void {
+  const NativeDate = Date;
+  const toText = uncurry(NativeDate.prototype.toString);
+  function GuestDate(...parts: unknown[]): unknown {
+    if (!new.target) return toText(construct(NativeDate, [nowMs]) as Date);
+    return construct(
+      NativeDate,
+      parts.length === 0 ? [nowMs] : parts,
+      new.target === GuestDate ? NativeDate : new.target,
+    );
+  }
+  defineProperty(GuestDate, 'name', { value: 'Date' });
+  defineProperty(GuestDate, 'length', { value: 7 });
+  defineProperty(GuestDate, 'prototype', { value: NativeDate.prototype, writable: false });
+  defineProperty(NativeDate.prototype, 'constructor', {
+    value: GuestDate,
+    writable: true,
+    configurable: true,
+  });
+  const statics = { now, parse: NativeDate.parse, UTC: NativeDate.UTC };
+  for (const [name, value] of Object.entries(statics))
+    defineProperty(GuestDate, name, { value, writable: true, configurable: true });
+  defineProperty(globalThis, 'Date', { value: GuestDate, writable: true, configurable: true });
+  defineProperty(Math, 'random', { value: random, writable: true, configurable: true });
+  const crypto = { randomUUID: randomUuid, getRandomValues: fillRandom };
+  defineProperty(globalThis, 'crypto', { value: crypto, writable: true, configurable: true });
+}
+
+function fillRandom<T extends ArrayBufferView>(view: T): T {
+  if (view.byteLength > 65536) throw new NativeRangeError('getRandomValues fills at most 65536 bytes');
+  const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = floor(random() * 256);
+  return view;
+}

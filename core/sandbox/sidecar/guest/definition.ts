@@ -1,0 +1,60 @@
+/** Reads the plugin's definition (the module's default export): its handlers by name, its declared scopes, its static manifest. */
+import { clip, isArray, keys, NativeTypeError, record, stringify } from './primordials.ts';
+
+type Handler = (event: unknown, ctx: object) => unknown;
+type Shape = Record<string, unknown>;
+
+export interface Definition {
+  handlers: Record<string, Handler>;
+  scopes: string[];
+}
+
+const KINDS: [kind: string, member: string][] = [
+  ['event', 'on'],
+  ['schedule', 'schedules'],
+];
+
+export function readDefinition(given: unknown): Definition {
+  if (!isObject(given)) throw new NativeTypeError('The default export of a plugin is definePlugin({…}).');
+  const handlers = record<Handler>();
+  for (const [kind, member] of KINDS) {
+    const entries = given[member];
+    if (!isObject(entries)) continue;
+    for (const name of keys(entries)) {
+      const entry = entries[name];
+      const handle = typeof entry === 'function' ? entry : isObject(entry) ? entry.handle : undefined;
+      if (typeof handle !== 'function')
+        throw new NativeTypeError(`${member}['${clip(name, 100)}'] has no handle function.`);
+      handlers[`${kind}:${name}`] = handle as Handler;
+    }
+  }
+  const scopes = given.scopes;
+  return { handlers, scopes: isArray(scopes) ? (scopes as string[]) : isObject(scopes) ? keys(scopes) : [] };
+}
+
+/** Handler names, sorted, as one text, so that the host can compare without parsing guest objects. */
+export function handlerNames(definition: Definition): string {
+  return stringify(keys(definition.handlers).sort());
+}
+
+/** The definition without its functions. */
+export function staticManifest(given: unknown): string {
+  const definition = readDefinition(given);
+  const shape = { ...(given as Shape) };
+  for (const [, member] of KINDS) {
+    const entries = shape[member];
+    if (!isObject(entries)) continue;
+    const plain = record<unknown>();
+    for (const name of keys(entries)) {
+      const entry = entries[name];
+      plain[name] = typeof entry === 'function' ? {} : { ...(entry as Shape), handle: undefined };
+    }
+    shape[member] = plain;
+  }
+  shape.handlers = keys(definition.handlers).sort();
+  return stringify(shape);
+}
+
+function isObject(value: unknown): value is Shape {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,81 @@
+/**
+ * The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves four functions for
+ * the sidecar (`register`, `describe`, `step`, `drain`), which take and return only strings and numbers.
+ */
+import { afterCalls, drain, endRun, openRun, settle, writeLog } from './bridge.ts';
+import type { GuestLimits } from './bridge.ts';
+import { installClock, startClock } from './clock.ts';
+import { makeContext } from './context.ts';
+import type { RunInput } from './context.ts';
+import { handlerNames, readDefinition, staticManifest } from './definition.ts';
+import type { Definition } from './definition.ts';
+import { installGlobals } from './globals.ts';
+import { hardenRealm } from './harden.ts';
+import { clip, parse, stringify } from './primordials.ts';
+
+const MESSAGE_UNITS_MAX = 2000;
+let definition: Definition = { handlers: {}, scopes: [] };
+let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
+
+/** Answers arrive as flat quadruples (kind, id, text, elapsedMs): no object crosses the wall. */
+function step(...ops: (string | number)[]): void {
+  for (let i = 0; i < ops.length; i += 4) {
+    const kind = ops[i];
+    const id = ops[i + 1] as string;
+    const text = ops[i + 2] as string;
+    const elapsedMs = ops[i + 3] as number;
+    if (kind === 'limits') limits = parse(text) as GuestLimits;
+    else if (kind === 'start') start(id, text);
+    else settle(id, kind === 'answer', text, elapsedMs);
+  }
+}
+
+function start(handler: string, inputText: string): void {
+  const input = parse(inputText) as RunInput;
+  const run = openRun(limits);
+  startClock(input.nowMs, stringify(input.seed) ?? '');
+  void invoke(handler, input, run);
+}
+
+async function invoke(name: string, input: RunInput, run: number): Promise<void> {
+  try {
+    const handle = definition.handlers[name];
+    if (!handle) throw new Error(`The plugin has no handler ${name}.`);
+    await handle(input.event, makeContext(run, input, definition.scopes));
+    afterCalls(() => endRun('done', '', 0));
+  } catch (error) {
+    reportFailure(error);
+  }
+}
+
+/** Everything here reads guest values: getters may throw or loop, which the entry's timeout and this `try` bound. */
+function reportFailure(error: unknown): void {
+  try {
+    const { code, afterMs, name, message, stack } = Object(error ?? {}) as Record<string, unknown>;
+    const label = typeof name === 'string' && name !== '' ? clip(name, 100) : 'Error';
+    const isText = error === null || typeof error !== 'object';
+    const text = isText
+      ? clip(String(error), MESSAGE_UNITS_MAX)
+      : `${label}: ${clip(message, MESSAGE_UNITS_MAX)}`;
+    if (code === 'retry_later')
+      return endRun('retry_later', text, typeof afterMs === 'number' && afterMs >= 0 ? afterMs : 0);
+    if (code === 'drop') return endRun('drop', text, 0);
+    if (typeof stack === 'string') writeLog('error', clip(stack, MESSAGE_UNITS_MAX));
+    endRun('error', text, 0);
+  } catch {
+    endRun('error', 'The handler threw a value that cannot be read.', 0);
+  }
+}
+
+function register(given: unknown): string {
+  definition = readDefinition(given);
+  return handlerNames(definition);
+}
+
+hardenRealm();
+installClock();
+installGlobals();
+Object.defineProperty(globalThis, 'tatamiBridge', {
+  value: { step, drain, register, describe: staticManifest },
+  configurable: true,
+});

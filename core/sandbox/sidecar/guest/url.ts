@@ -1,0 +1,251 @@
+/**
+ * A small URL and URLSearchParams (WHATWG URL) for absolute and relative http, https and opaque URLs. Not supported, and refused
+ * with a TypeError rather than misread: non-ASCII hosts (IDNA) and numeric IPv4 forms other than four decimal parts.
+ */
+import { GuestTextDecoder, GuestTextEncoder } from './text-codec.ts';
+import { NativeTypeError } from './primordials.ts';
+
+const DEFAULT_PORTS: Record<string, string> = {
+  'http:': '80',
+  'https:': '443',
+  'ws:': '80',
+  'wss:': '443',
+  'ftp:': '21',
+};
+const PARTS = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#[\s\S]*)?$/;
+
+export class GuestUrl {
+  protocol = '';
+  username = '';
+  password = '';
+  hostname = '';
+  port = '';
+  pathname = '';
+  hash = '';
+  readonly searchParams: GuestUrlSearchParams;
+
+  constructor(input: unknown, base?: unknown) {
+    const raw = `${input as string}`.replace(/^[\u0000-\u0020]+|[\u0000-\u0020]+$|[\t\n\r]/g, '');
+    const parent = base === undefined ? undefined : new GuestUrl(base);
+    const own = PARTS.exec(schemeOf(raw, parent) in DEFAULT_PORTS ? raw.replace(/\\/g, '/') : raw);
+    if (!own || (!own[1] && !parent)) throw new NativeTypeError(`Invalid URL: ${raw.slice(0, 200)}`);
+    const [, scheme, authority, path = '', query, hash] = own;
+    this.protocol = (scheme ? `${scheme}:` : (parent as GuestUrl).protocol).toLowerCase();
+    const special = this.protocol in DEFAULT_PORTS;
+    const inherits = !scheme && authority === undefined && parent !== undefined;
+    if (inherits) copyAuthority(this, parent);
+    else if (authority !== undefined) readAuthority(this, authority, special);
+    if (special && !this.hostname) throw new NativeTypeError(`Invalid URL: ${raw.slice(0, 200)}`);
+    const merged = inherits && !path.startsWith('/') ? mergePath(parent, path) : path;
+    this.pathname = special || this.hostname ? removeDots(encodePath(merged)) : encodePath(merged);
+    this.searchParams = new GuestUrlSearchParams(query ?? (inherits && path === '' ? parent.search : ''));
+    this.#query = query === undefined ? (inherits && path === '' ? parent.search : '') : encodeQuery(query);
+    this.#queryText = this.searchParams.toString();
+    this.hash = hash && hash.length > 1 ? encodeText(hash, /[\u0000-\u0020"<>`\u007f-\uffff]/g) : '';
+  }
+
+  #query: string;
+  #queryText: string;
+
+  /** As given, until the parameters are changed. */
+  get search(): string {
+    const text = this.searchParams.toString();
+    if (text === this.#queryText) return this.#query.length > 1 ? this.#query : '';
+    return text === '' ? '' : `?${text}`;
+  }
+
+  get host(): string {
+    return this.port === '' ? this.hostname : `${this.hostname}:${this.port}`;
+  }
+
+  get origin(): string {
+    return this.protocol in DEFAULT_PORTS ? `${this.protocol}//${this.host}` : 'null';
+  }
+
+  get href(): string {
+    const user =
+      this.username || this.password ? `${this.username}${this.password ? `:${this.password}` : ''}@` : '';
+    const authority = this.hostname || this.protocol === 'file:' ? `//${user}${this.host}` : '';
+    return `${this.protocol}${authority}${this.pathname}${this.search}${this.hash}`;
+  }
+
+  toString(): string {
+    return this.href;
+  }
+
+  toJSON(): string {
+    return this.href;
+  }
+
+  static canParse(input: unknown, base?: unknown): boolean {
+    try {
+      return new GuestUrl(input, base).href !== '';
+    } catch {
+      return false;
+    }
+  }
+}
+
+function schemeOf(raw: string, parent: GuestUrl | undefined): string {
+  const found = /^([a-zA-Z][a-zA-Z0-9+.-]*:)/.exec(raw);
+  return found ? (found[1] as string).toLowerCase() : (parent?.protocol ?? '');
+}
+
+function copyAuthority(url: GuestUrl, parent: GuestUrl): void {
+  url.username = parent.username;
+  url.password = parent.password;
+  url.hostname = parent.hostname;
+  url.port = parent.port;
+}
+
+function readAuthority(url: GuestUrl, authority: string, special: boolean): void {
+  const at = authority.lastIndexOf('@');
+  if (at >= 0) {
+    const [user = '', ...password] = authority.slice(0, at).split(':');
+    url.username = encodeUserInfo(user);
+    url.password = encodeUserInfo(password.join(':'));
+  }
+  const found = /^(\[[0-9a-fA-F:.]+\]|[^:]*)(?::(\d*))?$/.exec(authority.slice(at + 1));
+  if (!found) throw new NativeTypeError('Invalid URL: bad host or port');
+  url.hostname = special ? checkHost(found[1] as string) : (found[1] as string);
+  const port = (found[2] ?? '').replace(/^0+(?=\d)/, '');
+  if (Number(port) > 65535) throw new NativeTypeError('Invalid URL: bad port');
+  url.port = port === DEFAULT_PORTS[url.protocol] ? '' : port;
+}
+
+function checkHost(host: string): string {
+  const name = host.startsWith('[') ? host : decodeText(host);
+  const lower = name.toLowerCase();
+  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9_~!$&'()*+,;=.-]+)$/.test(lower))
+    throw new NativeTypeError('Invalid URL: unsupported host');
+  const last = lower.split('.').filter(Boolean).at(-1) ?? '';
+  const numeric = /^(\d+|0x[0-9a-f]*)$/.test(last);
+  if (numeric && !/^((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.|$)){4}$/.test(lower))
+    throw new NativeTypeError('Invalid URL: unsupported IPv4 form');
+  return lower;
+}
+
+function mergePath(parent: GuestUrl, path: string): string {
+  return path === ''
+    ? parent.pathname
+    : parent.pathname.slice(0, parent.pathname.lastIndexOf('/') + 1) + path;
+}
+
+function removeDots(path: string): string {
+  const out: string[] = [];
+  const parts = path.replace(/^\//, '').split('/');
+  parts.forEach((part, index) => {
+    const last = index === parts.length - 1;
+    const plain = part.replace(/%2e/gi, '.');
+    if (plain === '..') out.pop();
+    if (plain === '..' || plain === '.') last && out.push('');
+    else out.push(part);
+  });
+  return `/${out.join('/')}`;
+}
+
+const encodePath = (path: string): string => encodeText(path, /[\u0000-\u0020"#<>?^`{}\u007f-\uffff]/g);
+const encodeQuery = (query: string): string => encodeText(query, /[\u0000-\u0020"#'<>\u007f-\uffff]/g);
+const encodeUserInfo = (text: string): string =>
+  encodeText(text, /[\u0000-\u0020"#/:;<=>?@[\\\]^`{|}\u007f-\uffff]/g);
+
+/** Percent-encodes as UTF-8 what `pattern` names; runs of non-ASCII stay together, so that surrogate pairs do. */
+function encodeText(text: string, pattern: RegExp): string {
+  return text.replace(new RegExp(`(?:${pattern.source})+`, 'g'), (run) => {
+    let out = '';
+    for (const byte of new GuestTextEncoder().encode(run))
+      out += `%${byte < 16 ? '0' : ''}${byte.toString(16).toUpperCase()}`;
+    return out;
+  });
+}
+
+function decodeText(text: string): string {
+  return text.replace(/(?:%[0-9a-fA-F]{2})+/g, (run) => {
+    const bytes = (run.match(/[0-9a-fA-F]{2}/g) ?? []).map((pair) => parseInt(pair, 16));
+    return new GuestTextDecoder().decode(new Uint8Array(bytes));
+  });
+}
+
+/** application/x-www-form-urlencoded (WHATWG URL § 5). */
+export class GuestUrlSearchParams {
+  #pairs: [name: string, value: string][] = [];
+
+  constructor(init: unknown = '') {
+    if (typeof init === 'string') this.#parse(init.replace(/^\?/, ''));
+    else if (init !== null && typeof init === 'object') {
+      const entries =
+        Symbol.iterator in init
+          ? [...(init as Iterable<[string, string]>)]
+          : Object.entries(init as Record<string, string>);
+      for (const [name, value] of entries) this.append(name, value);
+    }
+  }
+
+  #parse(text: string): void {
+    for (const part of text.split('&')) {
+      if (part === '') continue;
+      const [name = '', ...value] = part.replace(/\+/g, ' ').split('=');
+      this.#pairs.push([decodeText(name), decodeText(value.join('='))]);
+    }
+  }
+
+  get size(): number {
+    return this.#pairs.length;
+  }
+
+  append(name: unknown, value: unknown): void {
+    this.#pairs.push([`${name as string}`, `${value as string}`]);
+  }
+
+  delete(name: string): void {
+    this.#pairs = this.#pairs.filter(([key]) => key !== name);
+  }
+
+  get(name: string): string | null {
+    return this.#pairs.find(([key]) => key === name)?.[1] ?? null;
+  }
+
+  getAll(name: string): string[] {
+    return this.#pairs.filter(([key]) => key === name).map(([, value]) => value);
+  }
+
+  has(name: string): boolean {
+    return this.#pairs.some(([key]) => key === name);
+  }
+
+  set(name: string, value: unknown): void {
+    const first = this.#pairs.find(([key]) => key === name);
+    if (!first) return this.append(name, value);
+    first[1] = `${value as string}`;
+    this.#pairs = this.#pairs.filter((pair) => pair === first || pair[0] !== name);
+  }
+
+  sort(): void {
+    this.#pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  }
+
+  forEach(visit: (value: string, name: string, params: GuestUrlSearchParams) => void): void {
+    for (const [name, value] of this.#pairs) visit(value, name, this);
+  }
+
+  *entries(): IterableIterator<[string, string]> {
+    yield* this.#pairs.map(([name, value]): [string, string] => [name, value]);
+  }
+
+  *keys(): IterableIterator<string> {
+    yield* this.#pairs.map(([name]) => name);
+  }
+
+  *values(): IterableIterator<string> {
+    yield* this.#pairs.map(([, value]) => value);
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, string]> {
+    return this.entries();
+  }
+
+  toString(): string {
+    const encode = (text: string): string => encodeText(text, /[^a-zA-Z0-9*_. -]/g).replace(/ /g, '+');
+    return this.#pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
+  }
+}

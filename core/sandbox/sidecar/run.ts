@@ -1,0 +1,126 @@
+/** One run inside a guest: feeds it the core's messages entry by entry, passes its calls and logs on, and says how it ended. */
+import type { EndReason, FromSidecar, LogLevel, RunEnd, RunLimits } from '../protocol.ts';
+import { GuestFault } from './isolate.ts';
+import type { Guest } from './isolate.ts';
+import type { Send } from './wire.ts';
+
+type Drained = Extract<FromSidecar, { t: 'drained' }>;
+
+export class GuestRun {
+  readonly run: number;
+  readonly guest: Guest;
+  #limits: RunLimits;
+  #send: Send;
+  #finish: (end: RunEnd) => void;
+  #ops: (string | number)[] = [];
+  #received = 0;
+  #pumping = false;
+  #ended = false;
+  #cpuAtStartMs: number;
+
+  constructor(run: number, guest: Guest, limits: RunLimits, send: Send, finish: (end: RunEnd) => void) {
+    this.run = run;
+    this.guest = guest;
+    this.#limits = limits;
+    this.#send = send;
+    this.#finish = finish;
+    this.#cpuAtStartMs = guest.cpuMs;
+  }
+
+  get cpuMs(): number {
+    return Math.max(0, this.guest.cpuMs - this.#cpuAtStartMs);
+  }
+
+  start(handler: string, input: string): void {
+    const { calls, concurrentCalls, logBytes, logLines } = this.#limits;
+    this.#ops.push('limits', '', JSON.stringify({ calls, concurrentCalls, logBytes, logLines }), 0);
+    this.give('start', handler, input, 0);
+  }
+
+  give(kind: 'start' | 'answer' | 'refuse', id: string, text: string, elapsedMs: number): void {
+    this.#received++;
+    if (this.#ended) return;
+    this.#ops.push(kind, id, text, elapsedMs);
+    if (!this.#pumping) void this.#pump();
+  }
+
+  /** Ends the run from outside; what the guest still says is dropped. */
+  end(end: RunEnd): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#finish(end);
+  }
+
+  async #pump(): Promise<void> {
+    this.#pumping = true;
+    while (this.#ops.length > 0 && !this.#ended) {
+      const ops = this.#ops;
+      const acked = this.#received;
+      this.#ops = [];
+      try {
+        const text = await this.guest.enter(ops, this.#limits.entryMs);
+        if (!this.#ended) this.#deliver(text, acked);
+      } catch (error) {
+        this.end(endOf(error));
+      }
+    }
+    this.#pumping = false;
+  }
+
+  #deliver(text: string, acked: number): void {
+    const message: Drained = { t: 'drained', run: this.run, acked, calls: [], logs: [] };
+    const end = text === '[]' ? undefined : readOutbox(text, message);
+    this.#send(message);
+    const cpuMs = this.cpuMs;
+    if (cpuMs > this.#limits.cpuMs)
+      this.end(
+        killedFor(
+          'cpu',
+          `The run used ${Math.round(cpuMs)} ms of processor time; ${this.#limits.cpuMs} ms are allowed.`,
+        ),
+      );
+    else if (end) this.end(end);
+  }
+}
+
+export function endOf(error: unknown): RunEnd {
+  if (!(error instanceof GuestFault)) return killedFor('protocol', 'The guest sent text that is no message.');
+  if (error.reason === 'starved') return { status: 'starved', message: error.message };
+  if (error.reason === 'disposed') return { status: 'stopped' };
+  const harmless = error.reason === 'startup' || error.reason === 'rejection';
+  return { status: 'failed', reason: error.reason, message: error.message, killed: !harmless };
+}
+
+export function killedFor(reason: EndReason, message: string): RunEnd {
+  return { status: 'failed', reason, message, killed: true };
+}
+
+const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[];
+
+/** Reads the outbox into `into`; entries after the end of the run are dropped. @throws Error on anything unknown */
+function readOutbox(text: string, into: Drained): RunEnd | undefined {
+  for (const entry of JSON.parse(text) as unknown[][]) {
+    const [kind, first, second, third] = entry;
+    if (kind === 'c' && typeof first === 'number' && typeof second === 'string' && typeof third === 'string')
+      into.calls.push([first, second, third]);
+    else if (kind === 'l' && LEVELS.includes(first) && typeof second === 'string')
+      into.logs.push([first as LogLevel, second]);
+    else if (kind === 'd') return { status: 'succeeded' };
+    else if (kind === 'x') return failure(first, second, third);
+    else throw new Error('unknown entry');
+  }
+  return undefined;
+}
+
+const GUEST_REASONS: readonly unknown[] = [
+  'error',
+  'retry_later',
+  'drop',
+  'call_budget',
+] satisfies EndReason[];
+
+function failure(reason: unknown, message: unknown, afterMs: unknown): RunEnd {
+  if (!GUEST_REASONS.includes(reason) || typeof message !== 'string') throw new Error('unknown failure');
+  const end = { status: 'failed', reason: reason as EndReason, message, killed: false } as const;
+  return typeof afterMs === 'number' && reason === 'retry_later' ? { ...end, retryAfterMs: afterMs } : end;
+}

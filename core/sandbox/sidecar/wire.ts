@@ -1,0 +1,28 @@
+/** The sidecar's end of descriptor 3. Messages of one tick leave in one write; when the core is gone, so is this process. */
+import net from 'node:net';
+import { encodeFrames, FrameReader } from '../protocol.ts';
+import type { FromSidecar, ToSidecar } from '../protocol.ts';
+
+export type Send = (message: FromSidecar) => void;
+
+export function openWire(receive: (message: ToSidecar) => void): Send {
+  const socket = new net.Socket({ fd: 3 });
+  const frames = new FrameReader();
+  socket.on('data', (chunk: Uint8Array) => {
+    for (const text of frames.push(chunk)) receive(JSON.parse(text) as ToSidecar);
+  });
+  // process.exit() waits for isolate threads, which may never stop.
+  const die = (): boolean => process.kill(process.pid, 'SIGKILL');
+  socket.on('close', die);
+  socket.on('error', die);
+
+  let outgoing: FromSidecar[] = [];
+  const flush = (): void => {
+    const messages = outgoing;
+    outgoing = [];
+    socket.write(encodeFrames(messages));
+  };
+  return (message) => {
+    if (outgoing.push(message) === 1) setImmediate(flush);
+  };
+}

@@ -1,0 +1,359 @@
+/**
+ * The core's end of the sandbox: takes jobs, gives each to the right sidecar, and decides what a death means for the runs that were
+ * in flight. It owns every clock, limit and kill; the sidecars are disposable.
+ */
+import { blame } from './blame.ts';
+import { bundlePrograms } from './bundle.ts';
+import { Fleet } from './fleet.ts';
+import type { Role } from './fleet.ts';
+import { levelOf } from './jail-level.ts';
+import type { JailLevel } from './jail-level.ts';
+import { Lanes } from './lanes.ts';
+import { findAddon } from './locate.ts';
+import type { SidecarProcess } from './process.ts';
+import { INPUT_MAX } from './protocol.ts';
+import type { FromSidecar, JailReport, LogLevel, RunLimits } from './protocol.ts';
+import { ActiveRun } from './run.ts';
+import type { Ending } from './run.ts';
+import { Strikes } from './strikes.ts';
+import { Watch } from './watch.ts';
+
+export type { JailLevel, LogLevel, RunLimits };
+
+export interface Sandbox {
+  /** Runs one handler in the partition's warm isolate, loading it when needed; one at a time per (install, partition), further jobs for it queue inside. Never rejects. */
+  run(job: SandboxJob): Promise<SandboxOutcome>;
+  /** Uninstall, upgrade, disable: its idle isolates, bundles and strikes are forgotten. */
+  evict(installId: string): void;
+  status(): SandboxStatus;
+  /** Kills the sidecars; every open job comes back as interrupted. Leaves no process and no timer. */
+  stop(): Promise<void>;
+}
+
+export interface SandboxStatus {
+  state: 'ready' | 'starting' | 'down';
+  jail: JailLevel;
+  sidecars: { pid: number; role: Role; rssBytes: number; isolates: number }[];
+}
+
+export interface SandboxJob {
+  runId: string;
+  installId: string;
+  partition: number;
+  /** One bundled ES module; the source crosses the wire once per sidecar. `handlers`, when given, are the manifest's (`event:issue.created`, `schedule:learn`): code that registers others fails at start-up. */
+  code: { sha256: string; source: string; handlers?: string[] };
+  handler: { kind: 'event' | 'schedule'; name: string };
+  /** JSON `{event, run, settings, nowMs, seed, scopes?}`; `scopes` are the granted ones, for `ctx.has`. */
+  input: string;
+  limits: RunLimits;
+  /** `op` such as `issues.get`; `args` is what the guest claims to be the JSON text of an array, no longer than `textMaxOf(op)`. */
+  call(op: string, args: string): Promise<CallAnswer>;
+  /** Replay: an isolate of its own, beside the partition's queue. */
+  fresh?: boolean;
+}
+
+/** `value` is JSON text; the guest sees an error as a thrown error with `.code`. */
+export type CallAnswer =
+  { ok: true; value: string } | { ok: false; error: { code: string; message: string } };
+
+export interface RunUsage {
+  cpuMs: number;
+  memoryBytes: number;
+  wallMs: number;
+  queueMs: number;
+  calls: number;
+  logs: { level: LogLevel; message: string; atMs: number }[];
+}
+
+export type FailureReason =
+  | 'error'
+  | 'retry_later'
+  | 'drop'
+  | 'cpu'
+  | 'wall'
+  | 'memory'
+  | 'call_budget'
+  | 'startup'
+  | 'rejection'
+  | 'killed'
+  | 'protocol';
+
+export type SandboxOutcome = RunUsage &
+  (
+    | { status: 'succeeded' }
+    /** `killed`: the isolate or process died of it, a strike. */
+    | { status: 'failed'; reason: FailureReason; message: string; retryAfterMs?: number; killed: boolean }
+    /** Lost through no fault of this plugin, or unclear whose: run it again, no strike. */
+    | { status: 'interrupted'; message: string }
+  );
+
+export interface SandboxOptions {
+  nodePath: string;
+  log: (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void;
+  clock: () => number;
+  /** `auto` takes what the kernel gives and logs it, `strict` refuses to start with less than all of it. */
+  jail: 'auto' | 'strict' | 'off';
+  /** Warm isolates per sidecar, the least recently used go first. */
+  isolatesMax?: number;
+  /** Runs in flight in the active sidecar, waiting ones included. */
+  concurrentRunsMax?: number;
+}
+
+const ISOLATES_MAX = 200;
+const ISOLATE_IDLE_MS = 300_000;
+const CONCURRENT_RUNS_MAX = 64;
+
+/** @throws Error when the first sidecar does not come up, or a strict jail cannot be had */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const supervisor = new Supervisor(options, await bundlePrograms(), findAddon());
+  try {
+    await supervisor.started;
+  } catch (error) {
+    await supervisor.stop();
+    throw error;
+  }
+  return supervisor;
+}
+
+interface Waiting {
+  job: SandboxJob;
+  lane: string;
+  queuedAt: number;
+  settle(outcome: SandboxOutcome): void;
+}
+
+class Supervisor implements Sandbox {
+  readonly started: Promise<unknown>;
+  #options: SandboxOptions;
+  #fleet: Fleet;
+  #watch: Watch;
+  #strikes: Strikes;
+  #lanes = new Lanes<Waiting>();
+  #runs = new Map<number, ActiveRun>();
+  #load = new Map<SidecarProcess, number>();
+  #nextRun = 1;
+  #jail: JailLevel = 'off';
+  #stopped = false;
+
+  constructor(options: SandboxOptions, programs: { sidecar: string; guest: string }, addonPath: string) {
+    this.#options = options;
+    this.#strikes = new Strikes(options.clock);
+    const { nodePath, isolatesMax = ISOLATES_MAX } = options;
+    const jail = process.platform === 'linux' ? options.jail : refuseStrict(options.jail);
+    this.#fleet = new Fleet({
+      spawn: { nodePath, addonPath, programs, jail, isolatesMax, idleMs: ISOLATE_IDLE_MS },
+      log: options.log,
+      onMessage: (sidecar, message) => this.#onMessage(sidecar, message),
+      onGone: (sidecar, why) =>
+        this.#lose(sidecar, blame(this.#runsOf(sidecar), { why, lastWords: this.#fleet.lastWords(sidecar) })),
+      onChange: (report) => {
+        if (report) this.#noteJail(report);
+        this.#pump();
+      },
+    });
+    this.#watch = new Watch({
+      sidecars: () =>
+        this.#fleet
+          .members()
+          .filter((member) => member.ready)
+          .map((member) => member.sidecar),
+      load: (sidecar) => this.#load.get(sidecar) ?? 0,
+      condemn: (sidecar, cause, message) =>
+        this.#retire(sidecar, message, blame(this.#runsOf(sidecar), { cause, why: message })),
+    });
+    this.started = (this.#fleet.members()[0] as { sidecar: SidecarProcess }).sidecar.ready;
+  }
+
+  run(job: SandboxJob): Promise<SandboxOutcome> {
+    return new Promise((settle) => {
+      const refusal = refusalOf(job);
+      if (refusal) return settle({ ...unused(0), ...refusal });
+      if (this.#stopped)
+        return settle({ ...unused(0), status: 'interrupted', message: 'The sandbox is stopping.' });
+      const own = `${job.installId}/${job.partition}`;
+      const lane = job.fresh ? `${own}/fresh/${this.#nextRun++}` : own;
+      this.#lanes.push(lane, { job, lane, queuedAt: performance.now(), settle });
+      this.#pump();
+    });
+  }
+
+  evict(installId: string): void {
+    this.#strikes.forget(installId);
+    const inUse = new Set(
+      [...this.#runs.values()]
+        .filter((run) => run.job.installId !== installId)
+        .map((run) => run.job.code.sha256),
+    );
+    for (const { sidecar } of this.#fleet.members()) {
+      const codes = [...sidecar.codes]
+        .filter(([sha256, owner]) => owner === installId && !inUse.has(sha256))
+        .map(([sha256]) => sha256);
+      for (const sha256 of codes) sidecar.codes.delete(sha256);
+      sidecar.send({ t: 'evict', prefix: `${installId}/`, codes });
+    }
+  }
+
+  status(): SandboxStatus {
+    const members = this.#fleet.members();
+    const ready = members.some((member) => member.role === 'active' && member.ready);
+    return {
+      state: ready ? 'ready' : this.#fleet.down || this.#stopped ? 'down' : 'starting',
+      jail: this.#jail,
+      sidecars: members.map(({ sidecar, role }) => ({
+        pid: sidecar.pid,
+        role,
+        rssBytes: sidecar.rssBytes(),
+        isolates: sidecar.isolates,
+      })),
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#watch.stop();
+    const ending: Ending = { status: 'interrupted', message: 'The sandbox is stopping.' };
+    for (const waiting of this.#lanes.clear())
+      waiting.settle({ ...unused(waiting.queuedAt), status: 'interrupted', message: ending.message });
+    for (const run of this.#runs.values()) run.finish(ending);
+    await this.#fleet.stop();
+  }
+
+  /** Starts what can start. */
+  #pump(): void {
+    if (this.#stopped) return;
+    const room = (sidecar: SidecarProcess, most: number): boolean => (this.#load.get(sidecar) ?? 0) < most;
+    for (;;) {
+      const next = this.#lanes.take((waiting) => {
+        const quarantined = this.#strikes.quarantined(waiting.job.installId);
+        const sidecar = this.#fleet.find(quarantined ? 'quarantine' : 'active');
+        // One at a time in quarantine, so that the next death has one author.
+        return (
+          sidecar !== undefined &&
+          room(sidecar, quarantined ? 1 : (this.#options.concurrentRunsMax ?? CONCURRENT_RUNS_MAX))
+        );
+      });
+      if (!next) return;
+      const quarantined = this.#strikes.quarantined(next.job.installId);
+      this.#start(next, this.#fleet.find(quarantined ? 'quarantine' : 'active') as SidecarProcess);
+    }
+  }
+
+  #start({ job, lane, queuedAt, settle }: Waiting, sidecar: SidecarProcess): void {
+    const number = this.#nextRun++;
+    const { sha256, source, handlers } = job.code;
+    const queueMs = performance.now() - queuedAt;
+    const run = new ActiveRun({
+      number,
+      job,
+      lane,
+      sidecar,
+      queueMs,
+      clock: this.#options.clock,
+      settle: (outcome) => this.#settle(run, outcome, settle),
+    });
+    this.#runs.set(number, run);
+    this.#load.set(sidecar, (this.#load.get(sidecar) ?? 0) + 1);
+    if (!sidecar.codes.has(sha256)) sidecar.send({ t: 'code', sha256, source });
+    sidecar.codes.set(sha256, job.installId);
+    sidecar.send({
+      t: 'run',
+      run: number,
+      isolate: lane,
+      sha256,
+      handlers: handlers ? [...handlers].sort() : null,
+      handler: `${job.handler.kind}:${job.handler.name}`,
+      input: job.input,
+      limits: job.limits,
+      fresh: job.fresh === true,
+    });
+    this.#fleet.keepQuarantine();
+    this.#watch.wake();
+  }
+
+  #settle(run: ActiveRun, outcome: SandboxOutcome, settle: (outcome: SandboxOutcome) => void): void {
+    this.#runs.delete(run.number);
+    this.#lanes.release(run.lane);
+    const left = (this.#load.get(run.sidecar) ?? 1) - 1;
+    if (left > 0) this.#load.set(run.sidecar, left);
+    else this.#load.delete(run.sidecar);
+    if (left === 0 && this.#fleet.find('active') !== run.sidecar) this.#fleet.restQuarantine();
+    settle(outcome);
+    this.#pump();
+  }
+
+  #onMessage(sidecar: SidecarProcess, message: FromSidecar): void {
+    if (message.t === 'pong') {
+      sidecar.isolates = message.isolates;
+      return;
+    }
+    if (message.t === 'ready' || message.t === 'described') return;
+    const run = this.#runs.get(message.run);
+    if (message.t === 'tainted') {
+      const runs = this.#runsOf(sidecar);
+      if (run) run.cpuMs = message.cpuMs;
+      return this.#retire(
+        sidecar,
+        message.message,
+        blame(runs, { cause: message.reason, why: message.message, culprit: run }),
+      );
+    }
+    if (run?.sidecar !== sidecar) return;
+    if (message.t === 'drained') return run.drained(message);
+    sidecar.isolates = message.isolates;
+    this.#strikes.survived(run.job.installId);
+    void run.ended(message);
+  }
+
+  #runsOf(sidecar: SidecarProcess): ActiveRun[] {
+    return [...this.#runs.values()].filter((run) => run.sidecar === sidecar);
+  }
+
+  #retire(sidecar: SidecarProcess, why: string, verdict: Map<ActiveRun, Ending>): void {
+    this.#options.log('warn', 'A sandbox sidecar is replaced.', { pid: sidecar.pid, why });
+    this.#fleet.retire(sidecar, why);
+    this.#lose(sidecar, verdict);
+  }
+
+  #lose(sidecar: SidecarProcess, verdict: Map<ActiveRun, Ending>): void {
+    for (const [run, ending] of verdict) {
+      if (ending.status === 'failed') this.#strikes.crashed(run.job.installId);
+      else if (run.active) this.#strikes.suspect(run.job.installId);
+    }
+    for (const [run, ending] of verdict) run.finish(ending);
+    this.#load.delete(sidecar);
+    this.#pump();
+  }
+
+  #noteJail(report: JailReport): void {
+    const level = levelOf(report);
+    if (level === this.#jail) return;
+    this.#jail = level;
+    this.#options.log(level === 'full' ? 'info' : 'warn', `The sandbox jail is ${level}.`, report);
+  }
+}
+
+function refuseStrict(jail: SandboxOptions['jail']): 'off' {
+  if (jail === 'strict') throw new Error(`A strict jail needs Linux; this is ${process.platform}.`);
+  return 'off';
+}
+
+function refusalOf(job: SandboxJob): Extract<Ending, { status: 'failed' }> | undefined {
+  if (job.input.length <= INPUT_MAX) return undefined;
+  return {
+    status: 'failed',
+    reason: 'error',
+    message: `The input is larger than ${INPUT_MAX} characters.`,
+    killed: false,
+  };
+}
+
+function unused(queuedAt: number): RunUsage {
+  return {
+    cpuMs: 0,
+    memoryBytes: 0,
+    wallMs: 0,
+    queueMs: queuedAt === 0 ? 0 : performance.now() - queuedAt,
+    calls: 0,
+    logs: [],
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Watches sidecars from outside: memory from /proc, life from answers to pings. Often while runs are in flight, rarely otherwise.
+ * A pause of the core itself is not held against a sidecar.
+ */
+import type { SidecarProcess } from './process.ts';
+
+const BUSY_TICK_MS = 25;
+const IDLE_TICK_MS = 500;
+const PING_EVERY_MS = 200;
+const IDLE_PING_EVERY_MS = 5000;
+const SILENT_MS_MAX = 600;
+const OWN_PAUSE_MS = 250;
+const RSS_BYTES_MAX = 450 * 1024 * 1024;
+/** Disposed isolates leave their pages in V8's pool; an idle process this fat is exchanged. */
+const IDLE_RSS_BYTES_MAX = 300 * 1024 * 1024;
+
+export interface Watched {
+  sidecars(): SidecarProcess[];
+  /** Runs in flight in this sidecar. */
+  load(sidecar: SidecarProcess): number;
+  /** Kill it; `cause` says whom to ask. */
+  condemn(sidecar: SidecarProcess, cause: 'memory' | 'silent' | 'fat', message: string): void;
+}
+
+export class Watch {
+  #watched: Watched;
+  #timer: Timer | undefined;
+  #busy = false;
+  #tickedAt = performance.now();
+  #pingedAt = new WeakMap<SidecarProcess, number>();
+  #stopped = false;
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+    this.#arm(IDLE_TICK_MS);
+  }
+
+  /** A run starts: look often from now on. */
+  wake(): void {
+    if (this.#busy || this.#stopped) return;
+    this.#busy = true;
+    this.#tickedAt = performance.now();
+    this.#arm(BUSY_TICK_MS);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#tick(ms), ms);
+  }
+
+  #tick(expectedMs: number): void {
+    const now = performance.now();
+    const paused = now - this.#tickedAt > expectedMs + OWN_PAUSE_MS;
+    this.#tickedAt = now;
+    this.#busy = false;
+    for (const sidecar of this.#watched.sidecars()) {
+      const load = this.#watched.load(sidecar);
+      if (load > 0) this.#busy = true;
+      this.#checkLife(sidecar, now, load > 0, paused);
+      this.#checkMemory(sidecar, load);
+    }
+    if (!this.#stopped) this.#arm(this.#busy ? BUSY_TICK_MS : IDLE_TICK_MS);
+  }
+
+  #checkLife(sidecar: SidecarProcess, now: number, busy: boolean, paused: boolean): void {
+    const pingedAt = this.#pingedAt.get(sidecar);
+    const answered = pingedAt === undefined || sidecar.heardAt >= pingedAt;
+    if (!answered && !paused) {
+      if (now - pingedAt > SILENT_MS_MAX)
+        this.#watched.condemn(sidecar, 'silent', `it was silent for ${SILENT_MS_MAX} ms`);
+    } else if (
+      paused ||
+      pingedAt === undefined ||
+      now - pingedAt > (busy ? PING_EVERY_MS : IDLE_PING_EVERY_MS)
+    ) {
+      this.#pingedAt.set(sidecar, now);
+      sidecar.send({ t: 'ping' });
+    }
+  }
+
+  #checkMemory(sidecar: SidecarProcess, load: number): void {
+    const rssBytes = sidecar.rssBytes();
+    if (rssBytes > RSS_BYTES_MAX)
+      this.#watched.condemn(sidecar, 'memory', `it held ${Math.round(rssBytes / 1e6)} MB`);
+    else if (load === 0 && rssBytes > IDLE_RSS_BYTES_MAX)
+      this.#watched.condemn(sidecar, 'fat', 'it was idle and large');
+  }
+}
