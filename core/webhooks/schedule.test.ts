@@ -113,6 +113,16 @@ describe('whatever happens', () => {
   });
 });
 
+test('a delivery whose only attempt was lost until after 24 h is parked', () => {
+  const failed = { attempt: 1, firstAttemptAtMs: FIRST_MS, random: () => 0 };
+  expect(nextAttempt({ ...failed, nowMs: FIRST_MS + RETRY_HORIZON_MS - 1 })).toEqual({
+    atMs: FIRST_MS + RETRY_HORIZON_MS,
+  });
+  for (const lateMs of [0, 1, 30_000, HOUR_MS]) {
+    expect(nextAttempt({ ...failed, nowMs: FIRST_MS + RETRY_HORIZON_MS + lateMs })).toBe('parked');
+  }
+});
+
 describe('Retry-After', () => {
   const next = (nowOffsetMs: number, retryAfterMs: number) =>
     nextAttempt({

@@ -51,8 +51,9 @@ export function nextAttempt(failed: FailedAttempt): { atMs: number } | 'parked' 
     (candidateMs) => candidateMs > elapsedMs - overdueMaxMs,
   );
   if (offsetMs === undefined) return 'parked';
-  const jitterMs = offsetMs === RETRY_HORIZON_MS ? 0 : Math.floor(offsetMs * JITTER_MAX * failed.random());
+  const jitterMs = Math.floor(offsetMs * JITTER_MAX * failed.random());
   const dueAtMs = Math.max(firstAttemptAtMs + offsetMs + jitterMs, nowMs, nowMs + (failed.retryAfterMs ?? 0));
+  // The horizon also cuts off the final attempt's jitter.
   return { atMs: Math.min(dueAtMs, finalAtMs) };
 }
 

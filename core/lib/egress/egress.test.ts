@@ -122,6 +122,20 @@ test('a connection is reused for the same address and given up when idle connect
   expect(server.counts.connections).toBe(2);
 });
 
+test('on a reused connection the connect time is over at once, and what breaks counts as sent', async () => {
+  const timers = manualTimers();
+  let left: number[] = [];
+  const server = await serve((socket) => {
+    if (server.requests.length === 1) return void socket.write(OK);
+    left = [...timers.running.keys()];
+    socket.destroy();
+  });
+  const egress = build({ startTimer: timers.startTimer });
+  await egress.send(ask(server.url));
+  const error = await fail(egress.send(ask(server.url)));
+  expect([error.code, error.sent, server.counts.connections, left]).toEqual(['connect', true, 1, [15_000]]);
+});
+
 test('headers that would split, smuggle or reroute a request are refused before anything is dialled', async () => {
   const server = await serve(OK);
   const hostile: Record<string, string>[] = [
