@@ -88,6 +88,7 @@ export function parseDocument(issue: IssueText): Document {
 export function normaliseLine(line: string): string {
   return line
     .toLowerCase()
+    .replace(/<\/?[a-z][^>]*>/g, ' ')
     .replace(/[#*_`>|]+/g, ' ')
     .replace(/\d+/g, '0')
     .replace(/\s+/g, ' ')

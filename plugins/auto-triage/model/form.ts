@@ -2,8 +2,8 @@
 import { encodeLevels, levelAt, LEVELS } from './codec.ts';
 import type { FormModel } from './model.ts';
 
-export const FORM_WEIGHT = 2;
-const SHARPNESS = 0.2;
+export const FORM_WEIGHT = 4;
+const SHARPNESS = 0.5;
 /** Columns that hardly vary are not blown up. */
 const DEVIATION_MIN = 0.05;
 
@@ -12,33 +12,45 @@ export function kernelOf(distanceSquared: number): number {
 }
 
 /** Quantised rows with their scales; what a model stores, and what its learner must compute with. */
-export function fitForm(rows: readonly Float64Array[]): Pick<FormModel, 'scales' | 'maxima' | 'rows'> {
+export function fitForm(
+  rows: readonly Float64Array[],
+  kinds: readonly number[],
+): Pick<FormModel, 'scales' | 'maxima' | 'rows'> {
   const width = rows[0]?.length ?? 0;
   const maxima: number[] = [];
-  const deviations: number[] = [];
+  const sharpness: number[] = [];
+  let typical = 0;
   for (let column = 0; column < width; column++) {
-    let sum = 0;
-    let squares = 0;
-    let max = 0;
-    for (const row of rows) {
-      const value = row[column] ?? 0;
-      sum += value;
-      squares += value * value;
-      if (value > max) max = value;
-    }
-    const mean = sum / rows.length;
-    deviations.push(Math.max(DEVIATION_MIN, Math.sqrt(Math.max(0, squares / rows.length - mean * mean))));
-    maxima.push(Number(max.toPrecision(4)));
+    const values = rows.map((row) => row[column] ?? 0);
+    const { deviation, separation } = describe(values, kinds);
+    const spread = Math.max(DEVIATION_MIN, deviation);
+    const weight = Math.sqrt(separation);
+    sharpness.push(weight / (spread * spread));
+    // Two draws of a column differ, squared, by twice its variance on average.
+    typical += (2 * weight * deviation * deviation) / (spread * spread);
+    maxima.push(Number(values.reduce((a, b) => Math.max(a, b), 0).toPrecision(4)));
   }
-  // Two draws of a column differ by twice its variance on average: the columns that vary, summed, make the typical distance.
-  const varying = deviations.filter((deviation) => deviation > DEVIATION_MIN).length || 1;
-  const scales = deviations.map((deviation) =>
-    Number((1 / (deviation * Math.sqrt(2 * varying))).toPrecision(4)),
-  );
+  const scales = sharpness.map((s) => Number(Math.sqrt(s / (typical || 1)).toPrecision(4)));
   const texts = rows.map((row) =>
     encodeLevels(Array.from(row, (value, column) => (value / (maxima[column] || 1)) * (LEVELS - 1))),
   );
   return { scales, maxima, rows: texts };
+}
+
+/** How far a column varies, and how well it tells the kinds apart: the F statistic, about 1 for a column of chance. */
+function describe(
+  values: readonly number[],
+  kinds: readonly number[],
+): { deviation: number; separation: number } {
+  const n = values.length;
+  const mean = values.reduce((a, b) => a + b, 0) / n;
+  const total = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  let between = 0;
+  for (const kind of [0, 1, 2]) {
+    const own = values.filter((_, i) => kinds[i] === kind);
+    if (own.length > 0) between += own.length * (own.reduce((a, b) => a + b, 0) / own.length - mean) ** 2;
+  }
+  return { deviation: Math.sqrt(total / n), separation: (between / (total + 1e-6)) * (n / 2) };
 }
 
 /** Stored rows as scaled points, distances between which are those of the kernel. */

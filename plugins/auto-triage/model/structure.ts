@@ -73,6 +73,72 @@ export function structure(document: Document): Named[] {
   put('first person', log(count(lowProse, /\b(?:i|my|me|i'm|i've)\b/g)));
   put('first letter lower-case', /^[a-z]/.test(title) ? 1 : 0);
   put('word length', words.join('').length / (words.length + 1) / 3);
+  const answers = document.sections.map((s) => s.value);
+  const declared = (pattern: RegExp): number => (answers.some((answer) => pattern.test(answer)) ? 1.5 : 0);
+  put('a template answer “bug”', declared(/^bugs?\b/));
+  put('a template answer “feature”', declared(/^(?:feature|enhancement|improvement|proposal|new feature)\b/));
+  put(
+    'a template answer “question”',
+    declared(/^(?:question|support|help|usage|how to|documentation|others?)\b/),
+  );
+  put('a template answer of another kind', declared(/^(?:performance|build|install|regression|crash)\b/));
+  put(
+    'a bug template',
+    /bug[_ -]?report|describe the (?:bug|issue)|what the bug is/i.test(document.comments) ? 1 : 0,
+  );
+  put('a feature template', /feature[_ -]?request/i.test(document.comments) ? 1 : 0);
+  put('a yes in the template', declared(/^(?:yes|true)\b/) / 1.5);
+  put('a no in the template', declared(/^(?:no|false|none|n\/a|na)\b/) / 1.5);
+  const start = /^\s*(?:\[[^\]]*\]|[\w/ -]{1,20}:)?\s*([a-z']+)/.exec(lowTitle)?.[1] ?? '';
+  put(
+    'a title that opens with a request',
+    /^(?:add|support|allow|implement|provide|make|enable|use|introduce|improve|remove|update|replace|consider|expose|extend|change|move|create|option|please|request|proposal|feature|ability|better|more|new)$/.test(
+      start,
+    )
+      ? 1.5
+      : 0,
+  );
+  put(
+    'a title that opens with a question',
+    /^(?:how|why|what|when|where|which|is|are|can|could|does|do|should|would|has|any|anyone|who)$/.test(start)
+      ? 1.5
+      : 0,
+  );
+  put(
+    'a title that opens with a failure',
+    /^(?:error|crash|cannot|can't|fails?|failed|failure|bug|unable|wrong|incorrect|broken|missing|fix|segfault|assertion|unexpected|doesn't)$/.test(
+      start,
+    )
+      ? 1.5
+      : 0,
+  );
+  put(
+    'a title in the third person',
+    / (?:is|are|does|has|was|do|should|shouldn't|doesn't|isn't|can't|cannot|won't) /.test(lowTitle) ? 1 : 0,
+  );
+  put('a title of one or two words', titleWords.length <= 2 ? 1 : 0);
+  put(
+    '“please” and “help” in the title',
+    /\b(?:help|please|need|question|problem|issue|trouble)\b/.test(lowTitle) ? 1 : 0,
+  );
+  put('a body of one line', document.lines.length <= 2 ? 1 : 0);
+  put('a last line that asks or thanks', /\?|thank|help|appreciat/.test(lowProse.slice(-160)) ? 1 : 0);
+  put(
+    'questions per sentence',
+    Math.min(2, (count(prose, /\?/g) * 5) / (1 + count(prose, /[.!?](?:\s|$)/g))),
+  );
+  put('a capital “I”', log(count(prose, /\bI\b/g)));
+  put('a lower-case “i”', log(count(prose, /\bi\b/g)));
+  put('commands', log(count(body, /^\s*(?:\$|>>>|#|%) \S/gm)));
+  put(
+    'program text',
+    log(
+      count(
+        document.code,
+        /[{};]\s*$|^\s*(?:import|from|def|class|const|let|var|function|#include|return)\b/gm,
+      ),
+    ),
+  );
   for (const cue of CUES) {
     put(`${cue.name} in the title`, cue.pattern.test(lowTitle) ? 1.5 : 0);
     put(`${cue.name} at the start`, cue.pattern.test(head) ? 1 : 0);

@@ -42,7 +42,8 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
     yield vector.buckets.length / 3;
   }
   const kernel = yield* linearKernel(vectors, frequencies);
-  const form = fitForm(forms);
+  const kinds = examples.map(({ kind }) => KINDS.indexOf(kind));
+  const form = fitForm(forms, kinds);
   yield forms.length * 70;
   const points = readRows(form);
   for (let i = 0; i < kernel.length; i++) {
@@ -52,7 +53,6 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
     yield i * 10;
   }
 
-  const kinds = examples.map(({ kind }) => KINDS.indexOf(kind));
   const learned = KINDS.map((_, kind) => kinds.filter((k) => k === kind).length);
   const targets = KINDS.map((_, kind) =>
     Float64Array.from(kinds, (k) => (k === kind ? 1 : 0) - (learned[kind] ?? 0) / kinds.length),
