@@ -1,5 +1,5 @@
 /** One word for how well the operating system holds a sidecar. */
-import type { JailReport } from './protocol.ts';
+import type { JailReport } from '../protocol.ts';
 
 /** `full`: Landlock, seccomp and resource limits; `partial`: some of them; `off`: Node's permission flags only. */
 export type JailLevel = 'full' | 'partial' | 'off';

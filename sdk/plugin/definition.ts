@@ -1,0 +1,66 @@
+/** The shape of a plugin's definition. Everything but the `handle` functions ends up in the static manifest. */
+import type { EventType } from '../webhooks/event-types.ts';
+import type { WebhookEvent } from '../webhooks/event.ts';
+import type { Context } from './context.ts';
+
+export type PluginEventType = EventType;
+/** The same envelope that webhooks carry. */
+export type PluginEvent<Type extends EventType = EventType> = Extract<WebhookEvent, { type: EventType }> & {
+  readonly type: Type;
+};
+
+export interface ScopeRequest {
+  /** Shown to whoever installs the plugin. */
+  why: string;
+  /** Only these fields are written. */
+  fields?: readonly string[];
+  where?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Subscription<Type extends EventType, Scopes, Settings> {
+  /** A filter over the event's `data`, as in lists and webhooks: `{ priority: ['none'] }`. */
+  filter?: Readonly<Record<string, unknown>>;
+  /** Events that this plugin caused itself; skipped unless asked for. */
+  self?: 'skip' | 'deliver';
+  /** `issue`: one at a time and in order for each issue. */
+  order?: 'issue' | 'none';
+  handle(event: Readonly<PluginEvent<Type>>, ctx: Context<Scopes, Settings>): Promise<void> | void;
+}
+
+export interface Schedule<Scopes, Settings> {
+  /** Five fields; at most every five minutes. */
+  cron: string;
+  tz?: string;
+  /** What happens when the previous run is still going. */
+  overlap?: 'skip';
+  /** Processor time of one run, up to 10,000 ms; 2,000 ms otherwise. */
+  limits?: { cpuMs?: number };
+  handle(
+    event: { readonly schedule: string; readonly scheduledAt: string },
+    ctx: Context<Scopes, Settings>,
+  ): Promise<void> | void;
+}
+
+export interface PluginDefinition<Scopes extends string, Settings> {
+  /** Unique and lasting, such as `com.acme.triage`. */
+  id: string;
+  version: string;
+  name?: string;
+  description?: string;
+  /** The range of Tatami versions the plugin works with. */
+  engines: { tatami: string };
+  /** The date whose behaviour of the API the plugin was written for. */
+  apiDate?: string;
+  scopes?: { [Scope in Scopes]: ScopeRequest };
+  /** A JSON schema of an object, the settings form; `default`s fill in what is not given. */
+  settings?: Readonly<Record<string, unknown>>;
+  limits?: { cpuMs?: number; memoryMb?: number };
+  /** Isolates that work in parallel; an issue always meets the same one. 1 to 4. */
+  partitions?: 1 | 2 | 3 | 4;
+  on?: { [Type in EventType]?: Subscription<Type, NoInfer<Scopes>, Settings> };
+  schedules?: Record<string, Schedule<NoInfer<Scopes>, Settings>>;
+}
+
+export type Scope =
+  | `${'issues' | 'comments' | 'labels' | 'projects' | 'workflows' | 'boards' | 'views' | 'cycles' | 'releases' | 'teams' | 'members' | 'inbox'}:${'read' | 'write'}`
+  | 'events:read';

@@ -1,0 +1,178 @@
+/**
+ * The static manifest and the package document, as the host reads them without running any code. A package is one JSON document:
+ * no archive, so nothing to unpack, link or escape from.
+ */
+import { Type } from 'typebox';
+import type { Static, TProperties, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { EVENT_TYPES } from '../webhooks/event-types.ts';
+
+export const PACKAGE_FORMAT = 'tatami-plugin/1';
+export const PACKAGE_BYTES_MAX = 4 * 1024 * 1024;
+
+const closed = <P extends TProperties>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false });
+const closedRecord = <S extends TSchema>(pattern: string, value: S, maxProperties: number) =>
+  Type.Unsafe<Record<string, Static<S>>>({
+    type: 'object',
+    patternProperties: { [pattern]: value },
+    additionalProperties: false,
+    maxProperties,
+  });
+const line = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+const json = Type.Unsafe<Record<string, unknown>>({ type: 'object' });
+
+const scopeRequest = closed({
+  why: line(200),
+  fields: Type.Optional(Type.Array(line(60), { maxItems: 50 })),
+  where: Type.Optional(Type.Record(line(60), Type.Array(line(100), { maxItems: 100 }))),
+});
+
+const subscription = closed({
+  filter: Type.Optional(json),
+  self: Type.Optional(Type.Enum(['skip', 'deliver'])),
+  order: Type.Optional(Type.Enum(['issue', 'none'])),
+});
+
+const schedule = closed({
+  cron: line(100),
+  tz: Type.Optional(line(60)),
+  overlap: Type.Optional(Type.Enum(['skip'])),
+  limits: Type.Optional(closed({ cpuMs: Type.Optional(Type.Integer({ minimum: 10, maximum: 10_000 })) })),
+});
+
+export const PluginManifest = closed({
+  id: Type.String({ pattern: '^[a-z][a-z0-9-]*(\\.[a-z0-9-]+)*$', maxLength: 100 }),
+  version: Type.String({
+    pattern: '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?$',
+    maxLength: 60,
+  }),
+  name: Type.Optional(line(80)),
+  description: Type.Optional(line(500)),
+  engines: closed({ tatami: line(60) }),
+  apiDate: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
+  scopes: Type.Optional(closedRecord('^[a-z-]{1,30}:(read|write)$', scopeRequest, 40)),
+  settings: Type.Optional(json),
+  limits: Type.Optional(
+    closed({
+      cpuMs: Type.Optional(Type.Integer({ minimum: 10, maximum: 1000 })),
+      memoryMb: Type.Optional(Type.Integer({ minimum: 8, maximum: 128 })),
+    }),
+  ),
+  partitions: Type.Optional(Type.Integer({ minimum: 1, maximum: 4 })),
+  on: Type.Optional(
+    closedRecord(
+      `^(${EVENT_TYPES.map((type) => type.replace('.', '\\.')).join('|')})$`,
+      subscription,
+      EVENT_TYPES.length,
+    ),
+  ),
+  schedules: Type.Optional(closedRecord('^[a-z][a-zA-Z0-9-]{0,39}$', schedule, 5)),
+  /** `event:<type>` and `schedule:<name>`, sorted: what the code registers. */
+  handlers: Type.Array(line(100), { minItems: 1, maxItems: 200 }),
+});
+export type PluginManifest = Static<typeof PluginManifest>;
+
+export const PluginPackage = closed({
+  format: Type.Literal(PACKAGE_FORMAT),
+  manifest: PluginManifest,
+  /** One ES module without imports. */
+  code: Type.String({ minLength: 1 }),
+  /** Of `code` in UTF-8, lower-case hex. */
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+});
+export type PluginPackage = Static<typeof PluginPackage>;
+
+/** What is wrong with a manifest or package: a sentence for its author, and the place as a JSON pointer. */
+export class PackageError extends Error {
+  readonly path: string;
+  constructor(path: string, message: string) {
+    super(path === '' ? message : `${path}: ${message}`);
+    this.name = 'PackageError';
+    this.path = path;
+  }
+}
+
+const manifestCheck = Compile(PluginManifest);
+const packageCheck = Compile(PluginPackage);
+
+/** @throws PackageError */
+export function parseManifest(value: unknown): PluginManifest {
+  if (!manifestCheck.Check(value)) throw firstError(manifestCheck.Errors(value));
+  checkHandlers(value);
+  return value;
+}
+
+/**
+ * Reads a package document and checks all of it: size, shape, hash, and that the manifest's subscriptions and its handlers agree.
+ * @throws PackageError
+ */
+export async function parsePackage(text: string): Promise<PluginPackage> {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > PACKAGE_BYTES_MAX)
+    throw new PackageError('', `The package has ${bytes} bytes; the most is ${PACKAGE_BYTES_MAX}.`);
+  const value = parseJson(text);
+  const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
+  if (format !== PACKAGE_FORMAT)
+    throw new PackageError(
+      '/format',
+      `This is not a plugin package of format ${PACKAGE_FORMAT}; make one with: tatami plugin pack DIR --out FILE`,
+    );
+  if (!packageCheck.Check(value)) throw firstError(packageCheck.Errors(value));
+  checkHandlers(value.manifest, '/manifest');
+  if ((await sha256Hex(value.code)) !== value.sha256)
+    throw new PackageError('/sha256', 'The code does not have this hash; pack the plugin again.');
+  return value;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new PackageError('', 'The package is not JSON; make one with: tatami plugin pack DIR --out FILE');
+  }
+}
+
+/** The names a manifest implies, in the order of `handlers`. */
+export function handlersOf(manifest: Pick<PluginManifest, 'on' | 'schedules'>): string[] {
+  const events = Object.keys(manifest.on ?? {}).map((type) => `event:${type}`);
+  return [...events, ...Object.keys(manifest.schedules ?? {}).map((name) => `schedule:${name}`)].sort();
+}
+
+function checkHandlers(manifest: PluginManifest, at = ''): void {
+  const implied = handlersOf(manifest);
+  if (implied.length === 0)
+    throw new PackageError(`${at}/on`, 'A plugin needs at least one event or schedule.');
+  if (implied.join() !== [...manifest.handlers].sort().join()) {
+    throw new PackageError(
+      `${at}/handlers`,
+      `The handlers must be exactly those of "on" and "schedules": ${implied.join(', ')}.`,
+    );
+  }
+}
+
+interface SchemaError {
+  keyword: string;
+  instancePath: string;
+  message: string;
+  params: object;
+}
+
+/** `boolean` is the twin of additionalProperties without the name of the field. */
+function firstError(errors: Iterable<SchemaError>): PackageError {
+  const all = [...errors];
+  const error = all.find(({ keyword }) => keyword !== 'boolean') ?? all[0];
+  if (!error) return new PackageError('', 'The document has the wrong shape.');
+  const extra = 'additionalProperties' in error.params ? (error.params.additionalProperties as string[]) : [];
+  const message =
+    extra.length > 0
+      ? `unknown field ${extra.map((name) => JSON.stringify(name)).join(', ')}`
+      : error.message;
+  return new PackageError(error.instancePath, message);
+}
+
+/** Lower-case hex of the UTF-8 bytes. */
+export async function sha256Hex(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Buffer.from(digest).toString('hex');
+}

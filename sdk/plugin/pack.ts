@@ -1,0 +1,101 @@
+/**
+ * Turns a plugin's folder into its package: one bundle, the static manifest, the hash. Macros are off and every import must lie in
+ * the folder or in node_modules, because a bundler left to itself would run code and read files for whoever wrote the plugin.
+ */
+import { existsSync, realpathSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, sep } from 'node:path';
+import type { BunPlugin } from 'bun';
+import { PACKAGE_BYTES_MAX, PACKAGE_FORMAT, PackageError, parsePackage, sha256Hex } from './manifest.ts';
+import type { PluginPackage } from './manifest.ts';
+
+declare module 'bun' {
+  interface BuildConfig {
+    /** Understood by Bun, unknown to its types: false makes `with { type: 'macro' }` an error instead of running code here. */
+    macros?: boolean;
+  }
+}
+
+export interface PackOptions {
+  /** Evaluates the bundle somewhere safe and returns its definition without functions (`describePlugin` of the sandbox). */
+  describe(code: string): Promise<unknown>;
+}
+
+const SDK = '@tatami/sdk/plugin';
+const SOURCES = /\.(ts|js|mjs|mts|json)$/;
+
+/** @throws PackageError with what to change */
+export async function packPlugin(dir: string, options: PackOptions): Promise<PluginPackage> {
+  const entrypoint = join(dir, 'plugin.ts');
+  if (!existsSync(entrypoint))
+    throw new PackageError('', `${entrypoint} does not exist; a plugin's folder has a plugin.ts.`);
+  const code = await bundle(realpathSync(entrypoint));
+  const described = await options.describe(code);
+  const document = { format: PACKAGE_FORMAT, manifest: described, code, sha256: await sha256Hex(code) };
+  return parsePackage(JSON.stringify(document));
+}
+
+async function bundle(entrypoint: string): Promise<string> {
+  const result = await Bun.build({
+    entrypoints: [entrypoint],
+    target: 'browser',
+    format: 'esm',
+    macros: false,
+    env: 'disable',
+    root: dirname(entrypoint),
+    splitting: false,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [guardImports(dirname(entrypoint))],
+    throw: false,
+  });
+  if (!result.success)
+    throw new PackageError(
+      '',
+      `The plugin cannot be bundled: ${result.logs.map(String).join('; ') || 'unknown reason'}`,
+    );
+  const [output, ...more] = result.outputs;
+  if (!output || more.length > 0)
+    throw new PackageError('', 'The plugin must bundle to one file; import only code and JSON.');
+  const code = await output.text();
+  if (Buffer.byteLength(code) > PACKAGE_BYTES_MAX)
+    throw new PackageError('/code', `The bundle is larger than ${PACKAGE_BYTES_MAX} bytes.`);
+  return code;
+}
+
+/** Answers the SDK's name with this very SDK, and refuses files outside the folder, symbolic links included. */
+function guardImports(root: string): BunPlugin {
+  const sdkRoot = join(import.meta.dir, sep);
+  return {
+    name: 'guard-imports',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, ({ path, importer }) => {
+        if (path === SDK) return { path: join(import.meta.dir, 'index.ts') };
+        if (importer === '') return undefined;
+        if (isBuiltin(path))
+          throw new PackageError('', `${importer} imports ${path}; the sandbox has no Node or Bun modules.`);
+        const found = resolveFrom(path, importer);
+        if (found.startsWith(sdkRoot) && importer.startsWith(sdkRoot)) return { path: found };
+        if (!isInside(root, found))
+          throw new PackageError('', `${importer} imports ${path}, which lies outside the plugin's folder.`);
+        if (!SOURCES.test(found))
+          throw new PackageError('', `${importer} imports ${path}; only code and JSON can be imported.`);
+        return { path: found };
+      });
+    },
+  };
+}
+
+/** In the folder, or in the node_modules of the folder or one above it. */
+function isInside(root: string, path: string): boolean {
+  if (path.startsWith(root + sep)) return true;
+  const at = path.indexOf(`${sep}node_modules${sep}`);
+  return at >= 0 && (root + sep).startsWith(path.slice(0, at) + sep);
+}
+
+function resolveFrom(path: string, importer: string): string {
+  try {
+    return realpathSync(Bun.resolveSync(path, dirname(importer)));
+  } catch {
+    throw new PackageError('', `${importer} imports ${path}, which cannot be found.`);
+  }
+}
