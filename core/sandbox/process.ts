@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Socket, Subprocess } from 'bun';
+import { capMemory } from './jail/core-side.ts';
 import type { JailOrder } from './jail/entry.ts';
 import { encodeFrames, FrameReader } from './protocol.ts';
 import type { FromSidecar, JailReport, ToSidecar } from './protocol.ts';
@@ -121,12 +122,21 @@ export class SidecarProcess {
     try {
       for (const text of this.#frames.push(chunk)) {
         const message = JSON.parse(text) as FromSidecar;
-        if (message.t === 'ready') this.#settleReady.resolve(message.jail);
+        if (message.t === 'ready') this.#started(message.jail);
         else this.#options.onMessage(message);
       }
     } catch (error) {
       this.kill(`it broke the protocol: ${String(error)}`);
     }
+  }
+
+  /** No guest code has run yet. */
+  #started(report: JailReport): void {
+    const { jail } = this.#options;
+    const rlimits = jail !== 'off' && report.rlimits && capMemory(this.pid, DATA_BYTES_MAX);
+    if (jail === 'strict' && !rlimits)
+      return this.kill('a strict jail needs a memory limit, which could not be set');
+    this.#settleReady.resolve({ ...report, rlimits });
   }
 
   #flush(): void {
@@ -185,7 +195,6 @@ function commandFor(options: SpawnOptions): string[] {
     command: [...node, '{jail}'],
     readable: [addonPath],
     strict: jail === 'strict',
-    dataBytesMax: DATA_BYTES_MAX,
   };
   return [process.execPath, join(import.meta.dir, 'jail/entry.ts'), JSON.stringify(order)];
 }

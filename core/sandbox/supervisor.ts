@@ -6,6 +6,7 @@ import { blame } from './blame.ts';
 import { bundlePrograms } from './bundle.ts';
 import { Fleet } from './fleet.ts';
 import type { Role } from './fleet.ts';
+import { hideProcess } from './jail/core-side.ts';
 import { levelOf } from './jail/level.ts';
 import type { JailLevel } from './jail/level.ts';
 import { Lanes } from './lanes.ts';
@@ -105,6 +106,7 @@ const CONCURRENT_RUNS_MAX = 64;
 
 /** @throws Error when the first sidecar does not come up, or a strict jail cannot be had */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  if (process.platform === 'linux' && options.jail !== 'off') hideProcess();
   const supervisor = new Supervisor(options, await bundlePrograms(), findAddon());
   try {
     await supervisor.started;

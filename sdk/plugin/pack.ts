@@ -29,20 +29,22 @@ export async function packPlugin(dir: string, options: PackOptions): Promise<Plu
   const entrypoint = join(dir, 'plugin.ts');
   if (!existsSync(entrypoint))
     throw new PackageError('', `${entrypoint} does not exist; a plugin's folder has a plugin.ts.`);
-  const code = await bundle(realpathSync(entrypoint));
+  const code = await bundlePlugin(realpathSync(entrypoint));
   const described = await options.describe(code);
   const document = { format: PACKAGE_FORMAT, manifest: described, code, sha256: await sha256Hex(code) };
   return parsePackage(JSON.stringify(document));
 }
 
-async function bundle(entrypoint: string): Promise<string> {
+/** One ES module without imports. @throws PackageError */
+export async function bundlePlugin(entrypoint: string): Promise<string> {
   const result = await Bun.build({
     entrypoints: [entrypoint],
     target: 'browser',
     format: 'esm',
     macros: false,
     env: 'disable',
-    root: dirname(entrypoint),
+    // Also drops comments that name the author's folders, so that the same source gives the same hash anywhere.
+    minify: { whitespace: true, identifiers: false, syntax: false },
     splitting: false,
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: [guardImports(dirname(entrypoint))],

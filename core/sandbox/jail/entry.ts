@@ -1,6 +1,7 @@
 /**
  * Run by the core as its own process (`bun entry.ts <json>`): gives up every right the sidecar does not need, then becomes Node.
- * The order matters: no new privileges, Landlock, seccomp, and the memory limit last, because Bun itself does not fit under it.
+ * The order matters: no new privileges, Landlock, seccomp, then limits. The core caps the memory
+ * from outside once Node runs, because Bun itself does not fit under it.
  * Exits 90 with a sentence on stderr when a `strict` jail cannot be had.
  */
 import { ptr } from 'bun:ffi';
@@ -16,7 +17,6 @@ export interface JailOrder {
   command: string[];
   readable: string[];
   strict: boolean;
-  dataBytesMax: number;
 }
 
 const PR_SET_PDEATHSIG = 1;
@@ -26,7 +26,6 @@ const PR_SET_NO_NEW_PRIVS = 38;
 const SIGKILL = 9n;
 const SECCOMP_MODE_FILTER = 2n;
 const RLIMIT_FSIZE = 1;
-const RLIMIT_DATA = 2;
 const RLIMIT_CORE = 4;
 const RLIMIT_NOFILE = 7;
 const LIBRARIES = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/dev/urandom'];
@@ -43,7 +42,7 @@ function enterJail(order: JailOrder): never {
   const report: JailReport = {
     landlock: applyLandlock(libc, program, order.readable),
     seccomp: applySeccomp(libc),
-    rlimits: applyLimits(libc, order.dataBytesMax),
+    rlimits: applyLimits(libc),
   };
   if (order.strict && (report.landlock === 0 || !report.seccomp || !report.rlimits)) {
     fail(
@@ -79,12 +78,11 @@ function applySeccomp(libc: LibC): boolean {
   return libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, BigInt(ptr(header)), 0n, 0n) === 0;
 }
 
-function applyLimits(libc: LibC, dataBytesMax: number): boolean {
+function applyLimits(libc: LibC): boolean {
   const limits: [resource: number, most: number][] = [
     [RLIMIT_CORE, 0],
     [RLIMIT_FSIZE, 0],
     [RLIMIT_NOFILE, 256],
-    [RLIMIT_DATA, dataBytesMax],
   ];
   return limits.every(([resource, most]) => {
     const pair = new BigUint64Array([BigInt(most), BigInt(most)]);

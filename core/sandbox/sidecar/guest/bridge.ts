@@ -75,8 +75,10 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
   return new NativePromise((resolve, reject) => {
     if (ofRun !== run) throw hostError('run_ended', 'This run has ended; its ctx no longer works.');
     if (++callsMade > limits.calls) {
-      emit('["x","call_budget",' + stringify(`More than ${limits.calls} host calls in one run.`) + ']');
-      throw hostError('quota_exceeded', `A run may make ${limits.calls} host calls.`);
+      // The run is over; a promise that never settles ends its entry, where a rejection could be caught in a loop.
+      const message = `More than ${limits.calls} host calls in one run.`;
+      if (callsMade === limits.calls + 1) emit('["x","call_budget",' + stringify(message) + ']');
+      return;
     }
     const text = argumentText(args);
     if (text.length > textMaxOf(op))

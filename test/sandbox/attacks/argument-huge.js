@@ -1,0 +1,6 @@
+// An argument of twenty megabytes.
+import { attack } from './support/attack.js';
+
+export default attack(async (event, ctx) => {
+  await ctx.comments.add('iss_1', { body: 'x'.repeat(20 << 20) });
+});

@@ -1,0 +1,6 @@
+// Never yields.
+import { attack } from './support/attack.js';
+
+export default attack(async (event, ctx) => {
+  for (;;);
+});

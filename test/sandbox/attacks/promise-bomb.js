@@ -1,0 +1,7 @@
+// Microtasks that make more microtasks.
+import { attack } from './support/attack.js';
+
+export default attack(async (event, ctx) => {
+  const spawn = () => Promise.resolve().then(() => (spawn(), spawn()));
+  await spawn();
+});

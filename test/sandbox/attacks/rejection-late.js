@@ -1,0 +1,7 @@
+// A rejection that arrives in somebody else's run.
+import { attack } from './support/attack.js';
+
+export default attack(async (event, ctx) => {
+  setTimeout(() => Promise.reject(new Error('late')), 1);
+  await ctx.sleep(30);
+});

@@ -1,0 +1,139 @@
+/** What the sandbox tests share: a real sandbox, jobs for it, and the count of processes it leaves. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findNode } from '../../core/sandbox/locate.ts';
+import { startSandbox } from '../../core/sandbox/supervisor.ts';
+import type {
+  CallAnswer,
+  RunLimits,
+  Sandbox,
+  SandboxJob,
+  SandboxOptions,
+  SandboxOutcome,
+} from '../../core/sandbox/supervisor.ts';
+import { sha256Hex } from '../../sdk/plugin/manifest.ts';
+import { bundlePlugin } from '../../sdk/plugin/pack.ts';
+
+/** The defaults of an event handler; the wall is short so that waiting for nothing is short too. */
+export const LIMITS: RunLimits = {
+  cpuMs: 250,
+  entryMs: 100,
+  wallMs: 3000,
+  memoryMb: 32,
+  calls: 100,
+  concurrentCalls: 6,
+  logBytes: 16 * 1024,
+  logLines: 100,
+  startupMs: 250,
+};
+
+export interface TestSandbox extends Sandbox {
+  logged: { level: string; message: string; fields: object | undefined }[];
+}
+
+export async function openSandbox(options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
+  const logged: TestSandbox['logged'] = [];
+  const log: SandboxOptions['log'] = (level, message, fields) => void logged.push({ level, message, fields });
+  const sandbox = await startSandbox({
+    nodePath: findNode(),
+    log,
+    clock: Date.now,
+    jail: 'auto',
+    ...options,
+  });
+  return {
+    run: (job) => sandbox.run(job),
+    evict: (id) => sandbox.evict(id),
+    status: () => sandbox.status(),
+    stop: () => sandbox.stop(),
+    logged,
+  };
+}
+
+export interface Code {
+  sha256: string;
+  source: string;
+  handlers?: string[];
+}
+
+export async function codeOf(source: string): Promise<Code> {
+  return { sha256: await sha256Hex(source), source };
+}
+
+/** A plugin of one handler for `issue.created`, given as its body. */
+export function pluginOf(body: string, before = ''): Promise<Code> {
+  const scopes = `{ 'issues:write': {}, 'comments:write': {}, 'labels:read': {} }`;
+  return codeOf(
+    `${before}\nexport default { scopes: ${scopes}, on: { 'issue.created': { async handle(event, ctx) { ${body} } } } };`,
+  );
+}
+
+export async function bundleFile(name: string): Promise<Code> {
+  return codeOf(await bundlePlugin(join(import.meta.dir, name)));
+}
+
+let nextRun = 1;
+
+/** Echoes its arguments, except for ids that a test gives a meaning. */
+export async function answerCall(op: string, args: string): Promise<CallAnswer> {
+  if (args === '["fail"]')
+    return { ok: false, error: { code: 'not_found', message: 'There is no such issue.' } };
+  return { ok: true, value: JSON.stringify({ op, args: args.slice(0, 200) }) };
+}
+
+export function jobOf(installId: string, code: Code, more: Partial<SandboxJob> = {}): SandboxJob {
+  const event = { id: 'evt_1', type: 'issue.created', data: { id: 'iss_1', title: 'Ping' } };
+  const run = { id: 'run_1', attempt: 1, mode: 'apply', depth: 0 };
+  return {
+    runId: `run_${nextRun++}`,
+    installId,
+    partition: 0,
+    code,
+    handler: { kind: 'event', name: 'issue.created' },
+    input: JSON.stringify({ event, run, settings: {}, nowMs: 1_790_000_000_000, seed: 'seed' }),
+    limits: LIMITS,
+    call: answerCall,
+    ...more,
+  };
+}
+
+/** Runs a job again while it is interrupted, as the runtime does. */
+export async function runToEnd(
+  sandbox: Sandbox,
+  job: SandboxJob,
+): Promise<Exclude<SandboxOutcome, { status: 'interrupted' }>> {
+  for (let attempt = 1; attempt <= 20; attempt++) {
+    const outcome = await sandbox.run(job);
+    if (outcome.status !== 'interrupted') return outcome;
+  }
+  throw new Error('interrupted twenty times');
+}
+
+/** Live child processes of this one that run our Node. */
+export function sidecarPids(): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => isSidecar(pid)).map(Number);
+}
+
+function isSidecar(pid: string): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (
+      Number(parent) === process.pid &&
+      state !== 'Z' &&
+      /isolated-vm/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Waits for what an event loop elsewhere brings about; a bound, not a measurement. */
+export async function until(what: string, holds: () => boolean, withinMs = 15_000): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`It did not come about: ${what}.`);
+    await Bun.sleep(10);
+  }
+}
