@@ -1,6 +1,7 @@
 /**
  * Takes a Markdown issue apart into what carries different evidence: title, prose, code, template headings with
  * their answers, and whole lines. Reads title and description only: dates, people and ids would teach the wrong thing.
+ * Every pattern here and in `structure.ts` is linear in its input, or bounded: anybody may write an issue.
  */
 
 export type IssueText = { readonly title: string; readonly description: string };
@@ -23,6 +24,7 @@ export type Document = {
 
 /** What lies beyond says little about the kind of an issue, and CPU is bounded. */
 export const BODY_CHARS_MAX = 12_000;
+const LINE_CHARS_MAX = 2000;
 
 const FENCE = /^[ \t]*(?:```|~~~)/;
 const HEADING = /^(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]{2,80})\*\*:?|<summary>(.{2,80}?)<\/summary>)\s*$/;
@@ -52,10 +54,11 @@ export function parseDocument(issue: IssueText): Document {
       code.push(raw);
       continue;
     }
-    const line = raw.trim();
+    const line = raw.slice(0, LINE_CHARS_MAX).trim();
     if (line === '') continue;
     lines.push(normaliseLine(line));
-    const found = HEADING.exec(line);
+    const start = line.slice(0, 200);
+    const found = HEADING.exec(start);
     if (found) {
       if (heading !== '') sections.push({ heading, value: '' });
       heading = normaliseLine(found[1] ?? found[2] ?? found[3] ?? '');
@@ -65,7 +68,7 @@ export function parseDocument(issue: IssueText): Document {
       sections.push({ heading, value: normaliseLine(line) });
       heading = '';
     }
-    const field = FIELD.exec(line);
+    const field = FIELD.exec(start);
     if (field)
       sections.push({ heading: normaliseLine(field[1] ?? ''), value: normaliseLine(field[2] ?? '') });
     prose.push(plainText(line, code));
@@ -74,7 +77,7 @@ export function parseDocument(issue: IssueText): Document {
   for (const comment of comments)
     for (const l of comment.split('\n')) if (l.trim() !== '') lines.push(normaliseLine(l));
   return {
-    title: issue.title.slice(0, 500),
+    title: issue.title.slice(0, 300),
     body,
     prose: prose.join('\n'),
     code: code.join('\n'),
@@ -87,8 +90,9 @@ export function parseDocument(issue: IssueText): Document {
 /** Lower case, markup and spacing dropped, digits as 0: the same template line always reads the same. */
 export function normaliseLine(line: string): string {
   return line
+    .slice(0, 300)
     .toLowerCase()
-    .replace(/<\/?[a-z][^>]*>/g, ' ')
+    .replace(/<\/?[a-z][^<>]*>/g, ' ')
     .replace(/[#*_`>|]+/g, ' ')
     .replace(/\d+/g, '0')
     .replace(/\s+/g, ' ')
@@ -102,9 +106,9 @@ function plainText(line: string, code: string[]): string {
       code.push(inline);
       return ` ${inline} `;
     })
-    .replace(/!\[[^\]]*\]\([^)]*\)|<img[^>]*>/gi, ' imgtoken ')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1 urltoken ')
+    .replace(/!\[[^[\]]{0,300}\]\([^()]{0,500}\)|<img[^<>]{0,500}>/gi, ' imgtoken ')
+    .replace(/\[([^[\]]{0,300})\]\([^()]{0,500}\)/g, '$1 urltoken ')
     .replace(/https?:\/\/\S+/gi, ' urltoken ')
-    .replace(/<\/?[a-z][^>]*>/gi, ' ')
+    .replace(/<\/?[a-z][^<>]{0,300}>/gi, ' ')
     .replace(/[*_>#|~]+/g, ' ');
 }

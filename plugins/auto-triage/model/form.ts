@@ -70,7 +70,7 @@ export function toPoint(values: ArrayLike<number>, scales: readonly number[]): F
 export function distanceSquared(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) {
-    const difference = (a[i] ?? 0) - (b[i] ?? 0);
+    const difference = (a[i] as number) - (b[i] as number);
     sum += difference * difference;
   }
   return sum;

@@ -122,7 +122,7 @@ export const CUES: readonly Cue[] = [
     pattern: /\b(?:thanks?|thank you|thx|appreciated?|regards|cheers)\b/,
     votes: [0, 0, 0.5],
   },
-  { name: 'a greeting', pattern: /^\s*(?:hi|hello|hey|dear)\b/m, votes: [0, 0, 0.4] },
+  { name: 'a greeting', pattern: /^[ \t]*(?:hi|hello|hey|dear)\b/m, votes: [0, 0, 0.4] },
   {
     name: 'documentation',
     pattern: /\b(?:documentation|docs?|tutorials?|examples?|samples?|readme)\b/,

@@ -1,4 +1,5 @@
 /** A learned model as it is stored: plain JSON, its large arrays as text of `codec.ts`. */
+import type { Calibration } from './calibrate.ts';
 import type { Scores } from './kind.ts';
 
 /** Raised whenever features or layout change, because buckets then mean something else; other versions are not read. */
@@ -26,9 +27,6 @@ export type FormModel = {
   readonly rows: readonly string[];
   readonly coefficients: readonly Scores[];
 };
-
-/** Probabilities are softmax(slope × score + bias). */
-export type Calibration = { readonly slope: number; readonly bias: Scores };
 
 /** @returns undefined for anything but a model of this version. */
 export function asModel(stored: unknown): Model | undefined {

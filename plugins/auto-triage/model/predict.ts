@@ -1,41 +1,50 @@
-/** Answers for one issue: the probability of each kind by a stored model. Keeps what it needs of a model ready between issues. */
-import { softmax } from './calibrate.ts';
+/** Answers for one issue: the probability of each kind by a stored model, or by the rule alone where there is none. */
+import { probabilitiesOf, type Answers, type Calibration } from './calibrate.ts';
 import { FREQUENCY_VALUES, levelAt, SIGNED_VALUES } from './codec.ts';
 import { parseDocument, type Document, type IssueText } from './document.ts';
 import { countFeatures } from './features.ts';
 import { distanceSquared, kernelOf, readRows, toPoint } from './form.ts';
 import { KINDS, surest, type Kind, type Scores } from './kind.ts';
 import type { Model } from './model.ts';
+import { ruleScores } from './rule.ts';
 import { structure } from './structure.ts';
 import { rarity, toVector, type SparseVector } from './vector.ts';
 
-export type Prediction = { readonly kind: Kind; readonly confidence: number; readonly probabilities: Scores };
+export type Prediction = {
+  readonly kind: Kind;
+  readonly confidence: number;
+  readonly probabilities: Scores;
+};
 
+/** Set so that the rule's confidence is about how often it is right. */
+const RULE_ALONE: Calibration = { slope: 0, ruleSlope: 0.25, bias: [0, 0, 0] };
+
+export function predictByRule(issue: IssueText): Prediction {
+  return toPrediction({ learned: [0, 0, 0], rule: ruleScores(parseDocument(issue)) }, RULE_ALONE);
+}
+
+/** A stored model with what it needs at hand: worth keeping between issues. */
 export class Predictor {
   readonly model: Model;
   readonly #rows: readonly Float64Array[];
   readonly #rarities: Float64Array;
 
   constructor(model: Model) {
-    const documents = model.learned[0] + model.learned[1] + model.learned[2];
+    const [bugs, features, questions] = model.learned;
     this.model = model;
     this.#rows = readRows(model.form);
-    this.#rarities = FREQUENCY_VALUES.map((frequency) => rarity(frequency, documents));
+    this.#rarities = FREQUENCY_VALUES.map((frequency) => rarity(frequency, bugs + features + questions));
   }
 
   predict(issue: IssueText): Prediction {
-    const document = parseDocument(issue);
-    const linear = this.linearScores(this.vectorOf(document));
-    const form = this.formScores(
-      toPoint(
-        structure(document).map(({ value }) => value),
-        this.model.form.scales,
-      ),
-    );
-    const scores: Scores = [linear[0] + form[0], linear[1] + form[1], linear[2] + form[2]];
-    const probabilities = softmax(scores, this.model.calibration);
-    const best = surest(probabilities);
-    return { kind: KINDS[best], confidence: probabilities[best], probabilities };
+    return this.predictDocument(parseDocument(issue));
+  }
+
+  predictDocument(document: Document): Prediction {
+    const words = this.wordScores(this.vectorOf(document));
+    const form = this.formScores(this.distancesOf(this.pointOf(document)));
+    const learned: Scores = [words[0] + form[0], words[1] + form[1], words[2] + form[2]];
+    return toPrediction({ learned, rule: ruleScores(document) }, this.model.calibration);
   }
 
   vectorOf(document: Document): SparseVector {
@@ -43,16 +52,23 @@ export class Predictor {
     return toVector(countFeatures(document), (bucket) => this.#rarities[levelAt(frequencies, bucket)] ?? 0);
   }
 
-  /** What bucket and value add to the score of a kind. */
-  weightOf(kind: 0 | 1 | 2, bucket: number): number {
-    return (SIGNED_VALUES[levelAt(this.model.weights[kind], bucket)] ?? 0) * this.model.weightMax;
+  pointOf(document: Document): Float64Array {
+    return toPoint(
+      structure(document).map(({ value }) => value),
+      this.model.form.scales,
+    );
   }
 
-  linearScores({ buckets, values }: SparseVector): Scores {
+  /** What one unit of a bucket adds to the score of a kind. */
+  weightOf(kind: 0 | 1 | 2, bucket: number): number {
+    return (SIGNED_VALUES[levelAt(this.model.weights[kind], bucket)] as number) * this.model.weightMax;
+  }
+
+  wordScores({ buckets, values }: SparseVector): Scores {
     const sums: [number, number, number] = [0, 0, 0];
     for (let i = 0; i < buckets.length; i++) {
-      const bucket = buckets[i] ?? 0;
-      const value = values[i] ?? 0;
+      const bucket = buckets[i] as number;
+      const value = values[i] as number;
       sums[0] += this.weightOf(0, bucket) * value;
       sums[1] += this.weightOf(1, bucket) * value;
       sums[2] += this.weightOf(2, bucket) * value;
@@ -60,13 +76,28 @@ export class Predictor {
     return sums;
   }
 
-  formScores(point: Float64Array): Scores {
+  /** Squared, to each issue that the model learned from. */
+  distancesOf(point: Float64Array): Float64Array {
+    return Float64Array.from(this.#rows, (row) => distanceSquared(point, row));
+  }
+
+  /** The part of one column in {@link distancesOf}. */
+  columnDistances(value: number, column: number): Float64Array {
+    return Float64Array.from(this.#rows, (row) => (value - (row[column] ?? 0)) ** 2);
+  }
+
+  formScores(distances: Float64Array): Scores {
     const sums: [number, number, number] = [0, 0, 0];
-    for (const [i, row] of this.#rows.entries()) {
-      const similarity = kernelOf(distanceSquared(point, row));
-      const coefficients = this.model.form.coefficients[i] ?? [0, 0, 0];
+    for (const [i, coefficients] of this.model.form.coefficients.entries()) {
+      const similarity = kernelOf(distances[i] ?? 0);
       for (const kind of [0, 1, 2] as const) sums[kind] += coefficients[kind] * similarity;
     }
     return sums;
   }
+}
+
+function toPrediction(answers: Answers, calibration: Calibration): Prediction {
+  const probabilities = probabilitiesOf(answers, calibration);
+  const best = surest(probabilities);
+  return { kind: KINDS[best], confidence: probabilities[best], probabilities };
 }

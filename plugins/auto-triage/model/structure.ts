@@ -12,7 +12,8 @@ const FUNCTION_WORDS = (
   'same each please want need like get use make see try know think'
 ).split(' ');
 
-const TRACE_LINE = /^\s*(?:at \S+|File ".*", line \d+|#\d+\s|Traceback|Caused by|\S+Error:|\S+Exception)/gm;
+const TRACE_LINE =
+  /^[ \t]*(?:at \S+|File ".*", line \d+|#\d+\s|Traceback|Caused by|\S+Error:|\S+Exception)/gm;
 const log = (n: number): number => Math.log1p(n);
 
 export type Named = { readonly name: string; readonly value: number };
@@ -42,7 +43,7 @@ export function structure(document: Document): Named[] {
     'empty answers',
     log(document.sections.filter((s) => s.value === '' || s.value === 'no response').length),
   );
-  put('code blocks', log(count(body, /^\s*```/gm)));
+  put('code blocks', log(count(body, /^[ \t]*```/gm)));
   put('inline code', log(count(prose + title, /`/g)));
   put('a stack trace', log(count(body, TRACE_LINE)));
   put('links', log(count(body, /https?:\/\//g)));
@@ -51,16 +52,16 @@ export function structure(document: Document): Named[] {
   put('mentions', log(count(prose, /@[a-z]\w+/gi)));
   put('checkboxes', log(count(body, /\[[ xX]\]/g)));
   put('ticked checkboxes', log(count(body, /\[[xX]\]/g)));
-  put('list items', log(count(body, /^\s*[-*]\s/gm)));
-  put('numbered steps', log(count(body, /^\s*\d+[.)]\s/gm)));
-  put('quotes', log(count(body, /^\s*>/gm)));
+  put('list items', log(count(body, /^[ \t]*[-*]\s/gm)));
+  put('numbered steps', log(count(body, /^[ \t]*\d{1,3}[.)]\s/gm)));
+  put('quotes', log(count(body, /^[ \t]*>/gm)));
   put('bold', log(count(body, /\*\*/g)));
-  put('tables', log(count(body, /^\s*\|/gm)));
+  put('tables', log(count(body, /^[ \t]*\|/gm)));
   put('question marks', log(count(prose, /\?/g)));
   put('a question in the title', lowTitle.includes('?') ? 1.5 : 0);
   put('exclamation marks', log(count(prose, /!/g)));
-  put('version numbers', log(count(body, /\d+\.\d+\.\d+/g)));
-  put('file paths', log(count(body, /(?:[\w.-]+\/){2,}[\w.-]+/g)));
+  put('version numbers', log(count(body, /(?<!\d)\d{1,5}\.\d{1,5}\.\d{1,5}/g)));
+  put('file paths', log(count(body, /(?<![\w.-])[\w.-]{1,60}\/[\w.-]{1,60}\/[\w.-]/g)));
   put('hexadecimal addresses', log(count(body, /0x[0-9a-f]{4,}/gi)));
   put('times of a log', log(count(body, /\d\d:\d\d:\d\d/g)));
   put('capital words', log(count(prose, /\b[A-Z]{3,}\b/g)));
@@ -129,13 +130,13 @@ export function structure(document: Document): Named[] {
   );
   put('a capital “I”', log(count(prose, /\bI\b/g)));
   put('a lower-case “i”', log(count(prose, /\bi\b/g)));
-  put('commands', log(count(body, /^\s*(?:\$|>>>|#|%) \S/gm)));
+  put('commands', log(count(body, /^[ \t]*(?:\$|>>>|#|%) \S/gm)));
   put(
     'program text',
     log(
       count(
         document.code,
-        /[{};]\s*$|^\s*(?:import|from|def|class|const|let|var|function|#include|return)\b/gm,
+        /[{};][ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|function|#include|return)\b/gm,
       ),
     ),
   );

@@ -11,6 +11,7 @@ import { distanceSquared, fitForm, kernelOf, readRows } from './form.ts';
 import { KINDS, type Kind, type Scores } from './kind.ts';
 import { MODEL_VERSION, type Model } from './model.ts';
 import { solveRidge, type LowerMatrix } from './solve.ts';
+import { ruleScores } from './rule.ts';
 import { structure } from './structure.ts';
 import { documentFrequencies, rarity, toVector, type SparseVector } from './vector.ts';
 
@@ -22,9 +23,11 @@ const RIDGE = 1;
 export function* train(examples: readonly Example[]): Generator<number, Model> {
   const documents: Block[][] = [];
   const forms: Float64Array[] = [];
+  const rules: Scores[] = [];
   for (const example of examples) {
     const document = parseDocument(example);
     documents.push(countFeatures(document));
+    rules.push(ruleScores(document));
     forms.push(Float64Array.from(structure(document), ({ value }) => value));
     yield 1000 + document.body.length * 2;
   }
@@ -61,8 +64,11 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
   const coefficients = kinds.map((_, i) =>
     triple((kind) => Number((solution.coefficients[kind]?.[i] ?? 0).toPrecision(5))),
   );
-  const leftOut = kinds.map((_, i) => triple((kind) => solution.leftOut[kind]?.[i] ?? 0));
-  const calibration = yield* scaled(calibrate(leftOut, kinds), 1 / 2);
+  const answers = kinds.map((_, i) => ({
+    learned: triple((kind) => solution.leftOut[kind]?.[i] ?? 0),
+    rule: rules[i] ?? triple(() => 0),
+  }));
+  const calibration = yield* scaled(calibrate(answers, kinds), 1 / 2);
   return {
     version: MODEL_VERSION,
     learned: triple((kind) => learned[kind] ?? 0),
@@ -101,12 +107,12 @@ function* linearKernel(
     const start = starts[bucket] ?? 0;
     const end = starts[bucket + 1] ?? 0;
     for (let p = start; p < end; p++) {
-      const row = kernel[owners[p] ?? 0] ?? new Float64Array(0);
-      const value = values[p] ?? 0;
+      const row = kernel[owners[p] as number] as Float64Array;
+      const value = values[p] as number;
       // Postings are in the order of their owners, hence always the lower half.
       for (let q = start; q <= p; q++) {
-        const owner = owners[q] ?? 0;
-        row[owner] = (row[owner] ?? 0) + value * (values[q] ?? 0);
+        const owner = owners[q] as number;
+        row[owner] = (row[owner] as number) + value * (values[q] as number);
       }
     }
     done += 1 + ((end - start) * (end - start)) / 2;
@@ -129,8 +135,8 @@ function* linearWeights(
     for (const kind of [0, 1, 2] as const) {
       const sum = sums[kind];
       for (let k = 0; k < buckets.length; k++) {
-        const bucket = buckets[k] ?? 0;
-        sum[bucket] = (sum[bucket] ?? 0) + alpha[kind] * (values[k] ?? 0);
+        const bucket = buckets[k] as number;
+        sum[bucket] = (sum[bucket] as number) + alpha[kind] * (values[k] as number);
       }
     }
     yield buckets.length / 3;
