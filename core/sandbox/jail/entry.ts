@@ -26,8 +26,11 @@ const PR_SET_NO_NEW_PRIVS = 38;
 const SIGKILL = 9n;
 const SECCOMP_MODE_FILTER = 2n;
 const RLIMIT_FSIZE = 1;
+const RLIMIT_STACK = 3;
 const RLIMIT_CORE = 4;
 const RLIMIT_NOFILE = 7;
+/** Of every thread: at the usual 8 MB, the isolates' threads alone would use up the memory limit. */
+const STACK_BYTES = 2 * 1024 * 1024;
 const LIBRARIES = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/dev/urandom'];
 const LOADERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1'];
 const ENVIRONMENT = ['OPENSSL_CONF=/dev/null', 'TZ=UTC'];
@@ -83,6 +86,7 @@ function applyLimits(libc: LibC): boolean {
     [RLIMIT_CORE, 0],
     [RLIMIT_FSIZE, 0],
     [RLIMIT_NOFILE, 256],
+    [RLIMIT_STACK, STACK_BYTES],
   ];
   return limits.every(([resource, most]) => {
     const pair = new BigUint64Array([BigInt(most), BigInt(most)]);

@@ -1,0 +1,61 @@
+// A change set is what an operation returns instead of writing: the entity changes, and the answer they will have.
+// The caller's mode decides what becomes of it (commit, simulate, stage). Architecture › Five ideas, 2.
+import type { View } from '../context.ts';
+import type { Op, Scope } from '../store/store.ts';
+import type { EventType } from '../events/catalogue.ts';
+
+/** Every stored object of the domain. */
+export interface Entity {
+  readonly id: string;
+  /** 1 at creation, +1 with every change. */
+  readonly version: number;
+}
+
+/** One entity's change. The kind that made it knows its shape; everybody else sees only this. */
+export interface Change {
+  readonly kind: string;
+  readonly id: string;
+  readonly before: Entity | null;
+  readonly after: Entity;
+  /** Guard: the version this change was planned on; null for a creation. */
+  readonly baseVersion: number | null;
+  ops(scope: Scope): Op[];
+  events(view: View): EventDraft[];
+  /** This change followed by a later one of the same entity: the first `before`, the last `after`. */
+  followedBy(later: Change): Change;
+}
+
+/** An event as its kind derives it; the commit adds id, time, sequence, actor and cause. */
+export interface EventDraft {
+  readonly type: EventType;
+  readonly entityKind: string;
+  readonly entityId: string;
+  /** The issue whose history this belongs to. */
+  readonly issueId: string | null;
+  /** The issue whose number only the commit will know; it completes identifier and url in `data`. */
+  readonly numberOf: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface ChangeSet<T = unknown> {
+  readonly changes: readonly Change[];
+  /** Rows of the machinery (runs, deliveries, plugin code) that belong to the same batch; they make no events. */
+  readonly ops?: readonly Op[];
+  /** The answer; identifiers of issues created here still lack their number. Undefined answers 204. */
+  readonly body: T;
+  readonly status?: 200 | 201 | 202 | 204;
+  readonly location?: string;
+}
+
+/** The old public values of what changed, for `data.previous`. */
+export function previousValues(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const previous: Record<string, unknown> = {};
+  for (const key of Object.keys(after)) {
+    if (key === 'version' || key === 'updatedAt') continue;
+    if (JSON.stringify(before[key]) !== JSON.stringify(after[key])) previous[key] = before[key] ?? null;
+  }
+  return previous;
+}

@@ -1,0 +1,110 @@
+// Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
+import type { Actor, Cause, Directory } from '../context.ts';
+import { appendEvent } from '../events/append.ts';
+import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
+import type { Ids } from '../lib/ids.ts';
+import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
+import type { Change } from './change.ts';
+
+/** Told of every committed batch of changes, before its caller is: caches listen. */
+export interface CommitListener {
+  (workspaceId: string, changes: readonly Change[]): void;
+}
+
+/** Who commits, in which workspace, and how what they changed is shown. */
+export interface Author {
+  readonly scope: Scope;
+  readonly actor: Actor;
+  readonly cause: Cause | null;
+  readonly requestId: string | null;
+  readonly traceparent: string | null;
+  readonly directory: Directory;
+}
+
+export type Committed =
+  | {
+      readonly ok: true;
+      readonly events: readonly EventEnvelope[];
+      readonly numbers: ReadonlyMap<string, number>;
+    }
+  | (Exclude<CommitOutcome, { ok: true }> & {
+      /** Where the failing op stood: among the guards given first, the changes, or the ops given last. */
+      readonly part: 'guard' | 'change' | 'last';
+    });
+
+export interface Committer {
+  /**
+   * @param guards ops that go first and may refuse the batch (idempotency key, lease fence)
+   * @param last ops that follow the changes and their events (run record, cursor)
+   * @throws StoreError
+   */
+  commit(
+    author: Author,
+    changes: readonly Change[],
+    guards?: readonly Op[],
+    last?: readonly Op[],
+  ): Promise<Committed>;
+  onCommit(listener: CommitListener): void;
+}
+
+export function createCommitter(options: {
+  store: Store;
+  ids: Ids;
+  nowMs: () => number;
+  baseUrl: string;
+  /** The directory as it will be once the changes are committed. */
+  directoryAfter: (directory: Directory, changes: readonly Change[]) => Directory;
+}): Committer {
+  const listeners: CommitListener[] = [];
+  return {
+    onCommit: (listener) => void listeners.push(listener),
+    async commit(author, changes, guards = [], last = []) {
+      const { scope } = author;
+      const createdAt = options.nowMs();
+      const view = { directory: options.directoryAfter(author.directory, changes), baseUrl: options.baseUrl };
+      const entityOps = changes.flatMap((change) => change.ops(scope));
+      const rows = changes
+        .flatMap((change) => change.events(view))
+        .map((draft) => {
+          const id = options.ids.next('event');
+          const cause = author.cause ?? { rootEventId: id, parentRunId: null, depth: 0, path: [] };
+          return {
+            id,
+            type: draft.type,
+            workspaceId: scope.workspaceId,
+            createdAt,
+            entityKind: draft.entityKind,
+            entityId: draft.entityId,
+            issueId: draft.issueId,
+            actor: author.actor,
+            cause: cause.rootEventId === null ? { ...cause, rootEventId: id } : cause,
+            requestId: author.requestId,
+            traceparent: author.traceparent,
+            data: draft.data,
+            numberOf: draft.numberOf,
+          };
+        });
+      const ops = [...guards, ...entityOps, ...rows.map((row) => appendEvent(scope, row)), ...last];
+      const outcome = await options.store.commit(ops);
+      if (!outcome.ok) {
+        const part =
+          outcome.op < guards.length ? 'guard' : outcome.op < ops.length - last.length ? 'change' : 'last';
+        return { ...outcome, part };
+      }
+      const numbers = new Map<string, number>();
+      const firstEvent = guards.length + entityOps.length;
+      const events = rows.map(({ numberOf, ...row }, index) => {
+        const returned = outcome.rows[firstEvent + index]![0]!;
+        const stored: EventRow = {
+          ...row,
+          sequence: Number(returned.sequence),
+          number: returned.number === null ? null : Number(returned.number),
+        };
+        if (numberOf !== null && stored.number !== null) numbers.set(numberOf, stored.number);
+        return renderEvent(stored);
+      });
+      for (const listener of listeners) listener(scope.workspaceId, changes);
+      return { ok: true, events, numbers };
+    },
+  };
+}

@@ -1,0 +1,188 @@
+// A kind says how one sort of entity is stored, shown and announced. It is the only maker of changes, and a change without
+// an event fails here, so a write that nobody hears of cannot be expressed. Exempt are the machinery's own rows.
+import type { Context, View } from '../context.ts';
+import type { EventType } from '../events/catalogue.ts';
+import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../store/store.ts';
+import { previousValues, type Change, type Entity, type EventDraft } from './change.ts';
+
+/** How a field lies in the table. `select` alone (no `column`) is computed on reading and written by `related`. */
+export interface Field {
+  readonly column?: string;
+  readonly select?: string;
+  read?(value: Value): unknown;
+  write?(value: unknown): Value;
+}
+
+export const json = (column: string): Field => ({
+  column,
+  read: (value) => (value === null ? null : JSON.parse(String(value))),
+  write: (value) => (value === null ? null : JSON.stringify(value)),
+});
+
+export const flag = (column: string): Field => ({
+  column,
+  read: (value) => value === 1,
+  write: (value) => (value ? 1 : 0),
+});
+
+export interface KindSpec<E extends Entity, W extends Readonly<Record<string, unknown>>> {
+  readonly name: string;
+  readonly table: string;
+  /** Every field of the entity but id and version, with its column. */
+  readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Field };
+  wire(entity: E, view: View): W;
+  /** The events a change means, in order. Absent for the machinery's own rows, which must say why. */
+  readonly events: ((before: E | null, after: E) => readonly EventType[]) | { readonly machinery: string };
+  issueId?(entity: E): string | null;
+  /** True while the entity shows an issue number that only the commit will know. */
+  pendingNumber?(entity: E): string | null;
+  /** Values computed by SQL on insert: column → expression over the statement's parameters. */
+  readonly insertExpressions?: Readonly<Record<string, string>>;
+  /** Writes beside the row itself: join rows, counters. `first` go before the row, `last` after it. */
+  related?(scope: Scope, before: E | null, after: E): { first?: Op[]; last?: Op[] };
+}
+
+export interface Kind<E extends Entity, W> {
+  readonly name: string;
+  readonly table: string;
+  /** The select list, its columns unaliased but for computed ones. */
+  readonly select: string;
+  fromRow(row: Row): E;
+  wire(entity: E, view: View): W;
+  /** By id, staged changes included. */
+  find(ctx: Context, id: string): Promise<E | undefined>;
+  create(entity: Omit<E, 'version'>): Change & { readonly after: E };
+  /** Null when the patch changes nothing: no version, no event. `updatedAt` moves along where the kind has it. */
+  update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
+}
+
+const unversioned = new Set(['id', 'version', 'updatedAt']);
+
+export function defineKind<E extends Entity, W extends Readonly<Record<string, unknown>>>(
+  spec: KindSpec<E, W>,
+): Kind<E, W> {
+  const fields = Object.entries<string | Field>(spec.fields).map(([name, field]) => {
+    const plain = typeof field === 'string' ? { column: field } : field;
+    return { name, ...plain, alias: plain.column ?? `x_${name}` };
+  });
+  const written = fields.filter((field) => field.column !== undefined);
+  const select = [
+    'id',
+    'version',
+    ...fields.map((field) => (field.select ? `${field.select} AS ${field.alias}` : field.alias)),
+  ].join(', ');
+  const expressions = spec.insertExpressions ?? {};
+  const stored = written.filter((field) => !(field.alias in expressions));
+  const columns = [...written.map((field) => field.alias)];
+
+  const findRow = tenantStatement<Row>(
+    `${spec.table}.find`,
+    `SELECT ${select} FROM ${spec.table} WHERE workspace_id = :ws AND id = :id`,
+  );
+  const insertRow = tenantStatement(
+    `${spec.table}.insert`,
+    `INSERT INTO ${spec.table} (workspace_id, id, version, ${columns.join(', ')})
+     VALUES (:ws, :id, 1, ${columns.map((column) => expressions[column] ?? `:${column}`).join(', ')})`,
+  );
+  const updateRow: Statement = tenantStatement(
+    `${spec.table}.update`,
+    `UPDATE ${spec.table} SET version = version + 1, ${stored.map((field) => `${field.alias} = :${field.alias}`).join(', ')}
+     WHERE workspace_id = :ws AND id = :id AND version = :base`,
+  );
+
+  const values = (entity: E): Record<string, Value> => {
+    const params: Record<string, Value> = { id: entity.id };
+    for (const field of stored) {
+      const value = entity[field.name as keyof E];
+      params[field.alias] = field.write ? field.write(value) : (value as Value);
+    }
+    return params;
+  };
+
+  const makeChange = (before: E | null, after: E): Change & { readonly after: E } => ({
+    kind: spec.name,
+    id: after.id,
+    before,
+    after,
+    baseVersion: before?.version ?? null,
+    ops(scope) {
+      const { first = [], last = [] } = spec.related?.(scope, before, after) ?? {};
+      const params = values(after);
+      const row = before
+        ? tenantOp(scope, updateRow, { ...params, base: before.version }, { expectRows: 1 })
+        : tenantOp(scope, insertRow, { ...params, ...(spec.insertExpressions ? insertParams(after) : {}) });
+      return [...first, row, ...last];
+    },
+    events(view) {
+      if (typeof spec.events !== 'function') return [];
+      const types = spec.events(before, after);
+      if (types.length === 0) throw new Error(`A change of ${spec.name} ${after.id} derives no event.`);
+      const shown = spec.wire(after, view);
+      const data = before ? { ...shown, previous: previousValues(spec.wire(before, view), shown) } : shown;
+      const draft = (type: EventType): EventDraft => ({
+        type,
+        entityKind: spec.name,
+        entityId: after.id,
+        issueId: spec.issueId?.(after) ?? null,
+        numberOf: spec.pendingNumber?.(after) ?? null,
+        data,
+      });
+      return types.map(draft);
+    },
+    followedBy(later) {
+      if (later.kind !== spec.name || later.id !== after.id)
+        throw new Error('Only changes of one entity follow each other.');
+      return makeChange(before, { ...(later.after as E), version: after.version });
+    },
+  });
+
+  /** Parameters that only the insert's expressions use. */
+  const insertParams = (entity: E): Record<string, Value> => {
+    const used = Object.values(expressions).flatMap((expression) =>
+      [...expression.matchAll(/:(\w+)/g)].map((match) => match[1]!),
+    );
+    const known = new Set(['ws', 'id', ...stored.map((field) => field.alias)]);
+    return Object.fromEntries(
+      used.filter((name) => !known.has(name)).map((name) => [name, entity[name as keyof E] as Value]),
+    );
+  };
+
+  const fromRow = (row: Row): E => {
+    const entity: Record<string, unknown> = { id: row.id, version: row.version };
+    for (const field of fields) {
+      const value = row[field.alias] ?? null;
+      entity[field.name] = field.read ? field.read(value) : value;
+    }
+    return entity as unknown as E;
+  };
+
+  return {
+    name: spec.name,
+    table: spec.table,
+    select,
+    fromRow,
+    wire: spec.wire,
+    async find(ctx, id) {
+      const staged = ctx.staged?.find(spec.name, id);
+      if (staged) return staged as E;
+      const row = await ctx.store.readOne(ctx.scope, findRow, { id });
+      return row === undefined ? undefined : fromRow(row);
+    },
+    create: (entity) => makeChange(null, { ...entity, version: 1 } as E),
+    update(before, patch, nowMs) {
+      const moved = Object.keys(patch).some(
+        (name) => !unversioned.has(name) && !sameValue(before[name as keyof E], patch[name as keyof E]),
+      );
+      if (!moved) return null;
+      const touched = 'updatedAt' in before ? { updatedAt: nowMs } : {};
+      return makeChange(before, { ...before, ...patch, ...touched, version: before.version + 1 });
+    },
+  };
+}
+
+function sameValue(a: unknown, b: unknown): boolean {
+  return (
+    a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))
+  );
+}

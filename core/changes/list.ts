@@ -1,0 +1,45 @@
+// Lists of one kind in their public shape: a keyset page, with what a plugin run has staged laid over it (changed fields
+// show, new objects do not).
+import type { Context } from '../context.ts';
+import { invalidField } from '../lib/errors.ts';
+import { limitDefault } from '../lib/schema.ts';
+import { readPage, type Condition, type Page, type SortKey } from '../store/page.ts';
+import type { Entity } from './change.ts';
+import type { Kind } from './kind.ts';
+
+export interface PageParameters {
+  readonly limit?: number;
+  readonly after?: string;
+  readonly cursor?: string;
+}
+
+/** @throws ApiError validation_failed when `after` and `cursor` disagree, invalid_cursor */
+export async function listKind<E extends Entity, W>(
+  ctx: Context,
+  kind: Kind<E, W>,
+  page: PageParameters,
+  options: { where?: readonly Condition[]; order?: readonly SortKey[]; keep?(entity: E): boolean } = {},
+): Promise<Page<W>> {
+  const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
+    table: kind.table,
+    select: kind.select,
+    where: options.where ?? [],
+    order: options.order ?? [{ sql: 'created_at', direction: 'asc' }],
+    limit: page.limit ?? limitDefault,
+    after: cursorOf(page),
+  });
+  const entities = data.map((row) => {
+    const stored = kind.fromRow(row);
+    return (ctx.staged?.find(kind.name, stored.id) as E | undefined) ?? stored;
+  });
+  const kept = options.keep ? entities.filter(options.keep) : entities;
+  return { data: kept.map((entity) => kind.wire(entity, ctx)), pageInfo };
+}
+
+export function cursorOf({ after, cursor }: PageParameters): string | undefined {
+  if (after !== undefined && cursor !== undefined && after !== cursor)
+    throw invalidField('cursor', 'conflict', 'It is another name for after: give one of them.');
+  return after ?? cursor;
+}
+
+export const notDeleted: Condition = { sql: 'deleted_at IS NULL', params: {} };

@@ -1,0 +1,71 @@
+// The steps that most operations share: get or 404, precondition, update into a change set.
+import type { Context } from '../context.ts';
+import { ApiError, notFound } from '../lib/errors.ts';
+import type { ChangeSet, Entity } from './change.ts';
+import type { Kind } from './kind.ts';
+
+/** @throws ApiError not_found, also for what is soft-deleted */
+export async function getEntity<E extends Entity, W>(ctx: Context, kind: Kind<E, W>, id: string): Promise<E> {
+  const entity = await kind.find(ctx, id);
+  if (!entity || ('deletedAt' in entity && entity.deletedAt !== null)) throw notFound();
+  return entity;
+}
+
+/** @throws ApiError precondition_failed */
+export function requireVersion(entity: Entity, ifMatch: number | null): void {
+  if (ifMatch !== null && ifMatch !== entity.version)
+    throw new ApiError(
+      'precondition_failed',
+      `The object is at version ${entity.version}. Read it again, then retry.`,
+    );
+}
+
+/** The change set of an update, answered with the whole object; empty when nothing moves. */
+export function updated<E extends Entity, W>(
+  ctx: Context,
+  kind: Kind<E, W>,
+  before: E,
+  patch: Partial<E>,
+  ifMatch: number | null,
+): ChangeSet<W> {
+  requireVersion(before, ifMatch);
+  const change = kind.update(before, patch, ctx.nowMs());
+  return change
+    ? { changes: [change], body: kind.wire(change.after, ctx) }
+    : { changes: [], body: kind.wire(before, ctx) };
+}
+
+/** The change set of a creation, answered 201 with the whole object and its place. */
+export function created<E extends Entity, W>(
+  ctx: Context,
+  kind: Kind<E, W>,
+  entity: Omit<E, 'version'>,
+  path: string,
+): ChangeSet<W> {
+  const change = kind.create(entity);
+  return {
+    changes: [change],
+    body: kind.wire(change.after, ctx),
+    status: 201,
+    location: `${ctx.baseUrl}/api/v1/${path}/${change.id}`,
+  };
+}
+
+/** The change set of a soft deletion, answered 204. */
+export function removed<E extends Entity & { readonly deletedAt: number | null }, W>(
+  ctx: Context,
+  kind: Kind<E, W>,
+  before: E,
+  ifMatch: number | null,
+): ChangeSet<undefined> {
+  requireVersion(before, ifMatch);
+  const change = kind.update(before, { deletedAt: ctx.nowMs() } as Partial<E>, ctx.nowMs());
+  return { changes: change ? [change] : [], body: undefined };
+}
+
+/** ISO 8601 UTC of a stored time. */
+export function isoTime(ms: number): string;
+export function isoTime(ms: number | null): string | null;
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,147 @@
+// Configuration: flags over TATAMI_* environment over defaults. The only reader of process.env; every key has a default, a
+// unit and one sentence.
+import type { LogLevel } from './lib/log.ts';
+
+interface Key {
+  readonly env: string;
+  readonly fallback: string;
+  readonly text: string;
+}
+
+const keys = {
+  dataDir: {
+    env: 'TATAMI_DATA_DIR',
+    fallback: './data',
+    text: 'Directory of the database, the master key and snapshots.',
+  },
+  port: { env: 'TATAMI_PORT', fallback: '4700', text: 'TCP port to listen on; 0 picks a free one.' },
+  host: { env: 'TATAMI_HOST', fallback: '127.0.0.1', text: 'Address to listen on.' },
+  baseUrl: {
+    env: 'TATAMI_BASE_URL',
+    fallback: '',
+    text: 'Public address, without a trailing slash; by default the one listened on.',
+  },
+  egressAllow: {
+    env: 'TATAMI_EGRESS_ALLOW',
+    fallback: '',
+    text: 'CIDRs of private networks that webhooks may reach, comma-separated.',
+  },
+  rateLimit: {
+    env: 'TATAMI_RATE_LIMIT',
+    fallback: 'on',
+    text: '`off` switches all rate limits off; the headers stay.',
+  },
+  rateRead: {
+    env: 'TATAMI_RATE_READ',
+    fallback: '600',
+    text: 'Reads a minute per token and route; 0 is unlimited.',
+  },
+  rateWrite: {
+    env: 'TATAMI_RATE_WRITE',
+    fallback: '240',
+    text: 'Writes a minute per token and route; 0 is unlimited.',
+  },
+  rateSearch: {
+    env: 'TATAMI_RATE_SEARCH',
+    fallback: '60',
+    text: 'Searches a minute per token and route; 0 is unlimited.',
+  },
+  rateWorkspace: {
+    env: 'TATAMI_RATE_WORKSPACE',
+    fallback: '3000',
+    text: 'Requests a minute per workspace, all tokens together; 0 is unlimited.',
+  },
+  sandboxJail: {
+    env: 'TATAMI_SANDBOX_JAIL',
+    fallback: 'auto',
+    text: '`strict` refuses to start where the kernel cannot jail plugins fully; `off` runs them without the jail.',
+  },
+  nodePath: {
+    env: 'TATAMI_NODE',
+    fallback: '',
+    text: 'Path of a Node 24 for the sandbox; by default the one installed with Tatami.',
+  },
+  logLevel: {
+    env: 'TATAMI_LOG_LEVEL',
+    fallback: 'info',
+    text: 'Least level logged: debug, info, warn or error.',
+  },
+} as const satisfies Record<string, Key>;
+
+export type ConfigKey = keyof typeof keys;
+export type Flags = Partial<Record<ConfigKey, string>>;
+
+export interface Config {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly host: string;
+  /** Null: derived from the socket. */
+  readonly baseUrl: string | null;
+  readonly egressAllow: readonly string[];
+  readonly rates: {
+    readonly read: number;
+    readonly write: number;
+    readonly search: number;
+    readonly workspace: number;
+  };
+  readonly sandboxJail: 'auto' | 'strict' | 'off';
+  readonly nodePath: string | null;
+  readonly logLevel: LogLevel;
+}
+
+/** A value that cannot be used; the message names the flag or variable. */
+export class ConfigError extends Error {}
+
+export function readConfig(
+  flags: Flags,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Config {
+  const value = (key: ConfigKey): string => flags[key] ?? env[keys[key].env] ?? keys[key].fallback;
+  const fail = (key: ConfigKey, wanted: string): never => {
+    const source =
+      flags[key] === undefined
+        ? keys[key].env
+        : `--${key.replaceAll(/[A-Z]/g, (upper) => `-${upper.toLowerCase()}`)}`;
+    throw new ConfigError(`${source} must be ${wanted}, not "${value(key)}".`);
+  };
+  const integer = (key: ConfigKey, max: number): number => {
+    const text = value(key);
+    return /^\d{1,9}$/.test(text) && Number(text) <= max
+      ? Number(text)
+      : fail(key, `a whole number from 0 to ${max}`);
+  };
+  const choice = <T extends string>(key: ConfigKey, allowed: readonly T[]): T =>
+    allowed.find((option) => option === value(key)) ?? fail(key, `one of ${allowed.join(', ')}`);
+  const off = choice('rateLimit', ['on', 'off']) === 'off';
+  const rate = (key: ConfigKey): number => (off ? 0 : integer(key, 100_000_000));
+  const baseUrl = value('baseUrl').replace(/\/+$/, '');
+  if (baseUrl !== '' && !/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(baseUrl))
+    fail('baseUrl', 'an http or https address');
+  return {
+    dataDir: value('dataDir'),
+    port: integer('port', 65535),
+    host: value('host'),
+    baseUrl: baseUrl === '' ? null : baseUrl,
+    egressAllow: value('egressAllow')
+      .split(',')
+      .map((cidr) => cidr.trim())
+      .filter((cidr) => cidr !== ''),
+    rates: {
+      read: rate('rateRead'),
+      write: rate('rateWrite'),
+      search: rate('rateSearch'),
+      workspace: rate('rateWorkspace'),
+    },
+    sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
+    nodePath: value('nodePath') || null,
+    logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
+  };
+}
+
+/** The reference of all keys, as it is printed and documented. */
+export function configReference(): { flag: string; env: string; fallback: string; text: string }[] {
+  return Object.entries(keys).map(([name, key]) => ({
+    flag: `--${name.replaceAll(/[A-Z]/g, (upper) => `-${upper.toLowerCase()}`)}`,
+    ...key,
+  }));
+}

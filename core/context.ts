@@ -1,0 +1,91 @@
+// What an operation is given. Everything that varies between callers, tests and processes is in here: who asks, in
+// which workspace, at what time, with which ids, and what a plugin run has staged so far.
+import type { Staging } from './changes/staging.ts';
+import type { Ids } from './lib/ids.ts';
+import type { Log } from './lib/log.ts';
+import type { Sealing } from './lib/sealing.ts';
+import type { Scope, Store } from './store/store.ts';
+
+/** Who acts. `id` is a member, an API key or a plugin install; `memberId` is the member a key acts for. */
+export interface Actor {
+  readonly kind: 'user' | 'api_key' | 'plugin' | 'system';
+  readonly id: string;
+  readonly name: string;
+  readonly memberId?: string;
+}
+
+/** Why it happened. An event without an earlier cause is its own root, at depth 0. */
+export interface Cause {
+  readonly rootEventId: string | null;
+  readonly parentRunId: string | null;
+  readonly depth: number;
+  /** Installs and issues this chain went through, oldest first: `plg_…:iss_…`. */
+  readonly path: readonly string[];
+}
+
+export interface TeamRef {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  /** Allowed moves, state id → state ids; null allows any. */
+  readonly transitions: Readonly<Record<string, readonly string[]>> | null;
+}
+export interface StateRef {
+  readonly id: string;
+  readonly teamId: string;
+  readonly name: string;
+  readonly type: string;
+  readonly position: number;
+}
+export interface LabelRef {
+  readonly id: string;
+  readonly teamId: string | null;
+  readonly name: string;
+}
+export interface MemberRef extends NameRef {
+  /** No longer of the workspace: shown on old issues, refused on new ones. */
+  readonly removed: boolean;
+}
+export interface NameRef {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The small, much-read part of a workspace, held in memory: what ids on an issue mean. */
+export interface Directory {
+  readonly teams: ReadonlyMap<string, TeamRef>;
+  readonly states: ReadonlyMap<string, StateRef>;
+  readonly labels: ReadonlyMap<string, LabelRef>;
+  readonly members: ReadonlyMap<string, MemberRef>;
+  readonly projects: ReadonlyMap<string, NameRef>;
+}
+
+/** What turns an entity into its public shape. */
+export interface View {
+  readonly directory: Directory;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+export interface Services {
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly sealing: Sealing;
+  readonly log: Log;
+  readonly baseUrl: string;
+  nowMs(): number;
+}
+
+export interface Context extends Services {
+  readonly scope: Scope;
+  readonly workspaceId: string;
+  readonly directory: Directory;
+  readonly actor: Actor;
+  /** The scopes the caller holds; an operation may need to compare (minting a key). */
+  readonly scopes: ReadonlySet<string>;
+  readonly cause: Cause | null;
+  readonly requestId: string;
+  readonly traceparent: string | null;
+  /** Present while a plugin run stages its effects: reads by id see them. */
+  readonly staged: Staging | null;
+}

@@ -1,0 +1,114 @@
+// Reads the event log: after a sequence, by id, or of one issue.
+import { tenantStatement } from '../store/statement.ts';
+import type { Scope, Store } from '../store/store.ts';
+import type { EventType } from './catalogue.ts';
+import type { EventRow } from './event.ts';
+
+interface StoredEvent {
+  sequence: number;
+  id: string;
+  type: string;
+  created_at: number;
+  entity_kind: string;
+  entity_id: string;
+  issue_id: string | null;
+  number: number | null;
+  actor_json: string;
+  cause_json: string;
+  request_id: string | null;
+  traceparent: string | null;
+  data_json: string;
+}
+
+const columns =
+  'sequence, id, type, created_at, entity_kind, entity_id, issue_id, number, actor_json, cause_json, request_id, traceparent, data_json';
+
+const afterSequence = tenantStatement<StoredEvent>(
+  'events.after',
+  `SELECT ${columns} FROM events WHERE workspace_id = :ws AND sequence > :after ORDER BY sequence LIMIT :limit`,
+);
+const beforeSequence = tenantStatement<StoredEvent>(
+  'events.before',
+  `SELECT ${columns} FROM events WHERE workspace_id = :ws AND sequence < :before ORDER BY sequence DESC LIMIT :limit`,
+);
+const ofIssue = tenantStatement<StoredEvent>(
+  'events.of_issue',
+  `SELECT ${columns} FROM events WHERE workspace_id = :ws AND issue_id = :issueId AND sequence > :after ORDER BY sequence LIMIT :limit`,
+);
+const byId = tenantStatement<StoredEvent>(
+  'events.by_id',
+  `SELECT ${columns} FROM events WHERE workspace_id = :ws AND id = :id`,
+);
+const last = tenantStatement<{ sequence: number }>(
+  'events.last',
+  'SELECT coalesce(max(sequence), 0) AS sequence FROM events WHERE workspace_id = :ws',
+);
+
+/** Ascending, at most `limit`. */
+export async function eventsAfter(
+  store: Store,
+  scope: Scope,
+  after: number,
+  limit: number,
+): Promise<EventRow[]> {
+  return (await store.read(scope, afterSequence, { after, limit })).map((row) => fromRow(scope, row));
+}
+
+/** Descending, at most `limit`. */
+export async function eventsBefore(
+  store: Store,
+  scope: Scope,
+  before: number,
+  limit: number,
+): Promise<EventRow[]> {
+  return (await store.read(scope, beforeSequence, { before, limit })).map((row) => fromRow(scope, row));
+}
+
+export async function eventsOfIssue(
+  store: Store,
+  scope: Scope,
+  issueId: string,
+  after: number,
+  limit: number,
+): Promise<EventRow[]> {
+  return (await store.read(scope, ofIssue, { issueId, after, limit })).map((row) => fromRow(scope, row));
+}
+
+export async function findEvent(store: Store, scope: Scope, id: string): Promise<EventRow | undefined> {
+  const row = await store.readOne(scope, byId, { id });
+  return row && fromRow(scope, row);
+}
+
+/** 0 before the first event. */
+export async function lastSequence(store: Store, scope: Scope): Promise<number> {
+  return (await store.readOne(scope, last))?.sequence ?? 0;
+}
+
+function fromRow(scope: Scope, row: StoredEvent): EventRow {
+  return {
+    id: row.id,
+    type: row.type as EventType,
+    workspaceId: scope.workspaceId,
+    sequence: row.sequence,
+    createdAt: row.created_at,
+    entityKind: row.entity_kind,
+    entityId: row.entity_id,
+    issueId: row.issue_id,
+    actor: JSON.parse(row.actor_json),
+    cause: JSON.parse(row.cause_json),
+    requestId: row.request_id,
+    traceparent: row.traceparent,
+    data: JSON.parse(row.data_json),
+    number: row.number,
+  };
+}
+
+const numberOf = tenantStatement<{ number: number }>(
+  'events.number_of',
+  'SELECT number FROM events WHERE workspace_id = :ws AND issue_id = :issueId AND number IS NOT NULL ORDER BY sequence LIMIT 1',
+);
+
+/** The number an issue got when it was committed. */
+export async function committedNumber(store: Store, scope: Scope, issueId: string): Promise<number | null> {
+  return (await store.readOne(scope, numberOf, { issueId }))?.number ?? null;
+}

@@ -1,0 +1,45 @@
+// The public shape of an event. Spec › Envelope, plus sequence, actor and cause.
+import { Type } from 'typebox';
+import { Closed, id, named, nullable, time, uuid } from '../lib/schema.ts';
+import { eventTypes } from './catalogue.ts';
+
+export const ActorShown = named(
+  'Actor',
+  Closed({
+    kind: Type.Enum(['user', 'api_key', 'plugin', 'system']),
+    id: Type.String(),
+    name: Type.String(),
+    memberId: Type.Optional(Type.String()),
+  }),
+);
+
+const CauseShown = named(
+  'Cause',
+  Closed({
+    rootEventId: nullable(Type.String()),
+    parentRunId: nullable(Type.String()),
+    depth: Type.Integer({ minimum: 0 }),
+    path: Type.Array(Type.String()),
+  }),
+);
+
+export const envelope = {
+  id: id('event', 'Stable for the event across retries, replays and the feed.'),
+  created_at: time,
+  workspace_id: uuid,
+  sequence: Type.Integer({ minimum: 1, description: 'Gap-free within the workspace.' }),
+  actor: ActorShown,
+  cause: CauseShown,
+};
+
+export const EventShown = named(
+  'Event',
+  Closed({
+    ...envelope,
+    type: Type.Enum([...eventTypes]),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'The whole object after the change; `previous` holds the old values of the changed fields.',
+    }),
+  }),
+);

@@ -1,0 +1,64 @@
+// The one place that makes a Response: every answer of the application carries the request id and the three RateLimit
+// headers (Spec › Limits), errors use the one envelope (Spec › Errors), and Retry-After stands on 429 only.
+import type { ApiError } from '../lib/errors.ts';
+import type { RateVerdict } from './rate-limit.ts';
+
+/** What is known about a request while it is being served. */
+export interface Exchange {
+  readonly requestId: string;
+  verdict: RateVerdict;
+  /** Echoed as `Tatami-Mode` on writes. */
+  mode: 'commit' | 'simulate' | null;
+}
+
+export type HeaderBag = Record<string, string>;
+
+export function answer(
+  exchange: Exchange,
+  status: number,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null,
+  headers: HeaderBag = {},
+): Response {
+  const { verdict } = exchange;
+  headers['x-request-id'] = exchange.requestId;
+  headers['ratelimit-limit'] = String(verdict.limit);
+  headers['ratelimit-remaining'] = String(verdict.remaining);
+  headers['ratelimit-reset'] = String(verdict.resetSeconds);
+  if (exchange.mode !== null) headers['tatami-mode'] = exchange.mode;
+  return new Response(body, { status, headers });
+}
+
+export function answerJson(
+  exchange: Exchange,
+  status: number,
+  text: string,
+  headers: HeaderBag = {},
+): Response {
+  headers['content-type'] = 'application/json';
+  return answer(exchange, status, text, headers);
+}
+
+export function answerError(exchange: Exchange, error: ApiError): Response {
+  const { code, message, details, status } = error;
+  const headers: HeaderBag = { ...error.headers };
+  if (status === 429) headers['retry-after'] = String(exchange.verdict.resetSeconds);
+  if (status === 401) headers['www-authenticate'] = 'Bearer realm="tatami"';
+  return answerJson(
+    exchange,
+    status,
+    JSON.stringify({ error: { code, message, details, requestId: exchange.requestId } }),
+    headers,
+  );
+}
+
+/** Strong validator: the version, compared by `If-Match`, and a hash of the body, compared by `If-None-Match`. */
+export function etagOf(version: unknown, text: string): string {
+  return `"${typeof version === 'number' ? version : 'h'}-${Bun.hash(text).toString(36)}"`;
+}
+
+/** The version in an `If-Match` header; null for `*` or none; -1 for a tag of ours that no version can equal. */
+export function ifMatchVersion(header: string | null): number | null {
+  if (header === null || header.trim() === '*') return null;
+  const version = /^\s*(?:W\/)?"?(\d{1,15})(?:-[0-9a-z]+)?"?\s*$/.exec(header);
+  return version ? Number(version[1]) : -1;
+}

@@ -1,0 +1,49 @@
+// Mounts the routes on Elysia. The list reads as a table of contents: routes, other methods of known paths (405), all else
+// (404). No hooks and no Elysia schemas stand on API routes, so that each answer is made in one place (answer.ts).
+import { Elysia } from 'elysia';
+import { ApiError } from '../lib/errors.ts';
+import type { Kernel } from './kernel.ts';
+import type { Method, Route } from './route.ts';
+
+export interface App {
+  /** The one door, for sockets and for callers inside the process alike. */
+  fetch(request: Request): Response | Promise<Response>;
+  readonly routes: readonly Route[];
+}
+
+export function createApp(kernel: Kernel, routes: readonly Route[]): App {
+  const app = new Elysia({ strictPath: true, handler: { standardHostname: false } });
+  const methods = new Map<string, Map<Method, ReturnType<Kernel['serve']>>>();
+  for (const route of routes) {
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const serve = kernel.serve(route);
+    const known = methods.get(path) ?? methods.set(path, new Map()).get(path)!;
+    if (known.has(route.method)) throw new Error(`Two routes are ${route.method} ${route.path}.`);
+    known.set(route.method, serve);
+    app.route(route.method, path, ({ request, params }) => serve(request, params), { parse: 'none' });
+  }
+  for (const [path, known] of methods) {
+    const get = known.get('GET');
+    const allow = [...known.keys(), ...(get ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+    const otherMethod = async (request: Request, params: Record<string, string>): Promise<Response> => {
+      if (request.method === 'HEAD' && get) return withoutBody(await get(request, params));
+      const refusal = await kernel.refuse(
+        request,
+        new ApiError('method_not_allowed', `Use one of ${allow} here.`, { headers: { allow } }),
+      );
+      if (request.method !== 'OPTIONS' || refusal.status !== 405) return refusal;
+      const headers = new Headers(refusal.headers);
+      headers.delete('content-type');
+      return new Response(null, { status: 204, headers });
+    };
+    app.all(path, ({ request, params }) => otherMethod(request, params), { parse: 'none' });
+  }
+  const missing = (request: Request): Promise<Response> => kernel.refuse(request, new ApiError('not_found'));
+  app.all('/*', ({ request }) => missing(request), { parse: 'none' });
+  app.all('/', ({ request }) => missing(request), { parse: 'none' });
+  return { fetch: (request) => app.fetch(request), routes };
+}
+
+function withoutBody(response: Response): Response {
+  return new Response(null, { status: response.status, headers: response.headers });
+}

@@ -1,0 +1,137 @@
+// Idempotency keys: the row of a key commits in the same batch as the effect, so either both exist or neither does.
+// Scope: token + method + path. Kept 24 h. Only completed writes are kept: a refused request had no effect to repeat.
+import { createHash } from 'node:crypto';
+import { ApiError } from '../lib/errors.ts';
+import type { Sealing } from '../lib/sealing.ts';
+import { committedNumber } from '../events/log.ts';
+import { completeNumber } from '../events/event.ts';
+import { etagOf, ifMatchVersion, type HeaderBag } from './answer.ts';
+import { tenantStatement } from '../store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
+
+export const idempotencyHours = 24;
+
+interface StoredAnswer {
+  body_hash: string;
+  status: number;
+  headers_json: string;
+  body: Uint8Array | ArrayBuffer;
+  sealed: number;
+  expires_at: number;
+}
+
+const find = tenantStatement<StoredAnswer>(
+  'idempotency.find',
+  'SELECT body_hash, status, headers_json, body, sealed, expires_at FROM idempotency WHERE workspace_id = :ws AND id = :id',
+);
+const removeExpired = tenantStatement(
+  'idempotency.remove_expired',
+  'DELETE FROM idempotency WHERE workspace_id = :ws AND expires_at <= :now AND id = :id',
+);
+const insert = tenantStatement(
+  'idempotency.insert',
+  `INSERT INTO idempotency (workspace_id, id, body_hash, status, headers_json, body, sealed, created_at, expires_at)
+   VALUES (:ws, :id, :bodyHash, :status, :headers, :body, :sealed, :now, :expiresAt)`,
+);
+
+export interface KeyedAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly text: string | null;
+}
+
+/** One request's hold on its key. */
+export interface KeyClaim {
+  /** The answer of an earlier identical request, if there was one. @throws ApiError idempotency_key_reused */
+  replay(): Promise<KeyedAnswer | null>;
+  /** Guards that store the answer; a `duplicate` failure of theirs means that another request was first. */
+  guards(answer: KeyedAnswer): Op[];
+  release(): void;
+}
+
+export interface IdempotencyKeys {
+  /** @throws ApiError idempotency_in_progress, idempotency_key_reused */
+  claim(
+    scope: Scope,
+    tokenId: string,
+    request: { method: string; path: string; key: string; text: string; secret: boolean },
+  ): KeyClaim;
+}
+
+export function createIdempotencyKeys(options: {
+  store: Store;
+  sealing: Sealing;
+  nowMs: () => number;
+}): IdempotencyKeys {
+  const { store, sealing, nowMs } = options;
+  const inFlight = new Map<string, string>();
+  return {
+    claim(scope, tokenId, request) {
+      const id = sha256(JSON.stringify([tokenId, request.method, request.path, request.key]));
+      const bodyHash = sha256(request.text);
+      const purpose = `idempotency:${scope.workspaceId}:${id}`;
+      const running = inFlight.get(`${scope.workspaceId} ${id}`);
+      if (running !== undefined)
+        throw new ApiError(running === bodyHash ? 'idempotency_in_progress' : 'idempotency_key_reused');
+      inFlight.set(`${scope.workspaceId} ${id}`, bodyHash);
+      return {
+        async replay() {
+          const row = await store.readOne(scope, find, { id });
+          if (!row || row.expires_at <= nowMs()) return null;
+          if (row.body_hash !== bodyHash)
+            throw new ApiError(
+              'idempotency_key_reused',
+              'This idempotency key was used with a different body. Use a new key for a new request.',
+            );
+          const bytes = new Uint8Array(row.body);
+          const stored = row.sealed === 1 ? sealing.open(bytes, purpose) : new TextDecoder().decode(bytes);
+          const text = stored === '' ? null : await withNumbers(store, scope, stored);
+          const headers: HeaderBag = {
+            ...(JSON.parse(row.headers_json) as HeaderBag),
+            'idempotent-replayed': 'true',
+          };
+          // The stored tag hashes the text without issue numbers.
+          if (headers.etag !== undefined && text !== null)
+            headers.etag = etagOf(ifMatchVersion(headers.etag), text);
+          return { status: row.status, headers, text };
+        },
+        guards(answer) {
+          const now = nowMs();
+          const text = answer.text ?? '';
+          return [
+            tenantOp(scope, removeExpired, { id, now }),
+            tenantOp(scope, insert, {
+              id,
+              bodyHash,
+              status: answer.status,
+              headers: JSON.stringify(answer.headers),
+              body: request.secret ? sealing.seal(text, purpose) : new TextEncoder().encode(text),
+              sealed: request.secret ? 1 : 0,
+              now,
+              expiresAt: now + idempotencyHours * 3_600_000,
+            }),
+          ];
+        },
+        release: () => void inFlight.delete(`${scope.workspaceId} ${id}`),
+      };
+    },
+  };
+}
+
+/** The answer was stored inside the commit, before issue numbers were known; the log knows them now. */
+async function withNumbers(store: Store, scope: Scope, text: string): Promise<string> {
+  if (!/"identifier":"[A-Z0-9]+-"/.test(text)) return text;
+  const body = JSON.parse(text) as Record<string, unknown>;
+  const complete = async (shown: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    const number = typeof shown.id === 'string' ? await committedNumber(store, scope, shown.id) : null;
+    return number === null ? shown : completeNumber(shown, number);
+  };
+  const completed = Array.isArray(body.data)
+    ? { ...body, data: await Promise.all(body.data.map(complete)) }
+    : await complete(body);
+  return JSON.stringify(completed);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

@@ -1,0 +1,372 @@
+// Serves one request to one route, in the order that every route shares: identity, rate limit, scope, input, idempotency
+// key, work, answer. What a write becomes (commit, simulate, stage) is decided here, once, for all of them.
+import type { Committer } from '../changes/commit.ts';
+import type { ChangeSet } from '../changes/change.ts';
+import type { Context, Directory, Services } from '../context.ts';
+import { completeNumber, hidePending } from '../events/event.ts';
+import { ApiError } from '../lib/errors.ts';
+import { StoreError, type Scope } from '../store/store.ts';
+import {
+  answer,
+  answerError,
+  answerJson,
+  etagOf,
+  ifMatchVersion,
+  type Exchange,
+  type HeaderBag,
+} from './answer.ts';
+import { bodyBytesMaxDefault, readBody, type ReadBody } from './body.ts';
+import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
+import type { Authenticate, InProcess, InProcessCalls, Principal } from './principal.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import type { Route } from './route.ts';
+import { compileCheck, compileQuery, noQuery } from './validate.ts';
+
+/** A lost race is planned again this often before the caller is told to. */
+const plansMax = 8;
+
+export interface KernelOptions {
+  readonly services: Services;
+  readonly committer: Committer;
+  readonly limiter: RateLimiter;
+  readonly idempotency: IdempotencyKeys;
+  readonly authenticate: Authenticate;
+  readonly inProcess: InProcessCalls;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  /** The peer's address, for buckets of requests without a token. */
+  readonly peerOf: (request: Request) => string;
+}
+
+export interface Kernel {
+  serve(route: Route): (request: Request, params: Record<string, string>) => Promise<Response>;
+  /** An answer for a request that no route takes. */
+  refuse(request: Request, error: ApiError): Promise<Response>;
+}
+
+const nothing: Exchange['verdict'] = {
+  admitted: true,
+  limit: 2147483647,
+  remaining: 2147483647,
+  resetSeconds: 0,
+};
+
+export function createKernel(options: KernelOptions): Kernel {
+  const { services, limiter, inProcess } = options;
+
+  const identify = async (request: Request): Promise<Principal | null> => {
+    const header = request.headers.get('authorization');
+    if (header === null) return null;
+    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
+    const principal = token === undefined ? null : await options.authenticate(token);
+    if (!principal) throw new ApiError('unauthorized', 'The access token is unknown, expired or revoked.');
+    return principal;
+  };
+
+  /** Identity and rate limit, the part that also refused requests go through. */
+  const admit = async (
+    request: Request,
+    exchange: Exchange,
+    route: { name: string; limit: Route['limit'] },
+  ): Promise<Principal | null> => {
+    let principal: Principal | null = null;
+    let failure: unknown = null;
+    try {
+      principal = await identify(request);
+    } catch (error) {
+      failure = error;
+    }
+    exchange.verdict = limiter.hit(
+      principal ? principal.tokenId : `peer ${options.peerOf(request)}`,
+      principal ? route.name : '(no token)',
+      route.limit,
+      principal ? principal.scope.workspaceId : null,
+    );
+    if (!exchange.verdict.admitted)
+      throw new ApiError('rate_limited', `Too many requests. Wait ${exchange.verdict.resetSeconds} s.`);
+    if (failure !== null) throw failure;
+    return principal;
+  };
+
+  const fail = (exchange: Exchange, request: Request, error: unknown): Response => {
+    if (error instanceof ApiError) return answerError(exchange, error);
+    if (error instanceof StoreError) {
+      services.log('warn', 'store refused', {
+        requestId: exchange.requestId,
+        fault: error.fault,
+        cause: String(error.cause ?? error.message),
+      });
+      return answerError(
+        exchange,
+        error.fault === 'full'
+          ? new ApiError(
+              'storage_full',
+              'The disk is full. Nothing was changed; free some space and send the request again.',
+            )
+          : new ApiError(
+              'unavailable',
+              'The database cannot be written right now. Nothing was changed; send the request again.',
+            ),
+      );
+    }
+    services.log('error', 'request failed', {
+      requestId: exchange.requestId,
+      method: request.method,
+      path: pathOf(request.url),
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    return answerError(
+      exchange,
+      new ApiError('internal_error', 'Something broke on our side. The request id identifies it in the log.'),
+    );
+  };
+
+  return {
+    async refuse(request, error) {
+      const exchange: Exchange = { requestId: services.ids.next('request'), verdict: nothing, mode: null };
+      try {
+        await admit(request, exchange, { name: '(no route)', limit: 'read' });
+        return answerError(exchange, error);
+      } catch (refused) {
+        return fail(
+          exchange,
+          request,
+          refused instanceof ApiError && refused.code === 'unauthorized' ? error : refused,
+        );
+      }
+    },
+
+    serve(route) {
+      const checkParams = route.params ? compileCheck(route.params) : null;
+      const readQuery = compileQuery(route.query ?? noQuery);
+      const checkBody = route.body ? compileCheck(route.body) : null;
+      const successStatus = Number(Object.keys(route.responses)[0]);
+      const emptyQuery = new URLSearchParams();
+
+      const work = async (
+        exchange: Exchange,
+        request: Request,
+        params: Record<string, string>,
+      ): Promise<Response> => {
+        const local = inProcess.of(request);
+        const principal = local ? local.principal : await admit(request, exchange, route);
+        if (route.scope !== null) {
+          if (!principal)
+            throw new ApiError('unauthorized', 'Send an access token: Authorization: Bearer ttm_….');
+          if (!principal.scopes.has(route.scope))
+            throw new ApiError(
+              'insufficient_scope',
+              `This needs the scope ${route.scope}, which the token does not have.`,
+            );
+        }
+        const url = request.url;
+        if (checkParams) readParams(checkParams, url, params);
+        const mark = url.indexOf('?');
+        const query = readQuery(mark < 0 ? emptyQuery : new URLSearchParams(url.slice(mark + 1)));
+        let body: ReadBody = { text: '', value: undefined };
+        if (checkBody) {
+          body = await readBody(request, route.bodyBytesMax ?? bodyBytesMaxDefault);
+          checkBody(body.value);
+        }
+        const input = {
+          params,
+          query,
+          body: body.value,
+          ifMatch: ifMatchVersion(request.headers.get('if-match')),
+        } as Parameters<NonNullable<Route['read']>>[1];
+        if (route.raw) {
+          const { contentType, body: content, headers = {}, status = 200 } = await route.raw(input);
+          return answer(exchange, status, content, { 'content-type': contentType, ...headers });
+        }
+        if (!principal) throw new Error(`Route ${route.name} is public but needs a context.`);
+        const ctx = await contextFor(principal, local, exchange, request);
+        return route.read
+          ? answerRead(exchange, request, successStatus, await route.read(ctx, input))
+          : write(ctx, exchange, request, principal, input, body.text);
+      };
+
+      const contextFor = async (
+        principal: Principal,
+        local: InProcess | undefined,
+        exchange: Exchange,
+        request: Request,
+      ): Promise<Context> => {
+        const directory = options.directoryOf(principal.scope);
+        return {
+          ...services,
+          scope: principal.scope,
+          workspaceId: principal.scope.workspaceId,
+          directory: directory instanceof Promise ? await directory : directory,
+          actor: principal.actor,
+          scopes: principal.scopes,
+          cause: local?.cause ?? null,
+          requestId: exchange.requestId,
+          traceparent: local?.traceparent ?? traceparentOf(request.headers.get('traceparent')),
+          staged: local?.staged ?? null,
+        };
+      };
+
+      const write = async (
+        ctx: Context,
+        exchange: Exchange,
+        request: Request,
+        principal: Principal,
+        input: Parameters<NonNullable<Route['write']>>[1],
+        text: string,
+      ): Promise<Response> => {
+        const plan = (now: Context) => route.write!(now, input);
+        if (ctx.staged) {
+          const set = await plan(ctx);
+          if (set.ops) throw new ApiError('forbidden', 'A plugin cannot do this.');
+          ctx.staged.add(set.changes);
+          return reply(exchange, keyed(set, hidePending(set.body)));
+        }
+        exchange.mode = modeOf(request);
+        if (exchange.mode === 'simulate') {
+          const set = await plan(ctx);
+          return reply(exchange, keyed(set, hidePending(set.body)));
+        }
+        const key = request.headers.get('idempotency-key');
+        if (key === null) return reply(exchange, await commit(ctx, plan, null));
+        const claim = options.idempotency.claim(ctx.scope, principal.tokenId, {
+          method: request.method,
+          path: pathOf(request.url),
+          key: checkedKey(key),
+          text,
+          secret: route.secret ?? false,
+        });
+        try {
+          return reply(exchange, (await claim.replay()) ?? (await commit(ctx, plan, claim)));
+        } finally {
+          claim.release();
+        }
+      };
+
+      const commit = async (
+        ctx: Context,
+        plan: (ctx: Context) => Promise<ChangeSet>,
+        claim: KeyClaim | null,
+      ): Promise<KeyedAnswer> => {
+        for (let plans = 0; plans < plansMax; plans++) {
+          // Others may have renamed what a plan refers to since the last try.
+          const now = plans === 0 ? ctx : { ...ctx, directory: await options.directoryOf(ctx.scope) };
+          const set = await plan(now);
+          const stored = keyed(set, set.body);
+          if (set.changes.length === 0 && !set.ops && !claim) return stored;
+          const committed = await options.committer.commit(
+            now,
+            set.changes,
+            claim?.guards(stored) ?? [],
+            set.ops ?? [],
+          );
+          if (committed.ok)
+            return committed.numbers.size === 0 ? stored : keyed(set, numbered(set.body, committed.numbers));
+          if (committed.part === 'guard') {
+            const earlier = await claim?.replay();
+            if (earlier) return earlier;
+          }
+        }
+        throw new ApiError(
+          'conflict',
+          'Others keep changing this at the same time. Read it again, then retry.',
+        );
+      };
+
+      const keyed = (set: ChangeSet, body: unknown): KeyedAnswer => {
+        const status = set.status ?? (set.body === undefined ? 204 : successStatus);
+        const text = body === undefined ? null : JSON.stringify(body);
+        const headers: HeaderBag = {};
+        const version =
+          set.changes.length === 1
+            ? set.changes[0]!.after.version
+            : (body as { version?: number } | undefined)?.version;
+        if (text !== null && version !== undefined) headers.etag = etagOf(version, text);
+        if (set.location !== undefined) headers.location = set.location;
+        return { status, headers, text };
+      };
+
+      const reply = (exchange: Exchange, { status, headers, text }: KeyedAnswer): Response =>
+        text === null
+          ? answer(exchange, status, null, { ...headers })
+          : answerJson(exchange, status, text, { ...headers });
+
+      return async (request, params) => {
+        const exchange: Exchange = { requestId: services.ids.next('request'), verdict: nothing, mode: null };
+        try {
+          return await work(exchange, request, params);
+        } catch (error) {
+          return fail(exchange, request, error);
+        }
+      };
+    },
+  };
+}
+
+function answerRead(exchange: Exchange, request: Request, status: number, body: unknown): Response {
+  const text = JSON.stringify(body);
+  const etag = etagOf((body as { version?: unknown }).version, text);
+  const known = request.headers.get('if-none-match');
+  if (
+    known !== null &&
+    (known.trim() === '*' || known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
+  )
+    return answer(exchange, 304, null, { etag });
+  return answerJson(exchange, status, text, { etag });
+}
+
+function numbered(body: unknown, numbers: ReadonlyMap<string, number>): unknown {
+  if (body === null || typeof body !== 'object') return body;
+  const shown = body as Record<string, unknown>;
+  if (Array.isArray(shown.data)) return { ...shown, data: shown.data.map((item) => numbered(item, numbers)) };
+  const number = numbers.get(String(shown.id));
+  return number === undefined ? body : completeNumber(shown, number);
+}
+
+function readParams(check: (value: unknown) => void, url: string, params: Record<string, string>): void {
+  if (url.includes('%')) {
+    try {
+      decodeURIComponent(pathOf(url));
+    } catch {
+      throw new ApiError('malformed_request', 'The path holds a broken percent escape.');
+    }
+  }
+  try {
+    check(params);
+  } catch (error) {
+    // An id that cannot exist is answered like one that does not.
+    if (error instanceof ApiError) throw new ApiError('not_found');
+    throw error;
+  }
+}
+
+function modeOf(request: Request): 'commit' | 'simulate' {
+  const mode = request.headers.get('tatami-mode') ?? 'commit';
+  if (mode === 'commit' || mode === 'simulate') return mode;
+  const fix =
+    mode === 'propose'
+      ? 'Proposals are not available yet; use simulate to see what a write would do.'
+      : 'Use one of commit, simulate.';
+  throw new ApiError('validation_failed', `Tatami-Mode: ${fix}`, {
+    details: [{ path: 'Tatami-Mode', issue: 'invalid_enum', fix }],
+  });
+}
+
+/** Quoted (the IETF draft's structured string) and bare keys are the same key. */
+function checkedKey(header: string): string {
+  const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
+  if (key.length >= 1 && key.length <= 255) return key;
+  const fix = 'Give 1 to 255 characters.';
+  throw new ApiError('validation_failed', `Idempotency-Key: ${fix}`, {
+    details: [{ path: 'Idempotency-Key', issue: key.length === 0 ? 'too_short' : 'too_long', fix }],
+  });
+}
+
+/** W3C Trace Context: carried into events, runs and deliveries when well-formed, dropped otherwise. */
+function traceparentOf(header: string | null): string | null {
+  return header !== null && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(header) ? header : null;
+}
+
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  const end = url.indexOf('?');
+  return url.slice(start, end < 0 ? undefined : end);
+}

@@ -1,0 +1,84 @@
+// Routes are data: one entry says everything about an endpoint, and the server, the OpenAPI document, the scope matrix and
+// the tests are all derived from it. Handlers are 1–5 lines that call an operation.
+import type { Static, TObject, TSchema } from 'typebox';
+import type { ChangeSet } from '../changes/change.ts';
+import type { Context } from '../context.ts';
+import type { ErrorCode } from '../lib/errors.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** The class gives the number of requests a minute. */
+export type LimitClass = 'read' | 'write' | 'search';
+
+type In<S extends TSchema | undefined> = S extends TSchema ? Static<S> : undefined;
+
+export interface Input<
+  P extends TObject | undefined,
+  Q extends TObject | undefined,
+  B extends TSchema | undefined,
+> {
+  readonly params: In<P>;
+  readonly query: In<Q>;
+  readonly body: In<B>;
+  /** The version of `If-Match`; null when absent or `*`. */
+  readonly ifMatch: number | null;
+}
+
+interface RouteFacts<
+  P extends TObject | undefined,
+  Q extends TObject | undefined,
+  B extends TSchema | undefined,
+> {
+  readonly method: Method;
+  /** Below the base address, with `{param}` segments. */
+  readonly path: string;
+  /** `noun.verb`: operation id, CLI word and name in the scope matrix. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Null: public, no token needed. */
+  readonly scope: string | null;
+  readonly limit: LimitClass;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Success status → schema of its body; null for no body. */
+  readonly responses: Readonly<Record<number, TSchema | null>>;
+  /** An example body for the document; it must satisfy the schema (a test says so). */
+  readonly example?: B extends TSchema ? Static<B> : never;
+  /** Errors beyond those every route can answer. */
+  readonly errors?: readonly ErrorCode[];
+  /** Larger than the usual body cap. */
+  readonly bodyBytesMax?: number;
+  /** The answer shows a secret once: it is kept encrypted for idempotent replays. */
+  readonly secret?: boolean;
+}
+
+/** Answers that are not JSON, or not under the API's envelope. */
+export interface RawAnswer {
+  readonly contentType: string;
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly status?: number;
+}
+
+/** Exactly one of: `read` answers, `write` returns a change set for the door to commit, `raw` answers a page or document. */
+type RouteWork<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> =
+  | { read(ctx: Context, input: Input<P, Q, B>): Promise<unknown> }
+  | { write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet> }
+  | { raw(input: Input<P, Q, B>): Promise<RawAnswer> | RawAnswer };
+
+/** A route with its types erased, as the kernel holds it. */
+export interface Route extends RouteFacts<TObject, TObject, TSchema> {
+  readonly read?: (ctx: Context, input: Input<TObject, TObject, TSchema>) => Promise<unknown>;
+  readonly write?: (ctx: Context, input: Input<TObject, TObject, TSchema>) => Promise<ChangeSet>;
+  readonly raw?: (input: Input<TObject, TObject, TSchema>) => Promise<RawAnswer> | RawAnswer;
+}
+
+/** Declares a route; the handler's input is typed by the schemas, which the kernel enforces before it calls. */
+export function defineRoute<
+  P extends TObject | undefined = undefined,
+  Q extends TObject | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(route: RouteFacts<P, Q, B> & RouteWork<P, Q, B>): Route {
+  return route as unknown as Route;
+}

@@ -1,0 +1,35 @@
+// The scopes: `<namespace>:<read|write>`; write implies read. Spec › Authentication 5, list as decided.
+
+const namespaces = [
+  'issues',
+  'comments',
+  'labels',
+  'workflows',
+  'projects',
+  'boards',
+  'views',
+  'cycles',
+  'releases',
+  'teams',
+  'members',
+  'inbox',
+  'automations',
+  'plugins',
+  'webhooks',
+  'attachments',
+  'workspace',
+  'api-keys',
+] as const;
+
+export const allScopes: readonly string[] = [
+  ...namespaces.flatMap((namespace) => [`${namespace}:read`, `${namespace}:write`]),
+  'audit:read',
+  'events:read',
+];
+
+/** The scopes given, with the reads that the writes imply. */
+export function expandScopes(scopes: Iterable<string>): ReadonlySet<string> {
+  const all = new Set(scopes);
+  for (const scope of [...all]) if (scope.endsWith(':write')) all.add(scope.replace(/:write$/, ':read'));
+  return all;
+}

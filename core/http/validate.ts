@@ -1,0 +1,149 @@
+// Schemas at the edge: TypeBox checks, its errors become field-level details. Nothing is coerced in bodies, unknown
+// fields are refused, and the offending value is never echoed (it may be a password).
+import { Type, type TObject, type TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { ApiError, type ErrorDetail, type FieldIssue } from '../lib/errors.ts';
+
+const issueOf: Readonly<Record<string, FieldIssue>> = {
+  enum: 'invalid_enum',
+  const: 'invalid_enum',
+  type: 'invalid_type',
+  anyOf: 'invalid_type',
+  oneOf: 'invalid_type',
+  minLength: 'too_short',
+  maxLength: 'too_long',
+  minItems: 'too_short',
+  maxItems: 'too_long',
+  minProperties: 'too_short',
+  maxProperties: 'too_long',
+  minimum: 'too_small',
+  exclusiveMinimum: 'too_small',
+  maximum: 'too_big',
+  exclusiveMaximum: 'too_big',
+  pattern: 'invalid_format',
+  format: 'invalid_format',
+  multipleOf: 'invalid_format',
+  uniqueItems: 'conflict',
+};
+
+interface SchemaError {
+  keyword: string;
+  instancePath: string;
+  schemaPath: string;
+  params: Record<string, unknown>;
+}
+
+/** Compiles a schema; the check throws ApiError validation_failed. `prefix` names the place for parameters (`query`). */
+export function compileCheck(schema: TSchema): (value: unknown) => void {
+  const validator = Compile(schema);
+  return (value) => {
+    if (validator.Check(value)) return;
+    const details = detailsOf(validator.Errors(value) as unknown as Iterable<SchemaError>, schema);
+    throw new ApiError('validation_failed', summary(details), { details });
+  };
+}
+
+function summary(details: readonly ErrorDetail[]): string {
+  const first = details[0];
+  if (!first) return 'The request is not valid.';
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  return `${first.path || 'body'}: ${first.fix ?? first.issue}${more}`;
+}
+
+function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[] {
+  const list = [...errors];
+  const details: ErrorDetail[] = [];
+  for (const error of list) {
+    // A failed union also reports what each branch missed; the union's own line is the useful one.
+    if (/\/(anyOf|oneOf)\/\d/.test(error.schemaPath)) continue;
+    const path = error.instancePath.slice(1).replaceAll('/', '.');
+    const inside = (name: string) => (path ? `${path}.${name}` : name);
+    if (error.keyword === 'required')
+      for (const name of error.params.requiredProperties as string[])
+        details.push({ path: inside(name), issue: 'required', fix: 'This field is required.' });
+    else if (error.keyword === 'additionalProperties')
+      for (const name of error.params.additionalProperties as string[])
+        details.push({
+          path: inside(name),
+          issue: 'unknown_field',
+          fix: 'Remove it; this operation does not know it.',
+        });
+    else if (error.keyword in issueOf)
+      details.push({ path, issue: issueOf[error.keyword]!, fix: fixOf(error, schema) });
+  }
+  const seen = new Set<string>();
+  return details
+    .filter(
+      (detail) => !seen.has(`${detail.path} ${detail.issue}`) && seen.add(`${detail.path} ${detail.issue}`),
+    )
+    .slice(0, 50);
+}
+
+function fixOf(error: SchemaError, schema: TSchema): string {
+  const { params } = error;
+  switch (error.keyword) {
+    case 'enum':
+      return `Use one of ${(params.allowedValues as unknown[]).map(String).join(', ')}.`;
+    case 'const':
+      return `Use ${String(params.allowedValue)}.`;
+    case 'type':
+      return `Give a value of type ${[params.type].flat().join(' or ')}.`;
+    case 'minLength':
+    case 'minItems':
+      return `Give at least ${String(params.limit)} ${error.keyword === 'minItems' ? 'items' : 'characters'}.`;
+    case 'maxLength':
+    case 'maxItems':
+      return `Give at most ${String(params.limit)} ${error.keyword === 'maxItems' ? 'items' : 'characters'}.`;
+    case 'minimum':
+    case 'maximum':
+    case 'exclusiveMinimum':
+    case 'exclusiveMaximum':
+      return `Give a number ${String(params.comparison)} ${String(params.limit)}.`;
+    case 'uniqueItems':
+      return 'List each value once.';
+    default: {
+      const at = schemaAt(schema, error.schemaPath);
+      const description =
+        at !== null && typeof at === 'object' && 'description' in at ? at.description : undefined;
+      return typeof description === 'string' ? description : 'The value has the wrong format.';
+    }
+  }
+}
+
+function schemaAt(schema: unknown, schemaPath: string): unknown {
+  let at: unknown = schema;
+  for (const step of schemaPath.replace(/^#\/?/, '').split('/')) {
+    if (step === '') continue;
+    at = at !== null && typeof at === 'object' ? (at as Record<string, unknown>)[step] : undefined;
+  }
+  return at;
+}
+
+/** Reads a query string by a flat object schema: integers and booleans from their canonical text, each name once. */
+export function compileQuery(schema: TObject): (search: URLSearchParams) => Record<string, unknown> {
+  const check = compileCheck(schema);
+  const kinds = new Map(
+    Object.entries(schema.properties).map(([name, property]) => [name, (property as { type?: string }).type]),
+  );
+  return (search) => {
+    const query: Record<string, unknown> = {};
+    for (const [name, text] of search) {
+      if (name in query)
+        throw new ApiError('validation_failed', `${name}: Give this parameter once.`, {
+          details: [{ path: name, issue: 'conflict', fix: 'Give this parameter once.' }],
+        });
+      query[name] = coerce(kinds.get(name), text);
+    }
+    check(query);
+    return query;
+  };
+}
+
+/** Leaves alone what is not the canonical text of its type, so that the schema refuses it. */
+function coerce(type: string | undefined, text: string): unknown {
+  if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+export const noQuery = Type.Object({}, { additionalProperties: false });

@@ -1,0 +1,54 @@
+// The text of a key: `ttm_<prefix>_<secret>` (Spec › Authentication 2). The prefix is a public look-up id; the secret ends in a
+// checksum, so that a mistyped key is refused without a look-up. Only the SHA-256 of the whole is stored: with 190 random
+// bits, nothing slower is needed.
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const prefixLength = 10;
+const secretLength = 32;
+const checksumLength = 6;
+
+export interface Token {
+  readonly prefix: string;
+  readonly text: string;
+  readonly hash: string;
+}
+
+export function mintToken(): Token {
+  const prefix = randomText(prefixLength);
+  const secret = randomText(secretLength);
+  const text = `ttm_${prefix}_${secret}${checksum(`${prefix}_${secret}`)}`;
+  return { prefix, text, hash: hashToken(text) };
+}
+
+/** The public prefix, or null for a text that no mint of ours made. */
+export function prefixOf(text: string): string | null {
+  const match = /^ttm_([0-9A-Za-z]{10})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text);
+  if (!match) return null;
+  const [, prefix, secret, sum] = match;
+  return checksum(`${prefix}_${secret}`) === sum ? prefix! : null;
+}
+
+export function hashToken(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Bytes past the last multiple of 62 are thrown away, so that every character is equally likely. */
+function randomText(length: number): string {
+  let text = '';
+  while (text.length < length)
+    for (const byte of randomBytes(length))
+      if (byte < 248 && text.length < length) text += alphabet[byte % 62];
+  return text;
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let sum = '';
+  for (let i = 0; i < checksumLength; i++) {
+    sum = alphabet[rest % 62] + sum;
+    rest = Math.floor(rest / 62);
+  }
+  return sum;
+}

@@ -1,0 +1,46 @@
+// The audit log: who did what, when and through which request. A reading of the event log, newest first.
+import { cursorOf, type PageParameters } from '../../changes/list.ts';
+import type { Context } from '../../context.ts';
+import { eventsBefore } from '../../events/log.ts';
+import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
+import { limitDefault } from '../../lib/schema.ts';
+
+export async function listAudit(
+  ctx: Context,
+  query: PageParameters & { actor?: string; target?: string; action?: string },
+) {
+  const list = `${ctx.workspaceId} audit ${JSON.stringify([query.actor, query.target, query.action])}`;
+  const after = cursorOf(query);
+  const limit = query.limit ?? limitDefault;
+  let before =
+    after === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(ctx.sealing, list, after)[0]);
+  const data = [];
+  let more = true;
+  for (let batches = 0; data.length < limit && more && batches < 25; batches++) {
+    const rows = await eventsBefore(ctx.store, ctx.scope, before, 200);
+    more = rows.length === 200;
+    for (const row of rows) {
+      if (data.length === limit) {
+        more = true;
+        break;
+      }
+      before = row.sequence;
+      if (query.actor !== undefined && query.actor !== row.actor.id && query.actor !== row.actor.memberId)
+        continue;
+      if (query.target !== undefined && query.target !== row.entityId) continue;
+      if (query.action !== undefined && query.action !== row.type) continue;
+      data.push({
+        id: row.id,
+        at: new Date(row.createdAt).toISOString(),
+        sequence: row.sequence,
+        action: row.type,
+        actor: row.actor,
+        target: { kind: row.entityKind, id: row.entityId },
+        requestId: row.requestId,
+        cause: row.cause,
+      });
+    }
+  }
+  const endCursor = data.length > 0 || more ? encodeCursor(ctx.sealing, list, [before]) : null;
+  return { data, pageInfo: { hasNextPage: more, endCursor } };
+}

@@ -1,0 +1,94 @@
+// Makes a workspace with its owner, its first team, the kind labels and a key that holds every scope. Not an API operation:
+// whoever can run it owns the data directory.
+import type { Committer } from '../../changes/commit.ts';
+import type { Actor, Directory, Services } from '../../context.ts';
+import { allScopes } from '../../http/scopes.ts';
+import { systemStatement } from '../../store/statement.ts';
+import { scopeOf, type Store } from '../../store/store.ts';
+import { kindLabels, labelKind } from '../../tracker/labels/schema.ts';
+import { defaultStates, stateKind } from '../../tracker/workflows/schema.ts';
+import { apiKeyKind } from '../api-keys/schema.ts';
+import { mintToken } from '../api-keys/token.ts';
+import { memberKind } from '../members/schema.ts';
+import { teamKind } from '../teams/schema.ts';
+import { workspaceKind } from './schema.ts';
+
+export interface FirstWorkspace {
+  readonly workspaceId: string;
+  readonly teamId: string;
+  readonly teamKey: string;
+  readonly userId: string;
+  /** Shown once. */
+  readonly apiKey: string;
+}
+
+const anyWorkspace = systemStatement<{ workspace_id: string }>(
+  'workspaces.any',
+  'the first start asks whether there is any workspace yet',
+  'SELECT workspace_id FROM workspaces LIMIT 1',
+);
+
+export async function hasWorkspace(store: Store): Promise<boolean> {
+  return (await store.readSystem(anyWorkspace)).length > 0;
+}
+
+const empty: Directory = {
+  teams: new Map(),
+  states: new Map(),
+  labels: new Map(),
+  members: new Map(),
+  projects: new Map(),
+};
+
+export async function createWorkspace(
+  services: Services,
+  committer: Committer,
+  input: { name: string; teamKey: string; teamName: string; ownerName: string },
+): Promise<FirstWorkspace> {
+  const { ids } = services;
+  const now = services.nowMs();
+  const times = { createdAt: now, updatedAt: now };
+  const workspaceId = ids.uuid();
+  const actor: Actor = { kind: 'system', id: 'setup', name: 'Setup' };
+  const owner = memberKind.create({
+    id: ids.next('member'),
+    name: input.ownerName,
+    email: null,
+    role: 'owner',
+    deletedAt: null,
+    ...times,
+  });
+  const team = teamKind.create({
+    id: ids.uuid(),
+    key: input.teamKey,
+    name: input.teamName,
+    transitions: null,
+    ...times,
+  });
+  const token = mintToken();
+  const committed = await committer.commit(
+    { scope: scopeOf(workspaceId), actor, cause: null, requestId: null, traceparent: null, directory: empty },
+    [
+      workspaceKind.create({ id: workspaceId, name: input.name, ...times }),
+      owner,
+      team,
+      ...defaultStates(team.id, () => ids.next('state'), now).map((state) => stateKind.create(state)),
+      ...kindLabels.map((label) =>
+        labelKind.create({ id: ids.next('label'), teamId: null, deletedAt: null, ...label, ...times }),
+      ),
+      apiKeyKind.create({
+        id: ids.next('apiKey'),
+        name: 'First key',
+        prefix: token.prefix,
+        secretHash: token.hash,
+        scopes: allScopes,
+        memberId: owner.id,
+        expiresAt: null,
+        revokedAt: null,
+        ...times,
+      }),
+    ],
+  );
+  if (!committed.ok) throw new Error(`The workspace could not be made: ${committed.message}`);
+  return { workspaceId, teamId: team.id, teamKey: input.teamKey, userId: owner.id, apiKey: token.text };
+}

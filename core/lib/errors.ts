@@ -1,0 +1,105 @@
+// The error registry: every code the API can answer with, its HTTP status, its meaning and whether a retry helps.
+// Source: Spec › Errors, completed by the error table of the API decisions.
+
+/** One entry per public error code. `retry` tells a client whether sending the same request again can succeed. */
+export const errorCodes = {
+  malformed_request: { status: 400, retry: false, text: 'The request could not be parsed.' },
+  invalid_cursor: {
+    status: 400,
+    retry: false,
+    text: 'The cursor was not issued for this list, or was altered.',
+  },
+  unauthorized: { status: 401, retry: false, text: 'No valid access token was sent.' },
+  insufficient_scope: { status: 403, retry: false, text: 'The token lacks the scope this operation needs.' },
+  forbidden: { status: 403, retry: false, text: 'The caller may not do this.' },
+  not_found: { status: 404, retry: false, text: 'There is nothing here that the caller may see.' },
+  method_not_allowed: { status: 405, retry: false, text: 'The path exists, but not with this method.' },
+  conflict: {
+    status: 409,
+    retry: true,
+    text: 'The resource changed at the same time; read it and try again.',
+  },
+  transition_not_allowed: {
+    status: 409,
+    retry: false,
+    text: 'The team does not allow this move between states.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    retry: true,
+    text: 'A request with this idempotency key is still running.',
+  },
+  precondition_failed: { status: 412, retry: false, text: 'The resource is no longer at the version given.' },
+  payload_too_large: { status: 413, retry: false, text: 'The request body is larger than allowed.' },
+  unsupported_media_type: { status: 415, retry: false, text: 'The body must be application/json.' },
+  validation_failed: { status: 422, retry: false, text: 'The request breaks a rule; see details.' },
+  idempotency_key_reused: {
+    status: 422,
+    retry: false,
+    text: 'The idempotency key was used with a different body.',
+  },
+  rate_limited: { status: 429, retry: true, text: 'Too many requests; wait for Retry-After seconds.' },
+  internal_error: { status: 500, retry: true, text: 'Something broke on our side.' },
+  unavailable: { status: 503, retry: true, text: 'The service cannot do this right now.' },
+  storage_full: { status: 507, retry: true, text: 'The disk is full; reads still work.' },
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** What can be wrong with one field (Spec › Errors names `invalid_enum`; the rest follow its style). */
+export const fieldIssues = [
+  'required',
+  'invalid_type',
+  'invalid_enum',
+  'invalid_format',
+  'too_small',
+  'too_big',
+  'too_short',
+  'too_long',
+  'unknown_field',
+  'not_found',
+  'already_exists',
+  'conflict',
+] as const;
+
+export type FieldIssue = (typeof fieldIssues)[number];
+
+/** A field-level entry of `error.details`; `fix` says what to do about it. */
+export interface ErrorDetail {
+  path: string;
+  issue: FieldIssue;
+  fix?: string;
+}
+
+/** The only error that becomes a client-visible answer as it is; anything else is a 500 without its text. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string = errorCodes[code].text,
+    options: { details?: readonly ErrorDetail[]; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.details = options.details ?? [];
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return errorCodes[this.code].status;
+  }
+}
+
+/** 422 naming one field. */
+export function invalidField(path: string, issue: FieldIssue, fix: string): ApiError {
+  return new ApiError('validation_failed', `${path}: ${fix}`, { details: [{ path, issue, fix }] });
+}
+
+/** The same answer for what does not exist and for what the caller may not see. */
+export function notFound(): ApiError {
+  return new ApiError('not_found');
+}

@@ -1,0 +1,175 @@
+// The filter language, the same everywhere (lists, webhooks, plugin subscriptions): a JSON tree of `and`, `or` and
+// conditions `{field: {eq|neq|in|nin|contains|startsWith|gt|lt|null: …}}`; `{field: [a, b]}` abbreviates `in`, `{field: a}` `eq`.
+// There are no patterns to backtrack in, and size and depth are bounded.
+import { ApiError, type ErrorDetail } from './errors.ts';
+
+export type FilterValue = string | number | boolean;
+
+/** How a field is compared, and where it lies in the public shape: `team.key`, or `labels[].name` for any of several. */
+export interface FilterField {
+  readonly type: 'text' | 'number' | 'time' | 'boolean';
+  readonly path: string;
+  readonly values?: readonly string[];
+  /** Order of the values for `gt` and `lt`; lower first. */
+  readonly rank?: readonly string[];
+}
+
+export type FilterFields = Readonly<Record<string, FilterField>>;
+
+export type Filter =
+  | { readonly all: readonly Filter[] }
+  | { readonly any: readonly Filter[] }
+  | { readonly field: string; readonly test: 'in' | 'nin'; readonly values: readonly FilterValue[] }
+  | {
+      readonly field: string;
+      readonly test: 'contains' | 'startsWith' | 'gt' | 'lt';
+      readonly value: FilterValue;
+    }
+  | { readonly field: string; readonly test: 'null'; readonly value: boolean };
+
+const depthMax = 8;
+const conditionsMax = 100;
+
+/**
+ * @param at where the filter stands in the request, for error paths
+ * @throws ApiError validation_failed
+ */
+export function parseFilter(input: unknown, fields: FilterFields, at = 'filter'): Filter {
+  let conditions = 0;
+  const fail = (path: string, issue: ErrorDetail['issue'], fix: string): never => {
+    throw new ApiError('validation_failed', `${path}: ${fix}`, { details: [{ path, issue, fix }] });
+  };
+
+  const parse = (node: unknown, path: string, depth: number): Filter => {
+    if (depth > depthMax) fail(path, 'too_big', `Nest at most ${depthMax} levels.`);
+    if (node === null || typeof node !== 'object' || Array.isArray(node))
+      return fail(path, 'invalid_type', 'Give an object such as {"priority":{"in":["high","urgent"]}}.');
+    const parts = Object.entries(node).map(([key, value]) => {
+      const here = `${path}.${key}`;
+      if (key === 'and' || key === 'or') {
+        if (!Array.isArray(value) || value.length === 0)
+          return fail(here, 'invalid_type', 'Give a list of filters.');
+        const terms = value.map((term, index) => parse(term, `${here}.${index}`, depth + 1));
+        return key === 'and' ? { all: terms } : { any: terms };
+      }
+      const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+      if (!field)
+        return fail(here, 'unknown_field', `Filter by one of ${Object.keys(fields).join(', ')}, and, or.`);
+      return condition(key, field, value, here);
+    });
+    return parts.length === 1 ? parts[0]! : { all: parts };
+  };
+
+  const condition = (name: string, field: FilterField, value: unknown, path: string): Filter => {
+    if (Array.isArray(value)) return { field: name, test: 'in', values: many(field, value, path) };
+    if (value === null || typeof value !== 'object')
+      return { field: name, test: 'in', values: many(field, [value], path) };
+    const tests = Object.entries(value).map(([test, operand]): Filter => {
+      const here = `${path}.${test}`;
+      switch (test) {
+        case 'eq':
+          return { field: name, test: 'in', values: many(field, [operand], here) };
+        case 'neq':
+          return { field: name, test: 'nin', values: many(field, [operand], here) };
+        case 'in':
+        case 'nin':
+          if (!Array.isArray(operand)) return fail(here, 'invalid_type', 'Give a list of values.');
+          return { field: name, test, values: many(field, operand, here) };
+        case 'contains':
+        case 'startsWith':
+          if (field.type !== 'text' || field.values)
+            return fail(here, 'unknown_field', `${name} is not free text.`);
+          return { field: name, test, value: one(field, operand, here) };
+        case 'gt':
+        case 'lt':
+          if (field.type === 'boolean' || (field.type === 'text' && !field.rank))
+            return fail(here, 'unknown_field', `${name} has no order.`);
+          return { field: name, test, value: one(field, operand, here) };
+        case 'null':
+          if (typeof operand !== 'boolean') return fail(here, 'invalid_type', 'Give true or false.');
+          return { field: name, test, value: operand };
+        default:
+          return fail(here, 'unknown_field', 'Use eq, neq, in, nin, contains, startsWith, gt, lt or null.');
+      }
+    });
+    if (tests.length === 0) fail(path, 'required', 'Give a test such as {"eq": …}.');
+    return tests.length === 1 ? tests[0]! : { all: tests };
+  };
+
+  const many = (field: FilterField, values: readonly unknown[], path: string): FilterValue[] =>
+    values.map((value, index) => one(field, value, values.length > 1 ? `${path}.${index}` : path));
+
+  const one = (field: FilterField, value: unknown, path: string): FilterValue => {
+    if (++conditions > conditionsMax)
+      fail(path, 'too_long', `Use at most ${conditionsMax} values in one filter.`);
+    const wanted = field.type === 'number' ? 'number' : field.type === 'boolean' ? 'boolean' : 'string';
+    if (typeof value !== wanted) return fail(path, 'invalid_type', `Give a ${wanted}.`);
+    if (field.values && !field.values.includes(value as string))
+      return fail(path, 'invalid_enum', `Use one of ${field.values.join(', ')}.`);
+    if (field.type === 'time') {
+      if (!isTime(value as string))
+        return fail(path, 'invalid_format', 'Give an ISO 8601 time such as 2026-11-20T12:00:00Z.');
+      return new Date(value as string).toISOString();
+    }
+    return value as FilterValue;
+  };
+
+  return parse(input, at, 1);
+}
+
+/** ISO 8601 date or date-time. */
+export function isTime(text: string): boolean {
+  return (
+    /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
+    !Number.isNaN(Date.parse(text))
+  );
+}
+
+/** Whether an object in its public shape passes. */
+export function matches(filter: Filter, fields: FilterFields, shown: unknown): boolean {
+  if ('all' in filter) return filter.all.every((term) => matches(term, fields, shown));
+  if ('any' in filter) return filter.any.some((term) => matches(term, fields, shown));
+  const field = fields[filter.field];
+  if (!field) return false;
+  const values = valuesAt(shown, field.path);
+  switch (filter.test) {
+    case 'in':
+      return values.some((value) => filter.values.includes(value));
+    case 'nin':
+      return !values.some((value) => filter.values.includes(value));
+    case 'null':
+      return (values.length === 0) === filter.value;
+    case 'contains':
+      return values.some((value) => foldCase(String(value)).includes(foldCase(String(filter.value))));
+    case 'startsWith':
+      return values.some((value) => foldCase(String(value)).startsWith(foldCase(String(filter.value))));
+    case 'gt':
+      return values.some((value) => order(field, value) > order(field, filter.value));
+    case 'lt':
+      return values.some((value) => order(field, value) < order(field, filter.value));
+  }
+}
+
+/** ASCII only, as SQLite's lower() does, so that a list and a subscription agree. */
+export function foldCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase());
+}
+
+function order(field: FilterField, value: FilterValue): number | string {
+  if (field.rank) return field.rank.indexOf(String(value));
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+function valuesAt(shown: unknown, path: string): FilterValue[] {
+  let values: unknown[] = [shown];
+  for (const step of path.split('.')) {
+    const each = step.endsWith('[]');
+    const name = each ? step.slice(0, -2) : step;
+    values = values.flatMap((value) => {
+      const inner =
+        value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[name] : undefined;
+      return each && Array.isArray(inner) ? inner : [inner];
+    });
+  }
+  return values.filter((value): value is FilterValue => value !== null && value !== undefined);
+}

@@ -1,0 +1,93 @@
+// Identifiers: a prefix that names the kind and a time-ordered opaque suffix, so that newer rows sort after older ones.
+// The suffix follows the layout of UUIDv7 (RFC 9562 §5.7) in Crockford base 32: 48 bits of time, a counter, 65 random bits.
+
+/** Every id prefix of the service, in one place. */
+export const idPrefixes = {
+  issue: 'iss',
+  member: 'usr',
+  state: 'wfs',
+  label: 'lbl',
+  event: 'evt',
+  request: 'req',
+  project: 'prj',
+  comment: 'cmt',
+  endpoint: 'whe',
+  delivery: 'dlv',
+  apiKey: 'key',
+  install: 'plg',
+  run: 'run',
+} as const;
+
+export type IdKind = keyof typeof idPrefixes;
+
+/** 26 characters after the prefix: what `pattern` in schemas checks. */
+export function idPattern(kind: IdKind): string {
+  return `^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{26}$`;
+}
+
+export interface Ids {
+  /** A new id; ids of one process are strictly increasing. */
+  next(kind: IdKind): string;
+  /** A version-7 UUID, for workspaces and teams (Spec › Envelope: `workspace_id` is a UUID). */
+  uuid(): string;
+}
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const randomChars = 13;
+const counterLimit = 1 << 15;
+
+export interface RandomBytes {
+  (bytes: Uint8Array): void;
+}
+
+/** @param random fills a buffer with random bytes; injected so that a test can replay a run from its seed. */
+export function createIds(
+  nowMs: () => number,
+  random: RandomBytes = (bytes) => void crypto.getRandomValues(bytes),
+): Ids {
+  const pool = new Uint8Array(randomChars * 64);
+  let used = pool.length;
+  let lastMs = 0;
+  let counter = 0;
+  let time = '';
+
+  const suffix = (): string => {
+    const now = nowMs();
+    if (now > lastMs || counter + 1 >= counterLimit) {
+      lastMs = now > lastMs ? now : lastMs + 1;
+      counter = 0;
+      time = encode(lastMs, 10);
+    } else counter++;
+    if (used === pool.length) {
+      random(pool);
+      used = 0;
+    }
+    let tail = '';
+    for (let i = 0; i < randomChars; i++) tail += alphabet[pool[used++]! & 31];
+    return time + encode(counter, 3) + tail;
+  };
+
+  return {
+    next: (kind) => `${idPrefixes[kind]}_${suffix()}`,
+    uuid: () => {
+      const bytes = new Uint8Array(16);
+      random(bytes);
+      new DataView(bytes.buffer).setUint32(0, Math.floor(nowMs() / 0x10000));
+      new DataView(bytes.buffer).setUint16(4, nowMs() % 0x10000);
+      bytes[6] = (bytes[6]! & 0x0f) | 0x70;
+      bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+      const hex = Buffer.from(bytes).toString('hex');
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    },
+  };
+}
+
+function encode(value: number, length: number): string {
+  let text = '';
+  let rest = value;
+  for (let i = 0; i < length; i++) {
+    text = alphabet[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}

@@ -1,0 +1,46 @@
+// Authenticated encryption of small secrets at rest with the installation's master key (AES-256-GCM, NIST SP 800-38D).
+// `purpose` is authenticated with the text, so a sealed value moved to another row or tenant does not open.
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+export interface Sealing {
+  /** Returns nonce (12 bytes) + tag (16 bytes) + ciphertext. */
+  seal(text: string, purpose: string): Uint8Array;
+  /** @throws Error when the value was altered, or sealed for another purpose or with another key. */
+  open(sealed: Uint8Array, purpose: string): string;
+  /** A short authentication tag over public text, for cursors; base64url of 16 bytes. */
+  sign(text: string, purpose: string): string;
+  verify(text: string, purpose: string, tag: string): boolean;
+}
+
+/** @param masterKey 32 bytes */
+export function createSealing(masterKey: Uint8Array): Sealing {
+  if (masterKey.length !== 32) throw new Error(`The master key must be 32 bytes, not ${masterKey.length}.`);
+  const signing = createHmac('sha256', masterKey).update('signing').digest();
+  const sealing = createHmac('sha256', masterKey).update('sealing').digest();
+  const sign = (text: string, purpose: string) =>
+    createHmac('sha256', signing).update(`${purpose}\0${text}`).digest().subarray(0, 16);
+  return {
+    seal(text, purpose) {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(purpose));
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), body]));
+    },
+    open(sealed, purpose) {
+      const decipher = createDecipheriv('aes-256-gcm', sealing, sealed.subarray(0, 12))
+        .setAAD(Buffer.from(purpose))
+        .setAuthTag(sealed.subarray(12, 28));
+      return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString('utf8');
+    },
+    sign: (text, purpose) => sign(text, purpose).toString('base64url'),
+    verify(text, purpose, tag) {
+      const given = Buffer.from(tag, 'base64url');
+      // Several base64url spellings decode to the same bytes; only the canonical one is accepted.
+      return (
+        given.length === 16 &&
+        given.toString('base64url') === tag &&
+        timingSafeEqual(given, sign(text, purpose))
+      );
+    },
+  };
+}

@@ -1,0 +1,104 @@
+// The composition root: configuration → store → app → socket. Everything is built here once and handed down; nothing
+// below reaches up.
+import { createCommitter, type Committer } from './changes/commit.ts';
+import type { Config } from './config.ts';
+import type { Services } from './context.ts';
+import { healthRoutes } from './health.ts';
+import { createApp, type App } from './http/app.ts';
+import { createIdempotencyKeys } from './http/idempotency.ts';
+import { createKernel } from './http/kernel.ts';
+import { createInProcessCalls } from './http/principal.ts';
+import { createRateLimiter } from './http/rate-limit.ts';
+import { createAuthenticate } from './identity/api-keys/authenticate.ts';
+import { createIds } from './lib/ids.ts';
+import type { Log } from './lib/log.ts';
+import { createSealing } from './lib/sealing.ts';
+import { resourceRoutes } from './resources.ts';
+import { openStore } from './store/open-store.ts';
+import { createDirectories, directoryAfter } from './tracker/directory.ts';
+
+/** Idle or dripping connections are closed after this long. */
+const idleTimeoutSeconds = 10;
+/** Bun's own cap, above every cap of ours, so that oversized bodies get our answer and not its bare one. */
+const socketBodyBytesMax = 24 * 1024 * 1024;
+
+export interface ServeOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly nowMs?: () => number;
+}
+
+export interface Tatami {
+  readonly url: string;
+  readonly app: App;
+  readonly services: Services;
+  readonly committer: Committer;
+  /** Drains what is in flight, then closes everything. */
+  stop(): Promise<void>;
+}
+
+export async function serve({ config, log, nowMs = Date.now }: ServeOptions): Promise<Tatami> {
+  const opened = openStore(config.dataDir, nowMs);
+  const { store } = opened;
+  let server: Bun.Server<undefined> | null = null;
+  try {
+    let handle: (request: Request) => Response | Promise<Response> = () =>
+      new Response(null, { status: 503 });
+    server = Bun.serve({
+      port: config.port,
+      hostname: config.host,
+      reusePort: false,
+      idleTimeout: idleTimeoutSeconds,
+      maxRequestBodySize: socketBodyBytesMax,
+      fetch: (request) => handle(request),
+    });
+    const { port } = server;
+    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    const services: Services = {
+      store,
+      ids: createIds(nowMs),
+      sealing: createSealing(opened.dataDir.masterKey),
+      log,
+      baseUrl: config.baseUrl ?? url,
+      nowMs,
+    };
+    const directories = createDirectories(store);
+    const committer = createCommitter({
+      store,
+      ids: services.ids,
+      nowMs,
+      baseUrl: services.baseUrl,
+      directoryAfter,
+    });
+    committer.onCommit(directories.moveAlong);
+    const inProcess = createInProcessCalls();
+    const kernel = createKernel({
+      services,
+      committer,
+      limiter: createRateLimiter(
+        { perMinute: config.rates, workspacePerMinute: config.rates.workspace },
+        nowMs,
+      ),
+      idempotency: createIdempotencyKeys({ store, sealing: services.sealing, nowMs }),
+      authenticate: createAuthenticate({ store, committer, nowMs }),
+      inProcess,
+      directoryOf: directories.of,
+      peerOf: (request) => server?.requestIP(request)?.address ?? 'local',
+    });
+    const app = createApp(kernel, [
+      ...resourceRoutes,
+      ...healthRoutes(() => ({ store: store.status().writable, sandbox: 'ready' })),
+    ]);
+    handle = app.fetch;
+
+    const stop = async (): Promise<void> => {
+      await server?.stop();
+      await opened.close();
+    };
+    return { url, app, services, committer, stop };
+  } catch (error) {
+    await server?.stop(true);
+    await opened.close();
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+// The data directory: who may open it (one process), the master key, and the paths of what lives in it.
+// The lock is flock(2), so a killed process leaves no stale lock; libsql's bundled SQLite loses commits when two
+// processes checkpoint at once, so a second opener is refused rather than warned.
+import { dlopen } from 'bun:ffi';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  ftruncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+
+export interface DataDir {
+  readonly path: string;
+  readonly database: string;
+  readonly logHead: string;
+  readonly snapshots: string;
+  /** 32 bytes; made at the first start. */
+  readonly masterKey: Uint8Array;
+  /** True when this start made the directory's master key. */
+  readonly created: boolean;
+  release(): void;
+}
+
+/** @throws Error when another process holds the directory, or its master key is unreadable. */
+export function openDataDir(path: string): DataDir {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const release = lock(join(path, 'lock'), path);
+  try {
+    const keyFile = join(path, 'master.key');
+    const database = join(path, 'tatami.db');
+    const created = !existsSync(keyFile);
+    if (created && existsSync(database))
+      throw new Error(
+        `${keyFile} is missing, but the database exists: put the key back; without it no stored secret can be read.`,
+      );
+    if (created) writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+    const masterKey = new Uint8Array(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64'));
+    if (masterKey.length !== 32) throw new Error(`${keyFile} must hold 32 bytes in base64.`);
+    return {
+      path,
+      database,
+      logHead: join(path, 'log-head'),
+      snapshots: join(path, 'snapshots'),
+      masterKey,
+      created,
+      release,
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+
+function lock(file: string, dir: string): () => void {
+  const fd = openSync(file, 'a+', 0o600);
+  const libc = dlopen(process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6', {
+    flock: { args: ['i32', 'i32'], returns: 'i32' },
+  });
+  if (libc.symbols.flock(fd, LOCK_EX | LOCK_NB) !== 0) {
+    const holder = readFileSync(file, 'utf8').trim();
+    closeSync(fd);
+    throw new Error(
+      `${dir} is in use by process ${holder || 'unknown'}. Stop it first, or choose another --data-dir.`,
+    );
+  }
+  ftruncateSync(fd, 0);
+  writeSync(fd, `${process.pid}\n`);
+  let held = true;
+  return () => {
+    if (held) closeSync(fd);
+    held = false;
+  };
+}

@@ -1,0 +1,327 @@
+// The embedded engine: libsql's synchronous API over one file, one connection, group commit at synchronous=FULL.
+// Jobs queued in one turn of the event loop share one transaction (a savepoint each) and one fsync; reads run between groups.
+import Database from 'libsql';
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { LogHead, LogHeadFile } from './log-head.ts';
+import {
+  registeredStatements,
+  systemStatement,
+  type Params,
+  type Row,
+  type Statement,
+  type Value,
+} from './statement.ts';
+import { StoreError, type CommitOutcome, type Op, type Scope, type Store } from './store.ts';
+import { tenantBreach } from './tenant-guard.ts';
+import { bind } from './values.ts';
+
+/** A group larger than this would hold reads back noticeably. */
+const groupJobsMax = 128;
+/** How long a job waits for another process's lock before it fails as busy. */
+const busyWaitMs = 2_000;
+const composedMax = 500;
+
+interface Prepared {
+  all(values: Value[]): Value[][];
+  get(values: Value[]): Value[] | undefined;
+  run(values: Value[]): { changes: number };
+  raw(on: boolean): Prepared;
+  columns(): { name: string }[];
+}
+
+interface Compiled {
+  prepared: Prepared;
+  columns: string[];
+}
+
+interface Job {
+  ops: readonly Op[];
+  sinceMs: number;
+  resolve(outcome: CommitOutcome): void;
+  reject(error: unknown): void;
+}
+
+const moveHead = systemStatement(
+  'log_head.move',
+  'the log head covers the whole installation',
+  'UPDATE log_head SET position = :position, hash = :hash WHERE id = 1',
+);
+
+/** Opens a migrated database. @throws Error when a tenant statement breaks the guard, or the log lost acknowledged writes. */
+export function openFileEngine(options: { path: string; logHead: LogHeadFile; nowMs: () => number }): Store {
+  const db = new Database(options.path);
+  for (const pragma of [
+    'journal_mode = WAL',
+    'synchronous = FULL',
+    'foreign_keys = ON',
+    'busy_timeout = 0',
+    'cache_size = -65536',
+    'temp_store = MEMORY',
+    'wal_autocheckpoint = 4000',
+  ])
+    db.prepare(`PRAGMA ${pragma}`).all();
+
+  // EXPLAIN of a write leaves its connection with a statement in progress, which bars every later savepoint there.
+  const planner = new Database(options.path);
+  const compiled = new Map<Statement<unknown>, Compiled>();
+  const composed = new LRUCache<string, Compiled>({ max: composedMax });
+  const listeners: ((workspaceIds: ReadonlySet<string>) => void)[] = [];
+
+  const compile = (statement: Statement<unknown>): Compiled => {
+    const known = statement.name === 'composed' ? composed.get(statement.text) : compiled.get(statement);
+    if (known) return known;
+    if (statement.reach === 'tenant') {
+      const plan = planner.prepare(`EXPLAIN QUERY PLAN ${statement.text}`).all() as { detail: string }[];
+      const breach = tenantBreach(
+        statement,
+        plan.map((line) => line.detail),
+      );
+      if (breach)
+        throw new Error(
+          `Statement ${statement.name} is not bound to its workspace: ${breach}\n${statement.sql}`,
+        );
+    }
+    const prepared = db.prepare(statement.text) as unknown as Prepared;
+    const made = statement.returnsRows
+      ? { prepared: prepared.raw(true), columns: prepared.columns().map((column) => column.name) }
+      : { prepared, columns: [] };
+    if (statement.name === 'composed') composed.set(statement.text, made);
+    else compiled.set(statement, made);
+    return made;
+  };
+
+  const toRow = (columns: string[], values: Value[]): Row => {
+    const row: Record<string, Value> = {};
+    for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]!;
+    return row;
+  };
+
+  const readRows = <R>(statement: Statement<R>, params: Params, workspaceId: string | null): R[] => {
+    const { prepared, columns } = compile(statement);
+    return prepared.all(bind(statement, params, workspaceId)).map((values) => toRow(columns, values)) as R[];
+  };
+
+  for (const statement of registeredStatements()) compile(statement);
+  let head = checkHead(
+    readRows<{ position: number; hash: string }>(readHead, {}, null)[0],
+    options.logHead.read(),
+  );
+  options.logHead.write(head);
+
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commitGroup = db.prepare('COMMIT');
+  const rollback = db.prepare('ROLLBACK');
+  const savepoint = db.prepare('SAVEPOINT job');
+  const release = db.prepare('RELEASE job');
+  const undo = db.prepare('ROLLBACK TO job');
+
+  let queue: Job[] = [];
+  let scheduled = false;
+  let closed = false;
+  let broken: StoreError | null = null;
+  let idle: (() => void) | null = null;
+
+  /** Runs one job inside the open group; false rows mean it was undone. */
+  const runJob = (job: Job, chain: ReturnType<typeof createHash>, touched: Set<string>): CommitOutcome => {
+    savepoint.run();
+    const rows: Row[][] = [];
+    const links: string[] = [];
+    let failed: CommitOutcome | null = null;
+    for (let index = 0; index < job.ops.length && !failed; index++) {
+      const { statement, params, scope, expectRows } = job.ops[index]!;
+      const { prepared, columns } = compile(statement);
+      const values = bind(statement, params, scope?.workspaceId ?? null);
+      let changed: number;
+      try {
+        if (statement.returnsRows) {
+          const returned = prepared.all(values).map((row) => toRow(columns, row));
+          changed = returned.length;
+          rows.push(returned);
+        } else {
+          changed = prepared.run(values).changes;
+          rows.push([]);
+        }
+      } catch (error) {
+        const reason = constraintOf(error);
+        if (!reason) throw error;
+        failed = { ok: false, op: index, reason, message: String((error as Error).message) };
+        break;
+      }
+      if (expectRows !== undefined && changed !== expectRows)
+        failed = {
+          ok: false,
+          op: index,
+          reason: 'lost_race',
+          message: `${statement.name} changed ${changed} rows`,
+        };
+      else if (statement.chained) {
+        links.push(
+          JSON.stringify([...values, rows[index]], (_, value) =>
+            typeof value === 'bigint' ? Number(value) : value,
+          ),
+        );
+        if (scope) touched.add(scope.workspaceId);
+      }
+    }
+    if (failed) undo.run();
+    else for (const link of links) chain.update(link);
+    release.run();
+    return failed ?? { ok: true, rows };
+  };
+
+  const flush = (): void => {
+    scheduled = false;
+    if (queue.length === 0) return;
+    try {
+      begin.run();
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault.fault !== 'busy') return failAll(fault);
+      const now = options.nowMs();
+      const late = queue.filter((job) => now - job.sinceMs >= busyWaitMs);
+      queue = queue.filter((job) => now - job.sinceMs < busyWaitMs);
+      for (const job of late) job.reject(fault);
+      if (queue.length > 0) schedule(10);
+      return;
+    }
+    const group = queue.slice(0, groupJobsMax);
+    queue = queue.slice(groupJobsMax);
+    const chain = createHash('sha256').update(head.hash);
+    const touched = new Set<string>();
+    const outcomes: (CommitOutcome | Error)[] = [];
+    try {
+      for (const job of group) outcomes.push(attempt(() => runJob(job, chain, touched)));
+      const next: LogHead = { position: head.position + 1, hash: chain.digest('hex') };
+      compile(moveHead).prepared.run(bind(moveHead, { ...next }, null));
+      commitGroup.run();
+      head = next;
+      options.logHead.write(head);
+    } catch (error) {
+      const fault = faultOf(error);
+      abandon();
+      // After a failed sync nobody knows what reached the disk: no later write may claim to be durable.
+      if (fault.fault === 'broken') broken = fault;
+      for (const job of group) job.reject(fault);
+      if (queue.length > 0) schedule();
+      return;
+    }
+    group.forEach((job, index) => {
+      const outcome = outcomes[index]!;
+      if (outcome instanceof Error) job.reject(outcome);
+      else job.resolve(outcome);
+    });
+    if (touched.size > 0) for (const listener of listeners) listener(touched);
+    if (queue.length > 0) schedule();
+    else if (idle) idle();
+  };
+
+  /** A programming error in one job (a bad binding) undoes that job alone; a fault of the store ends the group. */
+  const attempt = (run: () => CommitOutcome): CommitOutcome | Error => {
+    try {
+      return run();
+    } catch (error) {
+      if (isEngineError(error)) throw error;
+      undo.run();
+      release.run();
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  };
+
+  const abandon = (): void => {
+    try {
+      rollback.run();
+    } catch (error) {
+      // SQLite has already rolled back by itself after a full disk or an I/O error.
+      if (!isEngineError(error)) throw error;
+    }
+  };
+
+  const failAll = (fault: StoreError): void => {
+    const failed = queue;
+    queue = [];
+    for (const job of failed) job.reject(fault);
+    if (idle) idle();
+  };
+
+  const schedule = (delayMs = 0): void => {
+    if (scheduled) return;
+    scheduled = true;
+    if (delayMs > 0) setTimeout(flush, delayMs);
+    else setImmediate(flush);
+  };
+
+  return {
+    read: async (scope, statement, params = {}) => readRows(statement, params, scope.workspaceId),
+    readOne: async <R>(scope: Scope, statement: Statement<R>, params: Params = {}) => {
+      const { prepared, columns } = compile(statement);
+      const values = prepared.get(bind(statement, params, scope.workspaceId));
+      return values === undefined ? undefined : (toRow(columns, values) as R);
+    },
+    readSystem: async (statement, params = {}) => readRows(statement, params, null),
+    commit(ops) {
+      if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
+      if (broken) return Promise.reject(broken);
+      return new Promise((resolve, reject) => {
+        queue.push({ ops, sinceMs: options.nowMs(), resolve, reject });
+        schedule();
+      });
+    },
+    onEvents: (listener) => void listeners.push(listener),
+    status: () => ({ writable: !broken && !closed, reason: broken?.message ?? null }),
+    async close() {
+      if (closed) return;
+      closed = true;
+      if (queue.length > 0) await new Promise<void>((resolve) => (idle = resolve));
+      planner.close();
+      db.close();
+      options.logHead.close();
+    },
+  };
+}
+
+const readHead = systemStatement<{ position: number; hash: string }>(
+  'log_head.read',
+  'the log head covers the whole installation',
+  'SELECT position, hash FROM log_head WHERE id = 1',
+);
+
+function checkHead(inside: LogHead | undefined, outside: LogHead): LogHead {
+  if (!inside) throw new Error('The database has no log head: it was not made by Tatami.');
+  if (
+    inside.position < outside.position ||
+    (inside.position === outside.position && inside.hash !== outside.hash)
+  )
+    throw new Error(
+      `The database lost acknowledged writes: it ends at commit ${inside.position}, but commit ${outside.position} was acknowledged. ` +
+        'Its files were damaged or replaced. Restore a snapshot or backup; to accept the loss, delete the file log-head and start again.',
+    );
+  return { position: inside.position, hash: inside.hash };
+}
+
+function isEngineError(error: unknown): error is Error & { code: string } {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    error.code.startsWith('SQLITE')
+  );
+}
+
+function constraintOf(error: unknown): 'duplicate' | 'constraint' | null {
+  if (!isEngineError(error) || !error.code.startsWith('SQLITE_CONSTRAINT')) return null;
+  return /UNIQUE|PRIMARYKEY/.test(error.code) ? 'duplicate' : 'constraint';
+}
+
+function faultOf(error: unknown): StoreError {
+  if (!isEngineError(error))
+    return new StoreError('broken', error instanceof Error ? error.message : String(error), error);
+  if (/^SQLITE_(BUSY|LOCKED)/.test(error.code))
+    return new StoreError('busy', 'The database is locked by another process.', error);
+  if (error.code.startsWith('SQLITE_FULL')) return new StoreError('full', 'The disk is full.', error);
+  if (error.code.startsWith('SQLITE_READONLY') || error.code.startsWith('SQLITE_CANTOPEN'))
+    return new StoreError('read_only', 'The database cannot be written.', error);
+  if (error.code.startsWith('SQLITE_IOERR_WRITE'))
+    return new StoreError('full', 'The disk refused a write.', error);
+  return new StoreError('broken', error.message, error);
+}

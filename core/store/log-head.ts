@@ -1,0 +1,68 @@
+// The head of the commit log (position and hash chain), kept outside the database in two checksummed slots, so that a
+// torn or flipped WAL, which SQLite silently cuts off, is detected at start instead of losing acknowledged writes.
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, fdatasyncSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+export interface LogHead {
+  /** Number of committed groups since the installation began. */
+  position: number;
+  /** SHA-256 (hex) over the previous hash and what the group appended to the event log. */
+  hash: string;
+}
+
+export const emptyHead: LogHead = { position: 0, hash: '0'.repeat(64) };
+
+/** One slot is one disk sector: a write of it is atomic in practice, and the other slot still holds if it is not. */
+const slotBytes = 512;
+
+export interface LogHeadFile {
+  read(): LogHead;
+  /** Durable on return. */
+  write(head: LogHead): void;
+  close(): void;
+}
+
+/** @throws Error when the file exists but neither slot is whole. */
+export function openLogHead(path: string): LogHeadFile {
+  const existed = existsSync(path);
+  const fd = openSync(path, existed ? 'r+' : 'w+', 0o600);
+  if (!existed) {
+    writeSync(fd, encode(emptyHead), 0, slotBytes, 0);
+    writeSync(fd, encode(emptyHead), 0, slotBytes, slotBytes);
+    fsyncSync(fd);
+    const folder = openSync(dirname(path), 'r');
+    fsyncSync(folder);
+    closeSync(folder);
+  }
+  return {
+    read() {
+      const bytes = readFileSync(path);
+      const slots = [decode(bytes.subarray(0, slotBytes)), decode(bytes.subarray(slotBytes, 2 * slotBytes))];
+      const whole = slots.filter((slot) => slot !== null).sort((a, b) => b.position - a.position);
+      if (!whole[0])
+        throw new Error(`${path} is damaged in both slots: restore the data directory from a backup.`);
+      return whole[0];
+    },
+    write(head) {
+      writeSync(fd, encode(head), 0, slotBytes, (head.position % 2) * slotBytes);
+      fdatasyncSync(fd);
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+function encode(head: LogHead): Buffer {
+  const text = `${head.position} ${head.hash}`;
+  return Buffer.from(`${text} ${checksum(text)}\n`.padEnd(slotBytes, ' '));
+}
+
+function decode(slot: Buffer): LogHead | null {
+  const [position = '', hash = '', sum = ''] = slot.toString('latin1').trimEnd().split(' ');
+  if (sum !== checksum(`${position} ${hash}`)) return null;
+  return { position: Number(position), hash };
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,86 @@
+// Numbered forward-only migrations: each runs in one transaction with its row in `migrations`, after a snapshot of the
+// file. A database of a newer build is refused untouched.
+import Database from 'libsql';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { migrations, type Migration } from './migrations/index.ts';
+
+export interface MigrationReport {
+  from: number;
+  to: number;
+  /** The snapshot made before the first change; null where there was nothing to lose. */
+  snapshot: string | null;
+}
+
+/**
+ * Brings the file to the newest schema this build knows.
+ * @throws Error on a newer schema, on an altered migration, or when a migration fails (the file then keeps its old version).
+ */
+export function migrate(
+  options: { path: string; snapshots: string; nowMs: () => number },
+  steps: readonly Migration[] = migrations,
+): MigrationReport {
+  const existed = existsSync(options.path);
+  const db = new Database(options.path);
+  try {
+    const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
+    if (from > steps.length)
+      throw new Error(
+        `This database has schema ${from}; this build knows ${steps.length}. Start the newer build, or restore a snapshot from ${options.snapshots}.`,
+      );
+    if (from > 0) checkApplied(db, steps.slice(0, from));
+    if (from === steps.length) return { from, to: from, snapshot: null };
+
+    let snapshot: string | null = null;
+    if (existed && from > 0) {
+      mkdirSync(options.snapshots, { recursive: true, mode: 0o700 });
+      const stamp = new Date(options.nowMs()).toISOString().replaceAll(':', '');
+      snapshot = join(options.snapshots, `schema-${from}-${stamp}.db`);
+      db.prepare('VACUUM INTO ?1').run([snapshot]);
+    }
+    db.prepare('PRAGMA journal_mode = WAL').all();
+    db.prepare('PRAGMA synchronous = FULL').all();
+    for (let version = from + 1; version <= steps.length; version++)
+      apply(db, version, steps[version - 1]!, options.nowMs());
+    return { from, to: steps.length, snapshot };
+  } finally {
+    db.close();
+  }
+}
+
+function apply(db: InstanceType<typeof Database>, version: number, step: Migration, nowMs: number): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    db.exec(step.sql);
+    db.prepare('INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)').run([
+      BigInt(version),
+      step.name,
+      checksum(step),
+      BigInt(nowMs),
+    ]);
+    db.exec(`PRAGMA user_version = ${version}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw new Error(`Migration ${step.name} failed; the database stays at schema ${version - 1}.`, {
+      cause: error,
+    });
+  }
+}
+
+function checkApplied(db: InstanceType<typeof Database>, steps: readonly Migration[]): void {
+  const rows = db.prepare('SELECT version, checksum FROM migrations ORDER BY version').all() as {
+    version: number;
+    checksum: string;
+  }[];
+  for (const [index, step] of steps.entries())
+    if (rows[index]?.checksum !== checksum(step))
+      throw new Error(
+        `Migration ${step.name} is not the one this database was made with. Start the build that made it, or restore a snapshot.`,
+      );
+}
+
+function checksum(step: Migration): string {
+  return createHash('sha256').update(step.sql).digest('hex');
+}

@@ -1,0 +1,30 @@
+// Opens the data directory as a Store: lock, snapshot and migrations, tenant guard, log head.
+import { openDataDir, type DataDir } from './data-dir.ts';
+import { openFileEngine } from './file-engine.ts';
+import { openLogHead } from './log-head.ts';
+import { migrate, type MigrationReport } from './migrate.ts';
+import type { Store } from './store.ts';
+
+export interface OpenedStore {
+  store: Store;
+  dataDir: DataDir;
+  migration: MigrationReport;
+  close(): Promise<void>;
+}
+
+/** @throws Error when the directory is in use, the schema is newer, or the log lost acknowledged writes. */
+export function openStore(path: string, nowMs: () => number): OpenedStore {
+  const dataDir = openDataDir(path);
+  try {
+    const migration = migrate({ path: dataDir.database, snapshots: dataDir.snapshots, nowMs });
+    const store = openFileEngine({ path: dataDir.database, logHead: openLogHead(dataDir.logHead), nowMs });
+    const close = async (): Promise<void> => {
+      await store.close();
+      dataDir.release();
+    };
+    return { store, dataDir, migration, close };
+  } catch (error) {
+    dataDir.release();
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+// The Store: registered reads and atomic guarded batches, and nothing else, so that the same code runs over the embedded
+// file and, later, over a libSQL server. There are no interactive transactions. Architecture › The store.
+import type { Params, Row, Statement } from './statement.ts';
+
+declare const scopeBrand: unique symbol;
+
+/** The right to read and write one workspace; made where a request's principal is established, and nowhere else. */
+export interface Scope {
+  readonly workspaceId: string;
+  readonly [scopeBrand]: true;
+}
+
+/** @param workspaceId taken from an authenticated principal or from the work row being served. */
+export function scopeOf(workspaceId: string): Scope {
+  return { workspaceId } as Scope;
+}
+
+/** One write of a batch. `expectRows: 1` is a compare-and-set: any other count undoes the whole batch. */
+export interface Op {
+  readonly statement: Statement<unknown>;
+  readonly params: Params;
+  readonly scope: Scope | null;
+  readonly expectRows?: 1;
+}
+
+export function tenantOp(
+  scope: Scope,
+  statement: Statement<unknown>,
+  params: Params,
+  options: { expectRows?: 1 } = {},
+): Op {
+  return { statement, params, scope, ...options };
+}
+
+export function systemOp(
+  statement: Statement<unknown>,
+  params: Params,
+  options: { expectRows?: 1 } = {},
+): Op {
+  return { statement, params, scope: null, ...options };
+}
+
+/** `rows[i]` are the rows that op `i` returned. A failed batch left nothing behind; `op` is the index that failed it. */
+export type CommitOutcome =
+  | { readonly ok: true; readonly rows: readonly (readonly Row[])[] }
+  | {
+      readonly ok: false;
+      readonly op: number;
+      readonly reason: 'lost_race' | 'duplicate' | 'constraint';
+      readonly message: string;
+    };
+
+export interface Store {
+  read<R>(scope: Scope, statement: Statement<R>, params?: Params): Promise<R[]>;
+  readOne<R>(scope: Scope, statement: Statement<R>, params?: Params): Promise<R | undefined>;
+  readSystem<R>(statement: Statement<R>, params?: Params): Promise<R[]>;
+  /** All or nothing; durable (fsync) once resolved. @throws StoreError */
+  commit(ops: readonly Op[]): Promise<CommitOutcome>;
+  /** Called after every group that appended events, with the workspaces that have new ones. */
+  onEvents(listener: (workspaceIds: ReadonlySet<string>) => void): void;
+  status(): { writable: boolean; reason: string | null };
+  close(): Promise<void>;
+}
+
+export type StoreFault = 'busy' | 'full' | 'read_only' | 'broken';
+
+/** The store could not do its work; nothing of the batch was kept. */
+export class StoreError extends Error {
+  readonly fault: StoreFault;
+  constructor(fault: StoreFault, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StoreError';
+    this.fault = fault;
+  }
+}

@@ -1,0 +1,39 @@
+// Bound values, checked before they reach libsql: a boolean would abort the process, undefined and NaN would become NULL,
+// a text with U+0000 would read back cut, and a JS number would bind as REAL.
+import type { Params, Statement, Value } from './statement.ts';
+
+/** Values in the order of the statement's parameters. @throws Error naming the statement and the parameter. */
+export function bind(statement: Statement<unknown>, params: Params, workspaceId: string | null): Value[] {
+  const values = new Array<Value>(statement.params.length);
+  let given = 0;
+  for (let i = 0; i < values.length; i++) {
+    const name = statement.params[i]!;
+    if (name === 'ws') {
+      if (workspaceId === null) throw new Error(`${statement.name} needs a scope.`);
+      values[i] = workspaceId;
+    } else {
+      values[i] = checked(statement.name, name, params[name]);
+      given++;
+    }
+  }
+  if (given !== Object.keys(params).length) {
+    const extra = Object.keys(params).filter((name) => name === 'ws' || !statement.params.includes(name));
+    throw new Error(`${statement.name} has no parameter ${extra.join(', ')}.`);
+  }
+  return values;
+}
+
+function checked(statement: string, name: string, value: unknown): Value {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw new Error(`${statement} :${name} holds U+0000, which would be cut.`);
+    return value;
+  }
+  if (typeof value === 'number') {
+    if (Number.isSafeInteger(value)) return BigInt(value);
+    if (Number.isFinite(value)) return value;
+  }
+  if (typeof value === 'bigint' || value === null || value instanceof Uint8Array) return value;
+  throw new Error(
+    `${statement} :${name} cannot be bound: ${value === undefined ? 'it is missing' : typeof value}.`,
+  );
+}

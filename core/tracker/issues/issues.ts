@@ -1,0 +1,199 @@
+// The operations on issues. Each reads, decides and returns a change set; none of them writes.
+import type { Static } from 'typebox';
+import type { Change, ChangeSet } from '../../changes/change.ts';
+import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
+import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { invalidField, notFound } from '../../lib/errors.ts';
+import { isTime, parseFilter, type Filter } from '../../lib/filter.ts';
+import { filterCondition } from '../../store/filter-sql.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { statesOf } from '../directory.ts';
+import { chooseFields, expandReferences } from './shape.ts';
+import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
+import { resolvePatch, teamOf } from './references.ts';
+import { issueKind, type Issue, type IssueCreate, type IssueCreated, type IssueUpdate } from './schema.ts';
+
+type Input = Static<typeof IssueCreate>;
+
+export async function getIssue(ctx: Context, id: string, query: { fields?: string; expand?: string }) {
+  const shown = issueKind.wire(await getEntity(ctx, issueKind, id), ctx);
+  if (query.fields === undefined && query.expand === undefined) return shown;
+  const [issue] = await expandReferences(ctx, [shown], query.expand);
+  return chooseFields(issue!, query.fields);
+}
+
+export interface IssueQuery extends PageParameters {
+  team?: string;
+  state?: string;
+  assignee?: string;
+  label?: string;
+  priority?: string;
+  updatedSince?: string;
+  filter?: string;
+  sort?: string;
+  fields?: string;
+  expand?: string;
+}
+
+export async function listIssues(ctx: Context, query: IssueQuery) {
+  const order = issueOrder(ctx, query.sort);
+  const filters = flatFilters(ctx, query);
+  const condition = filterCondition({ all: filters }, issueFilterColumns(ctx.directory));
+  const page = await listKind(ctx, issueKind, query, {
+    where: filters.length > 0 ? [notDeleted, condition] : [notDeleted],
+    order,
+    keep: (issue) => issue.deletedAt === null,
+  });
+  if (query.fields === undefined && query.expand === undefined) return page;
+  const data = await expandReferences(ctx, page.data, query.expand);
+  return { ...page, data: data.map((issue) => chooseFields(issue, query.fields)) };
+}
+
+/** The flat parameters are abbreviations of the filter tree. */
+function flatFilters(ctx: Context, query: IssueQuery): Filter[] {
+  const filters: Filter[] = [];
+  const equals = (field: string, value: string): void =>
+    void filters.push({ field, test: 'in', values: [value] });
+  if (query.team !== undefined) equals('team', query.team);
+  if (query.state !== undefined) equals('state', query.state);
+  if (query.assignee === 'none') filters.push({ field: 'assignee', test: 'null', value: true });
+  else if (query.assignee !== undefined)
+    equals('assignee', query.assignee === 'me' ? (ctx.actor.memberId ?? '') : query.assignee);
+  if (query.label !== undefined) equals('label', query.label);
+  if (query.priority !== undefined) equals('priority', query.priority);
+  if (query.updatedSince !== undefined) {
+    if (!isTime(query.updatedSince))
+      throw invalidField(
+        'updatedSince',
+        'invalid_format',
+        'Give an ISO 8601 time such as 2026-11-20T12:00:00Z.',
+      );
+    filters.push({
+      field: 'updatedAt',
+      test: 'gt',
+      value: new Date(Date.parse(query.updatedSince) - 1).toISOString(),
+    });
+  }
+  if (query.filter !== undefined) {
+    let tree: unknown;
+    try {
+      tree = JSON.parse(query.filter);
+    } catch {
+      throw invalidField(
+        'filter',
+        'invalid_format',
+        'Give JSON such as {"priority":{"in":["high","urgent"]}}.',
+      );
+    }
+    filters.push(parseFilter(tree, issueFilterFields));
+  }
+  return filters;
+}
+
+export async function createIssue(
+  ctx: Context,
+  input: Input,
+): Promise<ChangeSet<Static<typeof IssueCreated>>> {
+  const issue = await planIssue(ctx, input, '');
+  return {
+    changes: [issue],
+    body: createdShape(ctx, issue.after),
+    status: 201,
+    location: `${ctx.baseUrl}/api/v1/issues/${issue.id}`,
+  };
+}
+
+export async function createIssues(ctx: Context, inputs: readonly Input[]): Promise<ChangeSet> {
+  const seen = new Map<string, number>();
+  const changes: (Change & { after: Issue })[] = [];
+  for (const [index, input] of inputs.entries()) {
+    const external =
+      input.externalId === undefined ? null : JSON.stringify([input.externalSource, input.externalId]);
+    if (external !== null && seen.has(external))
+      throw invalidField(
+        `issues.${index}.externalId`,
+        'already_exists',
+        `Entry ${seen.get(external)} has the same external id.`,
+      );
+    if (external !== null) seen.set(external, index);
+    changes.push(await planIssue(ctx, input, `issues.${index}.`));
+  }
+  return { changes, body: { data: changes.map((change) => createdShape(ctx, change.after)) }, status: 201 };
+}
+
+function createdShape(ctx: Context, issue: Issue): Static<typeof IssueCreated> {
+  const { id, identifier, title, priority, url } = issueKind.wire(issue, ctx);
+  return { id, identifier, title, priority, url };
+}
+
+const byExternalId = tenantStatement<{ id: string }>(
+  'issues.by_external_id',
+  'SELECT id FROM issues WHERE workspace_id = :ws AND external_source = :source AND external_id = :externalId AND external_id IS NOT NULL',
+);
+
+async function planIssue(ctx: Context, input: Input, at: string): Promise<Change & { after: Issue }> {
+  const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...patch } = input;
+  const team = teamOf(ctx, input, at);
+  if ((externalSource === undefined) !== (externalId === undefined))
+    throw invalidField(
+      `${at}${externalId === undefined ? 'externalId' : 'externalSource'}`,
+      'required',
+      'Give externalSource and externalId together.',
+    );
+  if (externalSource !== undefined && externalId !== undefined) {
+    const known = await ctx.store.readOne(ctx.scope, byExternalId, { source: externalSource, externalId });
+    if (known) throw invalidField(`${at}externalId`, 'already_exists', `${known.id} has this external id.`);
+  }
+  const states = statesOf(ctx.directory, team.id);
+  const state = states.find(({ type }) => type === 'backlog') ?? states[0];
+  if (!state) throw new Error(`Team ${team.key} has no states.`);
+  const now = ctx.nowMs();
+  const { actor } = ctx;
+  return issueKind.create({
+    id: ctx.ids.next('issue'),
+    teamId: team.id,
+    number: null,
+    title,
+    description: '',
+    stateId: state.id,
+    priority: 'none',
+    assigneeId: null,
+    creatorKind: actor.kind === 'plugin' || actor.kind === 'system' ? actor.kind : 'user',
+    creatorId: actor.memberId ?? actor.id,
+    creatorName: (actor.memberId && ctx.directory.members.get(actor.memberId)?.name) || actor.name,
+    labelIds: [],
+    projectId: null,
+    parentId: null,
+    parentPlace: null,
+    estimate: null,
+    dueDate: null,
+    externalSource: externalSource ?? null,
+    externalId: externalId ?? null,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+    ...(await resolvePatch(ctx, team.id, null, patch, at)),
+  });
+}
+
+export async function updateIssue(
+  ctx: Context,
+  id: string,
+  input: Static<typeof IssueUpdate>,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const issue = await getEntity(ctx, issueKind, id);
+  requireVersion(issue, ifMatch);
+  return updated(ctx, issueKind, issue, await resolvePatch(ctx, issue.teamId, issue, input, ''), ifMatch);
+}
+
+export async function deleteIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+  return removed(ctx, issueKind, await getEntity(ctx, issueKind, id), ifMatch);
+}
+
+export async function restoreIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+  const issue = await issueKind.find(ctx, id);
+  if (!issue) throw notFound();
+  return updated(ctx, issueKind, issue, { deletedAt: null }, ifMatch);
+}

@@ -1,0 +1,120 @@
+// Checks what an issue refers to. Unknown references are 422 `not_found` at their path, in the words of the request.
+import type { Static } from 'typebox';
+import type { Context, TeamRef } from '../../context.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { findTeam, requireDay, requireMember } from '../directory.ts';
+import { descriptionBytesMax, issueKind, type Issue, type IssueCreate, type IssueUpdate } from './schema.ts';
+
+const parentDepthMax = 10;
+
+/** The team of a creation; `team` is canonical, the aliases must agree with it. */
+export function teamOf(ctx: Context, input: Static<typeof IssueCreate>, at: string): TeamRef {
+  const given = (['team', 'teamKey', 'teamId'] as const).filter((name) => input[name] !== undefined);
+  const first = given[0];
+  if (first === undefined)
+    throw invalidField(`${at}team`, 'required', 'Name the team by its key, such as "ENG".');
+  const found = given.map((name) => {
+    const team =
+      name === 'teamId' ? ctx.directory.teams.get(input[name]!) : findTeam(ctx.directory, input[name]!);
+    if (!team) throw invalidField(`${at}${name}`, 'not_found', `There is no team ${input[name]}.`);
+    return team;
+  });
+  if (found.some((team) => team.id !== found[0]!.id))
+    throw invalidField(`${at}${given.at(-1)}`, 'conflict', `It names another team than ${first}.`);
+  return found[0]!;
+}
+
+type Patch = Static<typeof IssueUpdate>;
+
+/** The stored form of what a request sets on an issue of `teamId`; `issue` is null for a creation. */
+export async function resolvePatch(
+  ctx: Context,
+  teamId: string,
+  issue: Issue | null,
+  input: Patch,
+  at: string,
+): Promise<Partial<Issue>> {
+  const { labels, parentId, stateId, ...plain } = input;
+  const patch: { -readonly [K in keyof Issue]?: Issue[K] } = { ...plain };
+  if (input.description !== undefined && Buffer.byteLength(input.description) > descriptionBytesMax)
+    throw invalidField(`${at}description`, 'too_long', 'Give at most 256 KiB of text.');
+  if (input.assigneeId !== undefined) requireMember(ctx.directory, `${at}assigneeId`, input.assigneeId);
+  if (input.projectId != null && !ctx.directory.projects.has(input.projectId))
+    throw invalidField(`${at}projectId`, 'not_found', `There is no project ${input.projectId}.`);
+  requireDay(`${at}dueDate`, input.dueDate ?? null);
+  if (stateId !== undefined) patch.stateId = resolveState(ctx, teamId, issue, stateId, at);
+  if (labels !== undefined) patch.labelIds = resolveLabels(ctx, teamId, labels, at);
+  if (parentId !== undefined) Object.assign(patch, await resolveParent(ctx, issue, parentId, at));
+  return patch;
+}
+
+function resolveState(
+  ctx: Context,
+  teamId: string,
+  issue: Issue | null,
+  stateId: string,
+  at: string,
+): string {
+  if (ctx.directory.states.get(stateId)?.teamId !== teamId)
+    throw invalidField(`${at}stateId`, 'not_found', `${stateId} is not a state of the issue's team.`);
+  const allowed = issue && ctx.directory.teams.get(teamId)?.transitions?.[issue.stateId];
+  const restricted = issue && ctx.directory.teams.get(teamId)?.transitions;
+  if (issue && restricted && stateId !== issue.stateId && !allowed?.includes(stateId)) {
+    const fix = `From here the team allows ${allowed?.length ? allowed.join(', ') : 'no move'}.`;
+    throw new ApiError('transition_not_allowed', `The team does not allow this move. ${fix}`, {
+      details: [{ path: `${at}stateId`, issue: 'conflict', fix }],
+    });
+  }
+  return stateId;
+}
+
+/** Names match without regard to case; the team's own label goes before the workspace's. Sorted, so that order is no change. */
+function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], at: string): string[] {
+  const ids = labels.map((wanted, index) => {
+    const lower = wanted.toLowerCase();
+    let found: string | undefined;
+    for (const label of ctx.directory.labels.values()) {
+      if (label.teamId !== null && label.teamId !== teamId) continue;
+      if (label.id !== wanted && label.name.toLowerCase() !== lower) continue;
+      if (found === undefined || label.teamId !== null || label.id === wanted) found = label.id;
+    }
+    if (found === undefined)
+      throw invalidField(
+        `${at}labels.${index}`,
+        'not_found',
+        `There is no label ${wanted} for this team. Create it first.`,
+      );
+    return found;
+  });
+  return [...new Set(ids)].sort();
+}
+
+const parentOf = tenantStatement<{ parent_id: string | null }>(
+  'issues.parent_of',
+  'SELECT parent_id FROM issues WHERE workspace_id = :ws AND id = :id',
+);
+
+async function resolveParent(
+  ctx: Context,
+  issue: Issue | null,
+  parentId: string | null,
+  at: string,
+): Promise<Partial<Issue>> {
+  if (parentId === null) return { parentId: null, parentPlace: null };
+  const parent = await issueKind.find(ctx, parentId);
+  if (!parent || parent.deletedAt !== null)
+    throw invalidField(`${at}parentId`, 'not_found', `There is no issue ${parentId}.`);
+  let above: string | null = parentId;
+  for (let depth = 0; above !== null; depth++) {
+    if (above === issue?.id)
+      throw invalidField(`${at}parentId`, 'conflict', 'The issue would be its own ancestor.');
+    if (depth >= parentDepthMax)
+      throw invalidField(`${at}parentId`, 'too_big', `Nest at most ${parentDepthMax} levels of parents.`);
+    const staged = ctx.staged?.find('issue', above) as Issue | undefined;
+    above = staged
+      ? staged.parentId
+      : ((await ctx.store.readOne(ctx.scope, parentOf, { id: above }))?.parent_id ?? null);
+  }
+  return { parentId, parentPlace: `${parent.teamId} ${parent.number ?? ''}` };
+}

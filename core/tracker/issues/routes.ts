@@ -1,0 +1,152 @@
+import { Type } from 'typebox';
+import { EventShown } from '../../events/schema.ts';
+import { defineRoute } from '../../http/route.ts';
+import { teamKey } from '../../identity/teams/schema.ts';
+import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
+import { stateTypeInput } from '../workflows/schema.ts';
+import { issueHistory } from './history.ts';
+import {
+  createIssue,
+  createIssues,
+  deleteIssue,
+  getIssue,
+  listIssues,
+  restoreIssue,
+  updateIssue,
+} from './issues.ts';
+import { IssueBulk, IssueCreate, IssueCreated, IssueShown, IssueUpdate, priority } from './schema.ts';
+
+const params = Closed({ id: id('issue') });
+const shape = {
+  fields: Type.Optional(Type.String({ maxLength: 500, description: 'Only these fields, comma-separated.' })),
+  expand: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Whole objects in place of references: assignee, project, parent.',
+    }),
+  ),
+};
+const listQuery = Closed({
+  ...pageQuery,
+  team: Type.Optional(teamKey),
+  state: Type.Optional(stateTypeInput),
+  assignee: Type.Optional(
+    Type.String({ pattern: '^(usr_[0-9a-z]{26}|me|none)$', description: 'A member id, `me` or `none`.' }),
+  ),
+  label: Type.Optional(Type.String({ minLength: 1, maxLength: 80, description: 'A label name or id.' })),
+  priority: Type.Optional(priority),
+  updatedSince: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; inclusive.' })),
+  filter: Type.Optional(Type.String({ maxLength: 8000, description: 'A JSON filter tree.' })),
+  sort: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Such as `-priority,updatedAt`; default `-createdAt`.' }),
+  ),
+  ...shape,
+});
+
+export const issueRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/issues',
+    name: 'issues.list',
+    summary: 'List issues, newest first',
+    scope: 'issues:read',
+    limit: 'read',
+    query: listQuery,
+    responses: { 200: pageOf(Type.Partial(IssueShown, { additionalProperties: false })) },
+    errors: ['invalid_cursor'],
+    read: (ctx, { query }) => listIssues(ctx, query),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues',
+    name: 'issues.create',
+    summary: 'Create an issue',
+    scope: 'issues:write',
+    limit: 'write',
+    body: IssueCreate,
+    example: { team: 'ENG', title: 'Crash on save', priority: 'high' },
+    responses: { 201: IssueCreated },
+    write: (ctx, { body }) => createIssue(ctx, body),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues/bulk',
+    name: 'issues.bulk',
+    summary: 'Create up to 100 issues, all or nothing',
+    description: 'Counts as one request.',
+    scope: 'issues:write',
+    limit: 'write',
+    body: IssueBulk,
+    example: {
+      issues: [
+        { team: 'ENG', title: 'First' },
+        { team: 'ENG', title: 'Second' },
+      ],
+    },
+    responses: { 201: Closed({ data: Type.Array(IssueCreated) }) },
+    bodyBytesMax: 4 * 1024 * 1024,
+    write: (ctx, { body }) => createIssues(ctx, body.issues),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/issues/{id}',
+    name: 'issues.get',
+    summary: 'Get an issue',
+    scope: 'issues:read',
+    limit: 'read',
+    params,
+    query: Closed(shape),
+    responses: { 200: IssueShown },
+    read: (ctx, { params, query }) => getIssue(ctx, params.id, query),
+  }),
+  defineRoute({
+    method: 'PATCH',
+    path: '/api/v1/issues/{id}',
+    name: 'issues.update',
+    summary: 'Update an issue',
+    description: 'A patch that changes nothing answers 200 with the same version and makes no event.',
+    scope: 'issues:write',
+    limit: 'write',
+    params,
+    body: IssueUpdate,
+    example: { priority: 'urgent', labels: ['bug'] },
+    errors: ['transition_not_allowed'],
+    responses: { 200: IssueShown },
+    write: (ctx, { params, body, ifMatch }) => updateIssue(ctx, params.id, body, ifMatch),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/v1/issues/{id}',
+    name: 'issues.delete',
+    summary: 'Delete an issue; it can be restored',
+    scope: 'issues:write',
+    limit: 'write',
+    params,
+    responses: { 204: null },
+    write: (ctx, { params, ifMatch }) => deleteIssue(ctx, params.id, ifMatch),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues/{id}/restore',
+    name: 'issues.restore',
+    summary: 'Restore a deleted issue',
+    scope: 'issues:write',
+    limit: 'write',
+    params,
+    responses: { 200: IssueShown },
+    write: (ctx, { params, ifMatch }) => restoreIssue(ctx, params.id, ifMatch),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/issues/{id}/history',
+    name: 'issues.history',
+    summary: 'The events of an issue, oldest first',
+    scope: 'issues:read',
+    limit: 'read',
+    params,
+    query: Closed(pageQuery),
+    responses: { 200: pageOf(EventShown) },
+    errors: ['invalid_cursor'],
+    read: (ctx, { params, query }) => issueHistory(ctx, params.id, query),
+  }),
+];
