@@ -32,7 +32,7 @@ export interface SpawnOptions {
 /** Virtual data of the whole process; with --jitless an isolate costs little of it, so that this is a real cap. */
 const DATA_BYTES_MAX = 700 * 1024 * 1024;
 const PAGE_BYTES = 4096;
-const READY_MS = 20_000;
+const READY_MS = 10_000;
 const NO_JAIL: JailReport = { landlock: 0, seccomp: false, rlimits: false };
 
 export class SidecarProcess {

@@ -34,6 +34,7 @@ export interface Sandbox {
 export interface SandboxStatus {
   state: 'ready' | 'starting' | 'down';
   jail: JailLevel;
+  /** Those that can take runs. */
   sidecars: { pid: number; role: Role; rssBytes: number; isolates: number }[];
 }
 
@@ -196,8 +197,8 @@ class Supervisor implements Sandbox {
   }
 
   status(): SandboxStatus {
-    const members = this.#fleet.members();
-    const ready = members.some((member) => member.role === 'active' && member.ready);
+    const members = this.#fleet.members().filter((member) => member.ready);
+    const ready = members.some((member) => member.role === 'active');
     return {
       state: ready ? 'ready' : this.#fleet.down || this.#stopped ? 'down' : 'starting',
       jail: this.#jail,

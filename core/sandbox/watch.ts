@@ -7,7 +7,7 @@ import type { SidecarProcess } from './process.ts';
 const BUSY_TICK_MS = 25;
 const IDLE_TICK_MS = 500;
 const PING_EVERY_MS = 200;
-const IDLE_PING_EVERY_MS = 5000;
+const IDLE_PING_EVERY_MS = 1000;
 const SILENT_MS_MAX = 600;
 const OWN_PAUSE_MS = 250;
 const RSS_BYTES_MAX = 450 * 1024 * 1024;

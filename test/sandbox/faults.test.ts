@@ -1,0 +1,134 @@
+/**
+ * Fault matrix row 5: the sidecar is killed, stopped or crashes for real. No run is lost, innocents are never blamed, and a plugin that
+ * keeps crashing its process does so in quarantine, away from the others.
+ */
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { jobOf, LIMITS, openSandbox, pluginOf, runToEnd, sidecarPids, until } from './harness.ts';
+import type { TestSandbox } from './harness.ts';
+import { startVictims } from './victims.ts';
+import type { Victims } from './victims.ts';
+import type { CallAnswer } from '../../core/sandbox/supervisor.ts';
+
+let sandbox: TestSandbox;
+let victims: Victims;
+
+beforeEach(async () => {
+  sandbox = await openSandbox();
+  victims = await startVictims(sandbox);
+  await until('the standby is warm', () => sandbox.status().sidecars.length === 2);
+});
+
+afterEach(async () => {
+  await victims.stop();
+  await sandbox.stop();
+  expect(sidecarPids()).toEqual([]);
+});
+
+const pidOf = (role: string): number => sandbox.status().sidecars.find((sidecar) => sidecar.role === role)?.pid ?? 0;
+
+async function victimsResume(): Promise<void> {
+  const before = victims.succeeded();
+  await until('every victim goes on', () => victims.succeeded().every((count, index) => count > (before[index] ?? 0) + 1));
+  expect(victims.wronged).toEqual([]);
+}
+
+/** Kills the process from inside: the memory limit of the process is met by a built-in that does not ask the isolate's. */
+const CRASH = `const all = []; for (;;) all.push('x'.repeat(1 << 28).split(''));`;
+
+test('a sidecar killed from outside is replaced by its standby, and nobody is blamed', async () => {
+  for (let round = 0; round < 3; round++) {
+    const pid = pidOf('active');
+    process.kill(pid, 'SIGKILL');
+    await until('another process is active', () => pidOf('active') !== pid && pidOf('active') !== 0);
+    await victimsResume();
+  }
+});
+
+test('active and standby killed at once come back', async () => {
+  const pids = [pidOf('active'), pidOf('standby')];
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await until('both are new', () => sandbox.status().sidecars.length >= 2 && sandbox.status().sidecars.every(({ pid }) => !pids.includes(pid)));
+  await victimsResume();
+});
+
+test('a stopped sidecar is noticed, killed and replaced', async () => {
+  const pid = pidOf('active');
+  process.kill(pid, 'SIGSTOP');
+  await until('another process is active', () => pidOf('active') !== pid && pidOf('active') !== 0);
+  await victimsResume();
+  await until('the stopped one is gone', () => !sidecarPids().includes(pid));
+});
+
+test('a stopped standby is noticed before it is needed', async () => {
+  const pid = pidOf('standby');
+  process.kill(pid, 'SIGSTOP');
+  await until('another process stands by', () => pidOf('standby') !== pid && pidOf('standby') !== 0);
+  await victimsResume();
+});
+
+test('a real crash with one run at work is that run’s failure; with the sidecar killed it is not', async () => {
+  await victims.stop();
+  const crash = await runToEnd(sandbox, jobOf('ins_crash', await pluginOf(CRASH)));
+  expect(crash).toMatchObject({ status: 'failed', killed: true });
+
+  const started = Promise.withResolvers<void>();
+  const call = (): Promise<CallAnswer> => (started.resolve(), Promise.resolve({ ok: true, value: 'null' }));
+  const waiting = sandbox.run(jobOf('ins_waiting', await pluginOf('await ctx.issues.get(1); await ctx.sleep(2000);'), { call }));
+  await started.promise;
+  process.kill(pidOf('active'), 'SIGKILL');
+  expect(await waiting).toMatchObject({ status: 'interrupted' });
+});
+
+test('a plugin that crashes three processes does so in quarantine, while others are not interrupted again', async () => {
+  const code = await pluginOf(CRASH);
+  const first = await runToEnd(sandbox, jobOf('ins_crasher', code));
+  expect(first).toMatchObject({ status: 'failed', killed: true });
+  await victimsResume();
+
+  const interruptedOnce = victims.interrupted();
+  const active = pidOf('active');
+  for (let round = 0; round < 2; round++) {
+    expect(await runToEnd(sandbox, jobOf('ins_crasher', code))).toMatchObject({ status: 'failed', killed: true });
+    await victimsResume();
+  }
+  expect(pidOf('active')).toBe(active);
+  expect(victims.interrupted()).toBe(interruptedOnce);
+
+  sandbox.evict('ins_crasher');
+  const harmless = await runToEnd(sandbox, jobOf('ins_crasher', await pluginOf('await ctx.issues.get(1);')));
+  expect(harmless.status).toBe('succeeded');
+});
+
+test('a plugin that was merely nearby leaves quarantine with its first good run', async () => {
+  const busy = await pluginOf('for (let i = 0; i < 40; i++) await ctx.issues.get(i);');
+  const limits = { ...LIMITS, calls: 1000, cpuMs: 5000 };
+  const many = Array.from({ length: 6 }, (_, index) => sandbox.run(jobOf(`ins_busy_${index}`, busy, { limits })));
+  process.kill(pidOf('active'), 'SIGKILL');
+  const outcomes = await Promise.all(many);
+  for (const { status } of outcomes) expect(['succeeded', 'interrupted']).toContain(status);
+  for (let index = 0; index < 6; index++) {
+    expect((await runToEnd(sandbox, jobOf(`ins_busy_${index}`, busy, { limits }))).status).toBe('succeeded');
+  }
+});
+
+test('the core’s own death takes the sidecars with it', async () => {
+  const script = `
+    import { openSandbox, sidecarPids } from '${import.meta.dir}/harness.ts';
+    const sandbox = await openSandbox();
+    while (sandbox.status().sidecars.length < 2) await Bun.sleep(5);
+    console.log(JSON.stringify(sidecarPids()));
+    process.kill(process.pid, 'SIGKILL');
+  `;
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', cwd: `${import.meta.dir}/../..` });
+  const pids = JSON.parse(await new Response(child.stdout).text()) as number[];
+  expect(pids.length).toBe(2);
+  await until('both have died', () => pids.every((pid) => !isAlive(pid)));
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
