@@ -21,3 +21,13 @@ const CODE_WORD = /[A-Za-z_][A-Za-z0-9_]{1,40}/g;
 export function codeWords(text: string): string[] {
   return (text.match(CODE_WORD) ?? []).map((word) => word.toLowerCase());
 }
+
+/** The first word as written for each stem: what a person should read. */
+export function surfaceForms(text: string): Map<string, string> {
+  const forms = new Map<string, string>();
+  for (const match of text.match(/[A-Za-z][A-Za-z0-9_]*(?:['’][A-Za-z]+)?/g) ?? []) {
+    const key = stem(match.toLowerCase().replace('’', "'"));
+    if (!forms.has(key)) forms.set(key, match);
+  }
+  return forms;
+}

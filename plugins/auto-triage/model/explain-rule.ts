@@ -1,0 +1,17 @@
+/** Which cues of the lexicon made the rule answer as it did, in words a person reads. */
+import { parseDocument, type IssueText } from './document.ts';
+import { KINDS, type Kind } from './kind.ts';
+import { CUES } from './lexicon.ts';
+
+const REASONS_MAX = 4;
+
+export function explainRule(issue: IssueText, kind: Kind): string[] {
+  const { title, prose } = parseDocument(issue);
+  const at = KINDS.indexOf(kind);
+  const text = `${title}\n${prose}`.toLowerCase();
+  return CUES.map((cue) => ({ name: cue.name, votes: cue.votes[at] ?? 0, found: cue.pattern.test(text) }))
+    .filter(({ votes, found }) => found && votes > 0)
+    .sort((a, b) => b.votes - a.votes)
+    .slice(0, REASONS_MAX)
+    .map(({ name }) => name);
+}

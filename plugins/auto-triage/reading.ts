@@ -1,0 +1,73 @@
+/** Reads the labelled issues of a team in pages that fit a host answer, newest first, as many of each kind. */
+import { PluginError, type Issue } from '@tatami/sdk/plugin';
+import type { LearnContext } from './context.ts';
+import { kindsOf } from './labels.ts';
+import { KINDS, type Kind } from './model/kind.ts';
+import type { Example } from './model/train.ts';
+import { BODY_CHARS_MAX } from './model/document.ts';
+
+/** Learning time grows with the square and cube of it. */
+const PER_KIND_MAX = 100;
+const PAGE = 40;
+/** Pages per kind, small ones after a refusal included. */
+const PAGES_MAX = 12;
+
+export type Read = Example & { readonly id: string; readonly version: number };
+
+/** Some team that has issues and is not among `known`. */
+export async function findTeam(ctx: LearnContext, known: readonly string[]): Promise<string | undefined> {
+  if (known.length >= 100) return undefined;
+  const filter = known.length > 0 ? { filter: { team: { nin: known } } } : {};
+  const page = await ctx.issues.list({ ...filter, fields: 'team', limit: 1 });
+  return page.data[0]?.team.key;
+}
+
+/** Issues with exactly one kind label that people set, changed or confirmed by changing; `own` are the plugin's own labels. */
+export async function readExamples(
+  ctx: LearnContext,
+  team: string,
+  own: ReadonlyMap<string, Kind>,
+): Promise<Read[]> {
+  const labels = (await ctx.labels.list({ team, limit: 100 })).data;
+  const examples: Read[] = [];
+  for (const kind of KINDS) {
+    const ids = labels.filter((label) => kindsOf([label])[0] === kind).map(({ id }) => id);
+    if (ids.length === 0) continue;
+    let found = 0;
+    for await (const issue of labelled(ctx, team, ids)) {
+      const kinds = kindsOf(issue.labels);
+      if (kinds.length !== 1 || kinds[0] !== kind || own.get(issue.id) === kind) continue;
+      examples.push(toExample(issue, kind));
+      if (++found === PER_KIND_MAX) break;
+    }
+  }
+  return examples;
+}
+
+async function* labelled(
+  ctx: LearnContext,
+  team: string,
+  labelIds: readonly string[],
+): AsyncGenerator<Issue> {
+  let limit = PAGE;
+  let after: string | undefined;
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const query = { team, filter: { label: labelIds }, fields: 'title,description,labels,version', limit };
+    let page;
+    try {
+      page = await ctx.issues.list(after === undefined ? query : { ...query, after });
+    } catch (error) {
+      // Long descriptions: the answer was larger than what a host call may return.
+      if (!(error instanceof PluginError) || limit === 1) throw error;
+      limit = Math.max(1, Math.floor(limit / 4));
+      continue;
+    }
+    yield* page.data;
+    if (!page.pageInfo.hasNextPage || page.pageInfo.endCursor === null) return;
+    after = page.pageInfo.endCursor;
+  }
+}
+
+function toExample({ id, version, title, description }: Issue, kind: Kind): Read {
+  return { id, version, kind, title, description: (description ?? '').slice(0, BODY_CHARS_MAX) };
+}

@@ -1,0 +1,90 @@
+/** `issue.created`: gives an issue without a kind label the likeliest one, and says in a comment why. */
+import { InvalidInput, NotFound, type Issue } from '@tatami/sdk/plugin';
+import { labelComment, suggestionComment } from './comment.ts';
+import type { TriageContext } from './context.ts';
+import { kindsOf } from './labels.ts';
+import { readModel, readTeams, rememberOwn } from './memory.ts';
+import { explain } from './model/explain.ts';
+import { explainRule } from './model/explain-rule.ts';
+import { predictByRule, Predictor, type Prediction } from './model/predict.ts';
+
+/** Read models by team, each under its signature; an isolate is warm for many events. Only a cache: `kv` has them all. */
+const predictors = new Map<string, { readonly signature: string; readonly predictor: Predictor }>();
+const PREDICTORS_MAX = 8;
+
+export async function triage(
+  data: { readonly id: string; readonly labels?: unknown },
+  ctx: TriageContext,
+): Promise<void> {
+  if (kindsOf(namedLabels(data.labels)).length > 0) return;
+  const issue = await findIssue(ctx, data.id);
+  // Somebody may have labelled or deleted it since.
+  if (!issue || kindsOf(issue.labels).length > 0) return;
+  const text = { title: issue.title, description: issue.description ?? '' };
+  const predictor = await predictorOf(ctx, issue.team.key);
+  if (!predictor && !ctx.settings.rule) return;
+  const prediction = predictor ? predictor.predict(text) : predictByRule(text);
+  const evidence = (): string[] =>
+    predictor ? explain(predictor, text, prediction.kind) : explainRule(text, prediction.kind);
+  if (prediction.confidence >= ctx.settings.threshold)
+    await label(ctx, issue, prediction, predictor, evidence);
+  else if (ctx.settings.suggest)
+    await ctx.comments.add(issue.id, {
+      body: suggestionComment(prediction, evidence(), predictor?.model, issue.team.key),
+    });
+}
+
+async function label(
+  ctx: TriageContext,
+  issue: Issue,
+  prediction: Prediction,
+  predictor: Predictor | undefined,
+  evidence: () => string[],
+): Promise<void> {
+  try {
+    const labels = [...issue.labels.map(({ id }) => id), prediction.kind];
+    await ctx.issues.update(issue.id, { labels }, { ifVersion: issue.version });
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    ctx.log.warn(
+      `Team ${issue.team.key} has no label "${prediction.kind}"; create it and new issues will get it.`,
+    );
+    return;
+  }
+  await ctx.comments.add(issue.id, {
+    body: labelComment(prediction, evidence(), predictor?.model, issue.team.key),
+  });
+  await rememberOwn(ctx.kv, issue.team.key, issue.id, prediction.kind);
+}
+
+async function findIssue(ctx: TriageContext, id: string): Promise<Issue | undefined> {
+  try {
+    return await ctx.issues.get(id);
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}
+
+async function predictorOf(ctx: TriageContext, team: string): Promise<Predictor | undefined> {
+  const signature = (await readTeams(ctx.kv))[team]?.signature ?? '';
+  if (signature === '') return undefined;
+  const cached = predictors.get(team);
+  if (cached?.signature === signature) return cached.predictor;
+  const model = await readModel(ctx.kv, team);
+  if (!model) return undefined;
+  const predictor = new Predictor(model);
+  if (predictors.size >= PREDICTORS_MAX) predictors.clear();
+  predictors.set(team, { signature, predictor });
+  return predictor;
+}
+
+/** Labels of an event, which a thinned payload leaves out. */
+function namedLabels(labels: unknown): { name: string }[] {
+  if (!Array.isArray(labels)) return [];
+  return labels.flatMap((one: unknown) =>
+    typeof one === 'object' && one !== null && 'name' in one && typeof one.name === 'string'
+      ? [{ name: one.name }]
+      : [],
+  );
+}
