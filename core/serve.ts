@@ -10,6 +10,7 @@ import { createKernel } from './http/kernel.ts';
 import { createInProcessCalls } from './http/principal.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createAuthenticate } from './identity/api-keys/authenticate.ts';
+import { systemClock, type Clock } from './lib/clock.ts';
 import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createSealing } from './lib/sealing.ts';
@@ -25,7 +26,7 @@ const socketBodyBytesMax = 24 * 1024 * 1024;
 export interface ServeOptions {
   readonly config: Config;
   readonly log: Log;
-  readonly nowMs?: () => number;
+  readonly clock?: Clock;
 }
 
 export interface Tatami {
@@ -37,7 +38,8 @@ export interface Tatami {
   stop(): Promise<void>;
 }
 
-export async function serve({ config, log, nowMs = Date.now }: ServeOptions): Promise<Tatami> {
+export async function serve({ config, log, clock = systemClock }: ServeOptions): Promise<Tatami> {
+  const { nowMs } = clock;
   const opened = openStore(config.dataDir, nowMs);
   const { store } = opened;
   let server: Bun.Server<undefined> | null = null;

@@ -4,21 +4,42 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig, type Flags } from '../core/config.ts';
 import { createWorkspace, type FirstWorkspace } from '../core/identity/workspace/first-workspace.ts';
+import type { Clock } from '../core/lib/clock.ts';
 import type { Log, LogLevel } from '../core/lib/log.ts';
 import { serve, type Tatami } from '../core/serve.ts';
 
 /** The moment at which every test begins. */
 export const testStart = Date.parse('2026-11-20T12:00:00.000Z');
 
-/** A clock that moves only when told to. */
-export interface TestClock {
+/** A clock that moves only when told to, running the timers it passes in order. */
+export interface TestClock extends Clock {
   now(): number;
   advance(ms: number): void;
 }
 
 export function createClock(startMs: number = testStart): TestClock {
   let now = startMs;
-  return { now: () => now, advance: (ms) => void (now += ms) };
+  let timers: { atMs: number; run: () => void }[] = [];
+  return {
+    now: () => now,
+    nowMs: () => now,
+    after(delayMs, run) {
+      const timer = { atMs: now + Math.max(0, delayMs), run };
+      timers.push(timer);
+      return () => void (timers = timers.filter((other) => other !== timer));
+    },
+    advance(ms) {
+      const end = now + ms;
+      for (;;) {
+        const next = timers.filter((timer) => timer.atMs <= end).sort((a, b) => a.atMs - b.atMs)[0];
+        if (!next) break;
+        timers = timers.filter((timer) => timer !== next);
+        now = Math.max(now, next.atMs);
+        next.run();
+      }
+      now = end;
+    },
+  };
 }
 
 export interface LogEntry {
@@ -73,7 +94,7 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
   const logs: LogEntry[] = [];
   const log: Log = (level, message, fields = {}) => void logs.push({ level, message, fields });
   const flags: Flags = { rateLimit: 'off', port: '0', ...options.flags, dataDir };
-  const tatami = await serve({ config: readConfig(flags, {}), log, nowMs: clock.now });
+  const tatami = await serve({ config: readConfig(flags, {}), log, clock });
   const add = (name: string, teamKey: string): Promise<FirstWorkspace> =>
     createWorkspace(tatami.services, tatami.committer, {
       name,

@@ -32,6 +32,10 @@ export type Committed =
       readonly part: 'guard' | 'change' | 'last';
     });
 
+/** Ops that follow the changes; where they record the events themselves, a function of these. */
+export type LastOps =
+  readonly Op[] | ((events: readonly { readonly id: string; readonly type: string }[]) => readonly Op[]);
+
 export interface Committer {
   /**
    * @param guards ops that go first and may refuse the batch (idempotency key, lease fence)
@@ -42,7 +46,7 @@ export interface Committer {
     author: Author,
     changes: readonly Change[],
     guards?: readonly Op[],
-    last?: readonly Op[],
+    last?: LastOps,
   ): Promise<Committed>;
   onCommit(listener: CommitListener): void;
 }
@@ -84,11 +88,12 @@ export function createCommitter(options: {
             numberOf: draft.numberOf,
           };
         });
-      const ops = [...guards, ...entityOps, ...rows.map((row) => appendEvent(scope, row)), ...last];
+      const lastOps = typeof last === 'function' ? last(rows) : last;
+      const ops = [...guards, ...entityOps, ...rows.map((row) => appendEvent(scope, row)), ...lastOps];
       const outcome = await options.store.commit(ops);
       if (!outcome.ok) {
         const part =
-          outcome.op < guards.length ? 'guard' : outcome.op < ops.length - last.length ? 'change' : 'last';
+          outcome.op < guards.length ? 'guard' : outcome.op < ops.length - lastOps.length ? 'change' : 'last';
         return { ...outcome, part };
       }
       const numbers = new Map<string, number>();
