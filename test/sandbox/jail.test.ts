@@ -41,8 +41,26 @@ probe('exec a shell', sub { exec('/bin/sh', '-c', 'echo "exec a shell yes 0"') }
 `;
 
 /** What a part of the jail is there to refuse. */
-const BY_LANDLOCK = ['read a file', 'list a folder', 'write a file', 'environment of the core', 'memory of the core', 'exec a shell'];
-const BY_SECCOMP = ['connect', 'unix socket', 'fork', 'clone a process', 'ptrace the core', 'read memory of the core', 'signal the core', 'unshare', 'bpf', 'io_uring'];
+const BY_LANDLOCK = [
+  'read a file',
+  'list a folder',
+  'write a file',
+  'environment of the core',
+  'memory of the core',
+  'exec a shell',
+];
+const BY_SECCOMP = [
+  'connect',
+  'unix socket',
+  'fork',
+  'clone a process',
+  'ptrace the core',
+  'read memory of the core',
+  'signal the core',
+  'unshare',
+  'bpf',
+  'io_uring',
+];
 
 /** The kernel refuses a rule for a path of this kind, as an old kernel refuses them all. */
 const NO_LANDLOCK = '/proc/self/ns/net';
@@ -59,9 +77,16 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function probe(jailed: boolean, alsoReadable: string[] = []): Promise<{ results: Map<string, boolean>; report: JailReport | undefined }> {
+async function probe(
+  jailed: boolean,
+  alsoReadable: string[] = [],
+): Promise<{ results: Map<string, boolean>; report: JailReport | undefined }> {
   const command = [perl ?? '', '-e', PROBES, secret, String(process.pid), '{jail}'];
-  const order: JailOrder = { command, readable: ['/usr/share/perl', '/usr/share/perl5', '/etc/perl', '/usr/local/share/perl', ...alsoReadable], strict: false };
+  const order: JailOrder = {
+    command,
+    readable: ['/usr/share/perl', '/usr/share/perl5', '/etc/perl', '/usr/local/share/perl', ...alsoReadable],
+    strict: false,
+  };
   const argv = jailed ? [process.execPath, ENTRY, JSON.stringify(order)] : command;
   const child = Bun.spawn(argv, { stdout: 'pipe', stderr: 'inherit', env: {} });
   const lines = (await new Response(child.stdout).text()).trim().split('\n');
@@ -70,7 +95,9 @@ async function probe(jailed: boolean, alsoReadable: string[] = []): Promise<{ re
     const found = /^(.*) (yes|no) \d+$/.exec(line);
     if (found) results.set(found[1] as string, found[2] === 'yes');
   }
-  const report = lines[0]?.startsWith('report {"') ? (JSON.parse(lines[0].slice(7)) as JailReport) : undefined;
+  const report = lines[0]?.startsWith('report {"')
+    ? (JSON.parse(lines[0].slice(7)) as JailReport)
+    : undefined;
   return { results, report };
 }
 
@@ -79,12 +106,22 @@ const onLinux = process.platform === 'linux' && process.arch === 'x64' && perl !
 describe.skipIf(!onLinux)('native code in the jail (needs perl on x86-64 Linux)', () => {
   test('is refused what its level refuses, and none of it is refused outside', async () => {
     const free = await probe(false);
-    for (const name of ['read a file', 'list a folder', 'environment of the core', 'fork', 'signal the core', 'exec a shell']) {
+    for (const name of [
+      'read a file',
+      'list a folder',
+      'environment of the core',
+      'fork',
+      'signal the core',
+      'exec a shell',
+    ]) {
       expect([name, free.results.get(name)]).toEqual([name, true]);
     }
     const { results, report } = await probe(true);
     expect(report).toBeDefined();
-    const refused = [...((report?.landlock ?? 0) > 0 ? BY_LANDLOCK : []), ...(report?.seccomp ? BY_SECCOMP : [])];
+    const refused = [
+      ...((report?.landlock ?? 0) > 0 ? BY_LANDLOCK : []),
+      ...(report?.seccomp ? BY_SECCOMP : []),
+    ];
     for (const name of refused) expect([name, results.get(name) ?? false]).toEqual([name, false]);
   });
 
@@ -101,11 +138,16 @@ describe.skipIf(!onLinux)('native code in the jail (needs perl on x86-64 Linux)'
     const { results, report } = await probe(true, [NO_LANDLOCK]);
     expect(report?.landlock).toBe(0);
     expect(levelOf(report as JailReport)).toBe('partial');
-    for (const name of report?.seccomp ? BY_SECCOMP : []) expect([name, results.get(name) ?? false]).toEqual([name, false]);
+    for (const name of report?.seccomp ? BY_SECCOMP : [])
+      expect([name, results.get(name) ?? false]).toEqual([name, false]);
   });
 
   test('a strict jail that cannot be had refuses to start, saying why', async () => {
-    const order: JailOrder = { command: [perl ?? '', '-e', '0', '{jail}'], readable: [NO_LANDLOCK], strict: true };
+    const order: JailOrder = {
+      command: [perl ?? '', '-e', '0', '{jail}'],
+      readable: [NO_LANDLOCK],
+      strict: true,
+    };
     const child = Bun.spawn([process.execPath, ENTRY, JSON.stringify(order)], { stderr: 'pipe', env: {} });
     const said = await new Response(child.stderr).text();
     expect(await child.exited).toBe(90);
@@ -114,8 +156,13 @@ describe.skipIf(!onLinux)('native code in the jail (needs perl on x86-64 Linux)'
 });
 
 test('a sandbox whose Node is missing does not start, and leaves nothing behind', async () => {
-  const starting = startSandbox({ nodePath: '/nonexistent/node', log: () => undefined, clock: Date.now, jail: 'auto' });
-  expect(starting).rejects.toThrow('The sandbox sidecar did not start');
+  const starting = startSandbox({
+    nodePath: '/nonexistent/node',
+    log: () => undefined,
+    clock: Date.now,
+    jail: 'auto',
+  });
+  await expect(starting).rejects.toThrow('The sandbox sidecar did not start');
   await starting.catch(() => undefined);
 });
 

@@ -32,7 +32,7 @@ export function seccompProgram(table: SyscallTable, pid: number): Uint8Array {
     program.push([JUMP_AT_LEAST, 0, 1, table.aliasBit], [RETURN, 0, 0, refuseWith(EPERM)]);
   // glibc falls back from clone3 to clone, whose flags a filter can read.
   program.push([JUMP_EQUAL, 0, 1, table.clone3], [RETURN, 0, 0, refuseWith(ENOSYS)]);
-  for (const number of table.denied)
+  for (const number of Object.values(table.denied).flat())
     program.push([JUMP_EQUAL, 0, 1, number], [RETURN, 0, 0, refuseWith(EPERM)]);
   const onlyWhen = (number: number, test: Instruction): void => {
     program.push(

@@ -11,6 +11,8 @@ type Register = IsolatedVm.Reference<(definition: unknown) => string>;
 
 /** Thrown for everything that ends a guest; `reason` says whose fault it was. */
 export class GuestFault extends Error {
+  /** What the guest wrote before: its log is worth having. */
+  lastWords = '[]';
   readonly reason: 'cpu' | 'memory' | 'startup' | 'rejection' | 'protocol' | 'starved' | 'disposed';
   constructor(reason: GuestFault['reason'], message: string) {
     super(message);
@@ -35,6 +37,8 @@ export interface GuestHost {
   onCatastrophe(guest: Guest, message: string): void;
 }
 
+/** Handing over the outbox is quick; microtasks left over from a stopped entry get no second helping. */
+const DRAIN_MS = 50;
 /** Above this the drained text is the work of a guest that has broken its own caps. */
 const DRAIN_UNITS_MAX = 14_000_000;
 
@@ -156,21 +160,27 @@ export class Guest {
 
   /** Gives `ops` to the guest, lets its microtasks run, and returns what it has to say. @throws GuestFault */
   async enter(ops: (string | number)[], timeoutMs: number): Promise<string> {
-    const text = await this.#timed(timeoutMs, async () => {
+    const text = await this.#timed(timeoutMs, async (entry) => {
       const stepped = this.#step.apply(undefined, ops, { timeout: timeoutMs });
-      const drained = this.#drain.apply(undefined, [], { timeout: timeoutMs });
+      const drained = this.#drain.apply(undefined, [], { timeout: Math.min(timeoutMs, DRAIN_MS) });
       drained.catch(() => undefined);
-      await stepped;
+      try {
+        await stepped;
+      } catch (error) {
+        const fault = this.#classify(error, entry);
+        fault.lastWords = await drained.then(checkText).catch(() => '[]');
+        throw fault;
+      }
       return drained;
     });
     return checkText(text);
   }
 
-  async #timed<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  async #timed<T>(timeoutMs: number, work: (entry: Entry) => Promise<T>): Promise<T> {
     const entry: Entry = { guest: this, startedAt: performance.now(), cpuAtStartMs: this.cpuMs, timeoutMs };
     this.#host.entries.add(entry);
     try {
-      return await work();
+      return await work(entry);
     } catch (error) {
       throw this.#classify(error, entry);
     } finally {

@@ -61,10 +61,22 @@ export class GuestRun {
         const text = await this.guest.enter(ops, this.#limits.entryMs);
         if (!this.#ended) this.#deliver(text, acked);
       } catch (error) {
+        this.#sendLastLogs(error);
         this.end(endOf(error));
       }
     }
     this.#pumping = false;
+  }
+
+  #sendLastLogs(error: unknown): void {
+    if (!(error instanceof GuestFault) || error.lastWords === '[]') return;
+    const message: Drained = { t: 'drained', run: this.run, acked: this.#received, calls: [], logs: [] };
+    try {
+      readOutbox(error.lastWords, message);
+    } catch {
+      return;
+    }
+    this.#send({ ...message, calls: [] });
   }
 
   #deliver(text: string, acked: number): void {

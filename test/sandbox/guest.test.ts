@@ -1,0 +1,402 @@
+/** What a plugin finds in its isolate and what its runs report: the guest's side of the contract, in the real sandbox. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { CallAnswer, SandboxJob, SandboxOutcome } from '../../core/sandbox/supervisor.ts';
+import { codeOf, jobOf, LIMITS, openSandbox, pluginOf, runToEnd } from './harness.ts';
+import type { TestSandbox } from './harness.ts';
+
+let sandbox: TestSandbox;
+
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+
+afterAll(() => sandbox.stop());
+
+let installs = 0;
+
+async function runBody(body: string, more: Partial<SandboxJob> = {}, before = ''): Promise<SandboxOutcome> {
+  return runToEnd(sandbox, jobOf(`ins_${installs++}`, await pluginOf(body, before), more));
+}
+
+/** The expression's value as the guest logged it, as JSON. */
+async function evaluate(expression: string): Promise<unknown> {
+  const outcome = await runBody(`ctx.log.info(JSON.stringify(await (${expression})));`);
+  expect(outcome).toMatchObject({ status: 'succeeded' });
+  return JSON.parse(outcome.logs[0]?.message ?? 'null');
+}
+
+describe('host calls', () => {
+  test('cross as operation and JSON arguments, and answers come back as values', async () => {
+    const seen: [string, string][] = [];
+    const call = async (op: string, args: string): Promise<CallAnswer> => {
+      seen.push([op, args]);
+      return { ok: true, value: JSON.stringify({ nested: [1, null, 'ü'] }) };
+    };
+    const outcome = await runBody(
+      `const a = await ctx.issues.update('iss_1', { title: 'ü' }, { ifVersion: 3 }); await ctx.comments.list('iss_1', undefined); ctx.log.info(a);`,
+      { call },
+    );
+    expect(outcome).toMatchObject({
+      status: 'succeeded',
+      calls: 2,
+      logs: [{ message: '{"nested":[1,null,"ü"]}' }],
+    });
+    expect(seen).toEqual([
+      ['issues.update', '["iss_1",{"title":"ü"},{"ifVersion":3}]'],
+      ['comments.list', '["iss_1"]'],
+    ]);
+  });
+
+  test('fail with the host’s code and message, and say nothing of the host', async () => {
+    const outcome = await runBody(
+      `try { await ctx.issues.get('fail') } catch (e) { ctx.log.info(e.code, e.message, e instanceof Error) }`,
+    );
+    expect(outcome.logs[0]?.message).toBe('not_found There is no such issue. true');
+    const thrown = await runBody(`await ctx.issues.get(1).catch((e) => ctx.log.info(e.code, e.message));`, {
+      call: () => Promise.reject(new Error('SELECT secret FROM /srv/data')),
+    });
+    expect(thrown.logs[0]?.message).toBe('internal_error The host call failed.');
+  });
+
+  test('wait for their turn beyond the concurrent limit', async () => {
+    let open = 0;
+    let most = 0;
+    const call = async (): Promise<CallAnswer> => {
+      most = Math.max(most, ++open);
+      await Bun.sleep(1);
+      open--;
+      return { ok: true, value: 'null' };
+    };
+    const outcome = await runBody(
+      `await Promise.all(Array.from({ length: 50 }, (_, i) => ctx.issues.get(i)));`,
+      { call },
+    );
+    expect({ status: outcome.status, calls: outcome.calls, most }).toEqual({
+      status: 'succeeded',
+      calls: 50,
+      most: LIMITS.concurrentCalls,
+    });
+  });
+
+  test('that were not awaited still belong to the run', async () => {
+    let done = false;
+    const call = async (): Promise<CallAnswer> => {
+      await Bun.sleep(30);
+      done = true;
+      return { ok: true, value: 'null' };
+    };
+    expect((await runBody(`void ctx.issues.get(1);`, { call })).status).toBe('succeeded');
+    expect(done).toBe(true);
+  });
+
+  test('carry two megabytes for KV, and 256 KB otherwise', async () => {
+    const big = 'x'.repeat(2_000_000);
+    const call = (op: string): Promise<CallAnswer> =>
+      Promise.resolve({ ok: true, value: op === 'kv.set' ? 'null' : JSON.stringify(big) });
+    const outcome = await runBody(
+      `await ctx.kv.set('a', 'y'.repeat(2_000_000)); const v = await ctx.kv.get('a');
+       const refused = await ctx.issues.get(1).catch((e) => e.code); const own = await ctx.comments.add('x'.repeat(300_000)).catch((e) => e.code);
+       ctx.log.info(v.length, refused, own);`,
+      { call, limits: { ...LIMITS, cpuMs: 1000 } },
+    );
+    expect(outcome.logs[0]?.message).toBe('2000000 too_large invalid_input');
+  });
+
+  test('exist only for declared scopes', async () => {
+    const code =
+      await codeOf(`export default { scopes: { 'issues:read': {} }, on: { 'issue.created': (e, ctx) => {
+      ctx.log.info(Object.keys(ctx).sort(), Object.keys(ctx.issues), ctx.has('issues:read'), ctx.has('issues:write'), ctx.has('labels:read')); } } };`);
+    const outcome = await sandbox.run(jobOf('ins_scopes', code));
+    expect(outcome.logs[0]?.message).toBe(
+      '["fetch","has","issues","kv","log","now","random","run","settings","sleep"] ["get","list"] true false false',
+    );
+  });
+});
+
+describe('endings', () => {
+  const ending = async (body: string): Promise<unknown> => {
+    const { status, ...rest } = await runBody(body);
+    return [
+      status,
+      'reason' in rest ? rest.reason : undefined,
+      'retryAfterMs' in rest ? rest.retryAfterMs : undefined,
+    ];
+  };
+
+  test('follow what the handler threw', async () => {
+    expect(
+      await ending(`throw Object.assign(new Error('busy'), { code: 'retry_later', afterMs: 5000 })`),
+    ).toEqual(['failed', 'retry_later', 5000]);
+    expect(await ending(`throw Object.assign(new Error('useless'), { code: 'drop' })`)).toEqual([
+      'failed',
+      'drop',
+      undefined,
+    ]);
+    expect(await ending(`null.field`)).toEqual(['failed', 'error', undefined]);
+    expect(await ending(`throw undefined`)).toEqual(['failed', 'error', undefined]);
+  });
+
+  test('an error’s stack is in the log and names no file of the host', async () => {
+    const outcome = await runBody(`throw new TypeError('odd');`);
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      reason: 'error',
+      message: 'TypeError: odd',
+      killed: false,
+    });
+    expect(outcome.logs[0]?.message).toContain('plugin.js');
+    expect(outcome.logs[0]?.message).not.toMatch(/node_modules|\/core\/|file:/);
+  });
+
+  test('an input above its size is refused without a run', async () => {
+    expect(await runBody('', { input: JSON.stringify('x'.repeat(200_000)) })).toMatchObject({
+      status: 'failed',
+      reason: 'error',
+      killed: false,
+    });
+  });
+});
+
+describe('limits', () => {
+  test('a long computation goes on in slices, up to the processor time of its run', async () => {
+    const slices = `let n = 0; for (let i = 0; i < 12; i++) { const end = 200_000; for (let j = 0; j < end; j++) n += j % 7; await ctx.sleep(0); }`;
+    const limits = { ...LIMITS, cpuMs: 5000 };
+    const outcome = await runBody(slices, { limits });
+    expect(outcome).toMatchObject({ status: 'succeeded' });
+    expect(await runBody(slices, { limits: { ...limits, cpuMs: 20 } })).toMatchObject({
+      status: 'failed',
+      reason: 'cpu',
+      killed: true,
+    });
+  });
+
+  test('logs stop at their lines and bytes, control characters shown', async () => {
+    const outcome = await runBody(`for (let i = 0; i < 300; i++) console.warn('\\u001b[31mline', i);`);
+    expect(outcome.logs.length).toBeLessThanOrEqual(LIMITS.logLines + 1);
+    expect(outcome.logs[0]).toMatchObject({ level: 'warn', message: '\\u001b[31mline 0' });
+    const long = await runBody(`console.log('x'.repeat(1_000_000));`);
+    expect(long.logs[0]?.message.length).toBe(LIMITS.logBytes);
+  });
+
+  test('usage is reported', async () => {
+    const outcome = await runBody(
+      `let n = 0; for (let i = 0; i < 300_000; i++) n += i; await ctx.issues.get(1);`,
+    );
+    expect(outcome.cpuMs).toBeGreaterThan(0);
+    expect(outcome.memoryBytes).toBeGreaterThan(100_000);
+    expect(outcome.wallMs).toBeGreaterThan(0);
+  });
+});
+
+describe('isolates', () => {
+  const counting = 'globalThis.runs = (globalThis.runs ?? 0) + 1; ctx.log.info(globalThis.runs);';
+  const said = (outcome: SandboxOutcome): string | undefined => outcome.logs[0]?.message;
+
+  test('stay warm per install and partition; a replay gets its own', async () => {
+    const code = await pluginOf(counting);
+    const at = (partition: number, fresh = false): Promise<SandboxOutcome> =>
+      sandbox.run(jobOf('ins_warm', code, { partition, fresh }));
+    expect([
+      said(await at(0)),
+      said(await at(0)),
+      said(await at(1)),
+      said(await at(0, true)),
+      said(await at(0)),
+    ]).toEqual(['1', '2', '1', '1', '3']);
+  });
+
+  test('are thrown away after a kill, on eviction and when the code changes', async () => {
+    const code = await pluginOf(`${counting} if (event.data.loop) for (;;);`);
+    const run = (event: object, given = code): Promise<SandboxOutcome> =>
+      sandbox.run(
+        jobOf('ins_thrown', given, {
+          input: JSON.stringify({ event: { data: event }, run: {}, settings: {}, nowMs: 0, seed: 1 }),
+        }),
+      );
+    expect([said(await run({})), said(await run({ loop: true })), said(await run({}))]).toEqual([
+      '1',
+      '2',
+      '1',
+    ]);
+    sandbox.evict('ins_thrown');
+    expect(said(await run({}))).toBe('1');
+    expect(said(await run({}, await pluginOf(`${counting} /* next version */`)))).toBe('1');
+  });
+
+  test('one partition runs one job at a time and in order', async () => {
+    const code = await pluginOf('await ctx.issues.get(event.n); await ctx.issues.get(event.n);');
+    const order: number[] = [];
+    const call = async (_op: string, args: string): Promise<CallAnswer> => {
+      order.push((JSON.parse(args) as number[])[0] ?? 0);
+      await Bun.sleep(2);
+      return { ok: true, value: 'null' };
+    };
+    const job = (n: number): SandboxJob =>
+      jobOf('ins_order', code, {
+        call,
+        input: JSON.stringify({ event: { n }, run: {}, settings: {}, nowMs: 0, seed: 1 }),
+      });
+    const outcomes = await Promise.all([1, 2, 3, 4].map((n) => sandbox.run(job(n))));
+    expect(order).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+    expect(outcomes[3]?.queueMs).toBeGreaterThan(outcomes[0]?.queueMs ?? 0);
+  });
+
+  test('partitions run side by side', async () => {
+    const code = await pluginOf('await ctx.issues.get(1);');
+    const other = Promise.withResolvers<CallAnswer>();
+    const first = sandbox.run(jobOf('ins_side', code, { partition: 0, call: () => other.promise }));
+    const second = await sandbox.run(jobOf('ins_side', code, { partition: 1 }));
+    other.resolve({ ok: true, value: 'null' });
+    expect([second.status, (await first).status]).toEqual(['succeeded', 'succeeded']);
+  });
+
+  test('the least recently used go first above the cap', async () => {
+    const small = await openSandbox({ isolatesMax: 2 });
+    const code = await pluginOf(counting);
+    const run = async (install: string): Promise<string | undefined> =>
+      said(await small.run(jobOf(install, code)));
+    expect([
+      await run('a'),
+      await run('b'),
+      await run('a'),
+      await run('c'),
+      await run('a'),
+      await run('b'),
+    ]).toEqual(['1', '1', '2', '1', '3', '1']);
+    await small.stop();
+  });
+
+  test('refuse code whose handlers are not the manifest’s, and imports', async () => {
+    const code = { ...(await pluginOf('')), handlers: ['event:issue.created', 'schedule:nightly'] };
+    expect(await sandbox.run(jobOf('ins_missing', code))).toMatchObject({
+      status: 'failed',
+      reason: 'startup',
+    });
+    const importing = await codeOf(
+      `import fs from 'node:fs'; export default { on: { 'issue.created': () => fs } };`,
+    );
+    expect(await sandbox.run(jobOf('ins_import', importing))).toMatchObject({
+      status: 'failed',
+      reason: 'startup',
+      killed: false,
+    });
+  });
+});
+
+test('stopping brings open and queued jobs back as interrupted', async () => {
+  const short = await openSandbox();
+  const code = await pluginOf('await ctx.sleep(2000);');
+  const jobs = [
+    short.run(jobOf('ins_open', code)),
+    short.run(jobOf('ins_open', code)),
+    short.run(jobOf('ins_other', code)),
+  ];
+  await Bun.sleep(30);
+  await short.stop();
+  expect((await Promise.all(jobs)).map(({ status }) => status)).toEqual([
+    'interrupted',
+    'interrupted',
+    'interrupted',
+  ]);
+  expect((await short.run(jobOf('ins_late', code))).status).toBe('interrupted');
+});
+
+describe('globals', () => {
+  test('the clock stands at the run’s start and moves with the host', async () => {
+    const outcome = await runBody(
+      `const a = Date.now(); for (let i = 0; i < 10_000; i++); const b = new Date().getTime(); await ctx.sleep(50); ctx.log.info(a, b, ctx.now() - a >= 50, new Date(0).toISOString(), typeof Date());`,
+    );
+    expect(outcome.logs[0]?.message).toBe('1790000000000 1790000000000 true 1970-01-01T00:00:00.000Z string');
+  });
+
+  test('chance follows the seed', async () => {
+    const body =
+      'ctx.log.info(Math.random(), ctx.random(), crypto.randomUUID(), [...crypto.getRandomValues(new Uint8Array(4))]);';
+    const input = (seed: string): string =>
+      JSON.stringify({ event: {}, run: {}, settings: {}, nowMs: 0, seed });
+    const draw = async (seed: string): Promise<string | undefined> =>
+      (await runBody(body, { input: input(seed) })).logs[0]?.message;
+    const first = await draw('one');
+    expect(first).toMatch(
+      /^0\.\d+ 0\.\d+ [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12} \[/,
+    );
+    expect(await draw('one')).toBe(first as string);
+    expect(await draw('two')).not.toBe(first as string);
+  });
+
+  test('timers fire, in order, and can be cleared', async () => {
+    const body = `const seen = []; setTimeout((x) => seen.push(x), 20, 'b'); setTimeout(() => seen.push('a'), 1); const c = setTimeout(() => seen.push('c'), 5);
+      clearTimeout(c); const i = setInterval(() => { seen.push('i'); if (seen.filter((s) => s === 'i').length === 2) clearInterval(i); }, 3); await ctx.sleep(60); ctx.log.info(seen.filter((s) => s !== 'i').join(''), seen.filter((s) => s === 'i').length);`;
+    expect((await runBody(body)).logs[0]?.message).toBe('ab 2');
+  });
+
+  test('fetch is there and refuses', async () => {
+    expect(await evaluate(`fetch('https://example.com').catch((e) => e.code)`)).toBe('egress_denied');
+  });
+
+  const urls: [input: string, base?: string][] = [
+    ['https://user:p%40ss@Example.COM:443/a/./b/../c%20d?x=1&y=%26#frag'],
+    ['http://a.b:8080'],
+    ['../x/y?z', 'https://h.example/a/b/c?q#f'],
+    ['?only=query', 'https://h.example/a/b?q#f'],
+    ['#hash', 'https://h.example/a?q'],
+    ['//other.example/p', 'https://h.example/a'],
+    ['/root', 'https://h.example/a/b'],
+    ['mailto:someone@example.com'],
+    ['https://h.example/ü ö?ä=ß'],
+    ['http://[::1]:3000/x'],
+    ['https:\\\\h.example\\a'],
+    ['http://127.0.0.1/'],
+  ];
+  test('URL reads what the platform’s URL reads', async () => {
+    const parts = [
+      'href',
+      'protocol',
+      'username',
+      'password',
+      'host',
+      'hostname',
+      'port',
+      'pathname',
+      'search',
+      'hash',
+      'origin',
+    ];
+    const read = `(([i, b]) => { const u = new URL(i, b); return ${JSON.stringify(parts)}.map((p) => u[p]); })`;
+    const guest = await evaluate(`${JSON.stringify(urls)}.map(([i, b]) => ${read}([i, b ?? undefined]))`);
+    const host = urls.map(([input, base]) => {
+      const url = new URL(input, base);
+      return parts.map((part) => Reflect.get(url, part) as string);
+    });
+    expect(guest).toEqual(host);
+    expect(
+      await evaluate(
+        `['', 'relative', 'http://', 'http://a b/', 'http://x:99999/', 'http://0x7f.1/', 'http://ünï.example/'].map((u) => URL.canParse(u))`,
+      ),
+    ).toEqual(Array(7).fill(false));
+  });
+
+  test('URLSearchParams and the text codecs agree with the platform', async () => {
+    const text = `a=1&b=%C3%BC+x&a=2&c`;
+    expect(
+      await evaluate(
+        `(() => { const p = new URLSearchParams('${text}'); p.append('d', 'é &'); return [p.get('b'), p.getAll('a'), p.has('c'), p.toString()]; })()`,
+      ),
+    ).toEqual(['ü x', ['1', '2'], true, 'a=1&b=%C3%BC+x&a=2&c=&d=%C3%A9+%26']);
+    const samples = ['plain', 'ü€😀', '\ud800 lone'];
+    expect(await evaluate(`${JSON.stringify(samples)}.map((s) => [...new TextEncoder().encode(s)])`)).toEqual(
+      samples.map((s) => [...new TextEncoder().encode(s)]),
+    );
+    const bytes = [
+      [0xef, 0xbb, 0xbf, 0x41],
+      [0xf0, 0x9f, 0x98, 0x80],
+      [0xc0, 0x80],
+      [0xe2, 0x82],
+      [0xf5, 0x41],
+      [0xed, 0xa0, 0x80],
+    ];
+    expect(
+      await evaluate(`${JSON.stringify(bytes)}.map((b) => new TextDecoder().decode(new Uint8Array(b)))`),
+    ).toEqual(bytes.map((b) => new TextDecoder().decode(new Uint8Array(b))));
+  });
+});
