@@ -45,7 +45,7 @@ export function finish<T>(steps: Generator<number, T>): T {
 /** The fold of each example: every kind is shuffled and dealt out in turn. */
 function stratify(examples: readonly Example[], folds: number, seed: number): number[] {
   const random = mulberry32(seed);
-  const foldOf: number[] = new Array(examples.length).fill(0);
+  const foldOf = examples.map(() => 0);
   for (const kind of KINDS) {
     const members = examples.flatMap((example, i) => (example.kind === kind ? [i] : []));
     for (let i = members.length - 1; i > 0; i--) {

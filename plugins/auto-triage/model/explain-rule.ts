@@ -1,4 +1,4 @@
-/** Which cues of the lexicon made the rule answer as it did, in words a person reads. */
+/** The words of an issue that made the rule answer as it did. */
 import { parseDocument, type IssueText } from './document.ts';
 import { KINDS, type Kind } from './kind.ts';
 import { CUES } from './lexicon.ts';
@@ -9,9 +9,9 @@ export function explainRule(issue: IssueText, kind: Kind): string[] {
   const { title, prose } = parseDocument(issue);
   const at = KINDS.indexOf(kind);
   const text = `${title}\n${prose}`.toLowerCase();
-  return CUES.map((cue) => ({ name: cue.name, votes: cue.votes[at] ?? 0, found: cue.pattern.test(text) }))
-    .filter(({ votes, found }) => found && votes > 0)
+  return CUES.map((cue) => ({ quote: cue.pattern.exec(text)?.[0] ?? '', votes: cue.votes[at] ?? 0 }))
+    .filter(({ votes, quote }) => quote !== '' && votes > 0)
     .sort((a, b) => b.votes - a.votes)
     .slice(0, REASONS_MAX)
-    .map(({ name }) => name);
+    .map(({ quote }) => `“${quote.trim()}”`);
 }

@@ -50,12 +50,14 @@ function formReasons(predictor: Predictor, document: Document, at: 0 | 1 | 2): R
   const point = predictor.pointOf(document);
   const distances = predictor.distancesOf(point);
   const score = predictor.formScores(distances)[at];
-  return structure(document).flatMap(({ name, value, shown }, column) => {
+  return structure(document).flatMap(({ name, value, shown, quote }, column) => {
     if (!shown || value <= 0) return [];
     const own = predictor.columnDistances(point[column] ?? 0, column);
     const without = predictor.columnDistances(0, column);
     const changed = distances.map((distance, i) => distance - (own[i] ?? 0) + (without[i] ?? 0));
-    return [{ text: name, pull: score - predictor.formScores(changed)[at] }];
+    const place = name.endsWith(' in the title') ? ' in the title' : '';
+    const text = quote === undefined || !/^\s*[a-z]{2}/.test(quote) ? name : `“${quote.trim()}”${place}`;
+    return [{ text, pull: score - predictor.formScores(changed)[at] }];
   });
 }
 
@@ -91,5 +93,5 @@ function overlap(a: string, b: string): boolean {
 }
 
 function quoted(text: string): string {
-  return /“(.*)”/.exec(text)?.[1] ?? text;
+  return (/“(.*)”/.exec(text)?.[1] ?? text).toLowerCase();
 }

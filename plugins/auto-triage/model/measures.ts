@@ -64,7 +64,7 @@ export const COUNTS: readonly Measure[] = [
 export const FLAGS: readonly Measure[] = [
   { name: 'a question in the title', part: 'title', pattern: /\?/, value: 1.5, shown: true },
   { name: 'a tag in the title', part: 'title', pattern: /^ *\[|^\w+ ?:/ },
-  { name: 'other scripts', part: 'prose', pattern: /[^\u0000-\u007f]/ },
+  { name: 'other scripts', part: 'prose', pattern: /[\u0080-\uffff]/ },
   { name: 'first letter lower-case', part: 'title', pattern: /^[a-z]/ },
   {
     name: 'a bug template',

@@ -11,6 +11,8 @@ export type Measured = {
   readonly value: number;
   /** Worth naming as evidence. */
   readonly shown?: boolean | undefined;
+  /** The words that a cue found. */
+  readonly quote?: string | undefined;
 };
 
 const PROSE_CHARS_MAX = 6000;
@@ -92,11 +94,13 @@ function lengths(
 function cues({ titleLow, proseLow }: Record<Part, string>): Measured[] {
   const opening = proseLow.slice(0, OPENING_CHARS);
   return CUES.flatMap(({ name, pattern }) => {
-    const inProse = pattern.test(proseLow);
+    const title = pattern.exec(titleLow)?.[0];
+    const prose = pattern.exec(proseLow)?.[0];
+    const start = prose === undefined ? undefined : pattern.exec(opening)?.[0];
     return [
-      { name: `${name} in the title`, value: pattern.test(titleLow) ? 1.5 : 0, shown: true },
-      { name: `${name} at the start`, value: inProse && pattern.test(opening) ? 1 : 0, shown: true },
-      { name, value: inProse ? 1 : 0, shown: true },
+      { name: `${name} in the title`, value: title === undefined ? 0 : 1.5, quote: title, shown: true },
+      { name: `${name} at the start`, value: start === undefined ? 0 : 1, quote: start, shown: true },
+      { name, value: prose === undefined ? 0 : 1, quote: prose, shown: true },
     ];
   });
 }

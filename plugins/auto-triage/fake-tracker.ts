@@ -1,0 +1,140 @@
+/** A tracker in memory for the plugin's unit tests: issues, labels and `kv` behind the same `ctx` calls, pages included. */
+import { PluginError, QuotaExceeded, type Issue, type Page } from '@tatami/sdk/plugin';
+import type { LearnContext, Settings, TriageContext } from './context.ts';
+
+/** Characters of an answer, as of a host call; smaller, so that tests meet it. */
+const ANSWER_MAX = 20_000;
+
+type Given = { title: string; description: string; team?: string; labels?: readonly string[] };
+
+export class FakeTracker {
+  readonly issues = new Map<string, Issue>();
+  readonly comments: { issueId: string; body: string }[] = [];
+  readonly kv = new Map<string, string>();
+  readonly logs: string[] = [];
+  labels = ['Bug', 'feature', 'question', 'urgent'];
+  calls = 0;
+  nowMs = 1_700_000_000_000;
+  settings: Settings = { threshold: 0.5, suggest: false, rule: true };
+
+  add({ title, description, team = 'ENG', labels = [] }: Given): Issue {
+    const number = this.issues.size + 1;
+    const issue: Issue = {
+      id: `iss_${number}`,
+      identifier: `${team}-${number}`,
+      number,
+      title,
+      description,
+      team: { id: team, key: team, name: team },
+      labels: labels.map((name) => this.#label(name)),
+      state: { id: 'wfs_1', name: 'Backlog', type: 'backlog' },
+      priority: 'none',
+      assignee: null,
+      project: null,
+      parent: null,
+      estimate: null,
+      dueDate: null,
+      version: 1,
+      createdAt: '',
+      updatedAt: '',
+      url: '',
+    };
+    this.issues.set(issue.id, issue);
+    return issue;
+  }
+
+  relabel(id: string, labels: readonly string[]): void {
+    const issue = this.get(id);
+    this.issues.set(id, {
+      ...issue,
+      labels: labels.map((name) => this.#label(name)),
+      version: issue.version + 1,
+    });
+  }
+
+  get(id: string): Issue {
+    const issue = this.issues.get(id);
+    if (!issue) throw new PluginError('No such issue.', 'not_found');
+    return issue;
+  }
+
+  namesOn(id: string): string[] {
+    return this.get(id).labels.map(({ name }) => name);
+  }
+
+  context(): TriageContext & LearnContext {
+    const log = (...parts: unknown[]): void => void this.logs.push(parts.join(' '));
+    const count = <T>(value: () => T): Promise<T> => {
+      this.calls++;
+      return new Promise((resolve) => resolve(value()));
+    };
+    return {
+      settings: this.settings,
+      log: { debug: log, info: log, warn: log, error: log },
+      now: () => this.nowMs,
+      sleep: () => {
+        this.nowMs += 40;
+        return Promise.resolve();
+      },
+      issues: {
+        get: (id) => count(() => this.get(id)),
+        update: (id, patch, options) =>
+          count(() => {
+            if (options?.ifVersion !== this.get(id).version) throw new PluginError('Changed.', 'conflict');
+            this.relabel(id, patch.labels ?? []);
+            return this.get(id);
+          }),
+        list: (query = {}) => count(() => this.#list(query)),
+      },
+      comments: {
+        add: (issueId, { body }) =>
+          count(() => {
+            this.comments.push({ issueId, body });
+            return { id: `cmt_${this.comments.length}`, body, createdAt: '' };
+          }),
+      },
+      labels: {
+        list: () =>
+          count(() =>
+            page(
+              this.labels.map((name) => this.#label(name)),
+              0,
+              100,
+            ),
+          ),
+      },
+      kv: {
+        get: (key) => count((): unknown => JSON.parse(this.kv.get(key) ?? 'null')),
+        set: (key, value) => count(() => void this.kv.set(key, JSON.stringify(value))),
+      },
+    };
+  }
+
+  #list(query: { team?: string; filter?: unknown; limit?: number; after?: string }): Page<Issue> {
+    const filter = (query.filter ?? {}) as { team?: { nin: string[] }; label?: string[] };
+    const found = [...this.issues.values()]
+      .reverse()
+      .filter(({ team }) => query.team === undefined || team.key === query.team)
+      .filter(({ team }) => !filter.team?.nin.includes(team.key))
+      .filter(({ labels }) => !filter.label || labels.some(({ id }) => filter.label?.includes(id)));
+    const answer = page(found, Number(query.after ?? 0), query.limit ?? 50);
+    if (JSON.stringify(answer).length > ANSWER_MAX) throw new QuotaExceeded('The answer is too large.');
+    return answer;
+  }
+
+  /** By name or id, as the REST door takes them. */
+  #label(name: string): { id: string; name: string } {
+    const known = this.labels.find((label) => label.toLowerCase() === name.replace('lbl_', '').toLowerCase());
+    if (known === undefined) throw new PluginError(`There is no label ${name}.`, 'validation_failed');
+    return { id: `lbl_${known.toLowerCase()}`, name: known };
+  }
+}
+
+function page<Item>(items: readonly Item[], start: number, limit: number): Page<Item> {
+  const end = start + limit;
+  const hasNextPage = end < items.length;
+  return {
+    data: items.slice(start, end),
+    pageInfo: { hasNextPage, endCursor: hasNextPage ? String(end) : null },
+  };
+}

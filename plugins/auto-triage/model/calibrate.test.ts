@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test';
+import { calibrate, probabilitiesOf, type Answers, type Calibration } from './calibrate.ts';
+
+function fit(answers: readonly Answers[], kinds: readonly number[]): Calibration {
+  const steps = calibrate(answers, kinds);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+const silent: Answers = { learned: [0, 0, 0], rule: [0, 0, 0] };
+
+test('where the scores say nothing, the probabilities are how often each kind occurs', () => {
+  const kinds = Array.from({ length: 200 }, (_, i) => (i % 10 < 7 ? 0 : i % 10 < 9 ? 1 : 2));
+  const [bug, feature, question] = probabilitiesOf(
+    silent,
+    fit(
+      kinds.map(() => silent),
+      kinds,
+    ),
+  );
+  expect(bug).toBeCloseTo(0.7, 1);
+  expect(feature).toBeCloseTo(0.2, 1);
+  expect(question).toBeCloseTo(0.1, 1);
+});
+
+test('where the scores are right three times in four, the confidence is three quarters', () => {
+  const kinds = Array.from({ length: 300 }, (_, i) => i % 3);
+  const answers = kinds.map((kind, i): Answers => {
+    const told = i % 12 < 9 ? kind : (kind + 1) % 3;
+    return { learned: [told === 0 ? 1 : 0, told === 1 ? 1 : 0, told === 2 ? 1 : 0], rule: [0, 0, 0] };
+  });
+  const calibration = fit(answers, kinds);
+  expect(probabilitiesOf({ learned: [1, 0, 0], rule: [0, 0, 0] }, calibration)[0]).toBeCloseTo(0.75, 1);
+});
+
+test('from nothing, the rule alone decides', () => {
+  const [bug, feature] = probabilitiesOf({ learned: [0, 0, 0], rule: [3, -1, -2] }, fit([], []));
+  expect(bug).toBeGreaterThan(0.4);
+  expect(bug).toBeGreaterThan(feature);
+});

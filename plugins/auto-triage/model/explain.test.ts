@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test';
+import { explain } from './explain.ts';
+import { explainRule } from './explain-rule.ts';
+import { Predictor } from './predict.ts';
+import { SAMPLE_ISSUES } from './sample-issues.ts';
+import { train } from './train.ts';
+
+function predictor(): Predictor {
+  const steps = train(SAMPLE_ISSUES);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return new Predictor(step.value);
+  }
+}
+
+test('the evidence names words of the issue as they stand in it', () => {
+  const issue = { title: 'Amber again', description: 'Since Monday.\n\n## Seen on\nnightly 2.4' };
+  const evidence = explain(predictor(), issue, 'bug').join(', ');
+  expect(evidence).toContain('“Seen on”'.toLowerCase());
+  expect(evidence).toContain('“Amber” in the title');
+});
+
+test('there are at most four reasons, none inside another', () => {
+  for (const issue of SAMPLE_ISSUES.slice(0, 9)) {
+    const evidence = explain(predictor(), issue, issue.kind);
+    expect(evidence.length).toBeLessThanOrEqual(4);
+    expect(new Set(evidence).size).toBe(evidence.length);
+  }
+});
+
+test('the rule quotes what it went by', () => {
+  expect(explainRule({ title: 'Crashes on save', description: '' }, 'bug')).toEqual(['“crashes”']);
+  expect(explainRule({ title: 'How to save?', description: '' }, 'question')).toEqual(['“how to”']);
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test';
+import { predictByRule, Predictor } from './predict.ts';
+import { SAMPLE_ISSUES } from './sample-issues.ts';
+import { train, type Example } from './train.ts';
+import type { Model } from './model.ts';
+
+function learn(examples: readonly Example[]): Model {
+  const steps = train(examples);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Right answers in six-fold cross-validation. */
+function hits(answer: (train: readonly Example[], asked: Example) => string): number {
+  const foldOf = (i: number): number => Math.floor(i / 3) % 6;
+  return SAMPLE_ISSUES.filter((asked, i) => {
+    const rest = SAMPLE_ISSUES.filter((_, j) => foldOf(j) !== foldOf(i));
+    return answer(rest, asked) === asked.kind;
+  }).length;
+}
+
+describe('train', () => {
+  test('the same issues make the same model, to the character', () => {
+    expect(JSON.stringify(learn(SAMPLE_ISSUES))).toBe(JSON.stringify(learn(SAMPLE_ISSUES)));
+  });
+
+  test('a model that went through JSON answers as before, and with probabilities that sum to one', () => {
+    const model = learn(SAMPLE_ISSUES);
+    const stored = new Predictor(JSON.parse(JSON.stringify(model)));
+    const fresh = new Predictor(model);
+    for (const issue of SAMPLE_ISSUES) {
+      const { probabilities } = stored.predict(issue);
+      expect(probabilities).toEqual(fresh.predict(issue).probabilities);
+      expect(probabilities[0] + probabilities[1] + probabilities[2]).toBeCloseTo(1, 9);
+    }
+  });
+
+  test('learning a team’s own words beats the rule by far', () => {
+    const models = new Map<string, Predictor>();
+    const learned = hits((rest, asked) => {
+      const key = rest.map(({ title }) => title).join();
+      const predictor = models.get(key) ?? new Predictor(learn(rest));
+      models.set(key, predictor);
+      return predictor.predict(asked).kind;
+    });
+    const byRule = hits((_, asked) => predictByRule(asked).kind);
+    expect(learned).toBeGreaterThanOrEqual(30);
+    expect(byRule).toBeLessThanOrEqual(learned - 6);
+  });
+
+  test('nothing but kind, title and description is read: dates and people change nothing', () => {
+    const read = new Set<string>();
+    const watched = SAMPLE_ISSUES.map(
+      (issue) =>
+        new Proxy(issue, { get: (target, key) => (read.add(String(key)), Reflect.get(target, key)) }),
+    );
+    learn(watched);
+    expect([...read].sort()).toEqual(['description', 'kind', 'title']);
+  });
+
+  test('hundreds of issues are learned in steps that are each declared small', () => {
+    for (const costUs of stepsOf(train(SAMPLE_ISSUES))) expect(costUs).toBeLessThan(40_000);
+  });
+
+  test('issues of any text are learned and answered', () => {
+    const odd = [
+      '',
+      ' ',
+      '\n'.repeat(2000),
+      '```',
+      '<!--',
+      '#',
+      '# \n# \n',
+      '**',
+      '\u0000\ud800',
+      'a/'.repeat(9000),
+      '🐛'.repeat(99),
+    ];
+    const examples = [
+      ...SAMPLE_ISSUES,
+      ...odd.map((text): Example => ({ kind: 'bug', title: text, description: text })),
+    ];
+    const predictor = new Predictor(learn(examples));
+    for (const text of odd) {
+      const { confidence } = predictor.predict({ title: text, description: text });
+      expect(confidence).toBeGreaterThan(0.3);
+      expect(confidence).toBeLessThanOrEqual(1);
+    }
+  });
+});
+
+function* stepsOf(steps: Generator<number, unknown>): Generator<number> {
+  for (let step = steps.next(); !step.done; step = steps.next()) yield step.value;
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test';
+import { FakeTracker } from './fake-tracker.ts';
+import { learn } from './learn.ts';
+import { SAMPLE_ISSUES } from './model/sample-issues.ts';
+import { triage } from './triage.ts';
+
+/** A tracker whose team has labelled issues, learned or about to be. */
+function trackerWithLabels(): FakeTracker {
+  const tracker = new FakeTracker();
+  for (const { title, description, kind } of SAMPLE_ISSUES)
+    tracker.add({ title, description, labels: [kind] });
+  return tracker;
+}
+
+const amber = {
+  title: 'Amber tray after printing',
+  description: 'The tray is amber.\n\n## Seen on\nnightly 2.4',
+};
+
+describe('triage', () => {
+  test('a new issue gets the learned kind beside its other labels, and one comment with the evidence', async () => {
+    const tracker = trackerWithLabels();
+    await learn(tracker.context());
+    const issue = tracker.add({ ...amber, labels: ['urgent'] });
+    await triage(issue, tracker.context());
+    expect(tracker.namesOn(issue.id)).toEqual(['urgent', 'Bug']);
+    expect(tracker.comments).toHaveLength(1);
+    expect(tracker.comments[0]?.body).toMatch(
+      /\*\*bug\*\* \(\d+ % sure, learned from 36 labelled issues of ENG\)/,
+    );
+    expect(tracker.comments[0]?.body).toContain('“Amber” in the title');
+  });
+
+  test('an issue that has a kind label is left alone without one host call', async () => {
+    const tracker = trackerWithLabels();
+    const issue = tracker.add({ ...amber, labels: ['QUESTION'] });
+    await triage(issue, tracker.context());
+    expect([tracker.calls, tracker.comments.length, tracker.namesOn(issue.id)]).toEqual([0, 0, ['question']]);
+  });
+
+  test('an issue that somebody labelled or deleted after the event is left alone', async () => {
+    const tracker = trackerWithLabels();
+    const issue = tracker.add(amber);
+    tracker.relabel(issue.id, ['feature']);
+    await triage({ id: issue.id, labels: [] }, tracker.context());
+    await triage({ id: 'iss_gone', labels: [] }, tracker.context());
+    expect([tracker.comments.length, tracker.namesOn(issue.id)]).toEqual([0, ['feature']]);
+  });
+
+  test('below the threshold nothing happens, or a suggestion where the settings ask for it', async () => {
+    const tracker = trackerWithLabels();
+    await learn(tracker.context());
+    const issue = tracker.add(amber);
+    tracker.settings = { ...tracker.settings, threshold: 1 };
+    await triage(issue, tracker.context());
+    expect(tracker.comments).toHaveLength(0);
+    tracker.settings = { ...tracker.settings, suggest: true };
+    await triage(issue, tracker.context());
+    expect(tracker.comments[0]?.body).toContain('may be a **bug**');
+    expect(tracker.namesOn(issue.id)).toEqual([]);
+  });
+
+  test('without a model the rule answers, and says so; unless the settings forbid it', async () => {
+    const tracker = new FakeTracker();
+    const issue = tracker.add({
+      title: 'Crash on save: segmentation fault',
+      description: 'It crashes since the update.',
+    });
+    tracker.settings = { ...tracker.settings, rule: false };
+    await triage(issue, tracker.context());
+    expect(tracker.namesOn(issue.id)).toEqual([]);
+    tracker.settings = { ...tracker.settings, rule: true };
+    await triage(issue, tracker.context());
+    expect(tracker.namesOn(issue.id)).toEqual(['Bug']);
+    expect(tracker.comments[0]?.body).toContain('general cues');
+  });
+
+  test('a missing label is reported in the log and fails nothing', async () => {
+    const tracker = new FakeTracker();
+    tracker.labels = ['urgent'];
+    const issue = tracker.add({ title: 'Crash on save: segmentation fault', description: 'It crashes.' });
+    await triage(issue, tracker.context());
+    expect(tracker.logs.join()).toContain('no label "bug"');
+    expect(tracker.comments).toHaveLength(0);
+  });
+});
+
+describe('learn', () => {
+  test('the plugin does not learn from its own labels, but from corrections of them', async () => {
+    const tracker = trackerWithLabels();
+    await learn(tracker.context());
+    const issue = tracker.add(amber);
+    await triage(issue, tracker.context());
+    const learned = tracker.kv.get('model:ENG');
+    await learn(tracker.context());
+    expect(tracker.kv.get('model:ENG')).toBe(learned ?? '');
+    tracker.relabel(issue.id, ['question']);
+    await learn(tracker.context());
+    expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 13] });
+  });
+
+  test('issues with two kinds teach nothing', async () => {
+    const tracker = trackerWithLabels();
+    tracker.add({ ...amber, labels: ['Bug', 'question'] });
+    await learn(tracker.context());
+    expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 12] });
+  });
+
+  test('too few labels make no model, every team its own', async () => {
+    const tracker = trackerWithLabels();
+    tracker.add({ ...amber, team: 'OPS', labels: ['Bug'] });
+    await learn(tracker.context());
+    expect([...tracker.kv.keys()].sort()).toEqual(['model:ENG', 'teams']);
+    expect(Object.keys(JSON.parse(tracker.kv.get('teams') ?? '{}')).sort()).toEqual(['ENG', 'OPS']);
+  });
+
+  test('answers too large for a host call are asked for in smaller pages', async () => {
+    const tracker = new FakeTracker();
+    for (const { title, description, kind } of SAMPLE_ISSUES)
+      tracker.add({ title, description: `${description}\n${'long text '.repeat(150)}`, labels: [kind] });
+    await learn(tracker.context());
+    expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 12] });
+  });
+
+  test('a run that is out of time leaves the other teams to the next, the longest waiting first', async () => {
+    const tracker = new FakeTracker();
+    for (const team of ['A', 'B', 'C'])
+      for (const { title, description, kind } of SAMPLE_ISSUES)
+        tracker.add({ title, description, team, labels: [kind] });
+    const slow = { ...tracker.context(), sleep: () => Promise.resolve(void (tracker.nowMs += 5000)) };
+    const models = (): string[] => [...tracker.kv.keys()].filter((key) => key.startsWith('model:')).sort();
+    await learn(slow);
+    const first = models();
+    expect(first.length).toBeLessThan(3);
+    await learn(slow);
+    await learn(slow);
+    expect(models()).toEqual(['model:A', 'model:B', 'model:C']);
+    expect(tracker.calls).toBeLessThan(3 * 100);
+  });
+});
