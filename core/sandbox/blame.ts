@@ -16,6 +16,8 @@ export interface Death {
 /** Endings that the sidecar's own process earned, as its operating system reports them. A SIGKILL comes from outside. */
 const SELF_INFLICTED = /signal (SIGTRAP|SIGABRT|SIGSEGV|SIGILL|SIGBUS|SIGFPE|SIGSYS)/;
 
+const OWN_GROWTH_BYTES = 100 * 1024 * 1024;
+
 export function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, Ending> {
   const culprit = death.culprit ?? onlyActive(runs, death);
   const verdict = new Map<ActiveRun, Ending>();
@@ -31,9 +33,13 @@ export function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, 
 }
 
 function onlyActive(runs: readonly ActiveRun[], death: Death): ActiveRun | undefined {
-  const earned = death.cause === 'memory' || (death.cause === undefined && SELF_INFLICTED.test(death.why));
-  const active = runs.filter((run) => run.active);
-  return earned && active.length === 1 ? active[0] : undefined;
+  const [only, ...others] = runs.filter((run) => run.active);
+  if (!only || others.length > 0) return undefined;
+  if (death.cause === undefined) return SELF_INFLICTED.test(death.why) ? only : undefined;
+  // Many warm isolates also fill a process; whoever is at work when it is full need not have done it.
+  return death.cause === 'memory' && only.sidecar.rssSeenBytes - only.rssAtStartBytes > OWN_GROWTH_BYTES
+    ? only
+    : undefined;
 }
 
 function failureOf(death: Death): Ending {

@@ -29,8 +29,11 @@ export interface SpawnOptions {
   onStderr(text: string): void;
 }
 
+type Child = Subprocess<Blob, 'ignore', 'pipe'>;
+
 /** Virtual data of the whole process; with --jitless an isolate costs little of it, so that this is a real cap. */
 const DATA_BYTES_MAX = 700 * 1024 * 1024;
+const CODES_TOTAL_MAX = 32 * 1024 * 1024;
 const PAGE_BYTES = 4096;
 const READY_MS = 10_000;
 const NO_JAIL: JailReport = { landlock: 0, seccomp: false, rlimits: false };
@@ -38,13 +41,15 @@ const NO_JAIL: JailReport = { landlock: 0, seccomp: false, rlimits: false };
 export class SidecarProcess {
   readonly pid: number;
   readonly ready: Promise<JailReport>;
-  /** Bundles this process has been given, by hash, with the install that used each last. */
-  readonly codes = new Map<string, string>();
   isolates = 0;
   heardAt = performance.now();
+  /** At the last look, by whoever watches. */
+  rssSeenBytes = 0;
   gone = false;
   killReason: string | undefined;
-  #child: Subprocess<Blob, 'ignore', 'pipe'>;
+  /** Bundles this process holds, the least recently used first, with the install that used each last. */
+  #codes = new Map<string, { installId: string; size: number }>();
+  #child: Child | undefined;
   #socket: Socket<undefined> | undefined;
   #frames = new FrameReader();
   #outgoing: ToSidecar[] = [];
@@ -62,15 +67,28 @@ export class SidecarProcess {
       };
     });
     this.ready.catch(() => undefined);
-    this.#child = Bun.spawn(commandFor(options), {
-      // The fourth entry is the inherited descriptor 3.
-      stdio: [new Blob([options.programs.sidecar]), 'ignore', 'pipe', 'socket-fd'],
-      env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
-      onExit: (_child, code, signal) => void this.#exited(code, signal === null ? null : String(signal)),
-    });
-    this.pid = this.#child.pid;
-    void this.#readStderr();
-    void this.#connect();
+    this.#child = this.#spawn();
+    this.pid = this.#child?.pid ?? 0;
+    if (!this.#child) return;
+    void this.#readStderr(this.#child);
+    void this.#connect(this.#child);
+  }
+
+  /** Undefined when the system refuses a process; that is told like any other death. */
+  #spawn(): Child | undefined {
+    const { programs } = this.#options;
+    try {
+      return Bun.spawn(commandFor(this.#options), {
+        // The fourth entry is the inherited descriptor 3.
+        stdio: [new Blob([programs.sidecar]), 'ignore', 'pipe', 'socket-fd'],
+        env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
+        onExit: (_child, code, signal) => void this.#exited(code, signal === null ? null : String(signal)),
+      });
+    } catch (error) {
+      this.killReason = String(error);
+      void this.#exited(null, null);
+      return undefined;
+    }
   }
 
   send(message: ToSidecar): void {
@@ -78,14 +96,42 @@ export class SidecarProcess {
     if (this.#outgoing.push(message) === 1) setImmediate(() => this.#flush());
   }
 
+  /** Sends a bundle unless the process has it, and has it forget others above a total. */
+  give(sha256: string, source: string, installId: string): void {
+    if (!this.#codes.delete(sha256)) this.send({ t: 'code', sha256, source });
+    this.#codes.set(sha256, { installId, size: source.length });
+    let total = 0;
+    for (const { size } of this.#codes.values()) total += size;
+    for (const [oldest, { size }] of this.#codes) {
+      if (total <= CODES_TOTAL_MAX || oldest === sha256) break;
+      total -= size;
+      this.#forget([oldest]);
+    }
+  }
+
+  /** Idle isolates and bundles of an install; a bundle that another one needs is sent again. */
+  evict(installId: string): void {
+    const codes = [...this.#codes]
+      .filter(([, code]) => code.installId === installId)
+      .map(([sha256]) => sha256);
+    this.send({ t: 'evict', prefix: `${installId}/` });
+    this.#forget(codes);
+  }
+
+  #forget(codes: string[]): void {
+    if (codes.length === 0) return;
+    for (const sha256 of codes) this.#codes.delete(sha256);
+    this.send({ t: 'forget', codes });
+  }
+
   /** SIGKILL: `process.exit()` of the sidecar would wait for threads that may never stop. */
   kill(reason: string): void {
     this.killReason ??= reason;
-    if (!this.#child.killed) this.#child.kill('SIGKILL');
+    if (this.#child?.killed === false) this.#child.kill('SIGKILL');
   }
 
   get exited(): Promise<unknown> {
-    return this.#child.exited;
+    return this.#child?.exited ?? Promise.resolve();
   }
 
   /** Resident memory, 0 when the process is gone. */
@@ -97,8 +143,8 @@ export class SidecarProcess {
     }
   }
 
-  async #connect(): Promise<void> {
-    const fd = this.#child.stdio[3];
+  async #connect(child: Child): Promise<void> {
+    const fd = child.stdio[3];
     if (typeof fd !== 'number') return this.kill('it has no descriptor 3');
     try {
       this.#socket = await Bun.connect({
@@ -154,10 +200,9 @@ export class SidecarProcess {
     this.#unsent = written < this.#unsent.byteLength ? this.#unsent.subarray(written) : undefined;
   }
 
-  async #readStderr(): Promise<void> {
+  async #readStderr(child: Child): Promise<void> {
     const decoder = new TextDecoder();
-    for await (const chunk of this.#child.stderr)
-      this.#options.onStderr(decoder.decode(chunk, { stream: true }));
+    for await (const chunk of child.stderr) this.#options.onStderr(decoder.decode(chunk, { stream: true }));
   }
 
   async #exited(code: number | null, signal: string | null): Promise<void> {

@@ -44,7 +44,7 @@ export interface JailReport {
 export type ToSidecar =
   /** First message: the guest program that every isolate gets before its plugin. */
   | { t: 'init'; guest: string; isolatesMax: number; idleMs: number }
-  /** A plugin's bundle, once per sidecar. */
+  /** A plugin's bundle, once per sidecar unless forgotten. */
   | { t: 'code'; sha256: string; source: string }
   | {
       t: 'run';
@@ -62,8 +62,10 @@ export type ToSidecar =
   | { t: 'answer'; run: number; call: number; elapsedMs: number; value: string }
   | { t: 'refuse'; run: number; call: number; elapsedMs: number; code: string; message: string }
   | { t: 'stop'; run: number }
-  /** Drops idle isolates whose name begins with `prefix`, and these bundles. */
-  | { t: 'evict'; prefix: string; codes: string[] }
+  /** Drops idle isolates whose name begins with `prefix`. */
+  | { t: 'evict'; prefix: string }
+  /** Drops bundles; those that are needed again are sent again. */
+  | { t: 'forget'; codes: string[] }
   /** Loads a module in a new isolate and reports its definition. */
   | { t: 'describe'; run: number; source: string; limits: RunLimits }
   | { t: 'ping' };

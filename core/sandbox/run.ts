@@ -5,7 +5,7 @@
 import type { SidecarProcess } from './process.ts';
 import { textMaxOf } from './protocol.ts';
 import type { FromSidecar, LogLevel, ToSidecar } from './protocol.ts';
-import type { RunUsage, SandboxJob, SandboxOutcome } from './supervisor.ts';
+import type { RunUsage, SandboxJob, SandboxOutcome } from './job.ts';
 
 type Failure = Extract<SandboxOutcome, { status: 'failed' }>;
 export type Ending =
@@ -24,6 +24,7 @@ export class ActiveRun {
   readonly lane: string;
   readonly sidecar: SidecarProcess;
   readonly startedAt = performance.now();
+  readonly rssAtStartBytes: number;
   cpuMs = 0;
   memoryBytes = 0;
   /** Set when the core has asked the sidecar to end the run, and why. */
@@ -57,6 +58,7 @@ export class ActiveRun {
     this.job = given.job;
     this.lane = given.lane;
     this.sidecar = given.sidecar;
+    this.rssAtStartBytes = given.sidecar.rssSeenBytes;
     this.#queueMs = given.queueMs;
     this.#clock = given.clock;
     this.#clockAtStart = given.clock();

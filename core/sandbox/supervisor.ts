@@ -2,104 +2,39 @@
  * The core's end of the sandbox: takes jobs, gives each to the right sidecar, and decides what a death means for the runs that were
  * in flight. It owns every clock, limit and kill; the sidecars are disposable.
  */
+import { existsSync } from 'node:fs';
+import { LRUCache } from 'lru-cache';
 import { blame } from './blame.ts';
 import { bundlePrograms } from './bundle.ts';
+import type { SidecarPrograms } from './bundle.ts';
 import { Fleet } from './fleet.ts';
-import type { Role } from './fleet.ts';
 import { hideProcess } from './jail/core-side.ts';
 import { levelOf } from './jail/level.ts';
 import type { JailLevel } from './jail/level.ts';
+import type { RunUsage, Sandbox, SandboxJob, SandboxOptions, SandboxOutcome, SandboxStatus } from './job.ts';
 import { Lanes } from './lanes.ts';
 import { findAddon } from './locate.ts';
 import type { SidecarProcess } from './process.ts';
 import { INPUT_MAX } from './protocol.ts';
-import type { FromSidecar, JailReport, LogLevel, RunLimits } from './protocol.ts';
+import type { FromSidecar, JailReport } from './protocol.ts';
 import { ActiveRun } from './run.ts';
 import type { Ending } from './run.ts';
 import { Strikes } from './strikes.ts';
 import { Watch } from './watch.ts';
 
-export type { JailLevel, LogLevel, RunLimits };
+export type { JailLevel } from './jail/level.ts';
+export type { LogLevel, RunLimits } from './protocol.ts';
 
-export interface Sandbox {
-  /** Runs one handler in the partition's warm isolate, loading it when needed; one at a time per (install, partition), further jobs for it queue inside. Never rejects. */
-  run(job: SandboxJob): Promise<SandboxOutcome>;
-  /** Uninstall, upgrade, disable: its idle isolates, bundles and strikes are forgotten. */
-  evict(installId: string): void;
-  status(): SandboxStatus;
-  /** Kills the sidecars; every open job comes back as interrupted. Leaves no process and no timer. */
-  stop(): Promise<void>;
-}
-
-export interface SandboxStatus {
-  state: 'ready' | 'starting' | 'down';
-  jail: JailLevel;
-  /** Those that can take runs. */
-  sidecars: { pid: number; role: Role; rssBytes: number; isolates: number }[];
-}
-
-export interface SandboxJob {
-  runId: string;
-  installId: string;
-  partition: number;
-  /** One bundled ES module; the source crosses the wire once per sidecar. `handlers`, when given, are the manifest's (`event:issue.created`, `schedule:learn`): code that registers others fails at start-up. */
-  code: { sha256: string; source: string; handlers?: string[] };
-  handler: { kind: 'event' | 'schedule'; name: string };
-  /** JSON `{event, run, settings, nowMs, seed, scopes?}`; `scopes` are the granted ones, for `ctx.has`. */
-  input: string;
-  limits: RunLimits;
-  /** `op` such as `issues.get`; `args` is what the guest claims to be the JSON text of an array, no longer than `textMaxOf(op)`. */
-  call(op: string, args: string): Promise<CallAnswer>;
-  /** Replay: an isolate of its own, beside the partition's queue. */
-  fresh?: boolean;
-}
-
-/** `value` is JSON text; the guest sees an error as a thrown error with `.code`. */
-export type CallAnswer =
-  { ok: true; value: string } | { ok: false; error: { code: string; message: string } };
-
-export interface RunUsage {
-  cpuMs: number;
-  memoryBytes: number;
-  wallMs: number;
-  queueMs: number;
-  calls: number;
-  logs: { level: LogLevel; message: string; atMs: number }[];
-}
-
-export type FailureReason =
-  | 'error'
-  | 'retry_later'
-  | 'drop'
-  | 'cpu'
-  | 'wall'
-  | 'memory'
-  | 'call_budget'
-  | 'startup'
-  | 'rejection'
-  | 'killed'
-  | 'protocol';
-
-export type SandboxOutcome = RunUsage &
-  (
-    | { status: 'succeeded' }
-    /** `killed`: the isolate or process died of it, a strike. */
-    | { status: 'failed'; reason: FailureReason; message: string; retryAfterMs?: number; killed: boolean }
-    /** Lost through no fault of this plugin, or unclear whose: run it again, no strike. */
-    | { status: 'interrupted'; message: string }
-  );
-
-export interface SandboxOptions {
-  nodePath: string;
-  log: (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void;
-  clock: () => number;
-  /** `auto` takes what the kernel gives and logs it, `strict` refuses to start with less than all of it. */
-  jail: 'auto' | 'strict' | 'off';
-  /** Warm isolates per sidecar, the least recently used go first. */
-  isolatesMax?: number;
-  /** Runs in flight in the active sidecar, waiting ones included. */
-  concurrentRunsMax?: number;
-}
+export type {
+  Sandbox,
+  SandboxStatus,
+  SandboxJob,
+  CallAnswer,
+  RunUsage,
+  FailureReason,
+  SandboxOutcome,
+  SandboxOptions,
+} from './job.ts';
 
 const ISOLATES_MAX = 200;
 const ISOLATE_IDLE_MS = 300_000;
@@ -107,15 +42,29 @@ const CONCURRENT_RUNS_MAX = 64;
 
 /** @throws Error when the first sidecar does not come up, or a strict jail cannot be had */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  if (!existsSync(options.nodePath))
+    throw new Error(`There is no Node at ${options.nodePath}; plugins need Node 24.`);
   if (process.platform === 'linux' && options.jail !== 'off') hideProcess();
-  const supervisor = new Supervisor(options, await bundlePrograms(), findAddon());
+  const programs = await bundlePrograms();
+  const addonPath = findAddon();
+  try {
+    return await open(options, programs, addonPath);
+  } catch (error) {
+    if (options.jail !== 'auto') throw error;
+    options.log('warn', 'No sidecar starts in the jail; trying without it.', { error: String(error) });
+    return open({ ...options, jail: 'off' }, programs, addonPath);
+  }
+}
+
+async function open(options: SandboxOptions, programs: SidecarPrograms, addonPath: string): Promise<Sandbox> {
+  const supervisor = new Supervisor(options, programs, addonPath);
   try {
     await supervisor.started;
+    return supervisor;
   } catch (error) {
     await supervisor.stop();
     throw error;
   }
-  return supervisor;
 }
 
 interface Waiting {
@@ -134,11 +83,14 @@ class Supervisor implements Sandbox {
   #lanes = new Lanes<Waiting>();
   #runs = new Map<number, ActiveRun>();
   #load = new Map<SidecarProcess, number>();
+  /** Installs of runs that ended lately: a thread may turn out to be stuck after its run was given up. */
+  #finished = new LRUCache<number, string>({ max: 1000 });
   #nextRun = 1;
-  #jail: JailLevel = 'off';
+  /** Level last logged. */
+  #jail: JailLevel | undefined;
   #stopped = false;
 
-  constructor(options: SandboxOptions, programs: { sidecar: string; guest: string }, addonPath: string) {
+  constructor(options: SandboxOptions, programs: SidecarPrograms, addonPath: string) {
     this.#options = options;
     this.#strikes = new Strikes(options.clock);
     const { nodePath, isolatesMax = ISOLATES_MAX } = options;
@@ -182,18 +134,7 @@ class Supervisor implements Sandbox {
 
   evict(installId: string): void {
     this.#strikes.forget(installId);
-    const inUse = new Set(
-      [...this.#runs.values()]
-        .filter((run) => run.job.installId !== installId)
-        .map((run) => run.job.code.sha256),
-    );
-    for (const { sidecar } of this.#fleet.members()) {
-      const codes = [...sidecar.codes]
-        .filter(([sha256, owner]) => owner === installId && !inUse.has(sha256))
-        .map(([sha256]) => sha256);
-      for (const sha256 of codes) sidecar.codes.delete(sha256);
-      sidecar.send({ t: 'evict', prefix: `${installId}/`, codes });
-    }
+    for (const { sidecar } of this.#fleet.members()) sidecar.evict(installId);
   }
 
   status(): SandboxStatus {
@@ -201,7 +142,7 @@ class Supervisor implements Sandbox {
     const ready = members.some((member) => member.role === 'active');
     return {
       state: ready ? 'ready' : this.#fleet.down || this.#stopped ? 'down' : 'starting',
-      jail: this.#jail,
+      jail: this.#jail ?? 'off',
       sidecars: members.map(({ sidecar, role }) => ({
         pid: sidecar.pid,
         role,
@@ -256,8 +197,7 @@ class Supervisor implements Sandbox {
     });
     this.#runs.set(number, run);
     this.#load.set(sidecar, (this.#load.get(sidecar) ?? 0) + 1);
-    if (!sidecar.codes.has(sha256)) sidecar.send({ t: 'code', sha256, source });
-    sidecar.codes.set(sha256, job.installId);
+    sidecar.give(sha256, source, job.installId);
     sidecar.send({
       t: 'run',
       run: number,
@@ -269,12 +209,13 @@ class Supervisor implements Sandbox {
       limits: job.limits,
       fresh: job.fresh === true,
     });
-    this.#fleet.keepQuarantine();
+    if (this.#fleet.find('active') !== sidecar) this.#fleet.keepQuarantine();
     this.#watch.wake();
   }
 
   #settle(run: ActiveRun, outcome: SandboxOutcome, settle: (outcome: SandboxOutcome) => void): void {
     this.#runs.delete(run.number);
+    this.#finished.set(run.number, run.job.installId);
     this.#lanes.release(run.lane);
     const left = (this.#load.get(run.sidecar) ?? 1) - 1;
     if (left > 0) this.#load.set(run.sidecar, left);
@@ -293,7 +234,9 @@ class Supervisor implements Sandbox {
     const run = this.#runs.get(message.run);
     if (message.t === 'tainted') {
       const runs = this.#runsOf(sidecar);
+      const author = this.#finished.get(message.run);
       if (run) run.cpuMs = message.cpuMs;
+      else if (author !== undefined) this.#strikes.crashed(author);
       return this.#retire(
         sidecar,
         message.message,

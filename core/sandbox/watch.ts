@@ -12,7 +12,7 @@ const SILENT_MS_MAX = 600;
 const OWN_PAUSE_MS = 250;
 const RSS_BYTES_MAX = 450 * 1024 * 1024;
 /** Disposed isolates leave their pages in V8's pool; an idle process this fat is exchanged. */
-const IDLE_RSS_BYTES_MAX = 300 * 1024 * 1024;
+const IDLE_RSS_BYTES_MAX = 380 * 1024 * 1024;
 
 export interface Watched {
   sidecars(): SidecarProcess[];
@@ -85,6 +85,7 @@ export class Watch {
 
   #checkMemory(sidecar: SidecarProcess, load: number): void {
     const rssBytes = sidecar.rssBytes();
+    sidecar.rssSeenBytes = rssBytes;
     if (rssBytes > RSS_BYTES_MAX)
       this.#watched.condemn(sidecar, 'memory', `it held ${Math.round(rssBytes / 1e6)} MB`);
     else if (load === 0 && rssBytes > IDLE_RSS_BYTES_MAX)

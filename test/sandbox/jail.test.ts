@@ -11,7 +11,7 @@ import { levelOf } from '../../core/sandbox/jail/level.ts';
 import type { JailReport } from '../../core/sandbox/protocol.ts';
 import { startSandbox } from '../../core/sandbox/supervisor.ts';
 import { findNode } from '../../core/sandbox/locate.ts';
-import { jobOf, openSandbox, pluginOf } from './harness.ts';
+import { jobOf, openSandbox, pluginOf, sidecarPids } from './harness.ts';
 
 const perl = Bun.which('perl');
 const ENTRY = join(import.meta.dir, '../../core/sandbox/jail/entry.ts');
@@ -155,15 +155,18 @@ describe.skipIf(!onLinux)('native code in the jail (needs perl on x86-64 Linux)'
   });
 });
 
-test('a sandbox whose Node is missing does not start, and leaves nothing behind', async () => {
-  const starting = startSandbox({
-    nodePath: '/nonexistent/node',
-    log: () => undefined,
-    clock: Date.now,
-    jail: 'auto',
-  });
-  await expect(starting).rejects.toThrow('The sandbox sidecar did not start');
-  await starting.catch(() => undefined);
+test('a sandbox whose Node is missing or does not run does not start, and leaves nothing behind', async () => {
+  const options = { log: () => undefined, clock: Date.now, jail: 'strict' } as const;
+  await expect(startSandbox({ ...options, nodePath: '/nonexistent/node' })).rejects.toThrow(
+    'There is no Node at /nonexistent/node',
+  );
+  await expect(startSandbox({ ...options, nodePath: secret })).rejects.toThrow(
+    'The sandbox sidecar did not start',
+  );
+  await expect(startSandbox({ ...options, nodePath: secret, jail: 'off' })).rejects.toThrow(
+    'The sandbox sidecar did not start',
+  );
+  expect(sidecarPids()).toEqual([]);
 });
 
 test('without the jail the permission flags still stand, and the level says so', async () => {

@@ -66,7 +66,10 @@ const send = openWire((message) => {
     case 'stop':
       return stopRun(message.run);
     case 'evict':
-      return evict(message.prefix, message.codes);
+      return evict(message.prefix);
+    case 'forget':
+      for (const sha256 of message.codes) codes.delete(sha256);
+      return;
     case 'describe':
       return void describe(message.run, message.source, message.limits);
     case 'ping':
@@ -170,9 +173,8 @@ function stopRun(run: number): void {
   runs.get(run)?.end({ status: 'stopped' });
 }
 
-function evict(prefix: string, dropped: string[]): void {
+function evict(prefix: string): void {
   for (const name of warm.keys()) if (name.startsWith(prefix)) drop(name);
-  for (const sha256 of dropped) codes.delete(sha256);
 }
 
 async function describe(run: number, source: string, limits: RunLimits): Promise<void> {

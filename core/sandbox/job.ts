@@ -1,0 +1,84 @@
+/** The sandbox as the rest of the core sees it: jobs go in, outcomes come out. */
+import type { Role } from './fleet.ts';
+import type { JailLevel } from './jail/level.ts';
+import type { LogLevel, RunLimits } from './protocol.ts';
+
+export interface Sandbox {
+  /** Runs one handler in the partition's warm isolate, loading it when needed; one at a time per (install, partition), further jobs for it queue inside. Never rejects. */
+  run(job: SandboxJob): Promise<SandboxOutcome>;
+  /** Uninstall, upgrade, disable: its idle isolates, bundles and strikes are forgotten. */
+  evict(installId: string): void;
+  status(): SandboxStatus;
+  /** Kills the sidecars; every open job comes back as interrupted. Leaves no process and no timer. */
+  stop(): Promise<void>;
+}
+
+export interface SandboxStatus {
+  state: 'ready' | 'starting' | 'down';
+  jail: JailLevel;
+  /** Those that can take runs. */
+  sidecars: { pid: number; role: Role; rssBytes: number; isolates: number }[];
+}
+
+export interface SandboxJob {
+  runId: string;
+  installId: string;
+  partition: number;
+  /** One bundled ES module; the source crosses the wire once per sidecar. `handlers`, when given, are the manifest's (`event:issue.created`, `schedule:learn`): code that registers others fails at start-up. */
+  code: { sha256: string; source: string; handlers?: string[] };
+  handler: { kind: 'event' | 'schedule'; name: string };
+  /** JSON `{event, run, settings, nowMs, seed, scopes?}`; `scopes` are the granted ones, for `ctx.has`. */
+  input: string;
+  limits: RunLimits;
+  /** `op` such as `issues.get`; `args` is what the guest claims to be the JSON text of an array, no longer than `textMaxOf(op)`. */
+  call(op: string, args: string): Promise<CallAnswer>;
+  /** Replay: an isolate of its own, beside the partition's queue. */
+  fresh?: boolean;
+}
+
+/** `value` is JSON text; the guest sees an error as a thrown error with `.code`. */
+export type CallAnswer =
+  { ok: true; value: string } | { ok: false; error: { code: string; message: string } };
+
+export interface RunUsage {
+  cpuMs: number;
+  memoryBytes: number;
+  wallMs: number;
+  queueMs: number;
+  calls: number;
+  logs: { level: LogLevel; message: string; atMs: number }[];
+}
+
+export type FailureReason =
+  | 'error'
+  | 'retry_later'
+  | 'drop'
+  | 'cpu'
+  | 'wall'
+  | 'memory'
+  | 'call_budget'
+  | 'startup'
+  | 'rejection'
+  | 'killed'
+  | 'protocol';
+
+export type SandboxOutcome = RunUsage &
+  (
+    | { status: 'succeeded' }
+    /** `killed`: the isolate or process died of it, a strike. */
+    | { status: 'failed'; reason: FailureReason; message: string; retryAfterMs?: number; killed: boolean }
+    /** Lost through no fault of this plugin, or unclear whose: run it again, no strike. */
+    | { status: 'interrupted'; message: string }
+  );
+
+export interface SandboxOptions {
+  nodePath: string;
+  log: (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void;
+  clock: () => number;
+  /** `auto` takes what the kernel gives and logs it, `strict` refuses to start with less than all of it. */
+  jail: 'auto' | 'strict' | 'off';
+  /** Warm isolates per sidecar, the least recently used go first. */
+  isolatesMax?: number;
+  /** Runs in flight in the active sidecar, waiting ones included. */
+  concurrentRunsMax?: number;
+}
