@@ -1,7 +1,7 @@
 /** Reads a plugin's static manifest out of its bundle, by evaluating it in a jailed sidecar of its own that is killed afterwards. */
-import { bundlePrograms } from './bundle.ts';
+import { bundlePrograms } from './fleet/bundle.ts';
 import { findAddon, findNode } from './locate.ts';
-import { SidecarProcess } from './process.ts';
+import { SidecarProcess } from './fleet/process.ts';
 import { CODE_MAX } from './protocol.ts';
 import type { FromSidecar, RunLimits } from './protocol.ts';
 

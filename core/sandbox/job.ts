@@ -1,5 +1,5 @@
 /** The sandbox as the rest of the core sees it: jobs go in, outcomes come out. */
-import type { Role } from './fleet.ts';
+import type { Role } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
 import type { LogLevel, RunLimits } from './protocol.ts';
 

@@ -2,7 +2,7 @@
  * One run as the core sees it: answers the guest's calls, keeps every limit again that the sidecar was told, and collects what the run
  * used. Everything that arrives is a string from an untrusted process.
  */
-import type { SidecarProcess } from './process.ts';
+import type { SidecarProcess } from './fleet/process.ts';
 import { textMaxOf } from './protocol.ts';
 import type { FromSidecar, LogLevel, ToSidecar } from './protocol.ts';
 import type { RunUsage, SandboxJob, SandboxOutcome } from './job.ts';

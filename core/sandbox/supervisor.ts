@@ -5,22 +5,22 @@
 import { existsSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { blame } from './blame.ts';
-import { bundlePrograms } from './bundle.ts';
-import type { SidecarPrograms } from './bundle.ts';
-import { Fleet } from './fleet.ts';
+import { bundlePrograms } from './fleet/bundle.ts';
+import type { SidecarPrograms } from './fleet/bundle.ts';
+import { Fleet } from './fleet/fleet.ts';
 import { hideProcess } from './jail/core-side.ts';
 import { levelOf } from './jail/level.ts';
 import type { JailLevel } from './jail/level.ts';
 import type { RunUsage, Sandbox, SandboxJob, SandboxOptions, SandboxOutcome, SandboxStatus } from './job.ts';
 import { Lanes } from './lanes.ts';
 import { findAddon } from './locate.ts';
-import type { SidecarProcess } from './process.ts';
+import type { SidecarProcess } from './fleet/process.ts';
 import { INPUT_MAX } from './protocol.ts';
 import type { FromSidecar, JailReport } from './protocol.ts';
 import { ActiveRun } from './run.ts';
 import type { Ending } from './run.ts';
 import { Strikes } from './strikes.ts';
-import { Watch } from './watch.ts';
+import { Watch } from './fleet/watch.ts';
 
 export type { JailLevel } from './jail/level.ts';
 export type { LogLevel, RunLimits } from './protocol.ts';

@@ -4,7 +4,7 @@
  */
 import { SidecarProcess } from './process.ts';
 import type { SpawnOptions } from './process.ts';
-import type { FromSidecar, JailReport } from './protocol.ts';
+import type { FromSidecar, JailReport } from '../protocol.ts';
 
 export type Role = 'active' | 'standby' | 'quarantine';
 

@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Socket, Subprocess } from 'bun';
-import { capMemory } from './jail/core-side.ts';
-import type { JailOrder } from './jail/entry.ts';
-import { encodeFrames, FrameReader } from './protocol.ts';
-import type { FromSidecar, JailReport, ToSidecar } from './protocol.ts';
+import { capMemory } from '../jail/core-side.ts';
+import type { JailOrder } from '../jail/entry.ts';
+import { encodeFrames, FrameReader } from '../protocol.ts';
+import type { FromSidecar, JailReport, ToSidecar } from '../protocol.ts';
 import type { SidecarPrograms } from './bundle.ts';
 
 declare module 'bun' {
@@ -241,5 +241,5 @@ function commandFor(options: SpawnOptions): string[] {
     readable: [addonPath],
     strict: jail === 'strict',
   };
-  return [process.execPath, join(import.meta.dir, 'jail/entry.ts'), JSON.stringify(order)];
+  return [process.execPath, join(import.meta.dir, '../jail/entry.ts'), JSON.stringify(order)];
 }

@@ -11,8 +11,8 @@ export interface SidecarPrograms {
 
 export async function bundlePrograms(): Promise<SidecarPrograms> {
   const [sidecar, guest] = await Promise.all([
-    bundle(join(import.meta.dir, 'sidecar/main.ts'), 'node', 'esm'),
-    bundle(join(import.meta.dir, 'sidecar/guest/main.ts'), 'browser', 'iife'),
+    bundle(join(import.meta.dir, '../sidecar/main.ts'), 'node', 'esm'),
+    bundle(join(import.meta.dir, '../sidecar/guest/main.ts'), 'browser', 'iife'),
   ]);
   // Sloppy functions would leak their callers and arguments to the guest.
   return { sidecar, guest: `'use strict';\n${guest}` };
