@@ -14,9 +14,16 @@ import { systemClock, type Clock } from './lib/clock.ts';
 import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createSealing } from './lib/sealing.ts';
-import { resourceRoutes } from './resources.ts';
+import { installFirstParty } from './plugins/first-party.ts';
+import { createPluginRuntime } from './plugins/runtime.ts';
+import { createSandboxOnDemand } from './plugins/sandbox-on-demand.ts';
+import { filterFieldsOf, resourceRoutes } from './resources.ts';
+import { findNode } from './sandbox/locate.ts';
+import { startSandbox } from './sandbox/supervisor.ts';
 import { openStore } from './store/open-store.ts';
+import { scopeOf } from './store/store.ts';
 import { createDirectories, directoryAfter } from './tracker/directory.ts';
+import { version } from './version.ts';
 
 /** Idle or dripping connections are closed after this long. */
 const idleTimeoutSeconds = 10;
@@ -27,6 +34,8 @@ export interface ServeOptions {
   readonly config: Config;
   readonly log: Log;
   readonly clock?: Clock;
+  /** 0 ≤ x < 1, for the jitter of retries. */
+  readonly random?: () => number;
 }
 
 export interface Tatami {
@@ -34,11 +43,20 @@ export interface Tatami {
   readonly app: App;
   readonly services: Services;
   readonly committer: Committer;
+  /** Installs a plugin that comes with Tatami, granting what it asks. */
+  installFirstParty(workspaceId: string, name: string): Promise<{ id: string }>;
+  /** Resolves once events, runs and deliveries have caught up and nothing is due. */
+  settled(): Promise<void>;
   /** Drains what is in flight, then closes everything. */
   stop(): Promise<void>;
 }
 
-export async function serve({ config, log, clock = systemClock }: ServeOptions): Promise<Tatami> {
+export async function serve({
+  config,
+  log,
+  clock = systemClock,
+  random = Math.random,
+}: ServeOptions): Promise<Tatami> {
   const { nowMs } = clock;
   const opened = openStore(config.dataDir, nowMs);
   const { store } = opened;
@@ -87,17 +105,45 @@ export async function serve({ config, log, clock = systemClock }: ServeOptions):
       directoryOf: directories.of,
       peerOf: (request) => server?.requestIP(request)?.address ?? 'local',
     });
-    const app = createApp(kernel, [
+    const sandbox = createSandboxOnDemand(() =>
+      startSandbox({ nodePath: config.nodePath ?? findNode(), log, clock: nowMs, jail: config.sandboxJail }),
+    );
+    const plugins = createPluginRuntime({
+      services,
+      clock,
+      random,
+      owner: services.ids.uuid(),
+      committer,
+      inProcess,
+      directoryOf: directories.of,
+      sandbox,
+      app: () => app,
+      filterFields: filterFieldsOf,
+      serverVersion: version,
+    });
+    const app: App = createApp(kernel, [
       ...resourceRoutes,
-      ...healthRoutes(() => ({ store: store.status().writable, sandbox: 'ready' })),
+      ...plugins.routes,
+      ...healthRoutes(() => ({ store: store.status().writable, sandbox: sandbox.status().state })),
     ]);
     handle = app.fetch;
+    await plugins.start();
 
-    const stop = async (): Promise<void> => {
-      await server?.stop();
-      await opened.close();
+    return {
+      url,
+      app,
+      services,
+      committer,
+      installFirstParty: (workspaceId, name) =>
+        installFirstParty({ app, inProcess }, scopeOf(workspaceId), name),
+      settled: () => plugins.settled(),
+      async stop() {
+        await server?.stop();
+        await plugins.stop();
+        await sandbox.stop();
+        await opened.close();
+      },
     };
-    return { url, app, services, committer, stop };
   } catch (error) {
     await server?.stop(true);
     await opened.close();

@@ -45,7 +45,7 @@ export function createClock(startMs: number = testStart): TestClock {
 export interface LogEntry {
   level: LogLevel;
   message: string;
-  fields: Record<string, unknown>;
+  fields: object;
 }
 
 export interface Reply {

@@ -1,6 +1,7 @@
 // A change set is what an operation returns instead of writing: the entity changes, and the answer they will have.
 // The caller's mode decides what becomes of it (commit, simulate, stage). Architecture › Five ideas, 2.
 import type { View } from '../context.ts';
+import type { Row } from '../store/statement.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { EventType } from '../events/catalogue.ts';
 
@@ -41,6 +42,8 @@ export interface ChangeSet<T = unknown> {
   readonly changes: readonly Change[];
   /** Rows of the machinery (runs, deliveries, plugin code) that belong to the same batch; they make no events. */
   readonly ops?: readonly Op[];
+  /** Takes the rows that `ops` returned, once they are durable. */
+  adopt?(rows: readonly (readonly Row[])[]): void;
   /** The answer; identifiers of issues created here still lack their number. Undefined answers 204. */
   readonly body: T;
   readonly status?: 200 | 201 | 202 | 204;

@@ -3,6 +3,7 @@ import type { Actor, Cause, Directory } from '../context.ts';
 import { appendEvent } from '../events/append.ts';
 import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 import type { Ids } from '../lib/ids.ts';
+import type { Row } from '../store/statement.ts';
 import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
 import type { Change } from './change.ts';
 
@@ -26,6 +27,8 @@ export type Committed =
       readonly ok: true;
       readonly events: readonly EventEnvelope[];
       readonly numbers: ReadonlyMap<string, number>;
+      /** What the ops given last returned. */
+      readonly lastRows: readonly (readonly Row[])[];
     }
   | (Exclude<CommitOutcome, { ok: true }> & {
       /** Where the failing op stood: among the guards given first, the changes, or the ops given last. */
@@ -109,7 +112,7 @@ export function createCommitter(options: {
         return renderEvent(stored);
       });
       for (const listener of listeners) listener(scope.workspaceId, changes);
-      return { ok: true, events, numbers };
+      return { ok: true, events, numbers, lastRows: outcome.rows.slice(ops.length - lastOps.length) };
     },
   };
 }

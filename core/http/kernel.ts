@@ -258,6 +258,7 @@ export function createKernel(options: KernelOptions): Kernel {
             claim?.guards(stored) ?? [],
             set.ops ?? [],
           );
+          if (committed.ok) set.adopt?.(committed.lastRows);
           if (committed.ok)
             return committed.numbers.size === 0 ? stored : keyed(set, numbered(set.body, committed.numbers));
           if (committed.part === 'guard') {

@@ -3,7 +3,7 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface Log {
-  (level: LogLevel, message: string, fields?: Record<string, unknown>): void;
+  (level: LogLevel, message: string, fields?: object): void;
 }
 
 export interface LogOptions {

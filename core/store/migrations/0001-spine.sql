@@ -177,7 +177,7 @@ CREATE TABLE plugin_kv (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
   install_id TEXT NOT NULL, key TEXT NOT NULL, bytes INTEGER NOT NULL,
   version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
-  value_json TEXT NOT NULL,
+  value_json TEXT,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX plugin_kv_key ON plugin_kv (workspace_id, install_id, key);

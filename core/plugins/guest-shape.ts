@@ -1,0 +1,23 @@
+// What of an object reaches the guest: descriptions longer than 64 KiB are cut, and say so.
+
+const descriptionCharsMax = 64 * 1024;
+
+/** JSON text in, JSON text out; short texts are passed through unread. */
+export function cutLongTexts(text: string): string {
+  if (text.length <= descriptionCharsMax) return text;
+  return JSON.stringify(cutDescriptions(JSON.parse(text)));
+}
+
+/** Cuts `description` of the object itself, of its `previous`, and of the items of a page. */
+export function cutDescriptions(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(cutDescriptions);
+  const object = value as Record<string, unknown>;
+  const copy: Record<string, unknown> = { ...object };
+  for (const inner of ['data', 'previous']) if (inner in copy) copy[inner] = cutDescriptions(copy[inner]);
+  if (typeof object.description === 'string' && object.description.length > descriptionCharsMax) {
+    copy.description = object.description.slice(0, descriptionCharsMax).toWellFormed();
+    copy.truncated = true;
+  }
+  return copy;
+}

@@ -1,0 +1,83 @@
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Closed, pageOf, pageQuery } from '../../lib/schema.ts';
+import { PACKAGE_FORMAT } from '../../../sdk/plugin/manifest.ts';
+import {
+  installPlugin,
+  listInstalls,
+  showInstall,
+  uninstallPlugin,
+  updateInstall,
+  type InstallRules,
+} from './installs.ts';
+import { pluginRef } from './ref.ts';
+import { InstallCreate, InstallShown, InstallUpdate } from './schema.ts';
+
+const params = Closed({ id: pluginRef });
+
+export function installRoutes(rules: InstallRules): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/plugins',
+      name: 'plugins.list',
+      summary: 'List installed plugins',
+      scope: 'plugins:read',
+      limit: 'read',
+      query: Closed(pageQuery),
+      responses: { 200: pageOf(InstallShown) },
+      read: (ctx, { query }) => listInstalls(ctx, query),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/plugins',
+      name: 'plugins.install',
+      summary: 'Install or upgrade a plugin',
+      description:
+        'The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks.',
+      scope: 'plugins:write',
+      limit: 'write',
+      body: InstallCreate,
+      bodyBytesMax: 6 * 1024 * 1024,
+      example: { package: { format: PACKAGE_FORMAT }, grant: ['issues:read', 'issues:write'] },
+      errors: ['forbidden', 'conflict'],
+      responses: { 201: InstallShown, 200: InstallShown },
+      write: (ctx, { body }) => installPlugin(ctx, body, rules),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/plugins/{id}',
+      name: 'plugins.get',
+      summary: 'Get an installed plugin',
+      scope: 'plugins:read',
+      limit: 'read',
+      params,
+      responses: { 200: InstallShown },
+      read: (ctx, { params }) => showInstall(ctx, params.id),
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/v1/plugins/{id}',
+      name: 'plugins.update',
+      summary: 'Change settings, grant, mode or state',
+      scope: 'plugins:write',
+      limit: 'write',
+      params,
+      body: InstallUpdate,
+      example: { mode: 'simulate' },
+      errors: ['forbidden'],
+      responses: { 200: InstallShown },
+      write: (ctx, { params, body, ifMatch }) => updateInstall(ctx, params.id, body, ifMatch, rules),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/v1/plugins/{id}',
+      name: 'plugins.delete',
+      summary: 'Uninstall a plugin',
+      scope: 'plugins:write',
+      limit: 'write',
+      params,
+      responses: { 204: null },
+      write: (ctx, { params, ifMatch }) => uninstallPlugin(ctx, params.id, ifMatch, rules),
+    }),
+  ];
+}

@@ -1,0 +1,102 @@
+// Which plugins of a workspace listen to which event, in memory, so that an event nobody asked for costs a map look-up.
+// Loaded once per workspace, then moved along by each committed change of an install.
+import { LRUCache } from 'lru-cache';
+import type { Change } from '../changes/change.ts';
+import { parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
+import { tenantStatement, type Row } from '../store/statement.ts';
+import type { Scope, Store } from '../store/store.ts';
+import { installKind, type Install } from './installs/schema.ts';
+
+export interface Subscription {
+  readonly install: Install;
+  readonly type: string;
+  readonly filter: Filter | null;
+  readonly fields: FilterFields;
+  readonly self: 'skip' | 'deliver';
+  readonly order: 'issue' | 'none';
+}
+
+export interface Registry {
+  subscriptions(scope: Scope, eventType: string): Promise<readonly Subscription[]>;
+  /** An install that runs now; undefined when it is gone, paused or disabled. */
+  active(scope: Scope, installId: string): Promise<Install | undefined>;
+  source(scope: Scope, sha256: string): Promise<string>;
+  moveAlong(workspaceId: string, changes: readonly Change[]): void;
+}
+
+const activeInstalls = tenantStatement<Row>(
+  'plugins.active',
+  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
+);
+const readCode = tenantStatement<{ source: string }>(
+  'plugin_code.read',
+  'SELECT source FROM plugin_code WHERE workspace_id = :ws AND id = :sha256',
+);
+
+interface Listeners {
+  readonly installs: ReadonlyMap<string, Install>;
+  readonly byType: ReadonlyMap<string, readonly Subscription[]>;
+}
+
+const workspacesMax = 1_000;
+const sourceCharsMax = 32 * 1024 * 1024;
+const none: readonly Subscription[] = [];
+
+export function createRegistry(options: {
+  store: Store;
+  filterFields: (eventType: string) => FilterFields;
+}): Registry {
+  const { store } = options;
+  const loaded = new LRUCache<string, Listeners>({ max: workspacesMax });
+  const sources = new LRUCache<string, string>({
+    maxSize: sourceCharsMax,
+    sizeCalculation: (source) => source.length + 1,
+  });
+  const generation = new Map<string, number>();
+
+  const index = (installs: readonly Install[]): Listeners => {
+    const byType = new Map<string, Subscription[]>();
+    for (const install of installs)
+      for (const [type, { filter, self, order }] of Object.entries(install.manifest.on ?? {})) {
+        const fields = options.filterFields(type);
+        const subscription: Subscription = {
+          install,
+          type,
+          filter: filter ? parseFilter(filter, fields) : null,
+          fields,
+          self: self ?? 'skip',
+          order: order ?? 'issue',
+        };
+        byType.set(type, [...(byType.get(type) ?? []), subscription]);
+      }
+    return { installs: new Map(installs.map((install) => [install.id, install])), byType };
+  };
+
+  const of = async (scope: Scope): Promise<Listeners> => {
+    const known = loaded.get(scope.workspaceId);
+    if (known) return known;
+    const before = generation.get(scope.workspaceId);
+    const listeners = index((await store.read(scope, activeInstalls)).map(installKind.fromRow));
+    if (generation.get(scope.workspaceId) !== before) return of(scope);
+    loaded.set(scope.workspaceId, listeners);
+    return listeners;
+  };
+
+  return {
+    subscriptions: async (scope, eventType) => (await of(scope)).byType.get(eventType) ?? none,
+    active: async (scope, installId) => (await of(scope)).installs.get(installId),
+    async source(scope, sha256) {
+      const known = sources.get(`${scope.workspaceId} ${sha256}`);
+      if (known !== undefined) return known;
+      const row = await store.readOne(scope, readCode, { sha256 });
+      if (!row) throw new Error(`The code ${sha256} of an install is missing.`);
+      sources.set(`${scope.workspaceId} ${sha256}`, row.source);
+      return row.source;
+    },
+    moveAlong(workspaceId, changes) {
+      if (!changes.some(({ kind }) => kind === installKind.name)) return;
+      generation.set(workspaceId, (generation.get(workspaceId) ?? 0) + 1);
+      loaded.delete(workspaceId);
+    },
+  };
+}

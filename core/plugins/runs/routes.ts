@@ -1,0 +1,50 @@
+import { Type } from 'typebox';
+import type { WorkQueue } from '../../events/work.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
+import { pluginRef } from '../installs/ref.ts';
+import { getRun, listRuns, runSchedule, type RunActivity } from './runs.ts';
+import { RunShown, runStatuses } from './schema.ts';
+
+export function runRoutes(options: { queue: WorkQueue; activity: RunActivity }): Route[] {
+  const { queue, activity } = options;
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/plugins/{id}/runs',
+      name: 'plugins.runs',
+      summary: 'List the runs of a plugin, newest first',
+      scope: 'plugins:read',
+      limit: 'read',
+      params: Closed({ id: pluginRef }),
+      query: Closed({ ...pageQuery, status: Type.Optional(Type.Enum([...runStatuses])) }),
+      responses: { 200: pageOf(RunShown) },
+      errors: ['invalid_cursor'],
+      read: (ctx, { params, query }) => listRuns(ctx, params.id, query, activity),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/plugins/{id}/schedules/{name}/run',
+      name: 'plugins.run-schedule',
+      summary: 'Run a schedule of a plugin now',
+      description: 'Answers at once with the queued run; read it until it has ended.',
+      scope: 'plugins:write',
+      limit: 'write',
+      params: Closed({ id: pluginRef, name: Type.String({ pattern: '^[a-z][a-zA-Z0-9-]{0,39}$' }) }),
+      errors: ['conflict'],
+      responses: { 202: RunShown },
+      write: (ctx, { params }) => runSchedule(ctx, params.id, params.name, queue),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/runs/{id}',
+      name: 'runs.get',
+      summary: 'Get a run with its calls, effects, cost and logs',
+      scope: 'plugins:read',
+      limit: 'read',
+      params: Closed({ id: id('run') }),
+      responses: { 200: RunShown },
+      read: (ctx, { params }) => getRun(ctx, params.id, activity),
+    }),
+  ];
+}

@@ -1,0 +1,217 @@
+// Run rows: how a run is queued, ended and read. Runs with the same order key of one handler go one after the other: only
+// the first of them is due, and the batch that ends it makes the next one due.
+import { neverMs, type WorkItem, type WorkQueue } from '../../events/work.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+
+export type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
+
+export interface RunRow {
+  readonly id: string;
+  readonly install_id: string;
+  readonly handler_kind: 'event' | 'schedule';
+  readonly handler: string;
+  readonly order_key: string;
+  readonly sequence: number;
+  readonly event_id: string | null;
+  readonly root_event_id: string | null;
+  readonly depth: number;
+  readonly status: RunStatus;
+  readonly mode: string;
+  readonly attempt: number;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+  readonly cpu_ms: number | null;
+  readonly memory_bytes: number | null;
+  readonly wall_ms: number | null;
+  readonly queue_ms: number | null;
+  readonly events_json: string;
+  readonly calls_json: string;
+  readonly effects_json: string;
+  readonly logs_json: string;
+  readonly error_json: string | null;
+}
+
+export const runColumns = `id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth, status, mode, attempt,
+  created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json`;
+
+const insertRun = tenantStatement(
+  'runs.insert',
+  `INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth,
+     status, mode, attempt, created_at, finished_at, error_json)
+   VALUES (:ws, :id, :installId, :handlerKind, :handler, :orderKey, :sequence, :eventId, :rootEventId, :depth,
+     :status, :mode, 0, :now, :finishedAt, :error)`,
+);
+/** Due now when nothing of the same order key is open before it, otherwise when that ends. */
+const queueRun = tenantStatement(
+  'runs.queue',
+  `INSERT INTO due_work (workspace_id, id, kind, due_at, lease_until, lease_owner, epoch)
+   SELECT :ws, :id, 'run', CASE WHEN blocked THEN :never ELSE :now END, CASE WHEN blocked THEN 0 ELSE :leaseUntil END, :owner, 1
+   FROM (SELECT EXISTS (SELECT 1 FROM runs WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
+     AND order_key = :orderKey AND sequence < :sequence AND status IN ('queued', 'running', 'retrying')) AS blocked)
+   RETURNING id, epoch, CASE WHEN lease_until > 0 THEN due_at ELSE :never END AS due_at`,
+);
+const releaseNext = tenantStatement(
+  'runs.release_next',
+  `UPDATE due_work SET due_at = :now, lease_until = :leaseUntil, lease_owner = :owner, epoch = epoch + 1
+   WHERE workspace_id = :ws AND due_at = :never AND id = (SELECT id FROM runs WHERE workspace_id = :ws AND install_id = :installId
+     AND handler = :handler AND order_key = :orderKey AND sequence > :sequence AND status IN ('queued', 'running', 'retrying')
+     ORDER BY sequence LIMIT 1)
+   RETURNING id, epoch, CASE WHEN lease_until > 0 THEN due_at ELSE :never END AS due_at`,
+);
+const record = tenantStatement(
+  'runs.record',
+  `UPDATE runs SET status = :status, attempt = :attempt, started_at = :startedAt, finished_at = :finishedAt, cpu_ms = :cpuMs,
+     memory_bytes = :memoryBytes, wall_ms = :wallMs, queue_ms = :queueMs, events_json = :events, calls_json = :calls,
+     effects_json = :effects, logs_json = :logs, error_json = :error
+   WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
+);
+const findRunRow = tenantStatement<RunRow>(
+  'runs.find',
+  `SELECT ${runColumns} FROM runs WHERE workspace_id = :ws AND id = :id`,
+);
+const countOfRoot = tenantStatement<{ count: number }>(
+  'runs.of_root',
+  'SELECT count(*) AS count FROM (SELECT 1 FROM runs WHERE workspace_id = :ws AND root_event_id = :rootEventId LIMIT 100)',
+);
+const openOfHandler = tenantStatement<{ id: string }>(
+  'runs.open_of_handler',
+  `SELECT id FROM runs WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
+     AND status IN ('queued', 'running', 'retrying') LIMIT 1`,
+);
+
+export interface NewRun {
+  readonly id: string;
+  readonly installId: string;
+  readonly handler: { readonly kind: 'event' | 'schedule'; readonly name: string };
+  readonly orderKey: string;
+  readonly sequence: number;
+  readonly eventId: string | null;
+  readonly rootEventId: string | null;
+  readonly depth: number;
+  readonly mode: string;
+}
+
+/** The last of the two ops returns the row for `WorkQueue.adopt`. */
+export function queueRunOps(queue: WorkQueue, scope: Scope, run: NewRun, nowMs: number): [Op, Op] {
+  const leaseUntil = queue.leaseUntil(nowMs);
+  return [
+    tenantOp(scope, insertRun, {
+      ...rowOf(run),
+      status: 'queued',
+      now: nowMs,
+      finishedAt: null,
+      error: null,
+    }),
+    tenantOp(scope, queueRun, {
+      id: run.id,
+      installId: run.installId,
+      handler: run.handler.name,
+      orderKey: run.orderKey,
+      sequence: run.sequence,
+      now: nowMs,
+      never: neverMs,
+      leaseUntil,
+      owner: queue.owner,
+    }),
+  ];
+}
+
+/** A run that was cut before it began, kept so that its owner sees why nothing happened. */
+export function deadRunOp(
+  scope: Scope,
+  run: NewRun,
+  error: { code: string; message: string },
+  nowMs: number,
+): Op {
+  return tenantOp(scope, insertRun, {
+    ...rowOf(run),
+    status: 'dead',
+    now: nowMs,
+    finishedAt: nowMs,
+    error: JSON.stringify(error),
+  });
+}
+
+function rowOf(run: NewRun) {
+  return {
+    id: run.id,
+    installId: run.installId,
+    handlerKind: run.handler.kind,
+    handler: run.handler.name,
+    orderKey: run.orderKey,
+    sequence: run.sequence,
+    eventId: run.eventId,
+    rootEventId: run.rootEventId,
+    depth: run.depth,
+    mode: run.mode,
+  };
+}
+
+export interface RunRecord {
+  readonly status: RunStatus;
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  readonly wallMs: number;
+  readonly queueMs: number;
+  readonly events: readonly { id: string; type: string }[];
+  readonly calls: readonly unknown[];
+  readonly effects: readonly unknown[];
+  readonly logs: readonly unknown[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {
+  const { events, calls, effects, logs, error, ...plain } = run;
+  return tenantOp(
+    scope,
+    record,
+    {
+      id,
+      ...plain,
+      memoryBytes: Math.round(plain.memoryBytes),
+      events: JSON.stringify(events),
+      calls: JSON.stringify(calls),
+      effects: JSON.stringify(effects),
+      logs: JSON.stringify(logs),
+      error: error && JSON.stringify(error),
+    },
+    { expectRows: 1 },
+  );
+}
+
+/** Makes the next run of the same order key due; its returned row is for `WorkQueue.adopt`. */
+export function releaseNextOp(queue: WorkQueue, item: WorkItem, run: RunRow, nowMs: number): Op {
+  return tenantOp(item.scope, releaseNext, {
+    installId: run.install_id,
+    handler: run.handler,
+    orderKey: run.order_key,
+    sequence: run.sequence,
+    now: nowMs,
+    never: neverMs,
+    leaseUntil: queue.leaseUntil(nowMs),
+    owner: queue.owner,
+  });
+}
+
+export function findRun(store: Store, scope: Scope, id: string): Promise<RunRow | undefined> {
+  return store.readOne(scope, findRunRow, { id });
+}
+
+/** At most 100 are counted. */
+export async function runsOfRoot(store: Store, scope: Scope, rootEventId: string): Promise<number> {
+  return (await store.readOne(scope, countOfRoot, { rootEventId }))?.count ?? 0;
+}
+
+export async function hasOpenRun(
+  store: Store,
+  scope: Scope,
+  installId: string,
+  handler: string,
+): Promise<boolean> {
+  return (await store.readOne(scope, openOfHandler, { installId, handler })) !== undefined;
+}

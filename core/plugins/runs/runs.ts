@@ -1,0 +1,129 @@
+// Reads runs, and queues one of a schedule on request.
+import type { ChangeSet } from '../../changes/change.ts';
+import { cursorOf, type PageParameters } from '../../changes/list.ts';
+import { isoTime } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import type { WorkQueue } from '../../events/work.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { limitDefault } from '../../lib/schema.ts';
+import { readPage } from '../../store/page.ts';
+import { getInstall } from '../installs/installs.ts';
+import { findRun, hasOpenRun, queueRunOps, runColumns, type NewRun, type RunRow } from './rows.ts';
+
+/** Whether a queued run is being worked on right now, which only its worker knows. */
+export interface RunActivity {
+  isActive(runId: string): boolean;
+}
+
+export async function listRuns(
+  ctx: Context,
+  pluginId: string,
+  query: PageParameters & { status?: string },
+  activity: RunActivity,
+) {
+  const { id: installId } = await getInstall(ctx, pluginId);
+  const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
+    table: 'runs',
+    select: runColumns,
+    where: [
+      { sql: 'install_id = :installId', params: { installId } },
+      ...(query.status === undefined ? [] : [{ sql: 'status = :status', params: { status: query.status } }]),
+    ],
+    order: [{ sql: 'created_at', direction: 'desc' }],
+    limit: query.limit ?? limitDefault,
+    after: cursorOf(query),
+  });
+  return { data: data.map((row) => showRun(row as unknown as RunRow, activity)), pageInfo };
+}
+
+export async function getRun(ctx: Context, id: string, activity: RunActivity) {
+  const row = await findRun(ctx.store, ctx.scope, id);
+  if (!row) throw notFound();
+  return showRun(row, activity);
+}
+
+export async function runSchedule(
+  ctx: Context,
+  pluginId: string,
+  schedule: string,
+  queue: WorkQueue,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, pluginId);
+  if (!install.manifest.schedules?.[schedule]) throw notFound();
+  if (install.state !== 'active')
+    throw new ApiError(
+      'conflict',
+      `The plugin is ${install.state}: ${install.stateReason ?? 'activate it first'}.`,
+    );
+  if (await hasOpenRun(ctx.store, ctx.scope, install.id, schedule))
+    throw new ApiError('conflict', 'A run of this schedule is open already; wait for it.');
+  const run: NewRun = {
+    id: ctx.ids.next('run'),
+    installId: install.id,
+    handler: { kind: 'schedule', name: schedule },
+    orderKey: 'schedule',
+    sequence: ctx.nowMs(),
+    eventId: null,
+    rootEventId: null,
+    depth: 0,
+    mode: install.mode,
+  };
+  const now = ctx.nowMs();
+  const body = {
+    id: run.id,
+    pluginId: install.id,
+    handler: schedule,
+    handlerKind: 'schedule',
+    status: 'queued',
+    eventId: null,
+    mode: run.mode,
+    attempt: 0,
+    depth: 0,
+    events: [],
+    calls: [],
+    effects: [],
+    cpuMs: null,
+    memoryBytes: null,
+    wallMs: null,
+    queueMs: null,
+    logs: [],
+    error: null,
+    createdAt: isoTime(now),
+    startedAt: null,
+    finishedAt: null,
+  };
+  return {
+    changes: [],
+    ops: queueRunOps(queue, ctx.scope, run, now),
+    adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
+    body,
+    status: 202,
+    location: `${ctx.baseUrl}/api/v1/runs/${run.id}`,
+  };
+}
+
+function showRun(row: RunRow, activity: RunActivity) {
+  return {
+    id: row.id,
+    pluginId: row.install_id,
+    handler: row.handler,
+    handlerKind: row.handler_kind,
+    status: row.status === 'queued' && activity.isActive(row.id) ? 'running' : row.status,
+    eventId: row.event_id,
+    mode: row.mode,
+    attempt: row.attempt,
+    depth: row.depth,
+    events: JSON.parse(row.events_json),
+    calls: JSON.parse(row.calls_json),
+    effects: JSON.parse(row.effects_json),
+    cpuMs: row.cpu_ms,
+    memoryBytes: row.memory_bytes,
+    wallMs: row.wall_ms,
+    queueMs: row.queue_ms,
+    logs: JSON.parse(row.logs_json),
+    error: row.error_json === null ? null : JSON.parse(row.error_json),
+    createdAt: isoTime(row.created_at),
+    startedAt: isoTime(row.started_at),
+    finishedAt: isoTime(row.finished_at),
+  };
+}

@@ -1,0 +1,50 @@
+// The public shape of a run: what it saw, called, changed and cost.
+import { Type } from 'typebox';
+import { Closed, id, named, nullable, time } from '../../lib/schema.ts';
+
+export const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
+const ms = nullable(Type.Number());
+
+export const RunShown = named(
+  'Run',
+  Closed({
+    id: id('run'),
+    pluginId: Type.String({ description: 'The install.' }),
+    handler: Type.String({ description: 'The event type or the schedule.' }),
+    handlerKind: Type.Enum(['event', 'schedule']),
+    status: Type.Enum([...runStatuses]),
+    eventId: nullable(id('event')),
+    mode: Type.Enum(['apply', 'simulate']),
+    attempt: Type.Integer({ minimum: 0, description: 'Attempts made.' }),
+    depth: Type.Integer({ description: 'Plugin runs that led to the event.' }),
+    events: Type.Array(Closed({ id: id('event'), type: Type.String() }), {
+      description: 'The events that its effects made.',
+    }),
+    calls: Type.Array(
+      Closed({ op: Type.String(), ok: Type.Boolean(), code: nullable(Type.String()), ms: Type.Number() }),
+    ),
+    effects: Type.Array(
+      Closed({
+        kind: Type.String(),
+        id: Type.String(),
+        action: Type.Enum(['create', 'update']),
+        fields: Type.Array(Type.String()),
+      }),
+    ),
+    cpuMs: ms,
+    memoryBytes: nullable(Type.Integer()),
+    wallMs: ms,
+    queueMs: ms,
+    logs: Type.Array(
+      Closed({
+        level: Type.Enum(['debug', 'info', 'warn', 'error']),
+        message: Type.String(),
+        atMs: Type.Number(),
+      }),
+    ),
+    error: nullable(Closed({ code: Type.String(), message: Type.String() })),
+    createdAt: time,
+    startedAt: nullable(time),
+    finishedAt: nullable(time),
+  }),
+);

@@ -1,0 +1,151 @@
+// The plugin runtime: installs, the consumer that makes runs of events, the queue that performs them, and schedules.
+import type { Committer } from '../changes/commit.ts';
+import type { Directory, Services } from '../context.ts';
+import { createConsumer } from '../events/consumer.ts';
+import { createWorkQueue } from '../events/work.ts';
+import type { App } from '../http/app.ts';
+import type { InProcessCalls } from '../http/principal.ts';
+import type { Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { FilterFields } from '../lib/filter.ts';
+import { systemStatement } from '../store/statement.ts';
+import type { SandboxOnDemand } from './sandbox-on-demand.ts';
+import type { Scope } from '../store/store.ts';
+import { createFailureWatch } from './failures.ts';
+import { installRoutes } from './installs/routes.ts';
+import { installKind, type Install } from './installs/schema.ts';
+import { kvRoutes } from './kv/routes.ts';
+import { createPlanner } from './planner.ts';
+import { createRegistry } from './registry.ts';
+import { createRunner } from './runner.ts';
+import { runRoutes } from './runs/routes.ts';
+import { createSchedules } from './schedules.ts';
+
+/** Runs in flight; the sandbox runs one at a time per partition and decides how many at once. */
+const concurrentRuns = 256;
+
+const anyInstall = systemStatement<{ id: string }>(
+  'plugins.any',
+  'the sandbox starts with the process when any workspace has a plugin',
+  "SELECT id FROM plugins WHERE deleted_at IS NULL AND state = 'active' LIMIT 1",
+);
+
+export interface PluginRuntime {
+  readonly routes: readonly Route[];
+  start(): Promise<void>;
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createPluginRuntime(options: {
+  services: Services;
+  clock: Clock;
+  random: () => number;
+  owner: string;
+  committer: Committer;
+  inProcess: InProcessCalls;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  sandbox: SandboxOnDemand;
+  /** The door; known once the app is made of these routes among others. */
+  app: () => App;
+  filterFields: (eventType: string) => FilterFields;
+  serverVersion: string;
+}): PluginRuntime {
+  const { services, clock, owner, committer, sandbox, filterFields } = options;
+  const { store, log, ids } = services;
+  const registry = createRegistry({ store, filterFields });
+  const failures = createFailureWatch(clock.nowMs);
+
+  const disable = async (
+    scope: Scope,
+    install: Install,
+    why: { state: Install['state']; reason: string },
+  ): Promise<void> => {
+    const change = installKind.update(install, { state: why.state, stateReason: why.reason }, clock.nowMs());
+    if (!change) return;
+    const author = {
+      scope,
+      actor: { kind: 'system' as const, id: 'sandbox', name: 'Sandbox' },
+      cause: null,
+      requestId: null,
+      traceparent: null,
+      directory: await options.directoryOf(scope),
+    };
+    const committed = await committer.commit(author, [change], [], schedules.opsFor(change.after, { scope }));
+    if (committed.ok)
+      log('warn', 'plugin disabled', {
+        workspaceId: scope.workspaceId,
+        installId: install.id,
+        reason: why.reason,
+      });
+  };
+
+  /** Ahead of the first run, so that it need not wait for the start. */
+  const warm = (): void => {
+    sandbox
+      .get()
+      .catch((error: unknown) => log('error', 'the sandbox did not start', { error: String(error) }));
+  };
+
+  const runner = createRunner({
+    store,
+    clock,
+    log,
+    random: options.random,
+    committer,
+    app: options.app,
+    inProcess: options.inProcess,
+    directoryOf: options.directoryOf,
+    registry,
+    sandbox,
+    failures,
+    disable,
+  });
+  const runs = createWorkQueue({
+    store,
+    clock,
+    log,
+    kind: 'run',
+    owner,
+    concurrency: concurrentRuns,
+    perform: runner.perform,
+  });
+  const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
+  const plan = createPlanner({ store, clock, ids, registry, queue: runs, remember: runner.remember });
+  const consumer = createConsumer({ store, name: 'plugins', log, plan });
+
+  committer.onCommit((workspaceId, changes) => {
+    registry.moveAlong(workspaceId, changes);
+    for (const change of changes)
+      if (change.kind === installKind.name) {
+        sandbox.evict(change.id);
+        failures.forget(change.id);
+        warm();
+      }
+  });
+
+  const rules = {
+    filterFields,
+    serverVersion: options.serverVersion,
+    scheduleOps: schedules.opsFor,
+  };
+  return {
+    routes: [...installRoutes(rules), ...runRoutes({ queue: runs, activity: runner }), ...kvRoutes],
+    async start() {
+      if ((await store.readSystem(anyInstall)).length > 0) warm();
+      await runs.start();
+      await schedules.queue.start();
+      await consumer.start();
+    },
+    async settled() {
+      await consumer.settled();
+      await schedules.queue.settled();
+      await runs.settled();
+    },
+    async stop() {
+      await consumer.stop();
+      await schedules.queue.stop();
+      await runs.stop();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+// The sandbox is started with the first plugin and not before: an installation without plugins pays neither its memory nor
+// its start.
+import type { Sandbox, SandboxStatus } from '../sandbox/supervisor.ts';
+
+export interface SandboxOnDemand {
+  /** Starts it when needed. @throws Error when it cannot start; the next call tries again */
+  get(): Promise<Sandbox>;
+  evict(installId: string): void;
+  status(): SandboxStatus | { readonly state: 'unused' | 'starting' | 'down' };
+  stop(): Promise<void>;
+}
+
+export function createSandboxOnDemand(start: () => Promise<Sandbox>): SandboxOnDemand {
+  let starting: Promise<Sandbox> | null = null;
+  let running: Sandbox | null = null;
+  let failed = false;
+  return {
+    get() {
+      starting ??= start().then(
+        (sandbox) => {
+          running = sandbox;
+          failed = false;
+          return sandbox;
+        },
+        (error: unknown) => {
+          starting = null;
+          failed = true;
+          throw error;
+        },
+      );
+      return starting;
+    },
+    evict: (installId) => running?.evict(installId),
+    status: () => running?.status() ?? { state: starting ? 'starting' : failed ? 'down' : 'unused' },
+    async stop() {
+      await starting?.catch(() => undefined);
+      await running?.stop();
+    },
+  };
+}
