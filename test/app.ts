@@ -92,7 +92,7 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
   const clock = options.clock ?? createClock();
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'tatami-test-'));
   const logs: LogEntry[] = [];
-  const log: Log = (level, message, fields = {}) => void logs.push({ level, message, fields });
+  const log: Log = (level, message, fields: object = {}) => void logs.push({ level, message, fields });
   const flags: Flags = { rateLimit: 'off', port: '0', ...options.flags, dataDir };
   const tatami = await serve({ config: readConfig(flags, {}), log, clock });
   const add = (name: string, teamKey: string): Promise<FirstWorkspace> =>
