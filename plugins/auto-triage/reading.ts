@@ -6,8 +6,8 @@ import { KINDS, type Kind } from './model/kind.ts';
 import type { Example } from './model/train.ts';
 import { BODY_CHARS_MAX } from './model/document.ts';
 
-/** Learning time grows with the square and cube of it. */
-const PER_KIND_MAX = 100;
+/** More teach little more, and learning time grows with the square and cube of it. */
+const PER_KIND_MAX = 80;
 const PAGE = 40;
 /** Pages per kind, small ones after a refusal included. */
 const PAGES_MAX = 12;

@@ -28,7 +28,7 @@ const LINE_CHARS_MAX = 2000;
 
 const FENCE = /^[ \t]*(?:```|~~~)/;
 const HEADING = /^(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]{2,80})\*\*:?|<summary>(.{2,80}?)<\/summary>)\s*$/;
-const FIELD = /^(?:[-*]\s+)?\*{0,2}([A-Za-z][^:*]{1,60}?)\*{0,2}\s*:\*{0,2}\s*(\S.{0,80})?$/;
+const FIELD = /^(?:[-*]\s+)?\*{0,2}([A-Za-z][^:*]{1,60}?)\*{0,2}\s*:(?!\/\/)\*{0,2}\s*(\S.{0,80})?$/;
 
 /** Never throws: any two strings are a document. */
 export function parseDocument(issue: IssueText): Document {

@@ -2,6 +2,7 @@
  * Which features of an issue pulled a prediction most, in words a person reads. Words, pairs and template lines add their
  * own share to the score; what the form adds is found by leaving one feature out.
  */
+import { findCues } from './cues.ts';
 import { parseDocument, type Document, type IssueText } from './document.ts';
 import { countFeatures, type BlockName } from './features.ts';
 import { KINDS, type Kind } from './kind.ts';
@@ -47,10 +48,11 @@ function wordReasons(predictor: Predictor, document: Document, at: 0 | 1 | 2): R
 }
 
 function formReasons(predictor: Predictor, document: Document, at: 0 | 1 | 2): Reason[] {
-  const point = predictor.pointOf(document);
+  const hits = findCues(document);
+  const point = predictor.pointOf(document, hits);
   const distances = predictor.distancesOf(point);
   const score = predictor.formScores(distances)[at];
-  return structure(document).flatMap(({ name, value, shown, quote }, column) => {
+  return structure(document, hits).flatMap(({ name, value, shown, quote }, column) => {
     if (!shown || value <= 0) return [];
     const own = predictor.columnDistances(point[column] ?? 0, column);
     const without = predictor.columnDistances(0, column);

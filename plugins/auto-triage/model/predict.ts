@@ -1,5 +1,6 @@
 /** Answers for one issue: the probability of each kind by a stored model, or by the rule alone where there is none. */
 import { probabilitiesOf, type Answers, type Calibration } from './calibrate.ts';
+import { findCues, type CueHit } from './cues.ts';
 import { FREQUENCY_VALUES, levelAt, SIGNED_VALUES } from './codec.ts';
 import { parseDocument, type Document, type IssueText } from './document.ts';
 import { countFeatures } from './features.ts';
@@ -20,7 +21,8 @@ export type Prediction = {
 const RULE_ALONE: Calibration = { slope: 0, ruleSlope: 0.25, bias: [0, 0, 0] };
 
 export function predictByRule(issue: IssueText): Prediction {
-  return toPrediction({ learned: [0, 0, 0], rule: ruleScores(parseDocument(issue)) }, RULE_ALONE);
+  const document = parseDocument(issue);
+  return toPrediction({ learned: [0, 0, 0], rule: ruleScores(document, findCues(document)) }, RULE_ALONE);
 }
 
 /** A stored model with what it needs at hand: worth keeping between issues. */
@@ -41,10 +43,11 @@ export class Predictor {
   }
 
   predictDocument(document: Document): Prediction {
+    const hits = findCues(document);
     const words = this.wordScores(this.vectorOf(document));
-    const form = this.formScores(this.distancesOf(this.pointOf(document)));
+    const form = this.formScores(this.distancesOf(this.pointOf(document, hits)));
     const learned: Scores = [words[0] + form[0], words[1] + form[1], words[2] + form[2]];
-    return toPrediction({ learned, rule: ruleScores(document) }, this.model.calibration);
+    return toPrediction({ learned, rule: ruleScores(document, hits) }, this.model.calibration);
   }
 
   vectorOf(document: Document): SparseVector {
@@ -52,9 +55,9 @@ export class Predictor {
     return toVector(countFeatures(document), (bucket) => this.#rarities[levelAt(frequencies, bucket)] ?? 0);
   }
 
-  pointOf(document: Document): Float64Array {
+  pointOf(document: Document, hits: readonly CueHit[]): Float64Array {
     return toPoint(
-      structure(document).map(({ value }) => value),
+      structure(document, hits).map(({ value }) => value),
       this.model.form.scales,
     );
   }

@@ -1,25 +1,14 @@
 /** What the hand-written cues of the lexicon say about an issue, before anything is learned. */
+import type { CueHit } from './cues.ts';
 import type { Document } from './document.ts';
 import type { Scores } from './kind.ts';
-import { CUES } from './lexicon.ts';
-
-const OPENING_CHARS = 400;
 
 /** Votes for each kind, less their mean; about -10 to 10. A cue in the title counts twice. */
-export function ruleScores(document: Document): Scores {
-  const title = document.title.toLowerCase();
-  const prose = document.prose.toLowerCase().slice(0, 6000);
-  const opening = prose.slice(0, OPENING_CHARS);
-  const votes: [number, number, number] = [
-    document.code.length > 300 ? 1.5 : 0,
-    0,
-    title.includes('?') ? 3 : 0,
-  ];
-  for (const cue of CUES) {
+export function ruleScores({ title, code }: Document, hits: readonly CueHit[]): Scores {
+  const votes: [number, number, number] = [code.length > 300 ? 1.5 : 0, 0, title.includes('?') ? 3 : 0];
+  for (const { cue, title: inTitle, opening, prose } of hits) {
     const times =
-      (cue.pattern.test(title) ? 2 : 0) +
-      (cue.pattern.test(opening) ? 1 : 0) +
-      (cue.pattern.test(prose) ? 0.5 : 0);
+      (inTitle === undefined ? 0 : 2) + (opening === undefined ? 0 : 1) + (prose === undefined ? 0 : 0.5);
     if (times === 0) continue;
     for (const kind of [0, 1, 2] as const) votes[kind] += times * cue.votes[kind];
   }

@@ -2,8 +2,8 @@
  * Numbers about the form of an issue: lengths, marks, code, traces, links, cues of the lexicon in title and prose, and
  * the rates of function words. Bounded roughly to 0–3 each, so that the kernel over them needs no learned scale.
  */
+import type { CueHit } from './cues.ts';
 import type { Document } from './document.ts';
-import { CUES } from './lexicon.ts';
 import { ANSWERS, COUNTS, FLAGS, FUNCTION_WORDS, type Part } from './measures.ts';
 
 export type Measured = {
@@ -16,10 +16,9 @@ export type Measured = {
 };
 
 const PROSE_CHARS_MAX = 6000;
-const OPENING_CHARS = 300;
 
 /** Always the same names in the same order. */
-export function structure(document: Document): Measured[] {
+export function structure(document: Document, hits: readonly CueHit[]): Measured[] {
   const parts = partsOf(document);
   const words = parts.proseLow.match(/[a-z']+/g) ?? [];
   return [
@@ -39,7 +38,7 @@ export function structure(document: Document): Measured[] {
       shown,
       value: document.sections.some((section) => pattern.test(section.value)) ? value : 0,
     })),
-    ...cues(parts),
+    ...cues(hits),
     ...functionWords(words),
   ];
 }
@@ -91,18 +90,12 @@ function lengths(
   return Object.entries(values).map(([name, value]) => ({ name, value }));
 }
 
-function cues({ titleLow, proseLow }: Record<Part, string>): Measured[] {
-  const opening = proseLow.slice(0, OPENING_CHARS);
-  return CUES.flatMap(({ name, pattern }) => {
-    const title = pattern.exec(titleLow)?.[0];
-    const prose = pattern.exec(proseLow)?.[0];
-    const start = prose === undefined ? undefined : pattern.exec(opening)?.[0];
-    return [
-      { name: `${name} in the title`, value: title === undefined ? 0 : 1.5, quote: title, shown: true },
-      { name: `${name} at the start`, value: start === undefined ? 0 : 1, quote: start, shown: true },
-      { name, value: prose === undefined ? 0 : 1, quote: prose, shown: true },
-    ];
-  });
+function cues(hits: readonly CueHit[]): Measured[] {
+  return hits.flatMap(({ cue: { name }, title, opening, prose }) => [
+    { name: `${name} in the title`, value: title === undefined ? 0 : 1.5, quote: title, shown: true },
+    { name: `${name} at the start`, value: opening === undefined ? 0 : 1, quote: opening, shown: true },
+    { name, value: prose === undefined ? 0 : 1, quote: prose, shown: true },
+  ]);
 }
 
 function functionWords(words: readonly string[]): Measured[] {

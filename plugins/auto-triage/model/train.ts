@@ -4,6 +4,7 @@
  * grants CPU in short slices.
  */
 import { calibrate } from './calibrate.ts';
+import { findCues } from './cues.ts';
 import { encodeLevels, FREQUENCY_VALUES, toFrequencyLevel, toSignedLevel } from './codec.ts';
 import { parseDocument, type IssueText } from './document.ts';
 import { BUCKETS, countFeatures, type Block } from './features.ts';
@@ -27,8 +28,9 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
   for (const example of examples) {
     const document = parseDocument(example);
     documents.push(countFeatures(document));
-    rules.push(ruleScores(document));
-    forms.push(Float64Array.from(structure(document), ({ value }) => value));
+    const hits = findCues(document);
+    rules.push(ruleScores(document, hits));
+    forms.push(Float64Array.from(structure(document, hits), ({ value }) => value));
     yield 1000 + document.body.length * 2;
   }
   const frequencies = documentFrequencies(documents);
@@ -86,26 +88,26 @@ function* linearKernel(
 ): Generator<number, LowerMatrix> {
   const starts = new Int32Array(BUCKETS + 1);
   for (let bucket = 0; bucket < BUCKETS; bucket++)
-    starts[bucket + 1] = (starts[bucket] ?? 0) + (frequencies[bucket] ?? 0);
-  const owners = new Uint16Array(starts[BUCKETS] ?? 0);
+    starts[bucket + 1] = (starts[bucket] as number) + (frequencies[bucket] as number);
+  const owners = new Uint16Array(starts[BUCKETS] as number);
   const values = new Float32Array(owners.length);
-  const fill = starts.slice(0, BUCKETS);
+  const ends = starts.slice(0, BUCKETS);
   yield BUCKETS / 10;
   for (const [owner, vector] of vectors.entries()) {
     for (let i = 0; i < vector.buckets.length; i++) {
-      const bucket = vector.buckets[i] ?? 0;
-      const at = fill[bucket] ?? 0;
-      fill[bucket] = at + 1;
+      const bucket = vector.buckets[i] as number;
+      const at = ends[bucket] as number;
+      ends[bucket] = at + 1;
       owners[at] = owner;
-      values[at] = vector.values[i] ?? 0;
+      values[at] = vector.values[i] as number;
     }
     yield vector.buckets.length / 5;
   }
   const kernel: LowerMatrix = vectors.map((_, i) => new Float64Array(i + 1));
   let done = 0;
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
-    const start = starts[bucket] ?? 0;
-    const end = starts[bucket + 1] ?? 0;
+    const start = starts[bucket] as number;
+    const end = ends[bucket] as number;
     for (let p = start; p < end; p++) {
       const row = kernel[owners[p] as number] as Float64Array;
       const value = values[p] as number;
@@ -116,11 +118,11 @@ function* linearKernel(
       }
     }
     done += 1 + ((end - start) * (end - start)) / 2;
-    if (done > 100_000) {
-      yield done / 20;
-      done = 0;
-    }
+    if (done < 100_000) continue;
+    yield done / 20;
+    done = 0;
   }
+  yield done / 20;
   return kernel;
 }
 

@@ -13,9 +13,13 @@ export function documentFrequencies(documents: readonly (readonly Block[])[]): U
   return seen;
 }
 
-/** Largest for a bucket that no document has. */
+/** What more than this share of the documents has says nothing, and costs most. */
+const COMMON_SHARE = 0.5;
+
+/** Largest for a bucket that no document has, 0 for one that is common. */
 export function rarity(frequency: number, documents: number): number {
-  return Math.log((documents + 1) / (Math.min(frequency, documents) + 1)) + 1;
+  if (frequency > documents * COMMON_SHARE) return 0;
+  return Math.log((documents + 1) / (frequency + 1)) + 1;
 }
 
 export function toVector(blocks: readonly Block[], rarityOf: (bucket: number) => number): SparseVector {
@@ -27,14 +31,16 @@ export function toVector(blocks: readonly Block[], rarityOf: (bucket: number) =>
     const start = at;
     let squares = 0;
     for (let i = 0; i < block.buckets.length; i++) {
-      const bucket = block.buckets[i] ?? 0;
-      const value = (1 + Math.log(block.counts[i] ?? 1)) * rarityOf(bucket);
+      const bucket = block.buckets[i] as number;
+      const rarity = rarityOf(bucket);
+      if (rarity === 0) continue;
+      const value = (1 + Math.log(block.counts[i] as number)) * rarity;
       buckets[at] = bucket;
       values[at++] = value;
       squares += value * value;
     }
     const scale = Math.sqrt(BLOCK_WEIGHTS[block.name] / (squares || 1));
-    for (let i = start; i < at; i++) values[i] = (values[i] ?? 0) * scale;
+    for (let i = start; i < at; i++) values[i] = (values[i] as number) * scale;
   }
-  return { buckets, values };
+  return { buckets: buckets.subarray(0, at), values: values.subarray(0, at) };
 }
