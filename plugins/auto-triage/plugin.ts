@@ -42,7 +42,7 @@ export default definePlugin<Scopes, Settings>({
       },
     },
   },
-  limits: { cpuMs: 250, memoryMb: 128 },
+  limits: { cpuMs: 250, memoryMb: 64 },
   on: { 'issue.created': { order: 'issue', handle: (event, ctx) => triage(event.data, ctx) } },
   schedules: {
     learn: { cron: '17 * * * *', overlap: 'skip', limits: { cpuMs: 10_000 }, handle: (_, ctx) => learn(ctx) },
