@@ -40,13 +40,15 @@ const claim = systemStatement<{ workspace_id: string; id: string; epoch: number 
   'workers serve all workspaces, earliest first',
   `UPDATE due_work SET lease_until = :until, lease_owner = :owner, epoch = epoch + 1
    WHERE (workspace_id, id) IN (
-     SELECT workspace_id, id FROM due_work WHERE kind = :kind AND due_at <= :now AND lease_until <= :now ORDER BY due_at LIMIT :limit)
+     SELECT workspace_id, id FROM due_work WHERE kind = :kind AND due_at <= :now AND lease_until <= :now
+       AND (lease_owner IS NULL OR lease_owner <> :owner) ORDER BY due_at LIMIT :limit)
    RETURNING workspace_id, id, epoch`,
 );
 const nextDue = systemStatement<{ due_at: number | null }>(
   'due_work.next',
   'workers serve all workspaces, earliest first',
-  'SELECT due_at FROM due_work WHERE kind = :kind AND lease_until <= :now ORDER BY due_at LIMIT 1',
+  `SELECT due_at FROM due_work WHERE kind = :kind AND lease_until <= :now AND (lease_owner IS NULL OR lease_owner <> :owner)
+   ORDER BY due_at LIMIT 1`,
 );
 const dropLeases = systemStatement(
   'due_work.drop_leases',
@@ -93,7 +95,8 @@ export function createWorkQueue(options: {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
 }): WorkQueue {
   const { store, clock, log, kind, owner } = options;
-  const held = new Map<string, WorkItem>();
+  // A lease of our own never runs out for ourselves: what is held here is claimed by nobody else of this process.
+  const held = new Set<string>();
   const waiting: WorkItem[] = [];
   let active = 0;
   let stopped = false;
@@ -103,14 +106,7 @@ export function createWorkQueue(options: {
   let idle: (() => void)[] = [];
 
   const hold = (item: WorkItem): void => {
-    const known = held.get(item.id);
-    held.set(item.id, item);
-    if (known) {
-      // Our own lease ran out while it waited here; the new epoch is ours too.
-      const at = waiting.indexOf(known);
-      if (at >= 0) waiting[at] = item;
-      return;
-    }
+    held.add(item.id);
     waiting.push(item);
   };
 
@@ -120,6 +116,20 @@ export function createWorkQueue(options: {
       if (!item) break;
       active++;
       void performOne(item);
+    }
+  };
+
+  /** Until it is given back, nobody can take it: so try until it is, or until the process ends and its leases with it. */
+  const giveBack = async (item: WorkItem): Promise<void> => {
+    for (;;) {
+      try {
+        await store.commit([queue.defer(item, clock.nowMs() + 5_000)]);
+        return;
+      } catch (error) {
+        if (stopped) return;
+        log('warn', 'work could not be given back', { kind, id: item.id, error: String(error) });
+        await new Promise<void>((resolve) => void clock.after(1_000, resolve));
+      }
     }
   };
 
@@ -133,7 +143,7 @@ export function createWorkQueue(options: {
         workspaceId: item.scope.workspaceId,
         error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
-      await store.commit([queue.defer(item, clock.nowMs() + 5_000)]).catch(() => undefined);
+      await giveBack(item);
     }
     held.delete(item.id);
     active--;
@@ -153,7 +163,7 @@ export function createWorkQueue(options: {
     const now = clock.nowMs();
     const limit = Math.min(options.concurrency * 2, heldMax - held.size);
     if (limit <= 0) return;
-    const [due] = await store.readSystem(nextDue, { kind, now });
+    const [due] = await store.readSystem(nextDue, { kind, now, owner });
     if (due?.due_at == null || stopped) return;
     if (due.due_at > now) {
       cancelTimer?.();

@@ -1,0 +1,35 @@
+// Packs a plugin from its source text, the way the CLI packs a folder, and installs it through the API.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describePlugin } from '../../core/sandbox/describe.ts';
+import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
+import { packPlugin } from '../../sdk/plugin/pack.ts';
+import type { Client, Json } from '../app.ts';
+
+/** @param definition the argument of definePlugin; `prelude` goes before it, at module level */
+export async function packSource(definition: string, prelude = ''): Promise<PluginPackage> {
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-plugin-'));
+  try {
+    writeFileSync(
+      join(dir, 'plugin.ts'),
+      `import { definePlugin, RetryLater, Drop } from '@tatami/sdk/plugin';\nvoid [RetryLater, Drop];\n${prelude}\nexport default definePlugin<any, any>(${definition});\n`,
+    );
+    return await packPlugin(dir, { describe: describePlugin });
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Installs with everything the manifest asks, unless `grant` says otherwise. @returns the install */
+export async function install(call: Client, document: PluginPackage, more: object = {}): Promise<Json> {
+  const grant = Object.keys(document.manifest.scopes ?? {});
+  const { status, json } = await call('POST', '/api/v1/plugins', { package: document, grant, ...more });
+  if (status !== 201 && status !== 200)
+    throw new Error(`install answered ${status}: ${JSON.stringify(json)}`);
+  return json;
+}
+
+export const allTrackerScopes = `{
+  'issues:write': { why: 'test' }, 'comments:write': { why: 'test' }, 'labels:read': { why: 'test' }, 'projects:read': { why: 'test' },
+}`;
