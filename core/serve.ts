@@ -4,6 +4,7 @@ import { createCommitter, type Committer } from './changes/commit.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
 import { healthRoutes } from './health.ts';
+import { createHousekeeping } from './housekeeping.ts';
 import { createApp, type App } from './http/app.ts';
 import { createIdempotencyKeys } from './http/idempotency.ts';
 import { createKernel } from './http/kernel.ts';
@@ -126,8 +127,10 @@ export async function serve({
       ...plugins.routes,
       ...healthRoutes(() => ({ store: store.status().writable, sandbox: sandbox.status().state })),
     ]);
+    const housekeeping = createHousekeeping({ store, clock, log });
     handle = app.fetch;
     await plugins.start();
+    housekeeping.start();
 
     return {
       url,
@@ -139,6 +142,7 @@ export async function serve({
       settled: () => plugins.settled(),
       async stop() {
         await server?.stop();
+        await housekeeping.stop();
         await plugins.stop();
         await sandbox.stop();
         await opened.close();

@@ -10,6 +10,8 @@ export interface FilterField {
   readonly type: 'text' | 'number' | 'time' | 'boolean';
   readonly path: string;
   readonly values?: readonly string[];
+  /** Other spellings that input may use: spelling → value. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /** Order of the values for `gt` and `lt`; lower first. */
   readonly rank?: readonly string[];
 }
@@ -99,7 +101,11 @@ export function parseFilter(input: unknown, fields: FilterFields, at = 'filter')
   const many = (field: FilterField, values: readonly unknown[], path: string): FilterValue[] =>
     values.map((value, index) => one(field, value, values.length > 1 ? `${path}.${index}` : path));
 
-  const one = (field: FilterField, value: unknown, path: string): FilterValue => {
+  const one = (field: FilterField, given: unknown, path: string): FilterValue => {
+    const value =
+      typeof given === 'string' && field.aliases && Object.hasOwn(field.aliases, given)
+        ? field.aliases[given]
+        : given;
     if (++conditions > conditionsMax)
       fail(path, 'too_long', `Use at most ${conditionsMax} values in one filter.`);
     const wanted = field.type === 'number' ? 'number' : field.type === 'boolean' ? 'boolean' : 'string';

@@ -1,4 +1,4 @@
--- Tenant tables: STRICT, WITHOUT ROWID, keyed by (workspace_id, id); every index but the two named "system" starts with
+-- Tenant tables: STRICT, WITHOUT ROWID, keyed by (workspace_id, id); every index but those marked "system" starts with
 -- workspace_id. Times are milliseconds since the epoch, UTC. JSON columns are named *_json.
 
 CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
@@ -156,7 +156,8 @@ CREATE TABLE idempotency (
   created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX idempotency_expiry ON idempotency (workspace_id, expires_at);
+-- system: housekeeping.
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
 CREATE TABLE plugins (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
@@ -196,6 +197,8 @@ CREATE TABLE runs (
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_install ON runs (workspace_id, install_id, created_at, id);
+-- system: housekeeping.
+CREATE INDEX runs_finished ON runs (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX runs_open ON runs (workspace_id, install_id, handler, order_key, sequence) WHERE status IN ('queued', 'running', 'retrying');
 CREATE INDEX runs_root ON runs (workspace_id, root_event_id) WHERE root_event_id IS NOT NULL;
 

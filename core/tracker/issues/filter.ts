@@ -4,7 +4,7 @@ import { invalidField } from '../../lib/errors.ts';
 import type { FilterFields, FilterValue } from '../../lib/filter.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
 import type { SortKey } from '../../store/page.ts';
-import { stateTypeOf, stateTypes } from '../workflows/schema.ts';
+import { stateTypes } from '../workflows/schema.ts';
 import { priorities } from './schema.ts';
 
 export const issueFilterFields: FilterFields = {
@@ -13,7 +13,7 @@ export const issueFilterFields: FilterFields = {
   title: { type: 'text', path: 'title' },
   description: { type: 'text', path: 'description' },
   team: { type: 'text', path: 'team.key' },
-  state: { type: 'text', path: 'state.type', values: [...stateTypes, 'cancelled'] },
+  state: { type: 'text', path: 'state.type', values: [...stateTypes], aliases: { cancelled: 'canceled' } },
   stateId: { type: 'text', path: 'state.id' },
   priority: { type: 'text', path: 'priority', values: [...priorities], rank: [...priorities].reverse() },
   assignee: { type: 'text', path: 'assignee.id' },
@@ -42,8 +42,7 @@ export function issueFilterColumns(directory: Directory): Readonly<Record<string
     team: { sql: 'team_id', value: (key) => idsWhere(directory.teams.values(), (team) => team.key === key) },
     state: {
       sql: 'state_id',
-      value: (type) =>
-        idsWhere(directory.states.values(), (state) => state.type === stateTypeOf(String(type))),
+      value: (type) => idsWhere(directory.states.values(), (state) => state.type === type),
     },
     stateId: { sql: 'state_id' },
     // Stored most urgent first; compared the way people say it, urgent above low.

@@ -9,6 +9,7 @@ import { isTime, parseFilter, type Filter } from '../../lib/filter.ts';
 import { filterCondition } from '../../store/filter-sql.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { statesOf } from '../directory.ts';
+import { stateTypeOf } from '../workflows/schema.ts';
 import { chooseFields, expandReferences } from './shape.ts';
 import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
 import { resolvePatch, teamOf } from './references.ts';
@@ -56,7 +57,7 @@ function flatFilters(ctx: Context, query: IssueQuery): Filter[] {
   const equals = (field: string, value: string): void =>
     void filters.push({ field, test: 'in', values: [value] });
   if (query.team !== undefined) equals('team', query.team);
-  if (query.state !== undefined) equals('state', query.state);
+  if (query.state !== undefined) equals('state', stateTypeOf(query.state));
   if (query.assignee === 'none') filters.push({ field: 'assignee', test: 'null', value: true });
   else if (query.assignee !== undefined)
     equals('assignee', query.assignee === 'me' ? (ctx.actor.memberId ?? '') : query.assignee);

@@ -1,0 +1,101 @@
+// Removes what has outlived its use, a little at a time: expired idempotency keys, ended runs, old deliveries. The event log
+// is never trimmed: history, undo and catching up all read it.
+import type { Clock } from './lib/clock.ts';
+import type { Log } from './lib/log.ts';
+import { systemStatement } from './store/statement.ts';
+import type { Store } from './store/store.ts';
+
+const everyMs = 600_000;
+/** Rows a step; between steps other writers get their turn. */
+const stepRows = 500;
+const dayMs = 86_400_000;
+/** Plugin contract › Delivery and ordering: dead runs are kept 14 days. */
+const runsKeptMs = 14 * dayMs;
+/** Decisions › Webhooks, Log. */
+const deliveriesKeptMs = 30 * dayMs;
+
+const why = 'what is too old is removed in all workspaces alike';
+
+const sweeps = [
+  {
+    keptMs: 0,
+    statement: systemStatement<{ id: string }>(
+      'idempotency.sweep',
+      why,
+      `DELETE FROM idempotency WHERE (workspace_id, id) IN
+         (SELECT workspace_id, id FROM idempotency WHERE expires_at <= :before LIMIT :limit) RETURNING id`,
+    ),
+  },
+  {
+    keptMs: runsKeptMs,
+    statement: systemStatement<{ id: string }>(
+      'runs.sweep',
+      why,
+      `DELETE FROM runs WHERE (workspace_id, id) IN
+         (SELECT workspace_id, id FROM runs WHERE finished_at <= :before LIMIT :limit) RETURNING id`,
+    ),
+  },
+  {
+    keptMs: deliveriesKeptMs,
+    statement: systemStatement<{ id: string }>(
+      'attempts.sweep',
+      why,
+      `DELETE FROM attempts WHERE (workspace_id, delivery_id) IN
+         (SELECT workspace_id, id FROM deliveries WHERE finished_at <= :before LIMIT :limit) RETURNING delivery_id AS id`,
+    ),
+  },
+  {
+    keptMs: deliveriesKeptMs,
+    statement: systemStatement<{ id: string }>(
+      'deliveries.sweep',
+      why,
+      `DELETE FROM deliveries WHERE (workspace_id, id) IN
+         (SELECT d.workspace_id, d.id FROM deliveries AS d WHERE d.finished_at <= :before AND NOT EXISTS
+           (SELECT 1 FROM attempts AS a WHERE a.workspace_id = d.workspace_id AND a.delivery_id = d.id) LIMIT :limit)
+       RETURNING id`,
+    ),
+  },
+] as const;
+
+export interface Housekeeping {
+  start(): void;
+  /** One pass over everything. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createHousekeeping(options: { store: Store; clock: Clock; log: Log }): Housekeeping {
+  const { store, clock, log } = options;
+  let cancel: (() => void) | null = null;
+  let stopped = false;
+  let sweeping: Promise<void> = Promise.resolve();
+
+  const sweep = async (): Promise<void> => {
+    for (const { statement, keptMs } of sweeps)
+      for (let removed = stepRows; removed === stepRows && !stopped;) {
+        const params = { before: clock.nowMs() - keptMs, limit: stepRows };
+        const outcome = await store.commit([{ statement, params, scope: null }]);
+        removed = outcome.ok ? (outcome.rows[0]?.length ?? 0) : 0;
+      }
+  };
+
+  const schedule = (): void => {
+    cancel = clock.after(everyMs, () => {
+      sweeping = sweep()
+        .catch((error: unknown) => log('warn', 'housekeeping failed', { error: String(error) }))
+        .finally(() => {
+          if (!stopped) schedule();
+        });
+    });
+  };
+
+  return {
+    start: schedule,
+    sweep,
+    async stop() {
+      stopped = true;
+      cancel?.();
+      await sweeping;
+    },
+  };
+}
