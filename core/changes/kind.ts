@@ -74,7 +74,7 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
   ].join(', ');
   const expressions = spec.insertExpressions ?? {};
   const stored = written.filter((field) => !(field.alias in expressions));
-  const columns = [...written.map((field) => field.alias)];
+  const columns = written.map((field) => field.alias);
 
   const findRow = tenantStatement<Row>(
     `${spec.table}.find`,

@@ -28,8 +28,8 @@ export const allScopes: readonly string[] = [
 ];
 
 /** The scopes given, with the reads that the writes imply. */
-export function expandScopes(scopes: Iterable<string>): ReadonlySet<string> {
+export function expandScopes(scopes: readonly string[]): ReadonlySet<string> {
   const all = new Set(scopes);
-  for (const scope of [...all]) if (scope.endsWith(':write')) all.add(scope.replace(/:write$/, ':read'));
+  for (const scope of scopes) if (scope.endsWith(':write')) all.add(scope.replace(/:write$/, ':read'));
   return all;
 }

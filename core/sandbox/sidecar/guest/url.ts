@@ -138,8 +138,8 @@ function removeDots(path: string): string {
     const last = index === parts.length - 1;
     const plain = part.replace(/%2e/gi, '.');
     if (plain === '..') out.pop();
-    if (plain === '..' || plain === '.') last && out.push('');
-    else out.push(part);
+    if (plain !== '..' && plain !== '.') out.push(part);
+    else if (last) out.push('');
   });
   return `/${out.join('/')}`;
 }
