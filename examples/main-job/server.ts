@@ -1,0 +1,56 @@
+// Runs the `tatami` command the way a person does, and keeps one server of it for the example.
+import { join } from 'node:path';
+
+const main = join(import.meta.dir, '../../core/main.ts');
+
+/** One command with `--json`; its value. @throws Error with what it printed when it fails */
+export async function tatami<T>(...args: string[]): Promise<T> {
+  const child = Bun.spawn([process.execPath, main, ...args, '--json'], { stdout: 'pipe', stderr: 'pipe' });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`tatami ${args[0]} exited ${code}: ${out}${err}`);
+  return JSON.parse(out) as T;
+}
+
+export interface Server {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The receiver of this example is on loopback, which the egress guard refuses unless the operator opens it. */
+export async function startServer(dataDir: string): Promise<Server> {
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      main,
+      'serve',
+      '--data-dir',
+      dataDir,
+      '--port',
+      '0',
+      '--egress-allow',
+      '127.0.0.0/8',
+      '--json',
+    ],
+    { stdout: 'pipe', stderr: 'inherit', env: { ...process.env, TATAMI_LOG_LEVEL: 'warn' } },
+  );
+  const reader = child.stdout.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  while (!text.includes('\n')) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`The server ended with ${await child.exited} before it was ready.`);
+    text += decoder.decode(value);
+  }
+  const { url } = JSON.parse(text.slice(0, text.indexOf('\n'))) as { url: string };
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      await child.exited;
+    },
+  };
+}
