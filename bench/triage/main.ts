@@ -1,7 +1,7 @@
 /**
  * Measures the learning half of auto-triage on the NLBSE'24 issue report classification data (bug, feature, question;
  * five repositories): stratified k-fold cross-validation per repository with seeded folds, macro-F1, calibration, cost.
- * Run: `bun bench/triage/main.ts [FILE.csv] [--seeds 3] [--folds 5] [--json]`.
+ * Run: `bun bench/triage/main.ts [FILE.csv] [--seeds 5] [--folds 5] [--json]`.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ const BASELINES = { fastText: 0.718, RoBERTa: 0.792, SetFit: 0.824 };
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seeds: { type: 'string', default: '3' },
+    seeds: { type: 'string', default: '5' },
     folds: { type: 'string', default: '5' },
     json: { type: 'boolean', default: false },
   },

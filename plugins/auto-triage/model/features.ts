@@ -28,8 +28,10 @@ export type Block = { readonly name: BlockName; readonly buckets: Int32Array; re
 /** Told every named feature as it is counted. */
 export type Witness = (bucket: number, block: BlockName, text: string) => void;
 
-const PROSE_WORDS_MAX = 1200;
-const CHARACTER_WORDS_MAX = 900;
+/** An issue says early what it is; the rest is detail, which only dilutes. */
+const PROSE_WORDS_MAX = 120;
+const CHARACTER_WORDS_MAX = 150;
+const PROSE_CHARS_MAX = 3000;
 const CODE_CHARS_MAX = 8000;
 const LINES_MAX = 200;
 
@@ -44,7 +46,7 @@ const GRAMMAR_WORDS = new Set(
 
 export function countFeatures(document: Document, witness?: Witness): Block[] {
   const titleWords = proseWords(document.title);
-  const words = proseWords(document.prose.slice(0, CODE_CHARS_MAX)).slice(0, PROSE_WORDS_MAX);
+  const words = proseWords(document.prose.slice(0, PROSE_CHARS_MAX)).slice(0, PROSE_WORDS_MAX);
   const blocks: Block[] = [];
   const block = (name: BlockName, fill: (add: (text: string) => void) => void): void => {
     const counts = new Map<number, number>();
@@ -73,7 +75,9 @@ export function countFeatures(document: Document, witness?: Witness): Block[] {
   });
   block('lines', (add) => document.lines.slice(0, LINES_MAX).forEach(add));
   block('grammar', (add) => eachGrammarGram([...titleWords, '.', ...words], add));
-  blocks.push(toBlock('characters', countCharacters(`${document.title} ${document.prose}`)));
+  blocks.push(
+    toBlock('characters', countCharacters(`${document.title} ${document.prose.slice(0, PROSE_CHARS_MAX)}`)),
+  );
   return blocks;
 }
 
