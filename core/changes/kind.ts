@@ -2,7 +2,13 @@
 // an event fails here, so a write that nobody hears of cannot be expressed. Exempt are the machinery's own rows.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
+import {
+  composedStatement,
+  tenantStatement,
+  type Row,
+  type Statement,
+  type Value,
+} from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import { previousValues, type Change, type Entity, type EventDraft } from './change.ts';
 
@@ -85,11 +91,19 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
     `INSERT INTO ${spec.table} (workspace_id, id, version, ${columns.join(', ')})
      VALUES (:ws, :id, 1, ${columns.map((column) => expressions[column] ?? `:${column}`).join(', ')})`,
   );
-  const updateRow: Statement = tenantStatement(
-    `${spec.table}.update`,
-    `UPDATE ${spec.table} SET version = version + 1, ${stored.map((field) => `${field.alias} = :${field.alias}`).join(', ')}
-     WHERE workspace_id = :ws AND id = :id AND version = :base`,
-  );
+  /** Only the columns that change, so that SQLite leaves the indexes of the others alone. */
+  const updates = new Map<string, Statement>();
+  const updateOf = (changed: readonly string[]): Statement => {
+    const key = changed.join();
+    const known = updates.get(key);
+    if (known) return known;
+    const made: Statement = composedStatement(
+      `UPDATE ${spec.table} SET version = version + 1${changed.map((column) => `, ${column} = :${column}`).join('')}
+       WHERE workspace_id = :ws AND id = :id AND version = :base`,
+    );
+    updates.set(key, made);
+    return made;
+  };
 
   const values = (entity: E): Record<string, Value> => {
     const params: Record<string, Value> = { id: entity.id };
@@ -98,6 +112,17 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
       params[field.alias] = field.write ? field.write(value) : (value as Value);
     }
     return params;
+  };
+
+  const updateOp = (
+    scope: Scope,
+    old: Record<string, Value>,
+    params: Record<string, Value>,
+    base: number,
+  ): Op => {
+    const changed = Object.keys(params).filter((column) => params[column] !== old[column]);
+    const moved = Object.fromEntries(changed.map((column) => [column, params[column]!]));
+    return tenantOp(scope, updateOf(changed), { id: params.id!, base, ...moved }, { expectRows: 1 });
   };
 
   const makeChange = (before: E | null, after: E): Change & { readonly after: E } => ({
@@ -110,7 +135,7 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
       const { first = [], last = [] } = spec.related?.(scope, before, after) ?? {};
       const params = values(after);
       const row = before
-        ? tenantOp(scope, updateRow, { ...params, base: before.version }, { expectRows: 1 })
+        ? updateOp(scope, values(before), params, before.version)
         : tenantOp(scope, insertRow, { ...params, ...(spec.insertExpressions ? insertParams(after) : {}) });
       return [...first, row, ...last];
     },

@@ -40,20 +40,20 @@ const claim = systemStatement<{ workspace_id: string; id: string; epoch: number 
   'workers serve all workspaces, earliest first',
   `UPDATE due_work SET lease_until = :until, lease_owner = :owner, epoch = epoch + 1
    WHERE (workspace_id, id) IN (
-     SELECT workspace_id, id FROM due_work WHERE kind = :kind AND due_at <= :now AND lease_until <= :now
-       AND (lease_owner IS NULL OR lease_owner <> :owner) ORDER BY due_at LIMIT :limit)
+     SELECT workspace_id, id FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at <= :now
+       ORDER BY due_at LIMIT :limit)
    RETURNING workspace_id, id, epoch`,
 );
 const nextDue = systemStatement<{ due_at: number | null }>(
   'due_work.next',
   'workers serve all workspaces, earliest first',
-  `SELECT due_at FROM due_work WHERE kind = :kind AND lease_until <= :now AND (lease_owner IS NULL OR lease_owner <> :owner)
-   ORDER BY due_at LIMIT 1`,
+  'SELECT due_at FROM due_work WHERE kind = :kind AND lease_owner IS NULL ORDER BY due_at LIMIT 1',
 );
 const dropLeases = systemStatement(
   'due_work.drop_leases',
-  'the process that held the leases of this data directory is gone',
-  'UPDATE due_work SET lease_until = 0, lease_owner = NULL WHERE kind = :kind AND lease_until > 0',
+  'leases that ran out are of workers that are gone, whatever workspace they served',
+  `UPDATE due_work SET lease_until = 0, lease_owner = NULL
+   WHERE kind = :kind AND lease_owner IS NOT NULL AND lease_until <= :expired AND lease_owner <> :owner`,
 );
 
 /** Never due by itself: work that waits for another piece of work. */
@@ -103,6 +103,7 @@ export function createWorkQueue(options: {
   let claiming: Promise<void> | null = null;
   let again = false;
   let cancelTimer: (() => void) | null = null;
+  let cancelWatch: (() => void) | null = null;
   let idle: (() => void)[] = [];
 
   const hold = (item: WorkItem): void => {
@@ -163,7 +164,7 @@ export function createWorkQueue(options: {
     const now = clock.nowMs();
     const limit = Math.min(options.concurrency * 2, heldMax - held.size);
     if (limit <= 0) return;
-    const [due] = await store.readSystem(nextDue, { kind, now, owner });
+    const [due] = await store.readSystem(nextDue, { kind });
     if (due?.due_at == null || stopped) return;
     if (due.due_at > now) {
       cancelTimer?.();
@@ -178,6 +179,20 @@ export function createWorkQueue(options: {
       hold({ scope: scopeOf(String(row.workspace_id)), id: String(row.id), epoch: Number(row.epoch) });
     drain();
     if ((outcome.rows[0]?.length ?? 0) > 0) again = true;
+  };
+
+  const takeOver = (expired: number): Promise<unknown> =>
+    store.commit([{ statement: dropLeases, params: { kind, owner, expired }, scope: null }]);
+
+  const watchLeases = (): void => {
+    cancelWatch = clock.after(leaseMs, () => {
+      takeOver(clock.nowMs())
+        .then(queue.wake)
+        .catch((error: unknown) => log('warn', 'leases could not be checked', { kind, error: String(error) }))
+        .finally(() => {
+          if (!stopped) watchLeases();
+        });
+    });
   };
 
   const queue: WorkQueue = {
@@ -207,7 +222,9 @@ export function createWorkQueue(options: {
     remove: (scope, id) => tenantOp(scope, remove, { id }),
     isHeld: (id) => held.has(id),
     async start() {
-      await store.commit([{ statement: dropLeases, params: { kind }, scope: null }]);
+      // The data directory has one process, so whoever held a lease at start is gone.
+      await takeOver(neverMs);
+      watchLeases();
       queue.wake();
     },
     wake() {
@@ -239,6 +256,7 @@ export function createWorkQueue(options: {
     async stop() {
       stopped = true;
       cancelTimer?.();
+      cancelWatch?.();
       waiting.length = 0;
       if (active > 0 || claiming) await new Promise<void>((resolve) => idle.push(resolve));
     },

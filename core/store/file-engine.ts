@@ -21,6 +21,11 @@ const groupJobsMax = 128;
 /** How long a job waits for another process's lock before it fails as busy. */
 const busyWaitMs = 2_000;
 const composedMax = 500;
+/**
+ * Under load the next group waits as long as the last one took, at most this, so that more jobs share its sync. A writer
+ * alone never waits.
+ */
+const gatherMsMax = 2;
 
 interface Prepared {
   all(values: Value[]): Value[][];
@@ -117,6 +122,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
   const undo = db.prepare('ROLLBACK TO job');
 
   let queue: Job[] = [];
+  let last = { jobs: 0, endedMs: 0, tookMs: 0 };
   let scheduled = false;
   let closed = false;
   let broken: StoreError | null = null;
@@ -173,6 +179,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
   const flush = (): void => {
     scheduled = false;
     if (queue.length === 0) return;
+    const startedMs = performance.now();
     try {
       begin.run();
     } catch (error) {
@@ -197,6 +204,8 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
       commitGroup.run();
       head = next;
       options.logHead.write(head);
+      const endedMs = performance.now();
+      last = { jobs: group.length, endedMs, tookMs: endedMs - startedMs };
     } catch (error) {
       const fault = faultOf(error);
       abandon();
@@ -247,7 +256,9 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
   const schedule = (delayMs = 0): void => {
     if (scheduled) return;
     scheduled = true;
-    if (delayMs > 0) setTimeout(flush, delayMs);
+    const gatherMs =
+      last.jobs > 1 ? last.endedMs + Math.min(last.tookMs, gatherMsMax) - performance.now() : 0;
+    if (delayMs > 0 || gatherMs >= 0.5) setTimeout(flush, Math.max(delayMs, gatherMs));
     else setImmediate(flush);
   };
 

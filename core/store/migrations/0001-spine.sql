@@ -148,7 +148,8 @@ CREATE TABLE due_work (
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 -- system: workers serve all workspaces, earliest first.
-CREATE INDEX due_work_due ON due_work (kind, due_at);
+CREATE INDEX due_work_due ON due_work (kind, due_at) WHERE lease_owner IS NULL;
+CREATE INDEX due_work_leased ON due_work (kind, lease_until) WHERE lease_owner IS NOT NULL;
 
 CREATE TABLE idempotency (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
