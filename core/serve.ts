@@ -12,6 +12,7 @@ import { createInProcessCalls } from './http/principal.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createAuthenticate } from './identity/api-keys/authenticate.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
+import { createEgress, resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
 import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createSealing } from './lib/sealing.ts';
@@ -25,6 +26,7 @@ import { openStore } from './store/open-store.ts';
 import { scopeOf } from './store/store.ts';
 import { createDirectories, directoryAfter } from './tracker/directory.ts';
 import { version } from './version.ts';
+import { createWebhooks } from './webhooks/runtime.ts';
 
 /** Idle or dripping connections are closed after this long. */
 const idleTimeoutSeconds = 10;
@@ -37,6 +39,8 @@ export interface ServeOptions {
   readonly clock?: Clock;
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random?: () => number;
+  /** DNS of webhook receivers. */
+  readonly resolve?: Resolve;
 }
 
 export interface Tatami {
@@ -57,6 +61,7 @@ export async function serve({
   log,
   clock = systemClock,
   random = Math.random,
+  resolve = resolveWithSystem,
 }: ServeOptions): Promise<Tatami> {
   const { nowMs } = clock;
   const opened = openStore(config.dataDir, nowMs);
@@ -109,11 +114,12 @@ export async function serve({
     const sandbox = createSandboxOnDemand(() =>
       startSandbox({ nodePath: config.nodePath ?? findNode(), log, clock: nowMs, jail: config.sandboxJail }),
     );
+    const owner = services.ids.uuid();
     const plugins = createPluginRuntime({
       services,
       clock,
       random,
-      owner: services.ids.uuid(),
+      owner,
       committer,
       inProcess,
       directoryOf: directories.of,
@@ -122,14 +128,27 @@ export async function serve({
       filterFields: filterFieldsOf,
       serverVersion: version,
     });
+    const webhooks = createWebhooks({
+      services,
+      clock,
+      random,
+      owner,
+      committer,
+      directoryOf: directories.of,
+      egress: createEgress({ allow: config.egressAllow, ownPort: () => port, resolve }),
+      filterFields: filterFieldsOf,
+      version,
+    });
     const app: App = createApp(kernel, [
       ...resourceRoutes,
       ...plugins.routes,
+      ...webhooks.routes,
       ...healthRoutes(() => ({ store: store.status().writable, sandbox: sandbox.status().state })),
     ]);
     const housekeeping = createHousekeeping({ store, clock, log });
     handle = app.fetch;
     await plugins.start();
+    await webhooks.start();
     housekeeping.start();
 
     return {
@@ -139,11 +158,15 @@ export async function serve({
       committer,
       installFirstParty: (workspaceId, name) =>
         installFirstParty({ app, inProcess }, scopeOf(workspaceId), name),
-      settled: () => plugins.settled(),
+      async settled() {
+        await plugins.settled();
+        await webhooks.settled();
+      },
       async stop() {
         await server?.stop();
         await housekeeping.stop();
         await plugins.stop();
+        await webhooks.stop();
         await sandbox.stop();
         await opened.close();
       },

@@ -220,6 +220,15 @@ CREATE TABLE deliveries (
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_endpoint ON deliveries (workspace_id, endpoint_id, created_at, id);
+CREATE INDEX deliveries_open ON deliveries (workspace_id, endpoint_id, sequence) WHERE status IN ('pending', 'retrying');
+-- system: housekeeping.
+CREATE INDEX deliveries_finished ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
+
+-- How an endpoint has been doing; beside its row, because it moves with every failure and is no change of the endpoint.
+CREATE TABLE endpoint_health (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL, failures INTEGER NOT NULL, failing_since INTEGER,
+  PRIMARY KEY (workspace_id, id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE attempts (
   workspace_id TEXT NOT NULL, delivery_id TEXT NOT NULL, number INTEGER NOT NULL,

@@ -1,0 +1,141 @@
+// Delivery and attempt rows, and the health of an endpoint: the machinery's own, written in the batch that moves the work.
+import { neverMs, type WorkQueue } from '../../events/work.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+
+export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly sequence: number;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly created_at: number;
+  readonly first_attempt_at: number | null;
+  readonly next_attempt_at: number | null;
+  readonly finished_at: number | null;
+}
+
+export const deliveryColumns =
+  'id, endpoint_id, event_id, event_type, sequence, status, attempts, created_at, first_attempt_at, next_attempt_at, finished_at';
+
+const insert = tenantStatement(
+  'deliveries.insert',
+  `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, status, attempts, created_at)
+   VALUES (:ws, :id, :endpointId, :eventId, :eventType, :sequence, 'pending', 0, :now)`,
+);
+export const findDelivery = tenantStatement<DeliveryRow>(
+  'deliveries.find',
+  `SELECT ${deliveryColumns} FROM deliveries WHERE workspace_id = :ws AND id = :id`,
+);
+const move = tenantStatement(
+  'deliveries.move',
+  `UPDATE deliveries SET status = :status, attempts = :attempts, first_attempt_at = :firstAttemptAt, next_attempt_at = :nextAttemptAt,
+     finished_at = :finishedAt WHERE workspace_id = :ws AND id = :id`,
+);
+const insertAttempt = tenantStatement(
+  'attempts.insert',
+  `INSERT INTO attempts (workspace_id, delivery_id, number, at, latency_ms, status_code, error, request_headers_json,
+     response_headers_json, response_body, truncated)
+   VALUES (:ws, :deliveryId, :number, :at, :latencyMs, :statusCode, :error, :requestHeaders, :responseHeaders, :responseBody, :truncated)`,
+);
+export const attemptsOf = tenantStatement<{
+  number: number;
+  at: number;
+  latency_ms: number;
+  status_code: number | null;
+  error: string | null;
+  request_headers_json: string;
+  response_headers_json: string | null;
+  response_body: Uint8Array | ArrayBuffer | null;
+  truncated: number;
+}>(
+  'attempts.of_delivery',
+  `SELECT number, at, latency_ms, status_code, error, request_headers_json, response_headers_json, response_body, truncated
+   FROM attempts WHERE workspace_id = :ws AND delivery_id = :deliveryId ORDER BY number`,
+);
+const releaseHeldBack = tenantStatement(
+  'deliveries.release_held_back',
+  `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND due_at = :never AND id IN (
+     SELECT id FROM deliveries WHERE workspace_id = :ws AND endpoint_id = :endpointId AND status IN ('pending', 'retrying')
+     ORDER BY sequence LIMIT :limit)
+   RETURNING id`,
+);
+
+export interface EndpointHealth {
+  /** Straight failures. */
+  readonly failures: number;
+  /** Since when nothing but failure; null while it works. */
+  readonly failingSince: number | null;
+}
+
+export const readHealth = tenantStatement<{ failures: number; failing_since: number | null }>(
+  'endpoint_health.read',
+  'SELECT failures, failing_since FROM endpoint_health WHERE workspace_id = :ws AND id = :id',
+);
+const writeHealth = tenantStatement(
+  'endpoint_health.write',
+  `INSERT INTO endpoint_health (workspace_id, id, failures, failing_since) VALUES (:ws, :id, :failures, :failingSince)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET failures = :failures, failing_since = :failingSince`,
+);
+
+/** The last of the two ops returns the row for `WorkQueue.adopt`. `heldBack` waits until the endpoint has room. */
+export function queueDeliveryOps(
+  queue: WorkQueue,
+  scope: Scope,
+  delivery: { id: string; endpointId: string; eventId: string; eventType: string; sequence: number },
+  nowMs: number,
+  heldBack: boolean,
+): [Op, Op] {
+  return [
+    tenantOp(scope, insert, { ...delivery, now: nowMs }),
+    queue.add(scope, delivery.id, heldBack ? neverMs : nowMs),
+  ];
+}
+
+export interface DeliveryMove {
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly firstAttemptAt: number | null;
+  readonly nextAttemptAt: number | null;
+  readonly finishedAt: number | null;
+}
+
+export function moveDeliveryOp(scope: Scope, id: string, to: DeliveryMove): Op {
+  return tenantOp(scope, move, { id, ...to }, { expectRows: 1 });
+}
+
+export interface Attempt {
+  readonly number: number;
+  readonly at: number;
+  readonly latencyMs: number;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly responseHeaders: Readonly<Record<string, unknown>> | null;
+  readonly responseBody: Uint8Array | null;
+  readonly truncated: boolean;
+}
+
+export function recordAttemptOp(scope: Scope, deliveryId: string, attempt: Attempt): Op {
+  const { requestHeaders, responseHeaders, truncated, ...plain } = attempt;
+  return tenantOp(scope, insertAttempt, {
+    deliveryId,
+    ...plain,
+    requestHeaders: JSON.stringify(requestHeaders),
+    responseHeaders: responseHeaders && JSON.stringify(responseHeaders),
+    truncated: truncated ? 1 : 0,
+  });
+}
+
+/** Makes up to `limit` held back deliveries of an endpoint due. */
+export function releaseHeldBackOp(scope: Scope, endpointId: string, nowMs: number, limit: number): Op {
+  return tenantOp(scope, releaseHeldBack, { endpointId, now: nowMs, never: neverMs, limit });
+}
+
+export function writeHealthOp(scope: Scope, endpointId: string, health: EndpointHealth): Op {
+  return tenantOp(scope, writeHealth, { id: endpointId, ...health });
+}

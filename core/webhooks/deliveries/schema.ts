@@ -1,0 +1,48 @@
+// Deliveries and their attempts, in their public shape.
+import { Type } from 'typebox';
+import { Closed, id, named, nullable, time } from '../../lib/schema.ts';
+
+export const deliveryStatuses = [
+  'pending',
+  'delivering',
+  'retrying',
+  'delivered',
+  'failed',
+  'canceled',
+] as const;
+
+const shown = {
+  id: id('delivery'),
+  webhookId: id('endpoint'),
+  eventId: id('event'),
+  eventType: Type.String(),
+  status: Type.Enum([...deliveryStatuses]),
+  attempts: Type.Integer(),
+  createdAt: time,
+  firstAttemptAt: nullable(time),
+  nextAttemptAt: nullable(time),
+  finishedAt: nullable(time),
+};
+const headers = Type.Record(Type.String(), Type.Unknown());
+
+export const DeliveryShown = named('Delivery', Closed(shown));
+export const DeliveryDetail = named(
+  'DeliveryDetail',
+  Closed({
+    ...shown,
+    payload: nullable(Type.String({ description: 'The exact bytes sent.' })),
+    attemptList: Type.Array(
+      Closed({
+        number: Type.Integer(),
+        at: time,
+        latencyMs: Type.Number(),
+        statusCode: nullable(Type.Integer()),
+        error: nullable(Type.String({ description: 'What went wrong, in words.' })),
+        requestHeaders: headers,
+        responseHeaders: nullable(headers),
+        responseBody: nullable(Type.String({ description: 'Up to 64 KiB.' })),
+        truncated: Type.Boolean(),
+      }),
+    ),
+  }),
+);

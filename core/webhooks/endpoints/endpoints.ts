@@ -1,0 +1,122 @@
+// Registers, changes and deletes webhook endpoints.
+import type { Static } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
+import { getEntity, removed, updated } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { expandPattern, namespaceOf, namespaceScopes } from '../../events/catalogue.ts';
+import { EgressError } from '../../lib/egress/error.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { parseFilter, type FilterFields } from '../../lib/filter.ts';
+import type { Op, Scope } from '../../store/store.ts';
+import { mintSecret, sealSecret } from '../secret.ts';
+import { endpointKind, type EndpointCreate, type EndpointUpdate } from './schema.ts';
+
+/** What registering needs beyond the context. */
+export interface EndpointRules {
+  /** @throws EgressError */
+  checkUrl(url: string): Promise<void>;
+  filterFields(eventType: string): FilterFields;
+  /** Forgets an endpoint's failures. */
+  forgive(scope: Scope, endpointId: string): Op;
+  /** Makes deliveries that were held back due, to be made or canceled. */
+  releaseOp(scope: Scope, endpointId: string): Op;
+}
+
+export function listEndpoints(ctx: Context, page: PageParameters) {
+  return listKind(ctx, endpointKind, page, {
+    where: [notDeleted],
+    order: [{ sql: 'created_at', direction: 'desc' }],
+  });
+}
+
+export async function getEndpoint(ctx: Context, id: string) {
+  return endpointKind.wire(await getEntity(ctx, endpointKind, id), ctx);
+}
+
+export async function createEndpoint(
+  ctx: Context,
+  input: Static<typeof EndpointCreate>,
+  rules: EndpointRules,
+): Promise<ChangeSet> {
+  checkEvents(ctx, input.events, input.filter ?? null, rules);
+  await checkUrl(input.url, rules);
+  const now = ctx.nowMs();
+  const id = ctx.ids.next('endpoint');
+  const secret = mintSecret();
+  const change = endpointKind.create({
+    id,
+    url: input.url,
+    description: input.description ?? '',
+    events: input.events,
+    filter: input.filter ?? null,
+    enabled: true,
+    disabledReason: null,
+    secretSealed: sealSecret(ctx.sealing, ctx.workspaceId, id, secret),
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  });
+  return {
+    changes: [change],
+    body: { id, url: input.url, events: input.events, enabled: true, secret },
+    status: 201,
+    location: `${ctx.baseUrl}/api/v1/webhooks/${id}`,
+  };
+}
+
+/** Switching an endpoint on again forgives its failures. */
+export async function updateEndpoint(
+  ctx: Context,
+  id: string,
+  patch: Static<typeof EndpointUpdate>,
+  ifMatch: number | null,
+  rules: EndpointRules,
+): Promise<ChangeSet> {
+  const endpoint = await getEntity(ctx, endpointKind, id);
+  const next = { ...endpoint, ...patch };
+  if (patch.events || patch.filter !== undefined) checkEvents(ctx, next.events, next.filter, rules);
+  if (patch.url !== undefined) await checkUrl(patch.url, rules);
+  const reason = patch.enabled === undefined ? {} : { disabledReason: patch.enabled ? null : 'switched off' };
+  const set = updated(ctx, endpointKind, endpoint, { ...patch, ...reason }, ifMatch);
+  if (set.changes.length === 0 || patch.enabled === undefined) return set;
+  const ops = [rules.releaseOp(ctx.scope, id), ...(patch.enabled ? [rules.forgive(ctx.scope, id)] : [])];
+  return { ...set, ops };
+}
+
+export async function deleteEndpoint(
+  ctx: Context,
+  id: string,
+  ifMatch: number | null,
+  rules: EndpointRules,
+): Promise<ChangeSet> {
+  const set = removed(ctx, endpointKind, await getEntity(ctx, endpointKind, id), ifMatch);
+  return { ...set, ops: [rules.releaseOp(ctx.scope, id)] };
+}
+
+/** A subscriber reads what it subscribes to: each type needs its namespace's read scope, as in the feed. */
+function checkEvents(ctx: Context, patterns: readonly string[], filter: unknown, rules: EndpointRules): void {
+  for (const [index, pattern] of patterns.entries()) {
+    const types = expandPattern(pattern);
+    if (types.length === 0)
+      throw invalidField(`events.${index}`, 'invalid_enum', `There is no event type ${pattern}.`);
+    const missing = new Set(
+      types.map((type) => namespaceScopes[namespaceOf(type)]).filter((scope) => !ctx.scopes.has(scope)),
+    );
+    if (missing.size > 0)
+      throw new ApiError(
+        'insufficient_scope',
+        `Subscribing to ${pattern} needs ${[...missing].join(', ')}, which the token does not have.`,
+      );
+    if (filter !== null) parseFilter(filter, rules.filterFields(types[0]!), 'filter');
+  }
+}
+
+async function checkUrl(url: string, rules: EndpointRules): Promise<void> {
+  try {
+    await rules.checkUrl(url);
+  } catch (error) {
+    if (error instanceof EgressError) throw invalidField('url', 'invalid_format', error.message);
+    throw error;
+  }
+}

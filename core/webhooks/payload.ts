@@ -1,0 +1,19 @@
+// The exact bytes of a delivery: the event as the feed shows it, or a thin form past the cap. Decisions › Webhooks.
+import { renderEvent, type EventRow } from '../events/event.ts';
+
+export const payloadBytesMax = 256 * 1024;
+
+export function payloadOf(row: EventRow, baseUrl: string): string {
+  const event = renderEvent(row);
+  const text = JSON.stringify(event);
+  if (Buffer.byteLength(text) <= payloadBytesMax) return text;
+  const { id, identifier, url } = event.data;
+  const thin = {
+    id,
+    ...(identifier === undefined ? {} : { identifier }),
+    ...(url === undefined ? {} : { url }),
+    truncated: true,
+    event: `${baseUrl}/api/v1/events/${event.id}`,
+  };
+  return JSON.stringify({ ...event, data: thin });
+}

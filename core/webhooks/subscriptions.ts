@@ -1,0 +1,74 @@
+// Which endpoints of a workspace want which event, in memory. Loaded once per workspace, dropped when an endpoint changes.
+import { LRUCache } from 'lru-cache';
+import type { Change } from '../changes/change.ts';
+import { expandPattern } from '../events/catalogue.ts';
+import { matches, parseFilter, type FilterFields } from '../lib/filter.ts';
+import { tenantStatement, type Row } from '../store/statement.ts';
+import type { Scope, Store } from '../store/store.ts';
+import { endpointKind, type Endpoint } from './endpoints/schema.ts';
+
+const enabledEndpoints = tenantStatement<Row>(
+  'endpoints.enabled',
+  `SELECT ${endpointKind.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
+);
+const workspacesMax = 1_000;
+
+export interface Subscriber {
+  readonly endpoint: Endpoint;
+  /** @param data of the event, in its public shape */
+  wants(data: unknown): boolean;
+}
+
+export interface Subscriptions {
+  subscribers(scope: Scope, eventType: string): Promise<readonly Subscriber[]>;
+  /** Undefined when deleted or disabled. */
+  enabled(scope: Scope, endpointId: string): Promise<Endpoint | undefined>;
+  moveAlong(workspaceId: string, changes: readonly Change[]): void;
+}
+
+interface Loaded {
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly byType: ReadonlyMap<string, readonly Subscriber[]>;
+}
+
+const none: readonly Subscriber[] = [];
+
+export function createSubscriptions(options: {
+  store: Store;
+  filterFields: (eventType: string) => FilterFields;
+}): Subscriptions {
+  const loaded = new LRUCache<string, Loaded>({ max: workspacesMax });
+  const generation = new Map<string, number>();
+
+  const of = async (scope: Scope): Promise<Loaded> => {
+    const known = loaded.get(scope.workspaceId);
+    if (known) return known;
+    const before = generation.get(scope.workspaceId);
+    const endpoints = (await options.store.read(scope, enabledEndpoints)).map(endpointKind.fromRow);
+    if (generation.get(scope.workspaceId) !== before) return of(scope);
+    const byType = new Map<string, Subscriber[]>();
+    for (const endpoint of endpoints)
+      for (const type of new Set(endpoint.events.flatMap(expandPattern))) {
+        const fields = options.filterFields(type);
+        const filter = endpoint.filter && parseFilter(endpoint.filter, fields);
+        const subscriber = {
+          endpoint,
+          wants: (data: unknown) => filter === null || matches(filter, fields, data),
+        };
+        byType.set(type, [...(byType.get(type) ?? []), subscriber]);
+      }
+    const made = { endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), byType };
+    loaded.set(scope.workspaceId, made);
+    return made;
+  };
+
+  return {
+    subscribers: async (scope, eventType) => (await of(scope)).byType.get(eventType) ?? none,
+    enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
+    moveAlong(workspaceId, changes) {
+      if (!changes.some(({ kind }) => kind === endpointKind.name)) return;
+      generation.set(workspaceId, (generation.get(workspaceId) ?? 0) + 1);
+      loaded.delete(workspaceId);
+    },
+  };
+}
