@@ -138,6 +138,17 @@ export function readConfig(
   };
 }
 
+/** Where a client command finds its server: flags over TATAMI_SERVER and TATAMI_TOKEN. */
+export function readRemote(
+  flags: { server?: string; token?: string },
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): { server: string; token: string | null } {
+  return {
+    server: flags.server ?? env.TATAMI_SERVER ?? 'http://127.0.0.1:4700',
+    token: flags.token ?? env.TATAMI_TOKEN ?? null,
+  };
+}
+
 /** The reference of all keys, as it is printed and documented. */
 export function configReference(): { flag: string; env: string; fallback: string; text: string }[] {
   return Object.entries(keys).map(([name, key]) => ({

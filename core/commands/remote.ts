@@ -1,0 +1,18 @@
+// What commands that talk to a server share: where it is and the key.
+import { createClient, type Client } from '../../sdk/client/index.ts';
+import { readRemote } from '../config.ts';
+import { CommandError, exitCodes } from './output.ts';
+
+export interface RemoteOptions {
+  server?: string;
+  token?: string;
+  json?: boolean;
+}
+
+/** @throws CommandError when there is no key */
+export function connect(options: RemoteOptions): Client {
+  const { server, token } = readRemote(options);
+  if (token === null)
+    throw new CommandError('No key: give one with --token or TATAMI_TOKEN.', exitCodes.loginNeeded);
+  return createClient({ server, token });
+}
