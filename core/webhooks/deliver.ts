@@ -210,13 +210,28 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       await options.disable(scope, endpoint, 'Nothing but failed deliveries for 120 hours.');
   };
 
+  /** Makes held back deliveries due once an endpoint has room for them. */
+  const fillLane = async (scope: Scope, endpointId: string, queue: WorkQueue): Promise<void> => {
+    const room = lanes.room(endpointId);
+    if (room === 0) return;
+    // Said before the look, so that what is held back meanwhile is not forgotten.
+    lanes.noteNoneHeldBack(endpointId);
+    const outcome = await store.commit([releaseHeldBackOp(scope, endpointId, clock.nowMs(), room)]);
+    if (!outcome.ok || (outcome.rows[0]?.length ?? 0) > 0) lanes.noteHeldBack(endpointId);
+    queue.wake();
+  };
+
   return {
     async perform(item, queue) {
       const delivery = await store.readOne(item.scope, findDelivery, { id: item.id });
       if (!delivery) return void (await store.commit([queue.finish(item)]));
       const endpointId = delivery.endpoint_id;
       await healthOf(item.scope, endpointId);
-      if (!lanes.hold(endpointId)) return void (await store.commit([queue.defer(item, neverMs)]));
+      if (!lanes.hold(endpointId)) {
+        await store.commit([queue.defer(item, neverMs)]);
+        lanes.noteHeldBack(endpointId);
+        return fillLane(item.scope, endpointId, queue);
+      }
       await lanes.enter(endpointId);
       active.add(item.id);
       try {
@@ -224,14 +239,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       } finally {
         active.delete(item.id);
         lanes.leave(endpointId);
-        const room = lanes.drop(endpointId);
-        if (room > 0) {
-          const outcome = await store.commit([
-            releaseHeldBackOp(item.scope, endpointId, clock.nowMs(), room),
-          ]);
-          if (outcome.ok && (outcome.rows[0]?.length ?? 0) === 0) lanes.noteNoneHeldBack(endpointId);
-          queue.wake();
-        }
+        lanes.drop(endpointId);
+        await fillLane(item.scope, endpointId, queue);
       }
     },
     remember: (deliveryId, event) => void events.set(deliveryId, event),

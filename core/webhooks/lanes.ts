@@ -21,10 +21,13 @@ export interface Lanes {
   /** Waits for a slot. Every `enter` is followed by one `leave`. */
   enter(endpointId: string): Promise<void>;
   leave(endpointId: string): void;
-  /** One delivery less in memory; how many held back ones there is room for now. */
-  drop(endpointId: string): number;
+  /** One delivery less in memory. */
+  drop(endpointId: string): void;
+  /** Deliveries are held back in the database from now on; to be said once they are. */
   noteHeldBack(endpointId: string): void;
   noteNoneHeldBack(endpointId: string): void;
+  /** How many held back deliveries there is room for now; 0 when there are none. */
+  room(endpointId: string): number;
   setProbing(endpointId: string, probing: boolean): void;
 }
 
@@ -49,10 +52,7 @@ export function createLanes(): Lanes {
   return {
     hold(endpointId) {
       const lane = of(endpointId);
-      if (lane.held >= heldMax) {
-        lane.heldBack = true;
-        return false;
-      }
+      if (lane.held >= heldMax) return false;
       lane.held++;
       return true;
     },
@@ -71,11 +71,11 @@ export function createLanes(): Lanes {
     drop(endpointId) {
       const lane = of(endpointId);
       lane.held--;
-      if (!lane.heldBack) {
-        if (lane.held === 0 && !lane.probing) lanes.delete(endpointId);
-        return 0;
-      }
-      return lane.held <= heldMax / 2 ? heldMax - lane.held : 0;
+      if (lane.held === 0 && !lane.probing && !lane.heldBack) lanes.delete(endpointId);
+    },
+    room(endpointId) {
+      const lane = of(endpointId);
+      return lane.heldBack && lane.held <= heldMax / 2 ? heldMax - lane.held : 0;
     },
     noteHeldBack: (endpointId) => void (of(endpointId).heldBack = true),
     noteNoneHeldBack: (endpointId) => void (of(endpointId).heldBack = false),

@@ -292,6 +292,17 @@ test('one hanging endpoint does not hold up another', async () => {
   await tarpit.stop(true);
 });
 
+test('more deliveries than an endpoint has room for in memory all arrive', async () => {
+  await register();
+  for (let bulk = 0; bulk < 5; bulk++) {
+    const issues = Array.from({ length: 100 }, (_, index) => ({ team, title: `Issue ${bulk}-${index}` }));
+    expect((await call('POST', '/api/v1/issues/bulk', { issues })).status).toBe(201);
+  }
+  await app.settled();
+  expect(new Set(received.map(({ body }) => JSON.parse(body).id)).size).toBe(500);
+  expect(received.length).toBe(500);
+});
+
 test('the signing secret is nowhere in the clear: not in the database, the answers, the events or the log', async () => {
   const { id, secret } = await register({ events: ['*'] });
   await file();

@@ -59,9 +59,10 @@ export const attemptsOf = tenantStatement<{
 );
 const releaseHeldBack = tenantStatement(
   'deliveries.release_held_back',
-  `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND due_at = :never AND id IN (
-     SELECT id FROM deliveries WHERE workspace_id = :ws AND endpoint_id = :endpointId AND status IN ('pending', 'retrying')
-     ORDER BY sequence LIMIT :limit)
+  `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND id IN (
+     SELECT d.id FROM deliveries AS d JOIN due_work AS w ON w.workspace_id = :ws AND w.id = d.id
+     WHERE d.workspace_id = :ws AND d.endpoint_id = :endpointId AND d.status IN ('pending', 'retrying') AND w.due_at = :never
+     ORDER BY d.sequence LIMIT :limit)
    RETURNING id`,
 );
 
