@@ -6,8 +6,10 @@ import type { Services } from './context.ts';
 import { healthRoutes } from './health.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createApp, type App } from './http/app.ts';
+import { docsRoutes } from './http/docs.ts';
 import { createIdempotencyKeys } from './http/idempotency.ts';
 import { createKernel } from './http/kernel.ts';
+import { openapiRoutes } from './http/openapi/routes.ts';
 import { createInProcessCalls } from './http/principal.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createAuthenticate } from './identity/api-keys/authenticate.ts';
@@ -16,10 +18,11 @@ import { createEgress, resolveWithSystem, type Resolve } from './lib/egress/egre
 import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createSealing } from './lib/sealing.ts';
+import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { createPluginRuntime } from './plugins/runtime.ts';
 import { createSandboxOnDemand } from './plugins/sandbox-on-demand.ts';
-import { filterFieldsOf, resourceRoutes } from './resources.ts';
+import { filterFieldsOf, resourceRoutes, sentEvents } from './resources.ts';
 import { findNode } from './sandbox/locate.ts';
 import { startSandbox } from './sandbox/supervisor.ts';
 import { openStore } from './store/open-store.ts';
@@ -143,6 +146,14 @@ export async function serve({
       ...resourceRoutes,
       ...plugins.routes,
       ...webhooks.routes,
+      ...openapiRoutes(() => ({
+        routes: app.routes,
+        version,
+        baseUrl: services.baseUrl,
+        webhooks: sentEvents(),
+      })),
+      ...(await docsRoutes()),
+      ...pageRoutes(services.baseUrl),
       ...healthRoutes(() => ({ store: store.status().writable, sandbox: sandbox.status().state })),
     ]);
     const housekeeping = createHousekeeping({ store, clock, log });

@@ -47,6 +47,8 @@ interface RouteFacts<
   readonly example?: B extends TSchema ? Static<B> : never;
   /** Errors beyond those every route can answer. */
   readonly errors?: readonly ErrorCode[];
+  /** Of the success body, where it is not JSON. */
+  readonly contentType?: string;
   /** Larger than the usual body cap. */
   readonly bodyBytesMax?: number;
   /** The answer shows a secret once: it is kept encrypted for idempotent replays. */

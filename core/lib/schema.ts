@@ -72,5 +72,5 @@ export function pageOf<S extends TSchema>(item: S): TSchema {
 
 /** Gives a schema its name in the document. */
 export function named<S extends TSchema>(name: string, schema: S): S {
-  return { ...schema, 'x-name': name };
+  return Object.assign(schema, { 'x-name': name });
 }

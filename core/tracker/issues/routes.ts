@@ -14,7 +14,15 @@ import {
   restoreIssue,
   updateIssue,
 } from './issues.ts';
-import { IssueBulk, IssueCreate, IssueCreated, IssueShown, IssueUpdate, priority } from './schema.ts';
+import {
+  IssueBulk,
+  IssueCreate,
+  IssueCreated,
+  IssueListed,
+  IssueShown,
+  IssueUpdate,
+  priority,
+} from './schema.ts';
 
 const params = Closed({ id: id('issue') });
 const shape = {
@@ -52,7 +60,7 @@ export const issueRoutes = [
     scope: 'issues:read',
     limit: 'read',
     query: listQuery,
-    responses: { 200: pageOf(Type.Partial(IssueShown, { additionalProperties: false })) },
+    responses: { 200: pageOf(IssueListed) },
     errors: ['invalid_cursor'],
     read: (ctx, { query }) => listIssues(ctx, query),
   }),

@@ -56,6 +56,9 @@ export const IssueShown = named(
   }),
 );
 
+/** An issue with `fields` or `expand`: fewer fields, or whole objects in place of references. */
+export const IssueListed = named('IssueListed', Type.Partial(IssueShown, { additionalProperties: false }));
+
 /** What a creation answers with (Spec › Issue). */
 export const IssueCreated = named(
   'IssueCreated',

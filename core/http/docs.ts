@@ -1,0 +1,61 @@
+// `/docs`: the API reference, offline. @elysiajs/swagger makes the page around Scalar; page and script are served by our own
+// routes, so that they carry our headers and nothing is fetched from elsewhere.
+import { swagger } from '@elysiajs/swagger';
+import { Elysia } from 'elysia';
+import { Type } from 'typebox';
+// The package does not export this file by name.
+import scalarFile from '../../node_modules/@scalar/api-reference/dist/browser/standalone.js' with { type: 'file' };
+import { defineRoute, type RawAnswer, type Route } from './route.ts';
+
+const csp =
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'";
+
+export async function docsRoutes(): Promise<Route[]> {
+  const configuration = {
+    url: '/api/v1/openapi.json',
+    spec: { url: '/api/v1/openapi.json' },
+    withDefaultFonts: false,
+    showDeveloperTools: 'never',
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    telemetry: false,
+  };
+  const page = await new Elysia()
+    .use(swagger({ path: '/docs', scalarCDN: '/docs/scalar.js', scalarConfig: configuration as object }))
+    .handle(new Request('http://localhost/docs'));
+  const html = await page.text();
+  let script: Promise<RawAnswer> | null = null;
+  const readScript = async (): Promise<RawAnswer> => ({
+    contentType: 'text/javascript; charset=utf-8',
+    body: Bun.gzipSync(new Uint8Array(await Bun.file(String(scalarFile)).arrayBuffer())),
+    headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=86400' },
+  });
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/docs',
+      name: 'docs.page',
+      summary: 'The API reference as a page',
+      scope: null,
+      limit: 'read',
+      responses: { 200: Type.String() },
+      contentType: 'text/html',
+      raw: () => ({
+        contentType: 'text/html; charset=utf-8',
+        body: html,
+        headers: { 'content-security-policy': csp },
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/docs/scalar.js',
+      name: 'docs.script',
+      summary: 'The script of the API reference',
+      scope: null,
+      limit: 'read',
+      responses: { 200: Type.String() },
+      contentType: 'text/javascript',
+      raw: () => (script ??= readScript()),
+    }),
+  ];
+}

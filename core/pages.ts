@@ -1,0 +1,55 @@
+// The few pages there are until the dashboard comes: the root, and what an issue's url shows. They hold no tenant's data.
+import { Type } from 'typebox';
+import { defineRoute, type RawAnswer, type Route } from './http/route.ts';
+import { Closed } from './lib/schema.ts';
+
+const csp = "default-src 'none'; style-src 'unsafe-inline'";
+
+export function pageRoutes(baseUrl: string): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/',
+      name: 'pages.root',
+      summary: 'Where to go from here',
+      scope: null,
+      limit: 'read',
+      responses: { 200: Type.String() },
+      contentType: 'text/html',
+      raw: () =>
+        page(
+          'Tatami',
+          `<p>This is a Tatami server. See the <a href="${baseUrl}/docs">API reference</a> or its <a href="${baseUrl}/api/v1/openapi.json">OpenAPI document</a>.</p>`,
+        ),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/issues/{identifier}',
+      name: 'pages.issue',
+      summary: 'The page of an issue',
+      scope: null,
+      limit: 'read',
+      params: Closed({ identifier: Type.String({ pattern: '^[A-Z][A-Z0-9]{0,9}-[1-9][0-9]{0,9}$' }) }),
+      responses: { 200: Type.String() },
+      contentType: 'text/html',
+      raw: ({ params }) =>
+        page(
+          params.identifier,
+          `<p>There is no web app yet. Read this issue over the API:</p>
+<pre>curl '${baseUrl}/api/v1/issues?filter={"team":"${params.identifier.split('-')[0]}","number":${params.identifier.split('-')[1]}}' -g \\
+  -H 'Authorization: Bearer ttm_…'</pre>`,
+        ),
+    }),
+  ];
+}
+
+/** `title` and `content` are ours or have passed a pattern without markup. */
+function page(title: string, content: string): RawAnswer {
+  return {
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': csp, 'referrer-policy': 'no-referrer' },
+    body: `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${title}</title><style>body{font:1rem/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem}pre{overflow:auto;background:#f4f4f4;padding:1rem}</style>
+<h1>${title}</h1>${content}</html>`,
+  };
+}
