@@ -8,7 +8,11 @@ const realIssues = join(root, '../shared/data/nlbse24-train.csv');
 
 async function run(...args: string[]): Promise<{ code: number; output: string }> {
   const child = Bun.spawn([process.execPath, ...args], { cwd: root, stdout: 'pipe', stderr: 'pipe' });
-  const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
   return { code, output: out + err };
 }
 
@@ -18,9 +22,13 @@ test('the main job on its sample', async () => {
   expect(code).toBe(0);
 }, 120_000);
 
-test.skipIf(!existsSync(realIssues))('the main job on 1,500 real issues (skips where shared/data is not beside the project)', async () => {
-  const { code, output } = await run('examples/main-job/main.ts', realIssues);
-  expect(output).toContain('ok   1500 issues imported');
-  expect(output).toContain('The main job is done.');
-  expect(code).toBe(0);
-}, 300_000);
+test.skipIf(!existsSync(realIssues))(
+  'the main job on 1,500 real issues (skips where shared/data is not beside the project)',
+  async () => {
+    const { code, output } = await run('examples/main-job/main.ts', realIssues);
+    expect(output).toContain('ok   1500 issues imported');
+    expect(output).toContain('The main job is done.');
+    expect(code).toBe(0);
+  },
+  300_000,
+);

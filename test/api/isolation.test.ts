@@ -1,0 +1,158 @@
+// Tenants cannot see each other (fault matrix 24): every operation, with every id in path and body, answers a foreign id
+// exactly as one that does not exist, and leaves the other workspace's rows untouched. Generated from the routes.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { createClient } from '@libsql/client';
+import type { TSchema } from 'typebox';
+import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
+import { fillPath, formOf, nowhere, seed, type Seeds } from './seeds.ts';
+
+let app: TestApp;
+let foreignId: string;
+let own: Seeds;
+let foreign: Seeds;
+let call: Client;
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+
+beforeAll(async () => {
+  app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  const other = await app.addWorkspace('Other', 'OTHER');
+  foreignId = other.workspaceId;
+  call = app.call;
+  const url = `http://127.0.0.1:${receiver.port}/`;
+  own = await seed(app, app.call, 'ENG', url);
+  foreign = await seed(app, app.clientOf(other.apiKey), 'OTHER', url);
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop(true);
+});
+
+/** All rows of the other workspace, read past our own code. */
+async function foreignRows(): Promise<string> {
+  const db = createClient({ url: `file:${join(app.dataDir, 'tatami.db')}` });
+  const tables = await db.execute(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%workspace_id%' ORDER BY name",
+  );
+  const hash = createHash('sha256');
+  for (const { name } of tables.rows) {
+    const { rows } = await db.execute({
+      sql: `SELECT * FROM ${String(name)} WHERE workspace_id = ?`,
+      args: [foreignId],
+    });
+    hash.update(
+      JSON.stringify([name, rows], (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+    );
+  }
+  db.close();
+  return hash.digest('hex');
+}
+
+/** What a caller could tell apart: everything but the request's own id, and the id that was asked for. */
+function visible(reply: Reply, asked: string): unknown {
+  const json = reply.text === '' ? null : JSON.parse(reply.text.replaceAll(asked, '<id>'));
+  if (json?.error) delete json.error.requestId;
+  const headers = [...reply.headers.keys()].filter((name) => name !== 'date').sort();
+  return { status: reply.status, json, headers };
+}
+
+test('every operation answers a foreign id in its path as one that does not exist', async () => {
+  const before = await foreignRows();
+  let compared = 0;
+  for (const route of app.app.routes) {
+    if (!route.params || route.scope === null) continue;
+    const properties = Object.entries((route.params as { properties: Record<string, TSchema> }).properties);
+    for (const [name, schema] of properties) {
+      const form = formOf(schema);
+      if (form === undefined) continue;
+      const path = (ids: Seeds): string => fillPath(route.path, route.params, { ...own, [form]: ids[form]! });
+      const ask = (ids: Seeds): Promise<Reply> =>
+        call(route.method, path(ids), route.body ? route.example : undefined);
+      const [there, none] = [await ask(foreign), await ask(nowhere)];
+      expect([route.name, name, visible(there, foreign[form]!)]).toEqual([
+        route.name,
+        name,
+        visible(none, nowhere[form]!),
+      ]);
+      expect([route.name, there.status]).toEqual([route.name, 404]);
+      compared++;
+    }
+  }
+  expect(compared).toBeGreaterThan(35);
+  expect(await foreignRows()).toBe(before);
+});
+
+test('every id in a body is refused as one that does not exist', async () => {
+  const before = await foreignRows();
+  let compared = 0;
+  for (const route of app.app.routes) {
+    const properties = Object.entries(
+      (route.body as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {},
+    );
+    for (const [name, schema] of properties) {
+      const form = formOf(schema);
+      if (form === undefined) continue;
+      const path = route.params ? fillPath(route.path, route.params, own) : route.path;
+      const ask = (ids: Seeds): Promise<Reply> => {
+        const example: Json = { ...(route.example as object) };
+        if (name === 'teamId') delete example.team;
+        return call(route.method, path, { ...example, [name]: ids[form] });
+      };
+      const [there, none] = [await ask(foreign), await ask(nowhere)];
+      expect([route.name, name, visible(there, foreign[form]!)]).toEqual([
+        route.name,
+        name,
+        visible(none, nowhere[form]!),
+      ]);
+      expect([route.name, name, there.status, there.json.error.details[0]]).toMatchObject([
+        route.name,
+        name,
+        422,
+        { path: name, issue: 'not_found' },
+      ]);
+      compared++;
+    }
+  }
+  // stateId, assigneeId, projectId, parentId on create and update, teamId, a comment's parent, a project's lead twice
+  expect(compared).toBeGreaterThanOrEqual(12);
+  for (const label of [foreign.label!, `label-OTHER`])
+    expect((await call('PATCH', `/api/v1/issues/${own.issue}`, { labels: [label] })).status).toBe(422);
+  expect((await call('POST', '/api/v1/issues', { team: 'OTHER', title: 'x' })).status).toBe(422);
+  expect(await foreignRows()).toBe(before);
+});
+
+test('lists, filters, cursors and the feed hold nothing of another workspace', async () => {
+  const other = app.clientOf((await app.addWorkspace('Third', 'THIRD')).apiKey);
+  for (let i = 0; i < 3; i++) await other('POST', '/api/v1/issues', { team: 'THIRD', title: `Third ${i}` });
+  const cursor = (await other('GET', '/api/v1/issues?limit=1')).json.pageInfo.endCursor;
+  expect(await call('GET', `/api/v1/issues?limit=1&after=${cursor}`)).toMatchObject({
+    status: 400,
+    json: { error: { code: 'invalid_cursor' } },
+  });
+  expect((await call('GET', `/api/v1/events?after=${foreign.event}`)).status).toBe(422);
+  for (const query of [
+    '?team=OTHER',
+    `?label=label-OTHER`,
+    `?assignee=${foreign.member}`,
+    `?filter=${encodeURIComponent(`{"id":{"in":["${foreign.issue}"]}}`)}`,
+  ])
+    expect((await call('GET', `/api/v1/issues${query}`)).json.data).toEqual([]);
+  for (const path of [
+    '/issues',
+    '/members',
+    '/teams',
+    '/labels',
+    '/projects',
+    '/workflows',
+    '/webhooks',
+    '/plugins',
+    '/api-keys',
+    '/events',
+    '/audit-log',
+  ]) {
+    const { text } = await call('GET', `/api/v1${path}?limit=100`);
+    for (const id of [...Object.values(foreign), foreignId, 'OTHER', 'THIRD'])
+      expect([path, id, text.includes(id)]).toEqual([path, id, false]);
+  }
+});

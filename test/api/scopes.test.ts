@@ -1,0 +1,87 @@
+// Scopes (fault matrix 25): every operation × no token, a wrong token, each single scope, and all scopes but the needed one.
+// The matrix is committed as docs/scopes.md; `UPDATE_DOCS=1 bun test test/api/scopes` writes it.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { allScopes } from '../../core/http/scopes.ts';
+import type { Route } from '../../core/http/route.ts';
+import { startApp, type Client, type TestApp } from '../app.ts';
+import { fillPath, nowhere } from './seeds.ts';
+
+let app: TestApp;
+let guarded: Route[];
+
+beforeAll(async () => {
+  app = await startApp();
+  guarded = app.app.routes.filter((route) => route.scope !== null);
+});
+afterAll(() => app.stop());
+
+const ask = (call: Client, route: Route) =>
+  call(route.method, fillPath(route.path, route.params, nowhere), route.body ? route.example : undefined, {
+    'tatami-mode': 'simulate',
+  });
+
+/** Read scopes are also had through their write scope. */
+const satisfies = (held: string, needed: string): boolean =>
+  held === needed || (needed.endsWith(':read') && held === needed.replace(/:read$/, ':write'));
+
+async function refusedForScope(call: Client, route: Route): Promise<boolean> {
+  const { status, json } = await ask(call, route);
+  return (
+    status === 403 &&
+    json.error.code === 'insufficient_scope' &&
+    json.error.message.startsWith(`This needs the scope ${route.scope},`)
+  );
+}
+
+test('without a token, or with a wrong one, every guarded operation is 401', async () => {
+  const strangers = [
+    app.clientOf(null),
+    app.clientOf('ttm_aaaaaaaaaa_bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbcccccc'),
+    app.clientOf(`${app.workspace.apiKey.slice(0, -1)}!`),
+  ];
+  for (const route of guarded)
+    for (const call of strangers)
+      expect([route.name, (await ask(call, route)).status]).toEqual([route.name, 401]);
+});
+
+test('every operation × every single scope: refused unless it is the one, or its write', async () => {
+  for (const scope of allScopes) {
+    const call = app.clientOf(await app.mintKey([scope]));
+    for (const route of guarded)
+      expect([route.name, scope, await refusedForScope(call, route)]).toEqual([
+        route.name,
+        scope,
+        !satisfies(scope, route.scope!),
+      ]);
+  }
+});
+
+test('every operation is refused to a key that has all scopes but the needed one', async () => {
+  for (const needed of new Set(guarded.map((route) => route.scope!))) {
+    const call = app.clientOf(await app.mintKey(allScopes.filter((scope) => !satisfies(scope, needed))));
+    for (const route of guarded.filter(({ scope }) => scope === needed))
+      expect([route.name, await refusedForScope(call, route)]).toEqual([route.name, true]);
+  }
+});
+
+test('docs/scopes.md is the matrix', () => {
+  const rows = app.app.routes.map(
+    (route) =>
+      `| \`${route.method} ${route.path}\` | ${route.scope === null ? 'none' : `\`${route.scope}\``} | ${route.limit} |`,
+  );
+  const text = [
+    '# Scopes',
+    '',
+    'What each operation needs. A write scope implies its read scope. Generated from the routes.',
+    '',
+    '| Operation | Scope | Rate limit class |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+  const file = join(import.meta.dir, '../../docs/scopes.md');
+  if (process.env.UPDATE_DOCS) writeFileSync(file, text);
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});

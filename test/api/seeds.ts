@@ -1,0 +1,92 @@
+// One object of each kind in a workspace, by the form of its id, for tests that are generated from the routes. A form that
+// nobody seeded fails the test that meets it, so that a new route cannot escape.
+import type { TSchema } from 'typebox';
+import { idPattern, type IdKind } from '../../core/lib/ids.ts';
+import { install, packSource } from '../plugins/pack.ts';
+import type { Client, Json, TestApp } from '../app.ts';
+
+export type Seeds = Readonly<Record<string, string>>;
+
+const kinds: readonly IdKind[] = [
+  'issue',
+  'member',
+  'state',
+  'label',
+  'event',
+  'project',
+  'comment',
+  'endpoint',
+  'delivery',
+  'apiKey',
+  'install',
+  'run',
+];
+
+/** A form's name by the schema of a parameter or property; undefined where it is no id. */
+export function formOf(schema: TSchema): string | undefined {
+  const { pattern } = schema as { pattern?: string };
+  if (pattern === undefined) return undefined;
+  const kind = kinds.find((one) => idPattern(one) === pattern);
+  if (kind) return kind;
+  if (pattern.startsWith('^[0-9a-f]{8}-')) return 'team';
+  if (pattern === '^[a-z][a-z0-9_.-]{0,99}$') return 'plugin';
+  return undefined;
+}
+
+/** Ids of the same forms that nothing has. */
+export const nowhere: Seeds = {
+  ...Object.fromEntries(kinds.map((kind) => [kind, `${idPattern(kind).slice(1, 4)}_${'0'.repeat(25)}1`])),
+  team: '00000000-0000-7000-8000-000000000001',
+  plugin: 'com.test.nowhere',
+};
+
+/** @param team key of the workspace's first team */
+export async function seed(app: TestApp, call: Client, team: string, hookUrl: string): Promise<Seeds> {
+  const made = async (path: string, body: object): Promise<Json> => {
+    const { status, json } = await call('POST', `/api/v1${path}`, body);
+    if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${JSON.stringify(json)}`);
+    return json;
+  };
+  const endpoint = await made('/webhooks', { url: hookUrl, events: ['issue.created'] });
+  const pluginId = `com.test.seed-${team.toLowerCase()}`;
+  const plugin = await install(
+    call,
+    await packSource(
+      `{ id: '${pluginId}', version: '1.0.0', engines: { tatami: '*' }, on: { 'issue.created': { handle: (_, ctx) => ctx.kv.set('note', 'secret of ${team}') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+    ),
+  );
+  const issue = await made('/issues', { team, title: `Secret of ${team}` });
+  await app.settled();
+  const first = async (path: string): Promise<Json> => (await call('GET', `/api/v1${path}`)).json.data[0];
+  return {
+    issue: issue.id,
+    member: (await made('/members', { name: `Member of ${team}` })).id,
+    state: (await first(`/workflows?team=${team}`)).id,
+    label: (await made('/labels', { name: `label-${team}` })).id,
+    event: (await first('/events')).id,
+    project: (await made('/projects', { name: `Project of ${team}` })).id,
+    comment: (await made(`/issues/${issue.id}/comments`, { body: `Secret comment of ${team}` })).id,
+    endpoint: endpoint.id,
+    delivery: (await first(`/webhooks/${endpoint.id}/deliveries`)).id,
+    apiKey: (await made('/api-keys', { name: 'seed', scopes: ['issues:read'] })).id,
+    install: plugin.id,
+    plugin: pluginId,
+    run: (await first(`/plugins/${plugin.id}/runs`)).id,
+    team: (await first('/teams')).id,
+  };
+}
+
+/** A route's path with its ids filled in from `seeds`. @throws Error for a form without a seed */
+export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds): string {
+  const properties = (params as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {};
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    if (name === 'key') return 'note';
+    if (name === 'name') return 'nightly';
+    if (name === 'identifier') return 'ENG-1';
+    const form = formOf(properties[name] ?? {});
+    const id = form === undefined ? undefined : seeds[form];
+    if (id === undefined)
+      throw new Error(`The parameter ${name} of ${path} has no seed: add its form to test/api/seeds.ts.`);
+    return id;
+  });
+}

@@ -1,0 +1,79 @@
+// Installs and their values through the API: quotas, versions, packages.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from './pack.ts';
+
+let app: TestApp;
+let team = 0;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+/** A workspace of its own for each test. */
+async function workspace(): Promise<{ call: Client; key: string }> {
+  const key = `T${++team}`;
+  const { apiKey } = await app.addWorkspace(`Test ${team}`, key);
+  return { call: app.clientOf(apiKey), key };
+}
+
+async function create(call: Client, team: string, title: string): Promise<void> {
+  expect((await call('POST', '/api/v1/issues', { team, title })).status).toBe(201);
+}
+
+test('values survive, count, compare, list and keep to their quota; another install cannot see them', async () => {
+  const { call, key } = await workspace();
+  const source = (id: string): string => `{
+    id: '${id}', version: '1.0.0', engines: { tatami: '*' },
+    on: { 'issue.created': { handle: async (event, ctx) => {
+      await ctx.kv.increment('count', 2);
+      const swapped = [await ctx.kv.compareAndSet('cas', null, 'a'), await ctx.kv.compareAndSet('cas', 'b', 'c')];
+      await ctx.kv.set('gone', 1);
+      await ctx.kv.delete('gone');
+      let refused = null;
+      await ctx.kv.set('big', 'x'.repeat(2_100_000)).catch((error) => { refused = error.code; });
+      await ctx.kv.set('result', { swapped, refused, gone: await ctx.kv.get('gone'), keys: (await ctx.kv.list({ prefix: 'c' })).data.map((one) => one.key) });
+    } } },
+  }`;
+  await install(call, await packSource(source('com.test.kv')));
+  await create(call, key, 'KV 1');
+  await app.settled();
+  await create(call, key, 'KV 2');
+  await app.settled();
+  const value = async (name: string): Promise<Json> =>
+    (await call('GET', `/api/v1/plugins/com.test.kv/kv/${name}`)).json.value;
+  expect(await value('count')).toBe(4);
+  expect(await value('result')).toEqual({
+    swapped: [false, false],
+    refused: 'validation_failed',
+    gone: null,
+    keys: ['cas', 'count'],
+  });
+  await install(call, await packSource(source('com.test.kv2')));
+  expect((await call('GET', '/api/v1/plugins/com.test.kv2/kv')).json.data).toEqual([]);
+});
+
+test('a bad package, a newer installed version and foreign scopes are refused with the reason', async () => {
+  const { call } = await workspace();
+  const definition = (version: string): string =>
+    `{ id: 'com.test.versions', version: '${version}', engines: { tatami: '*' }, on: { 'issue.created': { filter: { priority: ['high'] }, handle() {} } } }`;
+  const [old, newer] = [await packSource(definition('1.0.0')), await packSource(definition('1.1.0'))];
+  await install(call, newer);
+  expect(await call('POST', '/api/v1/plugins', { package: old, grant: [] })).toMatchObject({
+    status: 409,
+    json: { error: { code: 'conflict' } },
+  });
+  expect((await install(call, old, { downgrade: true })).pluginVersion).toBe('1.0.0');
+  expect(
+    await call('POST', '/api/v1/plugins', { package: { ...old, code: `${old.code}\n//` }, grant: [] }),
+  ).toMatchObject({ status: 422, json: { error: { details: [{ path: 'package.sha256' }] } } });
+  const filtered = {
+    ...old,
+    manifest: { ...old.manifest, on: { 'issue.created': { filter: { priority: ['highest'] } } } },
+  };
+  expect(await call('POST', '/api/v1/plugins', { package: filtered, grant: [] })).toMatchObject({
+    status: 422,
+    json: { error: { details: [{ issue: 'invalid_enum' }] } },
+  });
+});
