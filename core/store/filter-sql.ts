@@ -24,20 +24,30 @@ export function filterCondition(filter: Filter, columns: Readonly<Record<string,
     });
   };
 
+  /** Bound, because the planner folds a literal and then scans the table without its workspace. */
+  const constant = (truth: boolean): string => {
+    const name = `f${count++}`;
+    params[name] = truth ? 1 : 0;
+    return `:${name}`;
+  };
+
   const compile = (node: Filter): string => {
-    if ('all' in node) return node.all.length === 0 ? '1' : `(${node.all.map(compile).join(' AND ')})`;
-    if ('any' in node) return node.any.length === 0 ? '0' : `(${node.any.map(compile).join(' OR ')})`;
+    if ('all' in node)
+      return node.all.length === 0 ? constant(true) : `(${node.all.map(compile).join(' AND ')})`;
+    if ('any' in node)
+      return node.any.length === 0 ? constant(false) : `(${node.any.map(compile).join(' OR ')})`;
     const column = columns[node.field];
     if (!column) throw new Error(`No column for the filter field ${node.field}.`);
     const exists = (condition: string): string => (column.wrap ? column.wrap(condition) : `(${condition})`);
     switch (node.test) {
       case 'in':
-        return exists(
-          `${column.sql} IN (${node.values.flatMap((value) => bound(column, value)).join(', ')})`,
-        );
       case 'nin': {
-        const list = `${column.sql} IN (${node.values.flatMap((value) => bound(column, value)).join(', ')})`;
-        return column.wrap ? `NOT ${column.wrap(list)}` : `(${column.sql} IS NULL OR NOT ${list})`;
+        const list = node.values.flatMap((value) => bound(column, value));
+        // A name that stands for nothing matches nothing, and its absence everything.
+        if (list.length === 0) return constant(node.test === 'nin');
+        const inList = `${column.sql} IN (${list.join(', ')})`;
+        if (node.test === 'in') return exists(inList);
+        return column.wrap ? `NOT ${column.wrap(inList)}` : `(${column.sql} IS NULL OR NOT ${inList})`;
       }
       case 'null':
         if (column.wrap) return node.value ? `NOT ${column.wrap('1')}` : column.wrap('1');
