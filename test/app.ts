@@ -123,7 +123,7 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
         status: response.status,
         headers: response.headers,
         text,
-        json: (isJson ? JSON.parse(text) : null) as Json,
+        json: (isJson && text !== '' ? JSON.parse(text) : null) as Json,
       };
     };
   const call = clientOf(first.apiKey);

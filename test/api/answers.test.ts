@@ -1,0 +1,181 @@
+// Every response the application makes: the request id, the three RateLimit headers, one envelope, and no stack or value.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { errorCodes } from '../../core/lib/errors.ts';
+import { startApp, type Reply, type TestApp } from '../app.ts';
+
+let app: TestApp;
+let issue: string;
+
+beforeAll(async () => {
+  app = await startApp({ flags: { rateLimit: 'on' } });
+  issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'One' })).json.id;
+});
+afterAll(() => app.stop());
+
+const json = { 'content-type': 'application/json' };
+
+const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
+  ['200', 200, () => app.call('GET', '/api/v1/issues')],
+  ['201', 201, () => app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' })],
+  ['204', 204, () => app.call('DELETE', `/api/v1/issues/${issue}`)],
+  [
+    '304',
+    304,
+    async () =>
+      app.call('GET', '/api/v1/teams', undefined, {
+        'if-none-match': (await app.call('GET', '/api/v1/teams')).headers.get('etag')!,
+      }),
+  ],
+  ['HEAD', 200, () => app.call('HEAD', '/api/v1/issues')],
+  ['OPTIONS', 204, () => app.call('OPTIONS', '/api/v1/issues')],
+  ['broken JSON', 400, () => app.call('POST', '/api/v1/issues', '{"team":')],
+  ['broken escape', 400, () => app.call('GET', '/api/v1/issues/%E0%A4%A')],
+  ['foreign cursor', 400, () => app.call('GET', '/api/v1/issues?after=abc')],
+  ['no token', 401, () => app.clientOf(null)('GET', '/api/v1/issues')],
+  ['wrong token', 401, () => app.clientOf('nope')('GET', '/api/v1/issues')],
+  ['no such path', 404, () => app.call('GET', '/api/v1/nothing')],
+  ['no such object', 404, () => app.call('GET', '/api/v1/issues/iss_00000000000000000000000001')],
+  ['impossible id', 404, () => app.call('GET', '/api/v1/issues/iss_x')],
+  ['trailing slash', 404, () => app.call('GET', '/api/v1/issues/')],
+  ['wrong method', 405, () => app.call('PUT', '/api/v1/issues', {})],
+  [
+    'too large',
+    413,
+    () => app.call('POST', '/api/v1/issues', JSON.stringify({ title: 'x'.repeat(2_000_000) })),
+  ],
+  ['no content type', 415, () => app.call('POST', '/api/v1/issues', undefined, {})],
+  [
+    'form',
+    415,
+    () =>
+      app.call('POST', '/api/v1/issues', 'team=ENG', { 'content-type': 'application/x-www-form-urlencoded' }),
+  ],
+  [
+    'merge patch',
+    415,
+    () =>
+      app.call('PATCH', `/api/v1/issues/${issue}`, '{}', { 'content-type': 'application/merge-patch+json' }),
+  ],
+  ['invalid field', 422, () => app.call('POST', '/api/v1/issues', { team: 'ENG' })],
+  ['page', 200, () => app.call('GET', '/docs')],
+  ['health', 200, () => app.clientOf(null)('GET', '/healthz')],
+];
+
+for (const [name, status, ask] of cases)
+  test(`${name} carries the request id and the RateLimit headers`, async () => {
+    const reply = await ask();
+    expect(reply.status).toBe(status);
+    expect(reply.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/);
+    for (const header of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'])
+      expect(reply.headers.get(header)).toMatch(/^\d+$/);
+    expect(reply.headers.has('retry-after')).toBe(false);
+    if (status < 400) return;
+    const { error } = reply.json;
+    expect(Object.keys(reply.json)).toEqual(['error']);
+    expect(Object.keys(error)).toEqual(['code', 'message', 'details', 'requestId']);
+    expect(error.requestId).toBe(reply.headers.get('x-request-id'));
+    const declared: number = errorCodes[error.code as keyof typeof errorCodes].status;
+    expect(declared).toBe(status);
+    if (status === 405) expect(reply.headers.get('allow')).toContain('POST');
+    if (status === 401) expect(reply.headers.get('www-authenticate')).toMatch(/^Bearer/);
+  });
+
+test('a fault of ours answers 500 without its text, and is logged with the request id', async () => {
+  const { store } = app.services;
+  const readOne = store.readOne;
+  store.readOne = () => Promise.reject(new Error('secret detail of the inside'));
+  const reply = await app.call('GET', '/api/v1/issues/iss_00000000000000000000000001');
+  store.readOne = readOne;
+  expect(reply).toMatchObject({ status: 500, json: { error: { code: 'internal_error' } } });
+  expect(reply.text).not.toContain('secret detail');
+  for (const header of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id'])
+    expect(reply.headers.has(header)).toBe(true);
+  expect(
+    app.logs.some(
+      ({ level, fields }) =>
+        level === 'error' && JSON.stringify(fields).includes(reply.headers.get('x-request-id')!),
+    ),
+  ).toBe(true);
+});
+
+test('hostile JSON is 400, never 500 (fault matrix 20)', async () => {
+  const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const hostile = [
+    `{"team":"ENG","title":${deep(65)}}`,
+    deep(100_000),
+    '{"__proto__":{"admin":true},"title":"x","team":"ENG"}',
+    '{"\\u005f_proto__":1}',
+    '{"team":"ENG","title":"x","estimate":1e400}',
+    '{"title":"\\ud800","team":"ENG"}',
+    '{"title":"a","title":"b","team":"ENG"}',
+    '{"title":"a\\u0000b","team":"ENG"}',
+    '',
+    'null x',
+    '{"a":1,}',
+    "{'a':1}",
+    'NaN',
+    '{"a":Infinity}',
+    '{"a":01}',
+  ];
+  for (const body of hostile) {
+    const { status, json: answer } = await app.call('POST', '/api/v1/issues', body, json);
+    expect([body.slice(0, 40), status, answer.error.code]).toEqual([
+      body.slice(0, 40),
+      400,
+      'malformed_request',
+    ]);
+  }
+  for (const body of ['null', '[]', '5', '"x"', 'true'])
+    expect((await app.call('POST', '/api/v1/issues', body, json)).status).toBe(422);
+  const bytes = await fetch(`${app.url}/api/v1/issues`, {
+    method: 'POST',
+    headers: { ...json, authorization: `Bearer ${app.workspace.apiKey}` },
+    body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+  });
+  expect(bytes.status).toBe(400);
+});
+
+test('a body that says nothing of its length is capped while it streams', async () => {
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let i = 0; i < 40; i++) controller.enqueue(new Uint8Array(64 * 1024).fill(0x20));
+      controller.close();
+    },
+  });
+  const response = await fetch(`${app.url}/api/v1/issues`, {
+    method: 'POST',
+    headers: { ...json, authorization: `Bearer ${app.workspace.apiKey}` },
+    body: stream,
+  });
+  expect([response.status, response.headers.has('x-request-id')]).toEqual([413, true]);
+});
+
+test('read-only and unknown properties of every body are refused (fault matrix 26)', async () => {
+  const readOnly = [
+    'id',
+    'version',
+    'createdAt',
+    'updatedAt',
+    'workspaceId',
+    'workspace_id',
+    'creator',
+    'number',
+    'identifier',
+    'url',
+    'secretHash',
+    'role2',
+    'constructor',
+  ];
+  for (const route of app.app.routes) {
+    if (!route.body || route.name.startsWith('plugins.kv')) continue;
+    const path = route.path.replaceAll(/\{\w+\}/g, (name) =>
+      name === '{key}' ? 'note' : 'iss_00000000000000000000000001',
+    );
+    for (const name of readOnly) {
+      if (name in (route.body as { properties?: object }).properties!) continue;
+      const params = route.params ? [422, 404] : [422];
+      const { status } = await app.call(route.method, path, { ...(route.example as object), [name]: 'x' });
+      expect([route.name, name, params.includes(status)]).toEqual([route.name, name, true]);
+    }
+  }
+});

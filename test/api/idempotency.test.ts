@@ -1,0 +1,121 @@
+// Idempotency keys (fault matrix 22): one effect per key, whatever is repeated, raced or restarted.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startApp, type Reply, type TestApp } from '../app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const create = (key: string, title = 'Keyed', call = app.call): Promise<Reply> =>
+  call('POST', '/api/v1/issues', { team: 'ENG', title }, { 'idempotency-key': key });
+const count = async (): Promise<number> =>
+  (await app.call('GET', '/api/v1/issues?limit=100&fields=id')).json.data.length;
+
+test('a repeated request gets the first answer and has no second effect', async () => {
+  const from = await app.lastSequence();
+  const first = await create('one');
+  const again = await create('one');
+  expect(again.status).toBe(201);
+  expect(again.text).toBe(first.text);
+  expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+  expect(again.headers.get('location')).toBe(first.headers.get('location'));
+  expect([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')]).toEqual([
+    null,
+    'true',
+  ]);
+  expect((await create('"one"')).text).toBe(first.text);
+  expect(await app.eventTypes(from)).toEqual(['issue.created']);
+  const bulk = (): Promise<Reply> =>
+    app.call(
+      'POST',
+      '/api/v1/issues/bulk',
+      {
+        issues: [
+          { team: 'ENG', title: 'a' },
+          { team: 'ENG', title: 'b' },
+        ],
+      },
+      { 'idempotency-key': 'bulk' },
+    );
+  expect((await bulk()).text).toBe((await bulk()).text);
+});
+
+test('another body under the same key is 422, another token or path is another key', async () => {
+  const first = await create('two');
+  expect(await create('two', 'Other')).toMatchObject({
+    status: 422,
+    json: { error: { code: 'idempotency_key_reused' } },
+  });
+  const other = await create('two', 'Keyed', app.clientOf(await app.mintKey(['issues:write'])));
+  expect(other.json.id).not.toBe(first.json.id);
+  expect(
+    (await app.call('POST', '/api/v1/labels', { name: 'two' }, { 'idempotency-key': 'two' })).status,
+  ).toBe(201);
+  for (const key of ['', 'x'.repeat(256)]) expect((await create(key === '' ? '""' : key)).status).toBe(422);
+  expect((await create('x'.repeat(255))).status).toBe(201);
+});
+
+test('a hundred at once make one issue and one event; the others get its answer or 409', async () => {
+  for (let round = 0; round < 10; round++) {
+    const [before, from] = [await count(), await app.lastSequence()];
+    const replies = await Promise.all(Array.from({ length: 100 }, () => create(`race ${round}`)));
+    const made = replies.filter(({ status }) => status === 201);
+    for (const reply of replies) expect([201, 409]).toContain(reply.status);
+    for (const reply of replies.filter(({ status }) => status === 409))
+      expect(reply.json.error.code).toBe('idempotency_in_progress');
+    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
+    expect(await count()).toBe(Math.min(100, before + 1));
+    expect(await app.eventTypes(from)).toEqual(['issue.created']);
+    for (const reply of made) await app.call('DELETE', `/api/v1/issues/${reply.json.id}`);
+  }
+});
+
+test('a refused request leaves its key free', async () => {
+  expect(
+    (await app.call('POST', '/api/v1/issues', { team: 'NOPE', title: 'x' }, { 'idempotency-key': 'free' }))
+      .status,
+  ).toBe(422);
+  expect((await create('free')).status).toBe(201);
+});
+
+test('a key outlives a restart and ends after 24 hours; answers that show a secret are encrypted at rest', async () => {
+  const own = await startApp();
+  const mint = (): Promise<Reply> =>
+    own.call(
+      'POST',
+      '/api/v1/api-keys',
+      { name: 'k', scopes: ['issues:read'] },
+      { 'idempotency-key': 'secret' },
+    );
+  const first = await mint();
+  const restarted = await own.restart();
+  const again = await restarted.call(
+    'POST',
+    '/api/v1/api-keys',
+    { name: 'k', scopes: ['issues:read'] },
+    { 'idempotency-key': 'secret' },
+  );
+  expect(again.text).toBe(first.text);
+  const secret: string = first.json.key;
+  for (const name of readdirSync(restarted.dataDir)) {
+    const content = readFileSync(join(restarted.dataDir, name)).toString('latin1');
+    expect([name, content.includes(secret), content.includes(secret.slice(-30))]).toEqual([
+      name,
+      false,
+      false,
+    ]);
+  }
+  restarted.clock.advance(24 * 3_600_000);
+  const later = await restarted.call(
+    'POST',
+    '/api/v1/api-keys',
+    { name: 'k', scopes: ['issues:read'] },
+    { 'idempotency-key': 'secret' },
+  );
+  expect(later.json.id).not.toBe(first.json.id);
+  await restarted.stop();
+});

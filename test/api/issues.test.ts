@@ -1,0 +1,414 @@
+// Issues over REST: what each request answers and which events it causes.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { scenarioOf, type Scenario } from '../scenario.ts';
+
+let app: TestApp;
+let step: Scenario;
+let states: Json[];
+
+beforeAll(async () => {
+  app = await startApp();
+  step = scenarioOf(app);
+  states = (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
+});
+afterAll(() => app.stop());
+
+const stateOf = (type: string): string => states.find((state) => state.type === type).id;
+
+test('a created issue answers exactly five fields, with ETag and Location', async () => {
+  const reply = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'First' });
+  expect(reply.status).toBe(201);
+  expect(Object.keys(reply.json)).toEqual(['id', 'identifier', 'title', 'priority', 'url']);
+  expect(reply.json).toMatchObject({
+    identifier: 'ENG-1',
+    title: 'First',
+    priority: 'none',
+    url: `${app.url}/issues/ENG-1`,
+  });
+  expect(reply.headers.get('location')).toBe(`${app.url}/api/v1/issues/${reply.json.id}`);
+  expect(reply.headers.get('etag')).toMatch(/^"1-/);
+});
+
+test('the life of an issue, with the events of each step', async () => {
+  const { id } = await step(
+    'POST',
+    '/issues',
+    { team: 'ENG', title: 'Life', labels: ['BUG'] },
+    { status: 201, events: ['issue.created'] },
+  );
+  const path = `/issues/${id}`;
+  await step('PATCH', path, { title: 'Life' }, { status: 200, body: { version: 1 } });
+  await step(
+    'PATCH',
+    path,
+    { priority: 'high' },
+    { status: 200, body: { version: 2, priority: 'high' }, events: ['issue.updated'] },
+  );
+  await step(
+    'PATCH',
+    path,
+    { stateId: stateOf('started') },
+    {
+      status: 200,
+      body: { version: 3, state: { type: 'started' } },
+      events: ['issue.updated', 'issue.state_changed'],
+    },
+  );
+  await step(
+    'PATCH',
+    path,
+    { assigneeId: app.workspace.userId },
+    { status: 200, body: { assignee: { name: 'Acme owner' } }, events: ['issue.updated', 'issue.assigned'] },
+  );
+  await step(
+    'PATCH',
+    path,
+    { labels: ['feature', 'bug'] },
+    {
+      status: 200,
+      body: { labels: [{ name: 'bug' }, { name: 'feature' }] },
+      events: ['issue.updated', 'issue.labeled'],
+    },
+  );
+  await step('PATCH', path, { labels: ['bug', 'feature'] }, { status: 200, body: { version: 5 } });
+  await step(
+    'PATCH',
+    path,
+    { stateId: stateOf('completed'), labels: [], assigneeId: null },
+    {
+      status: 200,
+      body: { assignee: null, labels: [] },
+      events: ['issue.updated', 'issue.state_changed', 'issue.assigned', 'issue.labeled'],
+    },
+  );
+  await step('DELETE', path, undefined, { status: 204, events: ['issue.deleted'] });
+  await step('GET', path, undefined, { status: 404, error: ['not_found'] });
+  await step('PATCH', path, { title: 'x' }, { status: 404, error: ['not_found'] });
+  await step('DELETE', path, undefined, { status: 404, error: ['not_found'] });
+  await step('POST', `${path}/restore`, undefined, {
+    status: 200,
+    body: { title: 'Life' },
+    events: ['issue.restored'],
+  });
+  await step('POST', `${path}/restore`, undefined, { status: 200 });
+  const history = (await app.call('GET', `/api/v1${path}/history`)).json.data;
+  expect(history.map((event: Json) => event.type)).toEqual([
+    'issue.created',
+    'issue.updated',
+    'issue.updated',
+    'issue.state_changed',
+    'issue.updated',
+    'issue.assigned',
+    'issue.updated',
+    'issue.labeled',
+    'issue.updated',
+    'issue.state_changed',
+    'issue.assigned',
+    'issue.labeled',
+    'issue.deleted',
+    'issue.restored',
+  ]);
+  expect(history[1].data.previous).toEqual({ priority: 'none' });
+});
+
+test('what cannot be is refused with the field, and nothing happens', async () => {
+  const refuse = (body: object, ...details: string[]) =>
+    step(
+      'POST',
+      '/issues',
+      { team: 'ENG', title: 'T', ...body },
+      { status: 422, error: ['validation_failed', ...details] },
+    );
+  await refuse({ priority: 'asap' }, 'priority invalid_enum');
+  await refuse({ colour: 'red' }, 'colour unknown_field');
+  await refuse({ title: '' }, 'title too_short', 'title invalid_format');
+  await refuse({ title: '   ' }, 'title invalid_format');
+  await refuse({ title: 'x'.repeat(501) }, 'title too_long');
+  await refuse({ title: 5 }, 'title invalid_type');
+  await refuse({ team: 'NOPE' }, 'team not_found');
+  await refuse({ teamKey: 'NOPE' }, 'teamKey not_found');
+  await refuse({ estimate: -1 }, 'estimate too_small');
+  await refuse({ estimate: 10_001 }, 'estimate too_big');
+  await refuse({ dueDate: 'tomorrow' }, 'dueDate invalid_format');
+  await refuse({ dueDate: '2027-02-30' }, 'dueDate invalid_format');
+  await refuse({ labels: ['bug', 'nope'] }, 'labels.1 not_found');
+  await refuse({ labels: ['bug', 'bug'] }, 'labels conflict');
+  await refuse({ externalId: 'x' }, 'externalSource required');
+  await refuse({ description: 'é'.repeat(200_000) }, 'description too_long');
+  await step(
+    'POST',
+    '/issues',
+    { team: 'ENG' },
+    { status: 422, error: ['validation_failed', 'title required'] },
+  );
+  await step(
+    'POST',
+    '/issues',
+    { title: 'T' },
+    { status: 422, error: ['validation_failed', 'team required'] },
+  );
+  await step('GET', '/issues?limit=0', undefined, {
+    status: 422,
+    error: ['validation_failed', 'limit too_small'],
+  });
+  await step('GET', '/issues?limit=101', undefined, {
+    status: 422,
+    error: ['validation_failed', 'limit too_big'],
+  });
+  for (const limit of ['1e1', '0x10', ' 5', '5.0', '', '-0'])
+    await step('GET', `/issues?limit=${encodeURIComponent(limit)}`, undefined, {
+      status: 422,
+      error: ['validation_failed', 'limit invalid_type'],
+    });
+  await step('GET', '/issues?limit=5&limit=6', undefined, {
+    status: 422,
+    error: ['validation_failed', 'limit conflict'],
+  });
+  await step('GET', '/issues?colour=red', undefined, {
+    status: 422,
+    error: ['validation_failed', 'colour unknown_field'],
+  });
+  await step('GET', '/issues?state=open', undefined, {
+    status: 422,
+    error: ['validation_failed', 'state invalid_enum'],
+  });
+  await step('GET', '/issues?filter=%7B%22x%22:1%7D', undefined, {
+    status: 422,
+    error: ['validation_failed', 'filter.x unknown_field'],
+  });
+  await step('GET', '/issues?filter=%7B', undefined, {
+    status: 422,
+    error: ['validation_failed', 'filter invalid_format'],
+  });
+  await step('GET', '/issues?sort=colour', undefined, {
+    status: 422,
+    error: ['validation_failed', 'sort invalid_enum'],
+  });
+  await step('GET', '/issues?fields=colour', undefined, {
+    status: 422,
+    error: ['validation_failed', 'fields invalid_enum'],
+  });
+  await step('GET', '/issues?expand=colour', undefined, {
+    status: 422,
+    error: ['validation_failed', 'expand invalid_enum'],
+  });
+});
+
+test('the team may be named three ways, and two that disagree are refused', async () => {
+  const ops = (await app.call('POST', '/api/v1/teams', { key: 'OPS' })).json;
+  for (const naming of [
+    { team: 'OPS' },
+    { teamKey: 'OPS' },
+    { teamId: ops.id },
+    { team: 'OPS', teamId: ops.id },
+  ])
+    expect((await app.call('POST', '/api/v1/issues', { title: 'T', ...naming })).json.identifier).toMatch(
+      /^OPS-\d+$/,
+    );
+  await step(
+    'POST',
+    '/issues',
+    { title: 'T', team: 'ENG', teamId: ops.id },
+    { status: 422, error: ['validation_failed', 'teamId conflict'] },
+  );
+});
+
+test('identifiers of a team have no gap and no double, under concurrency and with refused requests in between', async () => {
+  await app.call('POST', '/api/v1/teams', { key: 'RACE' });
+  const replies = await Promise.all(
+    Array.from({ length: 300 }, (_, index) =>
+      app.call('POST', '/api/v1/issues', {
+        team: 'RACE',
+        title: `Race ${index}`,
+        ...(index % 5 === 0 ? { labels: ['nope'] } : {}),
+      }),
+    ),
+  );
+  const numbers = replies
+    .filter(({ status }) => status === 201)
+    .map(({ json }) => Number(json.identifier.slice(5)));
+  expect(numbers.length).toBe(240);
+  expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 240 }, (_, index) => index + 1));
+  const sequences = (
+    await app.services.store.readSystem<{ sequence: number }>({
+      name: 'test',
+      sql: '',
+      reach: 'system',
+      params: [],
+      text: 'SELECT sequence FROM events ORDER BY sequence',
+      returnsRows: true,
+      chained: false,
+    })
+  ).map(({ sequence }) => sequence);
+  expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+});
+
+test('bulk creation is all or nothing, at most 100', async () => {
+  const issue = (title: string, more = {}) => ({ team: 'ENG', title, ...more });
+  await step(
+    'POST',
+    '/issues/bulk',
+    { issues: [issue('a'), issue('b', { priority: 'asap' })] },
+    { status: 422, error: ['validation_failed', 'issues.1.priority invalid_enum'] },
+  );
+  await step(
+    'POST',
+    '/issues/bulk',
+    { issues: [issue('a'), issue('b', { team: 'NOPE' })] },
+    { status: 422, error: ['validation_failed', 'issues.1.team not_found'] },
+  );
+  await step(
+    'POST',
+    '/issues/bulk',
+    { issues: [] },
+    { status: 422, error: ['validation_failed', 'issues too_short'] },
+  );
+  await step(
+    'POST',
+    '/issues/bulk',
+    { issues: Array.from({ length: 101 }, () => issue('x')) },
+    { status: 422, error: ['validation_failed', 'issues too_long'] },
+  );
+  const { data } = await step(
+    'POST',
+    '/issues/bulk',
+    { issues: [issue('a'), issue('b')] },
+    { status: 201, events: ['issue.created', 'issue.created'] },
+  );
+  expect(Number(data[1].identifier.slice(4))).toBe(Number(data[0].identifier.slice(4)) + 1);
+});
+
+test('an external id exists once in the workspace', async () => {
+  const external = { externalSource: 'jira', externalId: 'J-1' };
+  await step(
+    'POST',
+    '/issues',
+    { team: 'ENG', title: 'J', ...external },
+    { status: 201, events: ['issue.created'] },
+  );
+  await step(
+    'POST',
+    '/issues',
+    { team: 'OPS', title: 'J', ...external },
+    { status: 422, error: ['validation_failed', 'externalId already_exists'] },
+  );
+  const twice = { team: 'ENG', title: 'K', externalSource: 'jira', externalId: 'J-2' };
+  await step(
+    'POST',
+    '/issues/bulk',
+    { issues: [twice, twice] },
+    { status: 422, error: ['validation_failed', 'issues.1.externalId already_exists'] },
+  );
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, () => app.call('POST', '/api/v1/issues', twice)),
+  );
+  expect(replies.filter(({ status }) => status === 201).length).toBe(1);
+});
+
+test("a team's allow-list of moves is kept, and the refusal names what is allowed", async () => {
+  const team = (await app.call('GET', '/api/v1/teams')).json.data.find((one: Json) => one.key === 'ENG');
+  const [backlog, started] = [stateOf('backlog'), stateOf('started')];
+  await step(
+    'PATCH',
+    `/teams/${team.id}`,
+    { transitions: { [backlog]: [started] } },
+    { status: 200, events: ['team.updated'] },
+  );
+  const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Moves' })).json;
+  const refused = await step(
+    'PATCH',
+    `/issues/${id}`,
+    { stateId: stateOf('completed') },
+    { status: 409, error: ['transition_not_allowed', 'stateId conflict'] },
+  );
+  expect(refused.error.details[0].fix).toContain(started);
+  await step(
+    'PATCH',
+    `/issues/${id}`,
+    { stateId: started },
+    { status: 200, events: ['issue.updated', 'issue.state_changed'] },
+  );
+  await step('PATCH', `/teams/${team.id}`, { transitions: null }, { status: 200, events: ['team.updated'] });
+});
+
+test('parents nest without cycles', async () => {
+  const made = async (title: string, more = {}): Promise<Json> =>
+    (await app.call('POST', '/api/v1/issues', { team: 'ENG', title, ...more })).json;
+  const a = await made('a');
+  const b = await made('b', { parentId: a.id });
+  expect((await app.call('GET', `/api/v1/issues/${b.id}?expand=parent`)).json.parent).toMatchObject({
+    id: a.id,
+    title: 'a',
+  });
+  await step(
+    'PATCH',
+    `/issues/${a.id}`,
+    { parentId: b.id },
+    { status: 422, error: ['validation_failed', 'parentId conflict'] },
+  );
+  await step(
+    'PATCH',
+    `/issues/${a.id}`,
+    { parentId: a.id },
+    { status: 422, error: ['validation_failed', 'parentId conflict'] },
+  );
+});
+
+test('If-Match guards a write, If-None-Match spares a read, simulate does nothing', async () => {
+  const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Tags' })).json;
+  const path = `/issues/${id}`;
+  const read = await app.call('GET', `/api/v1${path}`);
+  const etag = read.headers.get('etag')!;
+  expect((await app.call('GET', `/api/v1${path}`, undefined, { 'if-none-match': etag })).status).toBe(304);
+  await step(
+    'PATCH',
+    path,
+    { priority: 'low' },
+    { status: 200, headers: { 'if-match': etag }, events: ['issue.updated'] },
+  );
+  for (const tag of [etag, '"nonsense"']) {
+    await step(
+      'PATCH',
+      path,
+      { priority: 'high' },
+      { status: 412, headers: { 'if-match': tag }, error: ['precondition_failed'] },
+    );
+    await step('DELETE', path, undefined, {
+      status: 412,
+      headers: { 'if-match': tag },
+      error: ['precondition_failed'],
+    });
+  }
+  await step('PATCH', path, { priority: 'low' }, { status: 200, headers: { 'if-match': '*' } });
+  const simulated = await app.call(
+    'PATCH',
+    `/api/v1${path}`,
+    { priority: 'urgent' },
+    { 'tatami-mode': 'simulate' },
+  );
+  expect([simulated.json.priority, simulated.headers.get('tatami-mode')]).toEqual(['urgent', 'simulate']);
+  expect((await app.call('GET', `/api/v1${path}`)).json.priority).toBe('low');
+  const refused = await app.call(
+    'PATCH',
+    `/api/v1${path}`,
+    { priority: 'urgent' },
+    { 'tatami-mode': 'propose' },
+  );
+  expect(refused).toMatchObject({
+    status: 422,
+    json: { error: { details: [{ path: 'Tatami-Mode', issue: 'invalid_enum' }] } },
+  });
+});
+
+test('concurrent patches all take effect, one after the other', async () => {
+  const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Busy' })).json;
+  const replies = await Promise.all(
+    Array.from({ length: 30 }, (_, index) =>
+      app.call('PATCH', `/api/v1/issues/${id}`, { estimate: index + 1 }),
+    ),
+  );
+  const done = replies.filter(({ status }) => status === 200);
+  expect(replies.every(({ status }) => status === 200 || status === 409)).toBe(true);
+  expect((await app.call('GET', `/api/v1/issues/${id}`)).json.version).toBe(1 + done.length);
+});

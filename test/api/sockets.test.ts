@@ -1,0 +1,94 @@
+// Malformed and slow HTTP over raw sockets (fault matrix 18 and 19): refused or closed, never a 5xx, never a hang, and the
+// others go on.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { connect } from 'node:net';
+import { startApp, type TestApp } from '../app.ts';
+
+let app: TestApp;
+let port: number;
+beforeAll(async () => {
+  app = await startApp();
+  port = Number(new URL(app.url).port);
+});
+afterAll(() => app.stop());
+
+/** What comes back until the peer closes, or for `waitMs` after the last byte. */
+function send(bytes: string, waitMs = 400): Promise<{ text: string; closed: boolean }> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    const done = (closed: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ text, closed });
+    };
+    let timer = setTimeout(() => done(false), waitMs);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      clearTimeout(timer);
+      timer = setTimeout(() => done(false), waitMs);
+    });
+    socket.on('error', () => done(true));
+    socket.on('close', () => done(true));
+    socket.write(bytes, 'latin1');
+  });
+}
+
+const auth = (): string =>
+  `Host: localhost\r\nAuthorization: Bearer ${app.workspace.apiKey}\r\nContent-Type: application/json\r\n`;
+const body = '{"team":"ENG","title":"smuggled"}';
+
+test('requests that two parsers could read differently are refused', async () => {
+  const before = (await app.call('GET', '/api/v1/issues?limit=100')).json.data.length;
+  const malformed = [
+    `POST /api/v1/issues HTTP/1.1\r\n${auth()}Content-Length: ${body.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${body}`,
+    `POST /api/v1/issues HTTP/1.1\r\n${auth()}Content-Length: 5\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST /api/v1/issues HTTP/1.1\r\n${auth()}Transfer-Encoding: chunked\r\n\r\nZZ\r\n${body}\r\n0\r\n\r\n`,
+    `POST /api/v1/issues HTTP/1.1\r\n${auth()}Content-Length: -1\r\n\r\n${body}`,
+    `GET /api/v1/issues\0 HTTP/1.1\r\n${auth()}\r\n`,
+    `GET  /api/v1/issues HTTP/1.1\r\n${auth()}\r\n`,
+    `GET /api/v1/issues HTTP/9.9\r\n${auth()}\r\n`,
+    `GET /api/v1/issues HTTP/1.1\r\nBad Header: x\r\n${auth()}\r\n`,
+    `GET /api/v1/issues HTTP/1.1\r\n${auth()}X-Long: ${'x'.repeat(60_000)}\r\n\r\n`,
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+    'garbage\r\n\r\n',
+  ];
+  for (const bytes of malformed) {
+    const { text, closed } = await send(bytes);
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0);
+    expect([bytes.slice(0, 60), closed || status >= 400]).toEqual([bytes.slice(0, 60), true]);
+    // Bun itself answers an unknown HTTP version, before our code runs.
+    expect(status < 500 || status === 505).toBe(true);
+  }
+  expect((await app.call('GET', '/api/v1/issues?limit=100')).json.data.length).toBe(before);
+  const sound = await send(
+    `POST /api/v1/issues HTTP/1.1\r\n${auth()}Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  expect(sound.text).toStartWith('HTTP/1.1 201');
+});
+
+test('a short Host header confuses no route', async () => {
+  const { text } = await send(`GET /api/v1/issues HTTP/1.1\r\n${auth().replace('localhost', 'x')}\r\n`);
+  expect(text).toStartWith('HTTP/1.1 200');
+});
+
+test('dripping and idle connections are closed within 15 s, and others are served meanwhile', async () => {
+  const started = performance.now();
+  const closedAfter: number[] = [];
+  const sockets = Array.from({ length: 200 }, (_, index) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.resume();
+    socket.on('close', () => closedAfter.push(performance.now() - started));
+    socket.write(
+      index % 2 === 0
+        ? 'GET /api/v1/issues HTTP/1.1\r\nHost: localhost\r\nX-Drip: '
+        : 'POST /api/v1/issues HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{',
+    );
+    return socket;
+  });
+  expect((await app.call('GET', '/api/v1/issues')).status).toBe(200);
+  while (closedAfter.length < sockets.length && performance.now() - started < 16_000) await Bun.sleep(50);
+  for (const socket of sockets) socket.destroy();
+  expect(closedAfter.length).toBe(sockets.length);
+}, 30_000);
