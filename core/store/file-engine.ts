@@ -3,7 +3,8 @@
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { LogHead, LogHeadFile } from './log-head.ts';
+import { concernsStore, constraintOf, faultOf, isEngineError } from './engine-errors.ts';
+import { checkHead, type LogHead, type LogHeadFile } from './log-head.ts';
 import {
   registeredStatements,
   systemStatement,
@@ -20,6 +21,8 @@ import { bind } from './values.ts';
 const groupJobsMax = 128;
 /** How long a job waits for another process's lock before it fails as busy. */
 const busyWaitMs = 2_000;
+/** The lock is tried again after 1 ms, then half as often each time, down to this. */
+const busyRetryMsMax = 16;
 const composedMax = 500;
 /**
  * Under load the next group waits as long as the last one took, at most this, so that more jobs share its sync. A writer
@@ -42,6 +45,7 @@ interface Compiled {
 
 interface Job {
   ops: readonly Op[];
+  /** On the monotonic clock: a wall clock that is set back must not make a job wait for ever. */
   sinceMs: number;
   resolve(outcome: CommitOutcome): void;
   reject(error: unknown): void;
@@ -54,7 +58,7 @@ const moveHead = systemStatement(
 );
 
 /** Opens a migrated database. @throws Error when a tenant statement breaks the guard, or the log lost acknowledged writes. */
-export function openFileEngine(options: { path: string; logHead: LogHeadFile; nowMs: () => number }): Store {
+export function openFileEngine(options: { path: string; logHead: LogHeadFile }): Store {
   const db = new Database(options.path);
   for (const pragma of [
     'journal_mode = WAL',
@@ -74,7 +78,8 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
   const listeners: ((workspaceIds: ReadonlySet<string>) => void)[] = [];
 
   const compile = (statement: Statement<unknown>): Compiled => {
-    const known = statement.name === 'composed' ? composed.get(statement.text) : compiled.get(statement);
+    // By the SQL as written: two texts can differ in their parameters' names alone, and the guard judges those.
+    const known = statement.name === 'composed' ? composed.get(statement.sql) : compiled.get(statement);
     if (known) return known;
     if (statement.reach === 'tenant') {
       const plan = planner.prepare(`EXPLAIN QUERY PLAN ${statement.text}`).all() as { detail: string }[];
@@ -91,7 +96,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
     const made = statement.returnsRows
       ? { prepared: prepared.raw(true), columns: prepared.columns().map((column) => column.name) }
       : { prepared, columns: [] };
-    if (statement.name === 'composed') composed.set(statement.text, made);
+    if (statement.name === 'composed') composed.set(statement.sql, made);
     else compiled.set(statement, made);
     return made;
   };
@@ -120,19 +125,23 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
   const savepoint = db.prepare('SAVEPOINT job');
   const release = db.prepare('RELEASE job');
   const undo = db.prepare('ROLLBACK TO job');
+  const totalChanges = db.prepare('SELECT total_changes()').raw(true);
+  const rowsWritten = (): number => Number((totalChanges.all([]) as Value[][])[0]![0]);
 
   let queue: Job[] = [];
   let last = { jobs: 0, endedMs: 0, tookMs: 0 };
   let scheduled = false;
-  let closed = false;
+  let closed: Promise<void> | null = null;
   let broken: StoreError | null = null;
   let idle: (() => void) | null = null;
+  let busyRetryMs = 1;
 
   /** Runs one job inside the open group; false rows mean it was undone. */
   const runJob = (job: Job, chain: ReturnType<typeof createHash>, touched: Set<string>): CommitOutcome => {
     savepoint.run();
     const rows: Row[][] = [];
     const links: string[] = [];
+    const workspaces: string[] = [];
     let failed: CommitOutcome | null = null;
     for (let index = 0; index < job.ops.length && !failed; index++) {
       const { statement, params, scope, expectRows } = job.ops[index]!;
@@ -167,11 +176,14 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
             typeof value === 'bigint' ? Number(value) : value,
           ),
         );
-        if (scope) touched.add(scope.workspaceId);
+        if (scope) workspaces.push(scope.workspaceId);
       }
     }
     if (failed) undo.run();
-    else for (const link of links) chain.update(link);
+    else {
+      for (const link of links) chain.update(link);
+      for (const workspaceId of workspaces) touched.add(workspaceId);
+    }
     release.run();
     return failed ?? { ok: true, rows };
   };
@@ -182,15 +194,9 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
     const startedMs = performance.now();
     try {
       begin.run();
+      busyRetryMs = 1;
     } catch (error) {
-      const fault = faultOf(error);
-      if (fault.fault !== 'busy') return failAll(fault);
-      const now = options.nowMs();
-      const late = queue.filter((job) => now - job.sinceMs >= busyWaitMs);
-      queue = queue.filter((job) => now - job.sinceMs < busyWaitMs);
-      for (const job of late) job.reject(fault);
-      if (queue.length > 0) schedule(10);
-      return;
+      return postpone(faultOf(error), startedMs);
     }
     const group = queue.slice(0, groupJobsMax);
     queue = queue.slice(groupJobsMax);
@@ -198,51 +204,68 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
     const touched = new Set<string>();
     const outcomes: (CommitOutcome | Error)[] = [];
     try {
+      const before = rowsWritten();
       for (const job of group) outcomes.push(attempt(() => runJob(job, chain, touched)));
-      const next: LogHead = { position: head.position + 1, hash: chain.digest('hex') };
-      compile(moveHead).prepared.run(bind(moveHead, { ...next }, null));
-      commitGroup.run();
-      head = next;
-      options.logHead.write(head);
+      if (rowsWritten() > before) {
+        const next: LogHead = { position: head.position + 1, hash: chain.digest('hex') };
+        compile(moveHead).prepared.run(bind(moveHead, { ...next }, null));
+        commitGroup.run();
+        head = next;
+        options.logHead.write(head);
+      } else commitGroup.run();
       const endedMs = performance.now();
       last = { jobs: group.length, endedMs, tookMs: endedMs - startedMs };
     } catch (error) {
-      const fault = faultOf(error);
-      abandon();
-      // After a failed sync nobody knows what reached the disk: no later write may claim to be durable.
-      if (fault.fault === 'broken') broken = fault;
+      const fault = abandon(faultOf(error));
       for (const job of group) job.reject(fault);
-      if (queue.length > 0) schedule();
-      return;
+      // After a failed sync nobody knows what reached the disk: no later write may claim to be durable.
+      if (fault.fault === 'broken') {
+        broken = fault;
+        return failAll(fault);
+      }
+      return goOn();
     }
     group.forEach((job, index) => {
       const outcome = outcomes[index]!;
       if (outcome instanceof Error) job.reject(outcome);
       else job.resolve(outcome);
     });
+    goOn();
     if (touched.size > 0) for (const listener of listeners) listener(touched);
-    if (queue.length > 0) schedule();
-    else if (idle) idle();
   };
 
-  /** A programming error in one job (a bad binding) undoes that job alone; a fault of the store ends the group. */
+  /** A fault of one job (a bad binding, a value that a function cannot take) undoes that job alone. */
   const attempt = (run: () => CommitOutcome): CommitOutcome | Error => {
     try {
       return run();
     } catch (error) {
-      if (isEngineError(error)) throw error;
+      if (concernsStore(error) || !db.inTransaction) throw error;
       undo.run();
       release.run();
       return error instanceof Error ? error : new Error(String(error));
     }
   };
 
-  const abandon = (): void => {
+  /** The group could not begin. Jobs wait a while for a lock, and for nothing else. */
+  const postpone = (fault: StoreError, now: number): void => {
+    if (fault.fault !== 'busy') return failAll(fault);
+    const late = queue.filter((job) => now - job.sinceMs >= busyWaitMs);
+    queue = queue.filter((job) => now - job.sinceMs < busyWaitMs);
+    for (const job of late) job.reject(fault);
+    goOn(busyRetryMs);
+    busyRetryMs = Math.min(busyRetryMs * 2, busyRetryMsMax);
+  };
+
+  /** Returns the fault, or a worse one when the group cannot be undone. */
+  const abandon = (fault: StoreError): StoreError => {
+    // SQLite rolls back by itself after a full disk or an I/O error.
+    if (!db.inTransaction) return fault;
     try {
       rollback.run();
+      return fault;
     } catch (error) {
-      // SQLite has already rolled back by itself after a full disk or an I/O error.
       if (!isEngineError(error)) throw error;
+      return new StoreError('broken', `A failed group could not be undone: ${error.message}`, error);
     }
   };
 
@@ -250,7 +273,12 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
     const failed = queue;
     queue = [];
     for (const job of failed) job.reject(fault);
-    if (idle) idle();
+    goOn();
+  };
+
+  const goOn = (delayMs = 0): void => {
+    if (queue.length > 0) schedule(delayMs);
+    else if (idle) idle();
   };
 
   const schedule = (delayMs = 0): void => {
@@ -260,6 +288,20 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
       last.jobs > 1 ? last.endedMs + Math.min(last.tookMs, gatherMsMax) - performance.now() : 0;
     if (delayMs > 0 || gatherMs >= 0.5) setTimeout(flush, Math.max(delayMs, gatherMs));
     else setImmediate(flush);
+  };
+
+  const finish = async (): Promise<void> => {
+    if (queue.length > 0) await new Promise<void>((resolve) => (idle = resolve));
+    // libsql keeps a connection until its statements are collected, so the log would not be folded in by closing.
+    try {
+      if (!broken) db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+    } catch (error) {
+      // The next start reads the log instead.
+      if (!isEngineError(error)) throw error;
+    }
+    planner.close();
+    db.close();
+    options.logHead.close();
   };
 
   return {
@@ -274,20 +316,13 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile; no
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
       if (broken) return Promise.reject(broken);
       return new Promise((resolve, reject) => {
-        queue.push({ ops, sinceMs: options.nowMs(), resolve, reject });
+        queue.push({ ops, sinceMs: performance.now(), resolve, reject });
         schedule();
       });
     },
     onEvents: (listener) => void listeners.push(listener),
     status: () => ({ writable: !broken && !closed, reason: broken?.message ?? null }),
-    async close() {
-      if (closed) return;
-      closed = true;
-      if (queue.length > 0) await new Promise<void>((resolve) => (idle = resolve));
-      planner.close();
-      db.close();
-      options.logHead.close();
-    },
+    close: () => (closed ??= finish()),
   };
 }
 
@@ -296,43 +331,3 @@ const readHead = systemStatement<{ position: number; hash: string }>(
   'the log head covers the whole installation',
   'SELECT position, hash FROM log_head WHERE id = 1',
 );
-
-function checkHead(inside: LogHead | undefined, outside: LogHead): LogHead {
-  if (!inside) throw new Error('The database has no log head: it was not made by Tatami.');
-  if (
-    inside.position < outside.position ||
-    (inside.position === outside.position && inside.hash !== outside.hash)
-  )
-    throw new Error(
-      `The database lost acknowledged writes: it ends at commit ${inside.position}, but commit ${outside.position} was acknowledged. ` +
-        'Its files were damaged or replaced. Restore a snapshot or backup; to accept the loss, delete the file log-head and start again.',
-    );
-  return { position: inside.position, hash: inside.hash };
-}
-
-function isEngineError(error: unknown): error is Error & { code: string } {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    error.code.startsWith('SQLITE')
-  );
-}
-
-function constraintOf(error: unknown): 'duplicate' | 'constraint' | null {
-  if (!isEngineError(error) || !error.code.startsWith('SQLITE_CONSTRAINT')) return null;
-  return /UNIQUE|PRIMARYKEY/.test(error.code) ? 'duplicate' : 'constraint';
-}
-
-function faultOf(error: unknown): StoreError {
-  if (!isEngineError(error))
-    return new StoreError('broken', error instanceof Error ? error.message : String(error), error);
-  if (/^SQLITE_(BUSY|LOCKED)/.test(error.code))
-    return new StoreError('busy', 'The database is locked by another process.', error);
-  if (error.code.startsWith('SQLITE_FULL')) return new StoreError('full', 'The disk is full.', error);
-  if (error.code.startsWith('SQLITE_READONLY') || error.code.startsWith('SQLITE_CANTOPEN'))
-    return new StoreError('read_only', 'The database cannot be written.', error);
-  if (error.code.startsWith('SQLITE_IOERR_WRITE'))
-    return new StoreError('full', 'The disk refused a write.', error);
-  return new StoreError('broken', error.message, error);
-}

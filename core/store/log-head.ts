@@ -52,6 +52,23 @@ export function openLogHead(path: string): LogHeadFile {
   };
 }
 
+/**
+ * Compares the head that the database holds with the one kept outside, and returns where the log goes on.
+ * @throws Error when the database lacks a commit that was acknowledged.
+ */
+export function checkHead(inside: LogHead | undefined, outside: LogHead): LogHead {
+  if (!inside) throw new Error('The database has no log head: it was not made by Tatami.');
+  if (
+    inside.position < outside.position ||
+    (inside.position === outside.position && inside.hash !== outside.hash)
+  )
+    throw new Error(
+      `The database lost acknowledged writes: it ends at commit ${inside.position}, but commit ${outside.position} was acknowledged. ` +
+        'Its files were damaged or replaced. Restore a snapshot or backup; to accept the loss, delete the file log-head and start again.',
+    );
+  return { position: inside.position, hash: inside.hash };
+}
+
 function encode(head: LogHead): Buffer {
   const text = `${head.position} ${head.hash}`;
   return Buffer.from(`${text} ${checksum(text)}\n`.padEnd(slotBytes, ' '));

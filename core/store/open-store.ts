@@ -17,7 +17,8 @@ export function openStore(path: string, nowMs: () => number): OpenedStore {
   const dataDir = openDataDir(path);
   try {
     const migration = migrate({ path: dataDir.database, snapshots: dataDir.snapshots, nowMs });
-    const store = openFileEngine({ path: dataDir.database, logHead: openLogHead(dataDir.logHead), nowMs });
+    const logHead = openLogHead(dataDir.logHead);
+    const store = openFileEngine({ path: dataDir.database, logHead });
     const close = async (): Promise<void> => {
       await store.close();
       dataDir.release();

@@ -64,6 +64,6 @@ function build<R>(name: string, sql: string, reach: 'tenant' | 'system', chained
       return `?${known >= 0 ? known + 1 : params.push(param)}`;
     },
   );
-  const returnsRows = /^\s*(SELECT|WITH|EXPLAIN|PRAGMA)\b/i.test(sql) || /\bRETURNING\b/i.test(sql);
+  const returnsRows = /\bRETURNING\b/i.test(sql) || !/\b(INSERT|UPDATE|DELETE|REPLACE\s+INTO)\b/i.test(sql);
   return { name, sql, reach, params, text, returnsRows, chained };
 }

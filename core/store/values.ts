@@ -31,8 +31,13 @@ function checked(statement: string, name: string, value: unknown): Value {
   if (typeof value === 'number') {
     if (Number.isSafeInteger(value)) return BigInt(value);
     if (Number.isFinite(value)) return value;
+    throw new Error(`${statement} :${name} cannot be bound: ${value}.`);
   }
-  if (typeof value === 'bigint' || value === null || value instanceof Uint8Array) return value;
+  if (typeof value === 'bigint') {
+    if (BigInt.asIntN(64, value) === value) return value;
+    throw new Error(`${statement} :${name} does not fit 64 bits: ${value}.`);
+  }
+  if (value === null || value instanceof Uint8Array) return value;
   throw new Error(
     `${statement} :${name} cannot be bound: ${value === undefined ? 'it is missing' : typeof value}.`,
   );

@@ -1,0 +1,42 @@
+// What libsql throws, sorted by whom it concerns: one job (a broken rule, a value a function cannot take) or the store
+// (disk, lock, damage). The codes are SQLite's extended result codes, https://sqlite.org/rescode.html.
+import { StoreError } from './store.ts';
+
+export function isEngineError(error: unknown): error is Error & { code: string } {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    error.code.startsWith('SQLITE')
+  );
+}
+
+/** True for errors that say something about the file, its disk or its lock, and so about every job of the group. */
+export function concernsStore(error: unknown): boolean {
+  return (
+    isEngineError(error) &&
+    /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM|INTERRUPT|INTERNAL)/.test(
+      error.code,
+    )
+  );
+}
+
+export function constraintOf(error: unknown): 'duplicate' | 'constraint' | null {
+  if (!isEngineError(error) || !error.code.startsWith('SQLITE_CONSTRAINT')) return null;
+  return /UNIQUE|PRIMARYKEY/.test(error.code) ? 'duplicate' : 'constraint';
+}
+
+/** The fault of a group that failed as a whole. Whatever is not known to be harmless is `broken`. */
+export function faultOf(error: unknown): StoreError {
+  if (!isEngineError(error))
+    return new StoreError('broken', error instanceof Error ? error.message : String(error), error);
+  if (/^SQLITE_(BUSY|LOCKED)/.test(error.code))
+    return new StoreError('busy', 'The database is locked by another process.', error);
+  if (error.code.startsWith('SQLITE_FULL')) return new StoreError('full', 'The disk is full.', error);
+  if (/^SQLITE_(READONLY|CANTOPEN)/.test(error.code))
+    return new StoreError('read_only', 'The database cannot be written.', error);
+  // The shared index beside the log grows too, and says so in its own way when it cannot.
+  if (/^SQLITE_IOERR_(WRITE|SHMSIZE)/.test(error.code))
+    return new StoreError('full', 'The disk refused a write.', error);
+  return new StoreError('broken', error.message, error);
+}
