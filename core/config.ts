@@ -138,15 +138,20 @@ export function readConfig(
   };
 }
 
-/** Where a client command finds its server: flags over TATAMI_SERVER and TATAMI_TOKEN. */
+/**
+ * Where a client command finds its server: flags over TATAMI_SERVER and TATAMI_TOKEN.
+ * @throws ConfigError
+ */
 export function readRemote(
   flags: { server?: string; token?: string },
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): { server: string; token: string | null } {
-  return {
-    server: flags.server ?? env.TATAMI_SERVER ?? 'http://127.0.0.1:4700',
-    token: flags.token ?? env.TATAMI_TOKEN ?? null,
-  };
+  const server = flags.server ?? (env.TATAMI_SERVER || 'http://127.0.0.1:4700');
+  if (!/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(server))
+    throw new ConfigError(
+      `${flags.server === undefined ? 'TATAMI_SERVER' : '--server'} must be an address such as http://127.0.0.1:4700, not "${server}".`,
+    );
+  return { server, token: (flags.token ?? env.TATAMI_TOKEN ?? '').trim() || null };
 }
 
 /** The reference of all keys, as it is printed and documented. */

@@ -1,26 +1,32 @@
 #!/usr/bin/env bun
 // The `tatami` command: argv → command. Each command lives in `commands/`.
 import { Command, CommanderError } from 'commander';
-import { importIssues } from './commands/import/import.ts';
+import { importIssues, type ImportOptions } from './commands/import/import.ts';
 import { init, type InitOptions } from './commands/init.ts';
-import { exitCodes, fail, printResult } from './commands/output.ts';
-import { install, list, logs, pack, runSchedule } from './commands/plugin.ts';
+import { CommandError, exitCodes, fail, printResult } from './commands/output.ts';
+import { install } from './commands/plugin/install.ts';
+import { list } from './commands/plugin/list.ts';
+import { logs } from './commands/plugin/logs.ts';
+import { pack } from './commands/plugin/pack.ts';
+import { runSchedule } from './commands/plugin/run-schedule.ts';
+import type { RemoteOptions } from './commands/remote.ts';
 import { serve, type ServeFlags } from './commands/serve.ts';
 import { configReference } from './config.ts';
 import { version } from './version.ts';
 
-const program = new Command('tatami').description(
-  'A self-hostable issue tracker that hosts sandboxed plugins.',
-);
-program
+const asJson = { json: process.argv.includes('--json') };
+
+const program = new Command('tatami')
+  .description('A self-hostable issue tracker that hosts sandboxed plugins.')
+  .version(version, '-V, --version')
   .exitOverride()
-  .showHelpAfterError('(see tatami --help)')
-  .configureOutput({ writeErr: (text) => void process.stderr.write(text) });
+  .showHelpAfterError('See `tatami --help`.')
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tatami: ')) });
 
 const json: [string, string] = ['--json', 'print one JSON value on stdout'];
 const remote = (command: Command): Command =>
   command
-    .option('--server <url>', 'address of the server (TATAMI_SERVER)')
+    .option('--server <url>', 'address of the server (TATAMI_SERVER, default http://127.0.0.1:4700)')
     .option('--token <key>', 'API key (TATAMI_TOKEN)')
     .option(...json);
 
@@ -51,7 +57,7 @@ remote(
 )
   .option('--team-from <column>', 'column that names the team', 'repo')
   .option('--source <name>', 'externalSource of the issues', 'csv')
-  .action((file: string, options: { teamFrom: string; source: string }) => importIssues(file, options));
+  .action((file: string, options: ImportOptions) => importIssues(file, options));
 
 const plugin = program.command('plugin').description('pack, install and watch plugins');
 plugin
@@ -59,19 +65,21 @@ plugin
   .description('bundle DIR/plugin.ts into one package file')
   .option('--out <file>', 'the package file')
   .option(...json)
-  .action((dir: string, options: { out?: string }) => pack(dir, options));
+  .action((dir: string, options: { out?: string; json?: boolean }) => pack(dir, options));
 remote(
   plugin.command('install <package>').description('install a package file, or a first-party plugin by name'),
 )
   .option('--yes', 'grant the scopes it asks for')
-  .action((source: string, options: { yes?: boolean }) => install(source, options));
-remote(plugin.command('list').description('list installed plugins')).action((options) => list(options));
+  .action((source: string, options: RemoteOptions & { yes?: boolean }) => install(source, options));
+remote(plugin.command('list').description('list installed plugins')).action((options: RemoteOptions) =>
+  list(options),
+);
 remote(plugin.command('logs <plugin>').description('show the latest runs with their logs'))
-  .option('--limit <n>', 'runs to show', '20')
-  .action((name: string, options: { limit: string }) => logs(name, options));
+  .option('--limit <n>', 'runs to show, up to 100', '20')
+  .action((name: string, options: RemoteOptions & { limit: string }) => logs(name, options));
 remote(
   plugin.command('run-schedule <plugin> <schedule>').description('run a schedule now and wait for it'),
-).action((name: string, schedule: string, options) => runSchedule(name, schedule, options));
+).action((name: string, schedule: string, options: RemoteOptions) => runSchedule(name, schedule, options));
 
 program
   .command('version')
@@ -81,14 +89,22 @@ program
     printResult({ version, bun: Bun.version }, options, () => version),
   );
 
+// `serve` has its own way to stop; everything else can be run again.
+program.hook('preAction', (_, command) => {
+  if (command !== serveCommand)
+    process.once('SIGINT', () => fail(new CommandError('Interrupted.', exitCodes.interrupted), asJson));
+});
+
 try {
   await program.parseAsync();
 } catch (error) {
-  const asJson = process.argv.includes('--json');
-  if (error instanceof CommanderError) {
-    if (error.exitCode !== 0 && asJson)
-      process.stdout.write(`${JSON.stringify({ error: { code: 'usage', message: error.message } })}\n`);
-    process.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
-  }
-  fail(error, asJson);
+  if (!(error instanceof CommanderError)) fail(error, asJson);
+  if (error.exitCode === 0) process.exit(exitCodes.ok);
+  // Commander has told people already.
+  const message = error.code === 'commander.help' ? 'No command was given.' : error.message;
+  if (asJson.json)
+    process.stdout.write(
+      `${JSON.stringify({ error: { code: 'usage', message: message.replace(/^error: /, '') } })}\n`,
+    );
+  process.exit(exitCodes.usage);
 }

@@ -48,6 +48,8 @@ export interface ServeOptions {
 
 export interface Tatami {
   readonly url: string;
+  /** True when this start made the data directory. */
+  readonly newDataDir: boolean;
   readonly app: App;
   readonly services: Services;
   readonly committer: Committer;
@@ -164,6 +166,7 @@ export async function serve({
 
     return {
       url,
+      newDataDir: opened.dataDir.created,
       app,
       services,
       committer,

@@ -1,9 +1,10 @@
 // `tatami init`: makes a data directory with a workspace, its first team and a key, without serving it.
 import { readConfig } from '../config.ts';
-import { createWorkspace, hasWorkspace, type FirstWorkspace } from '../identity/workspace/first-workspace.ts';
+import { hasWorkspace } from '../identity/workspace/first-workspace.ts';
 import { createLog } from '../lib/log.ts';
 import { serve } from '../serve.ts';
-import { CommandError, printResult } from './output.ts';
+import { makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
+import { CommandError, exitCodes, printResult } from './output.ts';
 
 export interface InitOptions {
   dataDir?: string;
@@ -13,41 +14,39 @@ export interface InitOptions {
   json?: boolean;
 }
 
-/** The plugin that every new workspace has. */
-export const firstPlugin = 'auto-triage';
-
-export async function init(options: InitOptions): Promise<void> {
-  if (!/^[A-Z][A-Z0-9]{0,9}$/.test(options.team))
-    throw new CommandError(`--team must be a key such as ENG, not "${options.team}".`, 2);
+export async function init({ dataDir, workspace, team, add = false, json }: InitOptions): Promise<void> {
+  if (!/^[A-Z][A-Z0-9]{0,9}$/.test(team))
+    throw new CommandError(
+      `--team must be a key such as ENG: up to 10 of A–Z and 0–9, a letter first, not "${team}".`,
+      exitCodes.usage,
+    );
+  if (workspace.trim() === '') throw new CommandError('--workspace must be a name.', exitCodes.usage);
   const log = createLog({
     write: (line) => void process.stderr.write(line),
     nowMs: Date.now,
-    pretty: false,
+    pretty: process.stderr.isTTY,
     level: 'warn',
   });
+  // The plugin is installed through the API's own door, so the whole server stands behind it for a moment.
   const config = readConfig({
     port: '0',
-    ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
+    host: '127.0.0.1',
+    ...(dataDir === undefined ? {} : { dataDir }),
   });
   const tatami = await serve({ config, log });
-  let made: FirstWorkspace;
+  let made: MadeWorkspace;
   try {
-    if (options.add !== true && (await hasWorkspace(tatami.services.store)))
+    if (!add && (await hasWorkspace(tatami.services.store)))
       throw new CommandError(`${config.dataDir} has a workspace already. Add another one with --add.`);
-    made = await createWorkspace(tatami.services, tatami.committer, {
-      name: options.workspace,
-      teamKey: options.team,
-      teamName: options.team,
-      ownerName: 'Owner',
-    });
-    await tatami.installFirstParty(made.workspaceId, firstPlugin);
+    made = await makeWorkspace(tatami, { name: workspace, teamKey: team, teamName: team });
   } finally {
     await tatami.stop();
   }
+  const { workspaceId, teamKey, apiKey } = made.workspace;
   printResult(
-    made,
-    options,
-    () =>
-      `workspace ${made.workspaceId}\nteam      ${made.teamKey}\nkey       ${made.apiKey}   (shown this once)`,
+    made.workspace,
+    { json },
+    () => `workspace ${workspaceId}\nteam      ${teamKey}\nkey       ${apiKey}   (shown this once)`,
   );
+  if (!made.complete) process.exitCode = exitCodes.failed;
 }

@@ -2,7 +2,7 @@
 import { ApiCallError } from '../../sdk/client/index.ts';
 import { ConfigError } from '../config.ts';
 
-/** Experience › Conventions, Exit codes. */
+/** 75 is EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -12,10 +12,21 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+const codeOf: Record<ExitCode, string> = {
+  0: 'ok',
+  1: 'failed',
+  2: 'usage',
+  4: 'unauthorized',
+  75: 'unavailable',
+  130: 'interrupted',
+};
+
 /** A failure that is the user's to mend: printed without a stack. */
 export class CommandError extends Error {
-  readonly exitCode: number;
-  constructor(message: string, exitCode: number = exitCodes.failed) {
+  readonly exitCode: ExitCode;
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
     super(message);
     this.exitCode = exitCode;
   }
@@ -35,39 +46,58 @@ export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Progress that overwrites itself on a terminal and is silent elsewhere but for every tenth step. */
-export function progress(): (text: string) => void {
+export interface Progress {
+  /** How far it is; overwrites itself on a terminal, elsewhere only every tenth is printed. */
+  show(text: string): void;
+  /** A line that stays. */
+  note(text: string): void;
+  end(): void;
+}
+
+export function createProgress(): Progress {
+  const { isTTY } = process.stderr;
   let steps = 0;
-  return (text) => {
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
-    else if (steps++ % 10 === 0) say(text);
+  return {
+    show(text) {
+      if (isTTY) process.stderr.write(`\r\u001b[K${text}`);
+      else if (steps++ % 10 === 0) say(text);
+    },
+    note: (text) => say(isTTY ? `\r\u001b[K${text}` : text),
+    end: () => void (isTTY && process.stderr.write('\r\u001b[K')),
   };
 }
 
 /** Ends the process with what went wrong. */
-export function fail(error: unknown, json: boolean): never {
+export function fail(error: unknown, options: { json: boolean }): never {
   const { message, code, exitCode } = describe(error);
-  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`);
+  if (options.json) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`);
   say(`tatami: ${message}`);
   process.exit(exitCode);
 }
 
-function describe(error: unknown): { message: string; code: string; exitCode: number } {
+function describe(error: unknown): { message: string; code: string; exitCode: ExitCode } {
   if (error instanceof CommandError)
-    return { message: error.message, code: 'failed', exitCode: error.exitCode };
+    return { message: error.message, code: codeOf[error.exitCode], exitCode: error.exitCode };
   if (error instanceof ConfigError)
     return { message: error.message, code: 'usage', exitCode: exitCodes.usage };
   if (error instanceof ApiCallError) {
     const fixes = error.details.map(({ path, fix }) => `\n  ${path}: ${fix ?? ''}`).join('');
-    const exitCode =
-      error.status === 401
-        ? exitCodes.loginNeeded
-        : error.status === 0 || error.status === 429 || error.status === 503
-          ? exitCodes.tryLater
-          : exitCodes.failed;
-    const hint = error.status === 401 ? ' Give a key with --token or TATAMI_TOKEN.' : '';
-    return { message: `${error.message}${hint}${fixes}`, code: error.code, exitCode };
+    return { message: error.message + hintOf(error) + fixes, code: error.code, exitCode: exitCodeOf(error) };
   }
-  const message = error instanceof Error ? error.message : String(error);
-  return { message, code: 'failed', exitCode: exitCodes.failed };
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    code: 'failed',
+    exitCode: exitCodes.failed,
+  };
+}
+
+function exitCodeOf({ status }: ApiCallError): ExitCode {
+  if (status === 401) return exitCodes.loginNeeded;
+  return [0, 429, 502, 503, 504, 507].includes(status) ? exitCodes.tryLater : exitCodes.failed;
+}
+
+function hintOf({ status, code }: ApiCallError): string {
+  if (status === 401) return ' Give a valid key with --token or TATAMI_TOKEN.';
+  if (code === 'unreachable') return ' Start one with `tatami serve`, or give its address with --server.';
+  return '';
 }

@@ -1,7 +1,7 @@
-// What commands that talk to a server share: where it is and the key.
+// What commands that talk to a server share: where it is, the key, and word of waits.
 import { createClient, type Client } from '../../sdk/client/index.ts';
 import { readRemote } from '../config.ts';
-import { CommandError, exitCodes } from './output.ts';
+import { CommandError, exitCodes, say } from './output.ts';
 
 export interface RemoteOptions {
   server?: string;
@@ -10,9 +10,13 @@ export interface RemoteOptions {
 }
 
 /** @throws CommandError when there is no key */
-export function connect(options: RemoteOptions): Client {
+export function connect(options: RemoteOptions, note: (text: string) => void = say): Client {
   const { server, token } = readRemote(options);
   if (token === null)
     throw new CommandError('No key: give one with --token or TATAMI_TOKEN.', exitCodes.loginNeeded);
-  return createClient({ server, token });
+  return createClient({
+    server,
+    token,
+    onWait: (waitMs, reason) => note(`${reason.message} Trying again in ${Math.ceil(waitMs / 1000)} s.`),
+  });
 }

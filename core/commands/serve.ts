@@ -1,12 +1,13 @@
 // `tatami serve`: runs the server until it is told to stop. With `--first-start` (what `npm start` does) an empty data
 // directory gets its first workspace.
-import { readConfig, type Flags } from '../config.ts';
-import { createWorkspace, hasWorkspace } from '../identity/workspace/first-workspace.ts';
+import { readConfig, type Config, type Flags } from '../config.ts';
+import { hasWorkspace } from '../identity/workspace/first-workspace.ts';
 import { createLog } from '../lib/log.ts';
 import { serve as startServer, type Tatami } from '../serve.ts';
 import { version } from '../version.ts';
-import { firstPlugin } from './init.ts';
+import { makeWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, say } from './output.ts';
+import { startBlock } from './start-block.ts';
 
 export interface ServeFlags extends Flags {
   firstStart?: boolean;
@@ -23,71 +24,45 @@ export async function serve({ firstStart = false, json = false, ...flags }: Serv
     level: config.logLevel,
   });
   const tatami = await startServer({ config, log }).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
-      throw new CommandError(
-        `Port ${config.port} of ${config.host} is taken. Choose another with --port, or 0 for a free one.`,
-      );
-    throw error;
+    throw listenProblem(error, config) ?? error;
   });
   const stopped = untilStopped(tatami);
-  const first = firstStart ? await makeFirstWorkspace(tatami) : null;
-  const readyMs = Math.round(performance.now() - startedMs);
-  if (json)
-    process.stdout.write(
-      `${JSON.stringify({ url: tatami.url, version, dataDir: config.dataDir, readyMs, ...first })}\n`,
-    );
-  else process.stdout.write(`${welcome(tatami.url, config.dataDir, readyMs, firstStart, first)}\n`);
+  const made =
+    firstStart && !(await hasWorkspace(tatami.services.store))
+      ? await makeWorkspace(tatami, { name: 'My workspace', teamKey: 'ENG', teamName: 'Engineering' })
+      : null;
+  const ready = {
+    url: tatami.url,
+    version,
+    dataDir: config.dataDir,
+    readyMs: Math.round(performance.now() - startedMs),
+  };
+  const text = json
+    ? JSON.stringify({ ...ready, ...made?.workspace })
+    : startBlock({
+        ...ready,
+        newDataDir: tatami.newDataDir,
+        firstStart,
+        workspace: made?.workspace ?? null,
+      });
+  process.stdout.write(`${text}\n`);
   await stopped;
 }
 
-interface First {
-  apiKey: string;
-  teamKey: string;
-}
-
-async function makeFirstWorkspace(tatami: Tatami): Promise<First | null> {
-  if (await hasWorkspace(tatami.services.store)) return null;
-  const made = await createWorkspace(tatami.services, tatami.committer, {
-    name: 'My workspace',
-    teamKey: 'ENG',
-    teamName: 'Engineering',
-    ownerName: 'Owner',
-  });
-  await tatami.installFirstParty(made.workspaceId, firstPlugin);
-  return { apiKey: made.apiKey, teamKey: made.teamKey };
-}
-
-function welcome(
-  url: string,
-  dataDir: string,
-  readyMs: number,
-  firstStart: boolean,
-  first: First | null,
-): string {
-  const lines = [
-    `tatami ${version}`,
-    `listen  ${url}`,
-    `docs    ${url}/docs`,
-    `data    ${dataDir}   (its master.key is in no backup of the database: keep a copy)`,
-  ];
-  if (first)
-    lines.push(
-      '',
-      `Your key, shown this once:  ${first.apiKey}`,
-      '',
-      'Create an issue; the auto-triage plugin labels it:',
-      `  curl ${url}/api/v1/issues -H 'Authorization: Bearer ${first.apiKey}' \\`,
-      `    -H 'Content-Type: application/json' -d '{"team":"${first.teamKey}","title":"Crash when saving a file"}'`,
-      'Then look at it:',
-      `  curl '${url}/api/v1/issues?fields=identifier,title,labels' -H 'Authorization: Bearer ${first.apiKey}'`,
-    );
-  else if (firstStart)
-    lines.push(
-      '',
-      'The workspace exists already. Lost its key? `bun core/main.ts init --add` makes another workspace.',
-    );
-  lines.push('', `ready in ${readyMs} ms, Ctrl+C stops`);
-  return lines.join('\n');
+function listenProblem(error: unknown, { host, port }: Config): CommandError | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new CommandError(
+        `Port ${port} of ${host} is taken. Choose another with --port, or 0 for a free one.`,
+      );
+    case 'EACCES':
+      return new CommandError(`Port ${port} may not be listened on by this user. Choose one with --port.`);
+    case 'EADDRNOTAVAIL':
+      return new CommandError(`${host} is no address of this machine. Choose one with --host.`);
+    default:
+      return null;
+  }
 }
 
 /** The first signal drains, a second one ends at once. */
@@ -97,7 +72,7 @@ function untilStopped(tatami: Tatami): Promise<void> {
     const stop = (): void => {
       if (stopping) process.exit(exitCodes.interrupted);
       stopping = true;
-      say('stopping');
+      say('stopping: finishing what is in flight');
       tatami.stop().then(resolve, reject);
     };
     process.on('SIGTERM', stop);

@@ -1,32 +1,20 @@
-// A small client of the REST API: one call with a token, retried where that is safe. The typed client grows from here.
+/** A small client of the REST API: one call with a token, retried where that is safe. The typed client grows from here. */
+import { ApiCallError, errorOf, notTatami } from './error.ts';
 
-/** An answer that is not a success; `status` 0 means that no server answered. */
-export class ApiCallError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly requestId: string | null;
-  readonly details: readonly { path: string; issue: string; fix?: string }[];
-
-  constructor(
-    status: number,
-    body: { code?: string; message?: string; requestId?: string; details?: ApiCallError['details'] },
-  ) {
-    super(body.message ?? `The server answered ${status}.`);
-    this.name = 'ApiCallError';
-    this.status = status;
-    this.code = body.code ?? 'unknown';
-    this.requestId = body.requestId ?? null;
-    this.details = body.details ?? [];
-  }
-}
+export { ApiCallError } from './error.ts';
+export type { CallErrorDetail } from './error.ts';
 
 export interface ClientOptions {
   /** Base address, such as http://127.0.0.1:4700. */
   readonly server: string;
   readonly token: string;
-  /** Attempts of one call, the first included. */
+  /** Attempts of one call, the first included; by default 5. */
   readonly attemptsMax?: number;
+  /** Of one attempt; by default 60 s. */
+  readonly timeoutMs?: number;
   sleep?(ms: number): Promise<void>;
+  /** Told before each wait, so that a person knows why nothing moves. */
+  onWait?(waitMs: number, reason: ApiCallError): void;
 }
 
 export interface Client {
@@ -34,54 +22,85 @@ export interface Client {
   <T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
 }
 
-const backoffMs = [200, 1_000, 3_000];
-const retryable = new Set(['idempotency_in_progress', 'rate_limited', 'unavailable']);
+const backoffMs = [200, 1_000, 3_000, 10_000];
+/** A server that asks for more than this gets the call's failure instead of our patience. */
+const retryAfterMsMax = 120_000;
+const retryableStatus = new Set([0, 429, 500, 502, 503, 504]);
 
 /** Writes carry an Idempotency-Key that stays the same over their retries, so that none takes effect twice. */
 export function createClient(options: ClientOptions): Client {
   const {
     token,
-    attemptsMax = 4,
+    attemptsMax = 5,
+    timeoutMs = 60_000,
     sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    onWait,
   } = options;
   const base = `${options.server.replace(/\/+$/, '')}/api/v1`;
+  // Before the first answer a refused connection means a wrong address rather than a restart: not worth waiting for.
+  let answered = false;
+
+  const exchange = async (method: string, path: string, headers: Headers, body: string | null) => {
+    try {
+      const response = await fetch(base + path, {
+        method,
+        headers,
+        body,
+        // A followed redirect turns a POST into a GET, and may carry the token elsewhere.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await response.text();
+      answered = true;
+      return { status: response.status, headers: response.headers, text };
+    } catch (cause) {
+      const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
+      throw new ApiCallError(0, {
+        code: timedOut ? 'timeout' : 'unreachable',
+        message: timedOut
+          ? `${options.server} did not answer within ${timeoutMs / 1000} s.`
+          : `No server answers at ${options.server}.`,
+        cause,
+      });
+    }
+  };
 
   return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const headers: Record<string, string> = { authorization: `Bearer ${token}` };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    if (method !== 'GET') headers['idempotency-key'] = crypto.randomUUID();
+    const headers = new Headers({ authorization: `Bearer ${token}` });
+    if (body !== undefined) headers.set('content-type', 'application/json');
+    if (method !== 'GET') headers.set('idempotency-key', crypto.randomUUID());
     const text = body === undefined ? null : JSON.stringify(body);
     for (let attempt = 1; ; attempt++) {
-      let response: Response;
+      let failure: ApiCallError;
+      let waitMs = backoffMs[attempt - 1] ?? 10_000;
       try {
-        response = await fetch(base + path, { method, headers, body: text });
+        const answer = await exchange(method, path, headers, text);
+        if (answer.status >= 200 && answer.status < 300) return parse<T>(answer);
+        failure = errorOf(answer.status, answer.text);
+        waitMs = retryAfterMs(answer.headers) ?? waitMs;
       } catch (error) {
-        if (attempt < attemptsMax) {
-          await sleep(backoffMs[attempt - 1] ?? 5_000);
-          continue;
-        }
-        throw new ApiCallError(0, {
-          code: 'unreachable',
-          message: `No server answers at ${options.server}: ${error instanceof Error ? error.message : String(error)}`,
-        });
+        if (!(error instanceof ApiCallError)) throw error;
+        failure = error;
       }
-      if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
-      const failure = await failureOf(response);
-      if (attempt >= attemptsMax || !retryable.has(failure.code)) throw failure;
-      const after = Number(response.headers.get('retry-after') ?? Number.NaN);
-      await sleep(after >= 0 ? after * 1000 : (backoffMs[attempt - 1] ?? 5_000));
+      const passing = retryableStatus.has(failure.status) || failure.code === 'idempotency_in_progress';
+      if (!answered || !passing || attempt >= attemptsMax || waitMs > retryAfterMsMax) throw failure;
+      onWait?.(waitMs, failure);
+      await sleep(waitMs);
     }
   };
 }
 
-async function failureOf(response: Response): Promise<ApiCallError> {
-  const text = await response.text();
+function parse<T>({ status, text }: { status: number; text: string }): T {
+  if (text === '') return undefined as T;
   try {
-    const { error } = JSON.parse(text) as { error: ConstructorParameters<typeof ApiCallError>[1] };
-    return new ApiCallError(response.status, error);
+    return JSON.parse(text) as T;
   } catch {
-    return new ApiCallError(response.status, {
-      message: `The server answered ${response.status} without an error body. Is this a Tatami server?`,
-    });
+    throw notTatami(status);
   }
+}
+
+/** Seconds only: the form that Tatami sends (RFC 9110 §10.2.3). */
+function retryAfterMs(headers: Headers): number | null {
+  const seconds = headers.get('retry-after');
+  return seconds !== null && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : null;
 }

@@ -1,0 +1,22 @@
+// `tatami plugin list`.
+import { printResult } from '../output.ts';
+import { connect, type RemoteOptions } from '../remote.ts';
+
+interface Install {
+  id: string;
+  pluginId: string;
+  pluginVersion: string;
+  state: string;
+  mode: string;
+}
+
+export async function list(options: RemoteOptions): Promise<void> {
+  const { data } = await connect(options)<{ data: Install[] }>('GET', '/plugins?limit=100');
+  printResult(data, options, () =>
+    data.length === 0 ? 'No plugins are installed.' : data.map(line).join('\n'),
+  );
+}
+
+function line({ pluginId, pluginVersion, mode, state, id }: Install): string {
+  return `${pluginId.padEnd(24)} ${pluginVersion.padEnd(10)} ${mode.padEnd(9)} ${state.padEnd(18)} ${id}`;
+}
