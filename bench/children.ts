@@ -1,0 +1,73 @@
+// Child processes that are asked things over IPC: servers and the load. A child ends with its parent.
+import { fileURLToPath } from 'node:url';
+
+interface Asked {
+  readonly id: number;
+  readonly name: string;
+  readonly input: unknown;
+}
+interface Told {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: string;
+}
+
+export interface Child {
+  readonly pid: number;
+  /** @throws Error with what the child threw */
+  ask<T>(name: string, input?: unknown): Promise<T>;
+  /** SIGKILL; resolves once it is gone. */
+  kill(): Promise<void>;
+}
+
+const children = new Set<Bun.Subprocess>();
+process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
+
+/** @param file beside this one */
+export function startChild(file: string): Child {
+  const asked = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
+  let next = 1;
+  const child = Bun.spawn([process.execPath, fileURLToPath(new URL(file, import.meta.url))], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc(message: Told) {
+      const waiting = asked.get(message.id);
+      asked.delete(message.id);
+      if (message.error === undefined) waiting?.resolve(message.value as never);
+      else waiting?.reject(new Error(message.error));
+    },
+    onExit(_, code) {
+      children.delete(child);
+      for (const { reject } of asked.values()) reject(new Error(`${file} ended with ${code}.`));
+    },
+  });
+  children.add(child);
+  return {
+    pid: child.pid,
+    ask<T>(name: string, input: unknown = null) {
+      return new Promise<T>((resolve, reject) => {
+        asked.set(next, { resolve, reject });
+        child.send({ id: next++, name, input } satisfies Asked);
+      });
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await child.exited;
+    },
+  };
+}
+
+/** The child's side: answers by name, and ends with the parent. */
+export function answerParent(answers: Readonly<Record<string, (input: never) => unknown>>): void {
+  process.on('message', async (message: Asked) => {
+    const { id } = message;
+    try {
+      const answer = answers[message.name];
+      if (!answer) throw new Error(`Nobody answers ${message.name}.`);
+      process.send?.({ id, value: await answer(message.input as never) } satisfies Told);
+    } catch (error) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      process.send?.({ id, error: text } satisfies Told);
+    }
+  });
+  process.on('disconnect', () => process.exit(0));
+}

@@ -1,0 +1,50 @@
+// `bun run bench [NAME…] [--json] [--quick]`: what Tatami costs, as ratios to yardsticks measured in the same run. See
+// README.md for how to read it.
+import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { create } from './parts/create.ts';
+import { get } from './parts/get.ts';
+import { list } from './parts/list.ts';
+import { printTable, type Findings } from './report.ts';
+import { fullEffort, quickEffort, type Effort } from './rounds.ts';
+
+const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
+  get,
+  list,
+  create,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  strict: process.argv[2] !== 'triage',
+  options: { json: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+});
+
+if (positionals[0] === 'triage') {
+  const program = fileURLToPath(new URL('triage/main.ts', import.meta.url));
+  const { exitCode } = Bun.spawnSync([process.execPath, program, ...process.argv.slice(3)], {
+    stdio: ['inherit', 'inherit', 'inherit'],
+  });
+  process.exit(exitCode);
+}
+
+const unknown = positionals.filter((name) => !(name in parts));
+if (unknown.length > 0) {
+  console.error(
+    `There is no bench ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}, triage.`,
+  );
+  process.exit(2);
+}
+const effort = values.quick ? quickEffort : fullEffort;
+const all: Record<string, Findings> = {};
+for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
+  if (!values.json) console.error(`${name} …`);
+  all[name] = await parts[name]!(effort);
+}
+if (values.json) console.log(JSON.stringify(all));
+else
+  printTable({
+    ratios: Object.values(all).flatMap(({ ratios = [] }) => ratios),
+    figures: Object.values(all).flatMap(({ figures = [] }) => figures),
+  });
+process.exit(0);

@@ -1,0 +1,35 @@
+// Durable creation at 64 clients, against a bare server that commits the same rows in groups at synchronous=FULL.
+import { judged, type Findings } from '../report.ts';
+import { interleave, type Effort } from '../rounds.ts';
+import { withServers } from '../servers/start.ts';
+
+export const creations = Array.from({ length: 1_000 }, (_, n) => ({
+  path: '/api/v1/issues',
+  body: JSON.stringify({ team: 'ENG', title: `The save dialog crashes when the disk is full, ${n}` }),
+}));
+
+export function create(effort: Effort): Promise<Findings> {
+  return withServers(async ({ load, tatami, yardstick }) => {
+    const ours = await tatami();
+    const bare = await yardstick(ours, true);
+    const plan = { method: 'POST', requests: creations, headers: ours.headers, connections: 64 } as const;
+    const sides = await interleave(load, effort, {
+      ours: { ...plan, url: ours.url, pid: ours.child.pid },
+      yardstick: { ...plan, url: bare.url, pid: bare.child.pid },
+    });
+    return {
+      ratios: [
+        judged({
+          name: 'durable create, 64 clients',
+          ours: sides.ours.perSecond,
+          yardstick: sides.yardstick.perSecond,
+          unit: '/s',
+          cpuRatio: sides.yardstick.cpuUs / sides.ours.cpuUs,
+          reach: 0.5,
+          bound: 'least',
+          sides,
+        }),
+      ],
+    };
+  });
+}

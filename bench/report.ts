@@ -1,0 +1,93 @@
+// What a part found: ratios with their reach, and figures that are only told.
+
+export interface Side {
+  readonly perSecond: number;
+  readonly cpuUs: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface Ratio {
+  readonly name: string;
+  readonly ours: number;
+  readonly yardstick: number;
+  readonly unit: string;
+  readonly ratio: number;
+  /** The same ratio in processor time per request, which other work on the machine disturbs less. */
+  readonly cpuRatio: number | null;
+  readonly reach: number;
+  /** Whether the reach is a floor or a ceiling. */
+  readonly bound: 'least' | 'most';
+  readonly ok: boolean;
+  readonly sides: Readonly<Record<string, Side>>;
+}
+
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+}
+
+export interface Findings {
+  readonly ratios?: readonly Ratio[];
+  readonly figures?: readonly Figure[];
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+export function judged(ratio: Omit<Ratio, 'ratio' | 'ok'>): Ratio {
+  const value = ratio.ours / ratio.yardstick;
+  return {
+    ...ratio,
+    ratio: value,
+    ok: ratio.bound === 'least' ? value >= ratio.reach : value <= ratio.reach,
+  };
+}
+
+export function printTable({ ratios = [], figures = [] }: Findings): void {
+  const lines = ratios.map((row) => [
+    row.name,
+    `${show(row.ours)} ${row.unit}`,
+    `${show(row.yardstick)} ${row.unit}`,
+    row.ratio.toFixed(2),
+    row.cpuRatio === null ? '' : row.cpuRatio.toFixed(2),
+    `${row.bound === 'least' ? '≥' : '≤'} ${row.reach}`,
+    row.ok ? 'ok' : 'short',
+  ]);
+  if (lines.length > 0)
+    printColumns([['ratio', 'ours', 'yardstick', 'ratio', 'by cpu', 'reach', ''], ...lines]);
+  const sides = ratios.flatMap((row) =>
+    Object.entries(row.sides).map(([side, { perSecond, cpuUs, p50Ms, p99Ms }]) => [
+      `${row.name}: ${side}`,
+      `${show(perSecond)}/s`,
+      `${show(cpuUs)} µs cpu`,
+      `p50 ${show(p50Ms)} ms`,
+      `p99 ${show(p99Ms)} ms`,
+    ]),
+  );
+  if (sides.length > 0) printColumns([[''], ...sides]);
+  if (figures.length > 0)
+    printColumns([[''], ...figures.map(({ name, value, unit }) => [name, `${show(value)} ${unit}`])]);
+}
+
+function printColumns(rows: readonly (readonly string[])[]): void {
+  const widths = rows.reduce<number[]>((all, row) => {
+    row.forEach((cell, i) => (all[i] = Math.max(all[i] ?? 0, cell.length)));
+    return all;
+  }, []);
+  for (const row of rows)
+    console.log(
+      row
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join('  ')
+        .trimEnd(),
+    );
+}
+
+function show(value: number): string {
+  return value >= 1000 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
+}

@@ -1,0 +1,41 @@
+// Interleaved rounds (A B A B …) of one load against several servers: what disturbs the machine disturbs all of them, so
+// the ratio of the medians stands where the figures themselves would not.
+import type { LoadPlan, LoadResult } from './load/load.ts';
+import { startChild, type Child } from './children.ts';
+import { median, type Side } from './report.ts';
+
+export interface Effort {
+  readonly rounds: number;
+  readonly roundMs: number;
+}
+
+export const fullEffort: Effort = { rounds: 7, roundMs: 1_500 };
+export const quickEffort: Effort = { rounds: 3, roundMs: 700 };
+
+export function startLoad(): Child {
+  return startChild('load/load.ts');
+}
+
+/** The medians of each side. One round of each comes first, unmeasured, to warm up both ends. */
+export async function interleave<Name extends string>(
+  load: Child,
+  effort: Effort,
+  plans: Readonly<Record<Name, Omit<LoadPlan, 'durationMs'>>>,
+): Promise<Record<Name, Side>> {
+  const names = Object.keys(plans) as Name[];
+  const results = new Map<Name, LoadResult[]>(names.map((name) => [name, []]));
+  for (let round = -1; round < effort.rounds; round++)
+    for (const name of names) {
+      const result = await load.ask<LoadResult>('run', { ...plans[name], durationMs: effort.roundMs });
+      if (result.refused > 0)
+        throw new Error(`${name}: ${result.refused} of ${result.requests} were refused.`);
+      if (round >= 0) results.get(name)!.push(result);
+    }
+  return Object.fromEntries(names.map((name) => [name, sideOf(results.get(name)!)])) as Record<Name, Side>;
+}
+
+export function sideOf(results: readonly LoadResult[]): Side {
+  const of = (field: 'perSecond' | 'cpuUs' | 'p50Ms' | 'p99Ms'): number =>
+    median(results.map((result) => result[field]));
+  return { perSecond: of('perSecond'), cpuUs: of('cpuUs'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms') };
+}

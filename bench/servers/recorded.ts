@@ -1,0 +1,61 @@
+// The SQL that a request of ours really ran, so that the yardstick runs the very same.
+import type { Row } from '../../core/store/statement.ts';
+import type { Store } from '../../core/store/store.ts';
+import { bind } from '../../core/store/values.ts';
+
+/** One statement with the values it was run with, by the names of their parameters, in their order. */
+export interface RecordedStatement {
+  readonly name: string;
+  readonly text: string;
+  readonly params: readonly string[];
+  readonly values: Readonly<Record<string, string | number | null>>;
+  readonly returnsRows: boolean;
+}
+
+/** What the store is asked to do while `work` runs. */
+export async function record(
+  store: Store,
+  work: () => Promise<unknown>,
+): Promise<{ reads: RecordedStatement[]; writes: RecordedStatement[] }> {
+  const recorded = { reads: [] as RecordedStatement[], writes: [] as RecordedStatement[] };
+  const { read, readOne, commit } = store;
+  const note = (
+    to: RecordedStatement[],
+    statement: Parameters<typeof bind>[0],
+    params: Row,
+    workspaceId: string | null,
+  ): void => {
+    const bound = bind(statement, params, workspaceId);
+    to.push({
+      name: statement.name,
+      text: statement.text,
+      params: statement.params,
+      values: Object.fromEntries(
+        statement.params.map((name, index) => {
+          const value = bound[index]!;
+          if (value instanceof Uint8Array) throw new Error('Bytes are not recorded.');
+          return [name, typeof value === 'bigint' ? Number(value) : value];
+        }),
+      ),
+      returnsRows: statement.returnsRows,
+    });
+  };
+  store.read = (scope, statement, params = {}) => {
+    note(recorded.reads, statement, params, scope.workspaceId);
+    return read(scope, statement, params);
+  };
+  store.readOne = (scope, statement, params = {}) => {
+    note(recorded.reads, statement, params, scope.workspaceId);
+    return readOne(scope, statement, params);
+  };
+  store.commit = (ops) => {
+    for (const op of ops) note(recorded.writes, op.statement, op.params, op.scope?.workspaceId ?? null);
+    return commit(ops);
+  };
+  try {
+    await work();
+  } finally {
+    Object.assign(store, { read, readOne, commit });
+  }
+  return recorded;
+}

@@ -1,0 +1,64 @@
+// Starts the servers of a part on temporary data directories, and takes everything away again.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChild, type Child } from '../children.ts';
+import { startLoad } from '../rounds.ts';
+import type { Recorded, TatamiReady, TatamiStart } from './tatami-server.ts';
+import type { YardstickStart } from './yardstick-server.ts';
+
+export interface TatamiChild extends TatamiReady {
+  readonly child: Child;
+  readonly dataDir: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Bench {
+  readonly load: Child;
+  temporary(): string;
+  tatami(options?: Partial<TatamiStart>): Promise<TatamiChild>;
+  yardstick(beside: TatamiChild, writes: boolean): Promise<{ child: Child; url: string }>;
+}
+
+/** Gives `work` its servers and ends them after it, however it ends. */
+export async function withServers<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
+  const started: Child[] = [];
+  const folders: string[] = [];
+  const begin = (file: string): Child => {
+    const child = startChild(file);
+    started.push(child);
+    return child;
+  };
+  const temporary = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'tatami-bench-'));
+    folders.push(folder);
+    return folder;
+  };
+  const load = startLoad();
+  started.push(load);
+  try {
+    return await work({
+      load,
+      temporary,
+      async tatami(options = {}) {
+        const dataDir = options.dataDir ?? temporary();
+        const child = begin('servers/tatami-server.ts');
+        const ready = await child.ask<TatamiReady>('start', { issues: 0, ...options, dataDir });
+        return { ...ready, child, dataDir, headers: { Authorization: `Bearer ${ready.apiKey}` } };
+      },
+      async yardstick(beside, writes) {
+        const recorded = await beside.child.ask<Recorded>('recordRequests');
+        const child = begin('servers/yardstick-server.ts');
+        const input: YardstickStart = {
+          database: beside.database,
+          copy: writes ? join(temporary(), 'yardstick.db') : null,
+          recorded,
+        };
+        return { child, url: (await child.ask<{ url: string }>('start', input)).url };
+      },
+    });
+  } finally {
+    await Promise.all(started.map((child) => child.kill()));
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,129 @@
+// Tatami as it is served, in a process of its own: rate limits on (set high, so that the limiter and its headers work),
+// asked over IPC to seed, install, settle and tell its SQL.
+import { rmSync } from 'node:fs';
+import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
+import { readConfig } from '../../core/config.ts';
+import { createWorkspace, hasWorkspace } from '../../core/identity/workspace/first-workspace.ts';
+import { serve, type Tatami } from '../../core/serve.ts';
+import { answerParent } from '../children.ts';
+import { record, type RecordedStatement } from './recorded.ts';
+import { issueInput } from './seed.ts';
+
+export interface TatamiStart {
+  readonly dataDir: string;
+  readonly port?: number;
+  /** Issues to begin with. */
+  readonly issues: number;
+  /** The key of a workspace that is there already. */
+  readonly apiKey?: string;
+}
+
+export interface TatamiReady {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly database: string;
+  /** Up to 1,000 of the seeded issues, evenly picked. */
+  readonly issueIds: readonly string[];
+}
+
+export interface Recorded {
+  readonly get: RecordedStatement;
+  readonly list: RecordedStatement;
+  readonly create: readonly RecordedStatement[];
+}
+
+let tatami: Tatami;
+let apiKey = '';
+
+async function start(options: TatamiStart): Promise<TatamiReady> {
+  const high = '100000000';
+  const config = readConfig(
+    {
+      dataDir: options.dataDir,
+      port: String(options.port ?? 0),
+      rateRead: high,
+      rateWrite: high,
+      rateSearch: high,
+      rateWorkspace: high,
+      egressAllow: '127.0.0.0/8',
+    },
+    {},
+  );
+  const log = process.env.BENCH_LOG
+    ? (level: string, message: string, fields: object = {}) => console.error(level, message, fields)
+    : () => undefined;
+  tatami = await serve({ config, log });
+  apiKey = options.apiKey ?? '';
+  if (!(await hasWorkspace(tatami.services.store)))
+    ({ apiKey } = await createWorkspace(tatami.services, tatami.committer, {
+      name: 'Bench',
+      teamKey: 'ENG',
+      teamName: 'Engineering',
+      ownerName: 'Owner',
+    }));
+  const issueIds: string[] = [];
+  const bulk = 100;
+  for (let n = 0; n < options.issues; n += bulk) {
+    const count = Math.min(bulk, options.issues - n);
+    const { data } = await call<{ data: { id: string }[] }>('POST', '/issues/bulk', {
+      issues: Array.from({ length: count }, (_, i) => issueInput(n + i)),
+    });
+    issueIds.push(...data.map(({ id }) => id));
+  }
+  await tatami.settled();
+  const step = Math.ceil(issueIds.length / 1_000);
+  return {
+    url: tatami.url,
+    apiKey,
+    database: `${options.dataDir}/tatami.db`,
+    issueIds: issueIds.filter((_, index) => index % step === 0),
+  };
+}
+
+async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const response = await tatami.app.fetch(
+    new Request(`${tatami.url}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  );
+  if (!response.ok)
+    throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+/** What a get, a list of 50 and a creation run. */
+async function recordRequests(): Promise<Recorded> {
+  const { store } = tatami.services;
+  const { id } = await call<{ id: string }>('POST', '/issues', issueInput(0));
+  await tatami.settled();
+  const only = (all: readonly RecordedStatement[], what: string): RecordedStatement => {
+    if (all.length !== 1) throw new Error(`${what} runs ${all.map(({ name }) => name).join(', ')}.`);
+    return all[0]!;
+  };
+  return {
+    get: only((await record(store, () => call('GET', `/issues/${id}`))).reads, 'A get'),
+    list: only((await record(store, () => call('GET', '/issues?limit=50'))).reads, 'A list'),
+    create: (await record(store, () => call('POST', '/issues', { team: 'ENG', title: 'Recorded' }))).writes,
+  };
+}
+
+answerParent({
+  start,
+  recordRequests,
+  call: ({ method, path, body }: { method: string; path: string; body?: unknown }) =>
+    call(method, path, body),
+  install: async (document: PluginPackage) => {
+    const grant = Object.keys(document.manifest.scopes ?? {});
+    return (await call<{ id: string }>('POST', '/plugins', { package: document, grant })).id;
+  },
+  settled: () => tatami.settled(),
+  stop: async (dataDir: string | null) => {
+    await tatami.stop();
+    if (dataDir !== null) rmSync(dataDir, { recursive: true, force: true });
+  },
+});

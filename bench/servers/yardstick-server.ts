@@ -1,0 +1,138 @@
+// The least a server could do for the same answers: bare Bun.serve, the very statements that Tatami runs (recorded from
+// it), JSON.stringify. No identity, limits, headers, validation or public shape.
+import Database from 'libsql';
+import { createIds } from '../../core/lib/ids.ts';
+import { answerParent } from '../children.ts';
+import type { RecordedStatement } from './recorded.ts';
+import type { Recorded } from './tatami-server.ts';
+
+export interface YardstickStart {
+  readonly database: string;
+  /** Writes go to a copy at this path; without one there are no writes. */
+  readonly copy: string | null;
+  readonly recorded: Recorded;
+}
+
+type Value = string | bigint | number | null;
+interface Prepared {
+  all(values: Value[]): Record<string, Value>[];
+  run(values: Value[]): { changes: number };
+}
+type Runnable = (values: Readonly<Record<string, Value>>) => Record<string, Value>[];
+
+const json = { headers: { 'content-type': 'application/json' } };
+
+function start({ database, copy, recorded }: YardstickStart): { url: string } {
+  const reading = new Database(database);
+  if (copy !== null) reading.prepare('VACUUM INTO ?1').run([copy]);
+  for (const pragma of ['query_only = ON', 'cache_size = -65536', 'temp_store = MEMORY'])
+    reading.prepare(`PRAGMA ${pragma}`).all();
+  const get = prepare(reading, recorded.get);
+  const list = prepare(reading, recorded.list);
+  const create = copy === null ? null : groupCommit(openForWrites(copy), recorded.create);
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      if (request.method === 'POST' && create) {
+        const body = await create((await request.json()) as { title: string });
+        return new Response(JSON.stringify(body), { status: 201, ...json });
+      }
+      const { url } = request;
+      const query = url.indexOf('?');
+      if (query > 0) return new Response(JSON.stringify({ data: list(recorded.list.values) }), json);
+      const id = url.slice(url.lastIndexOf('/') + 1);
+      return new Response(JSON.stringify(get({ ...recorded.get.values, id })[0]), json);
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}` };
+}
+
+function prepare(
+  db: InstanceType<typeof Database>,
+  { text, params, returnsRows }: RecordedStatement,
+): Runnable {
+  const prepared = db.prepare(text) as unknown as Prepared;
+  return (values) => {
+    const bound = params.map((name) => {
+      const value = values[name]!;
+      return typeof value === 'number' ? BigInt(value) : value;
+    });
+    if (returnsRows) return prepared.all(bound);
+    prepared.run(bound);
+    return [];
+  };
+}
+
+/** Set up as Tatami sets up its own. */
+function openForWrites(path: string): InstanceType<typeof Database> {
+  const db = new Database(path);
+  for (const pragma of [
+    'journal_mode = WAL',
+    'synchronous = FULL',
+    'foreign_keys = ON',
+    'cache_size = -65536',
+    'temp_store = MEMORY',
+    'wal_autocheckpoint = 4000',
+  ])
+    db.prepare(`PRAGMA ${pragma}`).all();
+  return db;
+}
+
+/** One transaction for each turn of the event loop, a savepoint for each job, one sync for all of them. */
+function groupCommit(db: InstanceType<typeof Database>, recorded: readonly RecordedStatement[]) {
+  const statements = recorded.map((statement) => ({ run: prepare(db, statement), values: statement.values }));
+  const names = recorded.map(({ name }) => name).join();
+  if (names !== 'teams.take_number,issues.insert,events.append')
+    throw new Error(`A creation now writes ${names}: look whether the yardstick still writes the same rows.`);
+  const [begin, commit, savepoint, release] = [
+    'BEGIN IMMEDIATE',
+    'COMMIT',
+    'SAVEPOINT job',
+    'RELEASE job',
+  ].map((sql) => db.prepare(sql));
+  const ids = createIds(Date.now);
+  let queue: { title: string; resolve(body: object): void }[] = [];
+
+  const runJob = (title: string): object => {
+    const now = Date.now();
+    const id = ids.next('issue');
+    const [counter, issue, event] = statements as [
+      (typeof statements)[0],
+      (typeof statements)[0],
+      (typeof statements)[0],
+    ];
+    savepoint!.run();
+    counter.run(counter.values);
+    const row = { ...issue.values, id, title, created_at: now, updated_at: now };
+    issue.run(row);
+    const [appended] = event.run({
+      ...event.values,
+      id: ids.next('event'),
+      createdAt: now,
+      entityId: id,
+      issueId: id,
+      numberOf: id,
+      requestId: ids.next('request'),
+      data: JSON.stringify(row),
+    });
+    release!.run();
+    return { id, identifier: `ENG-${appended!.number}`, title };
+  };
+
+  const flush = (): void => {
+    const group = queue;
+    queue = [];
+    begin!.run();
+    const bodies = group.map(({ title }) => runJob(title));
+    commit!.run();
+    group.forEach(({ resolve }, index) => resolve(bodies[index]!));
+  };
+
+  return ({ title }: { title: string }): Promise<object> =>
+    new Promise((resolve) => {
+      if (queue.push({ title, resolve }) === 1) setImmediate(flush);
+    });
+}
+
+answerParent({ start });
