@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineRoute, type RawAnswer, type Route } from './http/route.ts';
 import { Closed } from './lib/schema.ts';
 
-const csp = "default-src 'none'; style-src 'unsafe-inline'";
+const csp = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
 
 export function pageRoutes(baseUrl: string): Route[] {
   return [

@@ -9,7 +9,7 @@ import { ApiKeyShown } from './identity/api-keys/schema.ts';
 import { MemberShown } from './identity/members/schema.ts';
 import { TeamShown } from './identity/teams/schema.ts';
 import { WorkspaceShown } from './identity/workspace/schema.ts';
-import { Closed } from './lib/schema.ts';
+import { Closed, named } from './lib/schema.ts';
 import { InstallShown } from './plugins/installs/schema.ts';
 import { CommentShown } from './tracker/comments/schema.ts';
 import { IssueShown } from './tracker/issues/schema.ts';
@@ -48,12 +48,16 @@ export function filterFieldsOf(eventType: string): FilterFields {
   return eventType.startsWith('issue.') ? issueFilterFields : {};
 }
 
-/** What `data` holds by event namespace: the object as it is shown, with `previous` on changes. */
-const eventData: readonly { readonly shown: TObject; readonly types: readonly EventType[] }[] = [
+/** What `data` of each event type holds: the object as it is shown; where it was there before, also `previous`. */
+const eventData: readonly {
+  readonly shown: TObject;
+  readonly made: EventType;
+  readonly changed: readonly EventType[];
+}[] = [
   {
     shown: IssueShown,
-    types: [
-      'issue.created',
+    made: 'issue.created',
+    changed: [
       'issue.updated',
       'issue.state_changed',
       'issue.assigned',
@@ -64,22 +68,25 @@ const eventData: readonly { readonly shown: TObject; readonly types: readonly Ev
   },
   {
     shown: CommentShown,
-    types: ['comment.added', 'comment.updated', 'comment.deleted', 'comment.resolved', 'comment.unresolved'],
+    made: 'comment.added',
+    changed: ['comment.updated', 'comment.deleted', 'comment.resolved', 'comment.unresolved'],
   },
-  { shown: ProjectShown, types: ['project.created', 'project.updated'] },
-  { shown: LabelShown, types: ['label.created', 'label.updated', 'label.deleted'] },
+  { shown: ProjectShown, made: 'project.created', changed: ['project.updated'] },
+  { shown: LabelShown, made: 'label.created', changed: ['label.updated', 'label.deleted'] },
   {
     shown: StateShown,
-    types: ['workflow.state_created', 'workflow.state_updated', 'workflow.state_deleted'],
+    made: 'workflow.state_created',
+    changed: ['workflow.state_updated', 'workflow.state_deleted'],
   },
-  { shown: TeamShown, types: ['team.created', 'team.updated'] },
-  { shown: MemberShown, types: ['member.added', 'member.updated', 'member.removed'] },
-  { shown: WorkspaceShown, types: ['workspace.created', 'workspace.updated'] },
-  { shown: ApiKeyShown, types: ['api_key.created', 'api_key.revoked'] },
-  { shown: InstallShown, types: ['plugin.installed', 'plugin.updated', 'plugin.disabled'] },
+  { shown: TeamShown, made: 'team.created', changed: ['team.updated'] },
+  { shown: MemberShown, made: 'member.added', changed: ['member.updated', 'member.removed'] },
+  { shown: WorkspaceShown, made: 'workspace.created', changed: ['workspace.updated'] },
+  { shown: ApiKeyShown, made: 'api_key.created', changed: ['api_key.revoked'] },
+  { shown: InstallShown, made: 'plugin.installed', changed: ['plugin.updated', 'plugin.disabled'] },
   {
     shown: EndpointShown,
-    types: ['webhook.created', 'webhook.updated', 'webhook.deleted', 'webhook.disabled'],
+    made: 'webhook.created',
+    changed: ['webhook.updated', 'webhook.deleted', 'webhook.disabled'],
   },
 ];
 
@@ -88,17 +95,15 @@ export function sentEvents(): { type: EventType; envelope: TSchema }[] {
   const previous = Type.Record(Type.String(), Type.Unknown(), {
     description: 'Old values of the changed fields.',
   });
-  return eventData.flatMap(({ shown, types }) =>
-    types.map((type) => ({
-      type,
-      envelope: Closed({
-        ...envelope,
-        type: Type.Enum([type]),
-        data: Closed({
-          ...shown.properties,
-          ...(/created|added|installed/.test(type) ? {} : { previous: Type.Optional(previous) }),
-        }),
-      }),
-    })),
-  );
+  return eventData.flatMap(({ shown, made, changed }) => {
+    const { 'x-name': name } = shown as TObject & { 'x-name': string };
+    const moved = named(`${name}Changed`, Closed({ ...shown.properties, previous }));
+    return [
+      { type: made, envelope: Closed({ ...envelope, type: Type.Enum([made]), data: shown }) },
+      ...changed.map((type) => ({
+        type,
+        envelope: Closed({ ...envelope, type: Type.Enum([type]), data: moved }),
+      })),
+    ];
+  });
 }

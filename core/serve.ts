@@ -9,7 +9,7 @@ import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
 import { createIdempotencyKeys } from './http/idempotency.ts';
 import { createKernel } from './http/kernel.ts';
-import { openapiRoutes } from './http/openapi/routes.ts';
+import { createOpenApi } from './http/openapi/routes.ts';
 import { createInProcessCalls } from './http/principal.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createAuthenticate } from './identity/api-keys/authenticate.ts';
@@ -144,20 +144,17 @@ export async function serve({
       filterFields: filterFieldsOf,
       version,
     });
+    const openapi = createOpenApi({ version, baseUrl: services.baseUrl, webhooks: sentEvents() });
     const app: App = createApp(kernel, [
       ...resourceRoutes,
       ...plugins.routes,
       ...webhooks.routes,
-      ...openapiRoutes(() => ({
-        routes: app.routes,
-        version,
-        baseUrl: services.baseUrl,
-        webhooks: sentEvents(),
-      })),
-      ...(await docsRoutes()),
+      openapi.route,
+      ...(await docsRoutes(version)),
       ...pageRoutes(services.baseUrl),
       ...healthRoutes(() => ({ store: store.status().writable, sandbox: sandbox.status().state })),
     ]);
+    openapi.describe(app.routes);
     const housekeeping = createHousekeeping({ store, clock, log });
     handle = app.fetch;
     await plugins.start();

@@ -1,5 +1,7 @@
 // `/docs`: the API reference, offline. @elysiajs/swagger makes the page around Scalar; page and script are served by our own
 // routes, so that they carry our headers and nothing is fetched from elsewhere.
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { swagger } from '@elysiajs/swagger';
 import { Elysia } from 'elysia';
 import { Type } from 'typebox';
@@ -7,10 +9,11 @@ import { Type } from 'typebox';
 import scalarFile from '../../node_modules/@scalar/api-reference/dist/browser/standalone.js' with { type: 'file' };
 import { defineRoute, type RawAnswer, type Route } from './route.ts';
 
+/** The page takes tokens to try requests with, so it must not be framed, nor send anything elsewhere. */
 const csp =
-  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'";
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-export async function docsRoutes(): Promise<Route[]> {
+export async function docsRoutes(version: string): Promise<Route[]> {
   const configuration = {
     url: '/api/v1/openapi.json',
     spec: { url: '/api/v1/openapi.json' },
@@ -21,13 +24,20 @@ export async function docsRoutes(): Promise<Route[]> {
     telemetry: false,
   };
   const page = await new Elysia()
-    .use(swagger({ path: '/docs', scalarCDN: '/docs/scalar.js', scalarConfig: configuration as object }))
+    .use(
+      swagger({
+        path: '/docs',
+        scalarCDN: '/docs/scalar.js',
+        scalarConfig: configuration as object,
+        documentation: { info: { title: 'Tatami API', description: 'The API reference of Tatami', version } },
+      }),
+    )
     .handle(new Request('http://localhost/docs'));
   const html = await page.text();
   let script: Promise<RawAnswer> | null = null;
   const readScript = async (): Promise<RawAnswer> => ({
     contentType: 'text/javascript; charset=utf-8',
-    body: Bun.gzipSync(new Uint8Array(await Bun.file(String(scalarFile)).arrayBuffer())),
+    body: new Uint8Array(await promisify(gzip)(await Bun.file(String(scalarFile)).bytes())),
     headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=86400' },
   });
   return [
@@ -43,7 +53,7 @@ export async function docsRoutes(): Promise<Route[]> {
       raw: () => ({
         contentType: 'text/html; charset=utf-8',
         body: html,
-        headers: { 'content-security-policy': csp },
+        headers: { 'content-security-policy': csp, 'referrer-policy': 'no-referrer' },
       }),
     }),
     defineRoute({

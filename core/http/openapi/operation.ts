@@ -1,5 +1,5 @@
 // One route as an OpenAPI operation: parameters, body, every answer it can give with its headers and error codes.
-import type { TObject } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../lib/errors.ts';
 import type { Route } from '../route.ts';
 import type { Components, JsonObject } from './components.ts';
@@ -7,42 +7,30 @@ import type { Components, JsonObject } from './components.ts';
 const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
 export function describeOperation(route: Route, components: Components): JsonObject {
-  const write = route.write !== undefined;
-  const { body, description } = route;
+  const { scope, description, body } = route;
+  const needs = scope === null ? 'Public.' : `Needs the scope \`${scope}\`.`;
   return {
     operationId: route.name,
     tags: [tagOf(route)],
     summary: route.summary,
-    ...(description === undefined ? {} : { description }),
-    security: route.scope === null ? [] : [{ bearer: [] }],
-    ...(route.scope === null ? {} : { 'x-required-scope': route.scope }),
+    description: [description, needs].filter((sentence) => sentence !== undefined).join(' '),
+    security: scope === null ? [] : [{ bearer: [scope] }],
+    ...(scope === null ? {} : { 'x-required-scope': scope }),
     'x-rate-limit-class': route.limit,
     parameters: [
       ...objectParameters('path', route.params, components),
       ...objectParameters('query', route.query, components),
-      ...(write
-        ? ['IdempotencyKey', 'TatamiMode', 'IfMatch', 'Traceparent']
-        : route.read
-          ? ['IfNoneMatch']
-          : []
-      ).map((name) => ({
-        $ref: `#/components/parameters/${name}`,
-      })),
+      ...headerParameters(route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: true,
-            content: {
-              'application/json': {
-                schema: components.ref(body),
-                ...(route.example === undefined ? {} : { example: route.example }),
-              },
-            },
+            content: { 'application/json': { schema: components.ref(body), example: route.example } },
           },
         }),
-    responses: { ...successes(route, components), ...failures(route) },
+    responses: { ...successes(route, components), ...failures(route, components) },
   };
 }
 
@@ -68,35 +56,57 @@ function objectParameters(
   });
 }
 
+function headerParameters(route: Route): string[] {
+  if (route.read) return ['IfNoneMatch'];
+  if (!route.write) return [];
+  return ['IdempotencyKey', 'TatamiMode', ...(takesIfMatch(route) ? ['IfMatch'] : []), 'Traceparent'];
+}
+
+/** What is only just made has no version to compare. */
+function takesIfMatch(route: Route): boolean {
+  return route.write !== undefined && !makes(route);
+}
+
+function makes(route: Route): boolean {
+  return 201 in route.responses || 202 in route.responses;
+}
+
+/** True for an answer that is one object, which alone has a version and a place; false for lists of them. */
+function isObject(schema: TSchema | null): boolean {
+  return schema !== null && !('data' in ((schema as Partial<TObject>).properties ?? {}));
+}
+
 function successes(route: Route, components: Components): JsonObject {
-  const write = route.write !== undefined;
   const answers = Object.entries(route.responses).map(([status, schema]) => {
-    const headers = [
-      ...always,
-      ...(write ? ['Tatami-Mode', 'Idempotent-Replayed'] : []),
-      ...(schema && !route.raw ? ['ETag'] : []),
-      ...(status === '201' || status === '202' ? ['Location'] : []),
-    ];
     const content = schema
       ? { content: { [route.contentType ?? 'application/json']: { schema: components.ref(schema) } } }
       : {};
     return [
       status,
-      { description: successText[status] ?? 'Done.', headers: headerRefs(headers), ...content },
+      {
+        description: successText[status] ?? 'Done.',
+        headers: headerRefs([...always, ...successHeaders(route, status, schema)]),
+        ...content,
+      },
     ];
   });
-  const unchanged = route.read
-    ? [
-        [
-          '304',
-          {
-            description: 'Not changed since the ETag in If-None-Match.',
-            headers: headerRefs([...always, 'ETag']),
-          },
-        ],
-      ]
-    : [];
-  return Object.fromEntries([...answers, ...unchanged]);
+  const unchanged = {
+    description: 'Not changed since the ETag in If-None-Match.',
+    headers: headerRefs([...always, 'ETag']),
+  };
+  return { ...Object.fromEntries(answers), ...(route.read ? { 304: unchanged } : {}) };
+}
+
+function successHeaders(route: Route, status: string, schema: TSchema | null): string[] {
+  if (route.read) return ['ETag'];
+  if (!route.write) return [];
+  return [
+    'Tatami-Mode',
+    'Idempotent-Replayed',
+    // What is queued has no version yet.
+    ...(isObject(schema) && status !== '202' ? ['ETag'] : []),
+    ...(isObject(schema) && makes(route) ? ['Location'] : []),
+  ];
 }
 
 const successText: Readonly<Record<string, string>> = {
@@ -107,54 +117,58 @@ const successText: Readonly<Record<string, string>> = {
 };
 
 /** Every error a route can answer with, from what it takes and does. */
-export function errorsOf(route: Route): ErrorCode[] {
+export function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   const codes = new Set<ErrorCode>([
+    // Also where no token is needed, a wrong one is refused.
+    'unauthorized',
     'validation_failed',
     'rate_limited',
     'internal_error',
     'unavailable',
     ...(route.errors ?? []),
   ]);
-  if (route.scope !== null) codes.add('unauthorized').add('insufficient_scope');
+  if (route.scope !== null) codes.add('insufficient_scope');
   if (route.params) codes.add('not_found').add('malformed_request');
   if (route.body) codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
   if (route.query && 'after' in route.query.properties) codes.add('invalid_cursor');
+  if (takesIfMatch(route)) codes.add('precondition_failed');
   if (route.write)
     for (const code of [
       'conflict',
       'idempotency_in_progress',
       'idempotency_key_reused',
-      'precondition_failed',
       'storage_full',
     ] as const)
       codes.add(code);
-  return [...codes];
+  return codes;
 }
 
-function failures(route: Route): JsonObject {
+function failures(route: Route, components: Components): JsonObject {
+  const possible = errorsOf(route);
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorsOf(route)) {
-    const { status } = errorCodes[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  const answers = [...byStatus]
-    .sort(([a], [b]) => a - b)
-    .map(([status, codes]) => [
+  for (const [code, { status }] of Object.entries(errorCodes) as [ErrorCode, { status: number }][])
+    if (possible.has(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
       status,
-      {
-        description: codes.map((code) => `\`${code}\`: ${errorCodes[code].text}`).join('\n\n'),
-        headers: headerRefs(status === 429 ? [...always, 'Retry-After'] : always),
-        content: {
-          'application/json': {
-            schema: { $ref: '#/components/schemas/Error' },
-            examples: Object.fromEntries(
-              codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
-            ),
-          },
-        },
+      components.response(codes.join('.'), () => failure(status, codes)),
+    ]),
+  );
+}
+
+function failure(status: number, codes: readonly ErrorCode[]): JsonObject {
+  const more = { 401: ['WWW-Authenticate'], 429: ['Retry-After'] }[status] ?? [];
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorCodes[code].text}`).join('\n\n'),
+    'x-error-codes': codes,
+    headers: headerRefs([...always, ...more]),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
-    ]);
-  return Object.fromEntries(answers);
+    },
+  };
 }
 
 function headerRefs(names: readonly string[]): JsonObject {

@@ -3,10 +3,17 @@ import { Type } from 'typebox';
 import { defineRoute, type Route } from '../route.ts';
 import { buildDocument, type DocumentOptions } from './document.ts';
 
-export function openapiRoutes(document: () => DocumentOptions): Route[] {
-  let text: string | null = null;
-  return [
-    defineRoute({
+export interface OpenApi {
+  readonly route: Route;
+  /** Builds what the route serves. @throws Error when the routes contradict each other */
+  describe(routes: readonly Route[]): void;
+}
+
+export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi {
+  let text = '';
+  return {
+    describe: (routes) => void (text = JSON.stringify(buildDocument({ ...options, routes }))),
+    route: defineRoute({
       method: 'GET',
       path: '/api/v1/openapi.json',
       name: 'openapi.get',
@@ -14,10 +21,7 @@ export function openapiRoutes(document: () => DocumentOptions): Route[] {
       scope: null,
       limit: 'read',
       responses: { 200: Type.Object({}) },
-      raw: () => ({
-        contentType: 'application/json',
-        body: (text ??= JSON.stringify(buildDocument(document()))),
-      }),
+      raw: () => ({ contentType: 'application/json', body: text }),
     }),
-  ];
+  };
 }
