@@ -1,38 +1,93 @@
 // The start-up tenant guard: a tenant statement may run only if its query plan reads every table through
-// `workspace_id = ?`, and its text cannot bind any workspace but the caller's. Architecture › The store.
+// `workspace_id = ?`, and its text can bind nothing but the caller's workspace there. The plan does not say which value is
+// bound, and shows no rows for an INSERT; that is what the rules of the text are for. Architecture › The store.
 import type { Statement } from './statement.ts';
+
+const column = String.raw`(?:\w+\.)?workspace_id\b`;
+const rule = (reason: string, pattern: string): { reason: string; pattern: RegExp } => ({
+  reason,
+  pattern: new RegExp(pattern, 'is'),
+});
+
+/** What the text must not contain once its string literals are emptied. */
+const rules = [
+  rule('it holds a comment, which the guard cannot read past', String.raw`--|/\*`),
+  rule('it quotes workspace_id, which the guard cannot read', '["`[]\\s*workspace_id'),
+  rule(
+    'it compares workspace_id with something other than :ws',
+    String.raw`workspace_id\s*(?:=(?!\s*(?::ws\b|\w+\.workspace_id\b|workspace_id\b))|<|>|!|(?:IS|IN|NOT|LIKE|GLOB|BETWEEN|COLLATE)\b)`,
+  ),
+  rule(
+    'it computes with :ws where it compares workspace_id',
+    String.raw`workspace_id\s*=\s*:ws\s*(?:[-+*/%&|<>=]|COLLATE\b)`,
+  ),
+  rule(
+    'it has workspace_id on the right of a comparison',
+    String.raw`(?<!workspace_id\s*)(?:[=<>]|\b(?:IS|NOT|IN|LIKE|GLOB|BETWEEN)\b)\s*${column}`,
+  ),
+  rule(
+    'it compares workspace_id in a row value',
+    String.raw`\([^()]*\bworkspace_id\b[^()]*\)\s*(?:[=<>!]|(?:IS|NOT|BETWEEN)\b|IN\b(?!\s*\(\s*SELECT\s+${column}))`,
+  ),
+  rule(
+    'it compares workspace_id in a row value',
+    String.raw`(?:[=<>]|\b(?:IS|IN|BETWEEN)\b)\s*\((?!\s*SELECT\b)[^()]*\bworkspace_id\b`,
+  ),
+  rule(
+    'it gives the name workspace_id to something else',
+    String.raw`(?<!:ws\s+|workspace_id\s+)\bAS\s+workspace_id\b|\b\w+\s*\([^()]*\bworkspace_id\b[^()]*\)\s*AS\b`,
+  ),
+  rule(
+    'it gives the name workspace_id to something else',
+    String.raw`(?:\)|(?<![:\w.])(?!(?:SELECT|DISTINCT|ALL|AS|WHERE|AND|OR|ON|BY|SET|RETURNING|WHEN|THEN|ELSE|CASE|HAVING|NOT|IN|IS)\b)\w+|:\w+|\.\w+)\s+workspace_id\b`,
+  ),
+  rule('it moves rows to another workspace', String.raw`\bSET\b(?:(?!\bWHERE\b).)*\bworkspace_id\s*=`),
+  rule('it deletes without a condition', String.raw`\bDELETE\s+FROM\s+\w+(?!.*\bWHERE\b)`),
+];
+
+const anyInsert = /\bINSERT\b|\bREPLACE\s+INTO\b/gi;
+const scopedInsert =
+  /(?:\bINSERT\s+(?:OR\s+\w+\s+)?|\bREPLACE\s+)INTO\s+\w+\s*\(\s*workspace_id\b[^()]*\)\s*(?:VALUES\s*\(|SELECT)\s*:ws\s*,/gi;
+const furtherArm = /\b(?:UNION(?:\s+ALL)?|EXCEPT|INTERSECT)\s+(?!SELECT\s+:ws\s*,)/i;
 
 /** Returns what is wrong with a tenant statement, or null. `plan` holds the detail column of EXPLAIN QUERY PLAN. */
 export function tenantBreach(statement: Statement<unknown>, plan: readonly string[]): string | null {
-  const text = statement.sql.replace(/'[^']*'/g, "''");
   if (!statement.params.includes('ws')) return 'it never uses :ws';
-  const compared = text.match(
-    /workspace_id\s*(?:=|IN\b|IS\b|<|>|!)(?!\s*\(?\s*(?::ws\b|\w+\.workspace_id\b))/i,
-  );
-  if (compared) return 'it compares workspace_id with something other than :ws';
-  if (/\bSET\b[^;]*\bworkspace_id\s*=/i.test(text.replace(/\bWHERE\b.*/is, '')))
-    return 'it moves rows to another workspace';
-  for (const [, columns = '', source = ''] of text.matchAll(
-    /INSERT\s+(?:OR\s+\w+\s+)?INTO\s+\w+\s*\(([^)]*)\)\s*((?:VALUES\s*\(|SELECT)\s*\S+)/gi,
-  )) {
-    if (!/^\s*workspace_id\b/.test(columns)) return 'an INSERT must name workspace_id first';
-    if (!/^(?:VALUES\s*\(|SELECT)\s*:ws\b/i.test(source))
-      return 'an INSERT must write :ws as its workspace_id';
-  }
-  if (/\bINSERT\b/i.test(text) && !/INSERT\s+(?:OR\s+\w+\s+)?INTO\s+\w+\s*\(/i.test(text))
-    return 'an INSERT must list its columns';
+  const text = statement.sql.replace(/'[^']*'/g, "''");
+  const broken = rules.find(({ pattern }) => pattern.test(text));
+  if (broken) return broken.reason;
 
+  const inserts = text.match(anyInsert)?.length ?? 0;
+  if (inserts !== (text.match(scopedInsert)?.length ?? 0))
+    return 'an INSERT must name workspace_id first and write :ws there';
+  if (inserts > 0 && furtherArm.test(text)) return 'an INSERT must write :ws in every arm of its SELECT';
+  return planBreach(text, plan);
+}
+
+function planBreach(text: string, plan: readonly string[]): string | null {
+  /** Derived tables: what they read has its own lines. */
   const derived = new Set<string>();
   for (const line of plan) {
-    const made = /^(?:MATERIALIZE|CO-ROUTINE) (\S+)/.exec(line);
-    if (made) derived.add(made[1] ?? '');
+    const made = /^(?:MATERIALIZE|CO-ROUTINE) (\S+)/.exec(line)?.[1];
+    if (made === undefined) continue;
+    if (
+      /^\w+$/.test(made) &&
+      new RegExp(`\\b(?:FROM|JOIN|,)\\s*\\w+\\s+(?:AS\\s+)?${made}\\b`, 'i').test(text)
+    )
+      return `a table goes by the name of the derived table ${made}`;
+    derived.add(made);
   }
+  /** json_each over a parameter reads no table. */
+  const lists = new Set(
+    [...text.matchAll(/\bjson_each\(:\w+\)(?:\s+(?:AS\s+)?(\w+))?/gi)].flatMap(([, alias]) => [
+      'json_each',
+      alias ?? 'json_each',
+    ]),
+  );
   for (const line of plan) {
-    const read = /^(?:SCAN|SEARCH) (\S+)/.exec(line);
-    if (!read || line === 'SCAN CONSTANT ROW') continue;
-    // json_each reads a bound parameter, not a table.
-    if (derived.has(read[1] ?? '') || (/ VIRTUAL TABLE INDEX/.test(line) && /json_each\(:/.test(text)))
-      continue;
+    const read = /^(?:SCAN|SEARCH) (\S+)/.exec(line)?.[1];
+    if (read === undefined || line === 'SCAN CONSTANT ROW' || derived.has(read)) continue;
+    if (line.includes(' VIRTUAL TABLE INDEX') && lists.has(read)) continue;
     if (!line.includes('(workspace_id=?')) return `its plan reads across workspaces: ${line}`;
   }
   return null;

@@ -1,0 +1,153 @@
+// The tenant guard against statements as they are got wrong: each leaky form is refused, each right one runs. The plans are
+// SQLite's own.
+import { afterAll, expect, test } from 'bun:test';
+import Database from 'libsql';
+import { composedStatement } from './statement.ts';
+import { tenantBreach } from './tenant-guard.ts';
+
+const db = new Database(':memory:');
+db.exec(`
+  CREATE TABLE issues (workspace_id TEXT, id TEXT, team_id TEXT, title TEXT, n INTEGER, PRIMARY KEY (workspace_id, id)) STRICT, WITHOUT ROWID;
+  CREATE INDEX issues_team ON issues (workspace_id, team_id);
+  CREATE TABLE teams (workspace_id TEXT, id TEXT, name TEXT, PRIMARY KEY (workspace_id, id)) STRICT, WITHOUT ROWID;
+  CREATE TABLE plain (id INTEGER PRIMARY KEY, position INTEGER) STRICT;
+  CREATE VIRTUAL TABLE words USING fts5(title);`);
+afterAll(() => db.close());
+
+function breach(sql: string): string | null {
+  const statement = composedStatement(sql);
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${statement.text}`).all() as { detail: string }[];
+  return tenantBreach(
+    statement,
+    plan.map((line) => line.detail),
+  );
+}
+
+test.each([
+  ['a look-up', 'SELECT * FROM issues WHERE workspace_id = :ws AND id = :id'],
+  ['a list over an index', 'SELECT * FROM issues WHERE workspace_id = :ws AND team_id = :t ORDER BY team_id'],
+  [
+    'a join on the workspace',
+    'SELECT i.id, t.name FROM issues i JOIN teams t ON t.workspace_id = i.workspace_id AND t.id = i.team_id WHERE i.workspace_id = :ws',
+  ],
+  [
+    'a left join bound twice',
+    'SELECT i.id FROM issues i LEFT JOIN teams t ON t.workspace_id = :ws AND t.id = i.team_id WHERE i.workspace_id = :ws',
+  ],
+  [
+    'a scoped subquery',
+    'SELECT id FROM issues WHERE workspace_id = :ws AND team_id IN (SELECT id FROM teams WHERE workspace_id = :ws)',
+  ],
+  ['an OR inside the scope', 'SELECT id FROM issues WHERE workspace_id = :ws AND (team_id = :a OR n = :b)'],
+  [
+    'a scoped derived table',
+    'WITH found AS MATERIALIZED (SELECT id FROM issues WHERE workspace_id = :ws) SELECT id FROM found',
+  ],
+  [
+    'a list of ids as JSON',
+    'SELECT i.id FROM json_each(:ids) j JOIN issues i ON i.workspace_id = :ws AND i.id = j.value',
+  ],
+  ['an insert', 'INSERT INTO teams (workspace_id, id, name) VALUES (:ws, :id, :name)'],
+  [
+    'an insert by select',
+    'INSERT INTO teams (workspace_id, id, name) SELECT :ws, id, title FROM issues WHERE workspace_id = :ws',
+  ],
+  [
+    'an upsert',
+    'INSERT INTO teams (workspace_id, id, name) VALUES (:ws, :id, :n) ON CONFLICT (workspace_id, id) DO UPDATE SET name = :n',
+  ],
+  ['an update', 'UPDATE issues SET title = :t WHERE workspace_id = :ws AND id = :id RETURNING id'],
+  [
+    'a keyset delete',
+    'DELETE FROM issues WHERE (workspace_id, id) IN (SELECT workspace_id, id FROM issues WHERE workspace_id = :ws LIMIT 5) AND workspace_id = :ws',
+  ],
+])('%s is accepted', (_, sql) => {
+  expect(breach(sql)).toBeNull();
+});
+
+test.each([
+  ['no workspace at all', 'SELECT * FROM issues WHERE id = :id'],
+  [':ws in the select list only', 'SELECT :ws, title FROM issues WHERE id = :id'],
+  ['a condition that holds for everybody', 'SELECT * FROM issues WHERE :ws = :ws'],
+  [
+    'a forgotten join side',
+    'SELECT i.id, t.name FROM issues i JOIN teams t ON t.id = i.team_id WHERE i.workspace_id = :ws',
+  ],
+  ['an OR leak', 'SELECT * FROM issues WHERE workspace_id = :ws OR team_id = :t'],
+  [
+    'an OR leak by precedence',
+    'SELECT * FROM issues WHERE workspace_id = :ws AND team_id = :a OR team_id = :b',
+  ],
+  [
+    'an unscoped subquery',
+    'SELECT id FROM issues WHERE workspace_id = :ws AND team_id IN (SELECT id FROM teams WHERE name = :n)',
+  ],
+  [
+    'an unscoped scalar subquery',
+    'SELECT id, (SELECT count(*) FROM issues) FROM issues WHERE workspace_id = :ws',
+  ],
+  ['an unscoped EXISTS', 'SELECT 1 FROM teams WHERE workspace_id = :ws AND EXISTS (SELECT 1 FROM issues)'],
+  ['one arm of a union', 'SELECT id FROM issues WHERE workspace_id = :ws UNION ALL SELECT id FROM issues'],
+  ['another parameter', 'SELECT :ws FROM issues WHERE workspace_id = :other'],
+  ['another parameter, turned round', 'SELECT :ws FROM issues WHERE :other = workspace_id'],
+  ['another parameter beside :ws', 'SELECT id FROM issues WHERE workspace_id IN (:ws, :other)'],
+  ['another parameter in a row value', 'SELECT :ws FROM issues WHERE (workspace_id, id) = (:other, :id)'],
+  ['a literal', "SELECT :ws FROM issues WHERE workspace_id = 'ws_b'"],
+  ['an expression', 'SELECT id FROM issues WHERE workspace_id = coalesce(:other, :ws)'],
+  ['a quoted name', 'SELECT :ws FROM issues WHERE "workspace_id" = :other'],
+  ['a bracketed name', 'SELECT :ws FROM issues WHERE [workspace_id] = :other'],
+  ['a comment between', 'SELECT :ws FROM issues WHERE workspace_id /* mine */ = :other'],
+  [
+    'a workspace taken from JSON',
+    'SELECT :ws, i.id FROM (SELECT value AS workspace_id FROM json_each(:list)) j JOIN issues i ON i.workspace_id = j.workspace_id',
+  ],
+  [
+    'a derived table that wears the name of a table',
+    'WITH issues AS MATERIALIZED (SELECT * FROM main.issues) SELECT :ws, id FROM issues',
+  ],
+  [
+    'a table that wears the name of a derived table',
+    'WITH j AS MATERIALIZED (SELECT id FROM issues WHERE workspace_id = :ws) SELECT (SELECT count(*) FROM issues AS j) FROM j',
+  ],
+  [
+    'a workspace taken from JSON without AS',
+    'SELECT :ws, i.id FROM (SELECT value workspace_id FROM json_each(:list)) j JOIN issues i ON i.workspace_id = j.workspace_id',
+  ],
+  [
+    'a workspace taken from JSON through a WITH',
+    'WITH j(workspace_id) AS (SELECT value FROM json_each(:list)) SELECT :ws, i.id FROM j JOIN issues i ON i.workspace_id = j.workspace_id',
+  ],
+  ['a workspace that is computed', 'SELECT id FROM issues WHERE workspace_id = :ws || :suffix'],
+  ['a table without workspaces', 'SELECT position, :ws FROM plain WHERE id = :id'],
+  ['a full-text table', 'SELECT :ws, title FROM words WHERE words MATCH :q'],
+  [
+    'a full-text table beside a JSON list',
+    'SELECT :ws FROM json_each(:ids) j, words w WHERE w.title = j.value',
+  ],
+  ['an INSERT into another workspace', 'INSERT INTO teams (workspace_id, id, name) VALUES (:other, :ws, :n)'],
+  ['an INSERT of a made-up workspace', "INSERT INTO teams (workspace_id, id) VALUES (:ws || 'x', :id)"],
+  ['an INSERT with the workspace elsewhere', 'INSERT INTO teams (id, workspace_id) VALUES (:ws, :other)'],
+  ['an INSERT without columns', 'INSERT INTO teams VALUES (:ws, :id, :n)'],
+  [
+    'a second row for another workspace',
+    'INSERT INTO teams (workspace_id, id, name) VALUES (:ws, :id, :n), (:other, :id, :n)',
+  ],
+  [
+    'a second arm for another workspace',
+    'INSERT INTO teams (workspace_id, id, name) SELECT :ws, :id, :n UNION ALL SELECT :other, :id, :n',
+  ],
+  [
+    'an INSERT behind a WITH',
+    'INSERT INTO teams (workspace_id, id, name) WITH x AS (SELECT :other AS w) SELECT w, :ws, :n FROM x',
+  ],
+  ['REPLACE into another workspace', 'REPLACE INTO teams (workspace_id, id, name) VALUES (:other, :ws, :n)'],
+  ['an UPDATE that moves rows', 'UPDATE issues SET workspace_id = :other WHERE workspace_id = :ws'],
+  [
+    'an UPDATE that moves rows in a row value',
+    'UPDATE issues SET (workspace_id, title) = (:other, :t) WHERE workspace_id = :ws',
+  ],
+  ['an UPDATE of everything', 'UPDATE issues SET title = :ws'],
+  ['a DELETE of everything', 'WITH x AS (SELECT :ws) DELETE FROM issues'],
+])('%s is refused', (_, sql) => {
+  expect(breach(sql)).not.toBeNull();
+});
