@@ -2,6 +2,8 @@
 import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 import type { RunLimits } from '../sandbox/supervisor.ts';
 
+/** Runs an install may start in a minute. */
+export const runsPerMinuteMax = 60_000;
 /** Writes one run may stage. */
 export const effectsMax = 100;
 /** Plugin runs that may follow from one root event, and how deep. */

@@ -18,9 +18,10 @@ import { callHost } from './bridge.ts';
 import type { DisableReason, FailureWatch } from './failures.ts';
 import { cutDescriptions } from './guest-shape.ts';
 import type { Install } from './installs/schema.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf, runsPerMinuteMax } from './limits.ts';
 import { stepOf } from './planner.ts';
 import type { Registry } from './registry.ts';
+import { createRunRate } from './run-rate.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import { findRun, recordRunOp, releaseNextOp, type RunRecord, type RunRow } from './runs/rows.ts';
 
@@ -69,6 +70,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const { store, clock, committer, registry } = options;
   const events = new Map<string, EventRow>();
   const active = new Set<string>();
+  const rate = createRunRate(runsPerMinuteMax, clock.nowMs);
 
   const attempt = async (
     item: WorkItem,
@@ -210,6 +212,11 @@ export function createRunner(options: RunnerOptions): Runner {
         ? undefined
         : (events.get(run.id) ?? (await findEvent(store, item.scope, run.event_id)));
 
+    const startAtMs = rate.take(run.install_id);
+    if (startAtMs !== null) {
+      await store.commit([queue.defer(item, startAtMs)]);
+      return queue.wake();
+    }
     for (let repeat = 0; ; repeat++) {
       const install = await registry.active(item.scope, run.install_id);
       if (!install)

@@ -1,0 +1,18 @@
+import { expect, test } from 'bun:test';
+import { createRunRate } from './run-rate.ts';
+
+test('an install starts its runs up to the limit, the others wait for the next minute, each install for itself', () => {
+  let now = 1_000;
+  const rate = createRunRate(2, () => now);
+  expect([rate.take('a'), rate.take('a'), rate.take('a'), rate.take('b')]).toEqual([
+    null,
+    null,
+    61_000,
+    null,
+  ]);
+  now = 61_000;
+  expect(rate.take('a')).toBe(null);
+  now = 5_000;
+  expect(rate.take('a')).toBe(null);
+  expect(createRunRate(0, () => now).take('a')).toBe(null);
+});
