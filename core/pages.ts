@@ -49,7 +49,7 @@ function page(title: string, content: string): RawAnswer {
     contentType: 'text/html; charset=utf-8',
     headers: { 'content-security-policy': csp, 'referrer-policy': 'no-referrer' },
     body: `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title><style>body{font:1rem/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem}pre{overflow:auto;background:#f4f4f4;padding:1rem}</style>
+<title>${title}</title><style>body{font:1rem/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f4f4f4;padding:1rem}</style>
 <h1>${title}</h1>${content}</html>`,
   };
 }

@@ -19,6 +19,8 @@ export async function docsRoutes(version: string): Promise<Route[]> {
     spec: { url: '/api/v1/openapi.json' },
     withDefaultFonts: false,
     showDeveloperTools: 'never',
+    hideClientButton: true,
+    authentication: { preferredSecurityScheme: 'bearer' },
     agent: { disabled: true },
     mcp: { disabled: true },
     telemetry: false,

@@ -1,6 +1,6 @@
 // The pages: the API reference works offline, and none of them shows a tenant's data.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startApp, type TestApp } from '../app.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -8,24 +8,38 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
+const always = ['x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
+
 test('/docs loads its script from here and nothing from elsewhere, with the headers of every answer', async () => {
   const page = await app.clientOf(null)('GET', '/docs');
   expect(page.status).toBe(200);
-  expect(page.text).toContain('/docs/scalar.js');
-  expect(page.text).toContain('/api/v1/openapi.json');
-  const loaded = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
-  expect(loaded.filter((address) => /^(https?:)?\/\//.test(address))).toEqual([]);
-  for (const header of [
-    'x-request-id',
-    'ratelimit-limit',
-    'ratelimit-remaining',
-    'ratelimit-reset',
-    'content-security-policy',
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const loaded = [...page.text.matchAll(/(?:src|href|data-url)="([^"]+)"/g)].map(([, address]) => address!);
+  expect(loaded).toEqual(['/api/v1/openapi.json', '/docs/scalar.js']);
+  expect(page.text).not.toMatch(/(https?:)?\/\/[a-z]|url\(|@import/i);
+  expect(page.text).toContain('<title>Tatami API</title>');
+  const csp = page.headers.get('content-security-policy')!;
+  for (const rule of [
+    "default-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
   ])
-    expect(page.headers.has(header)).toBe(true);
+    expect(csp.split('; ')).toContain(rule);
+  expect(csp).not.toMatch(/https?:|\*/);
   const script = await app.clientOf(null)('GET', '/docs/scalar.js');
   expect(script.status).toBe(200);
+  expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+  expect(script.headers.get('cache-control')).toContain('max-age=');
   expect(script.text.length).toBeGreaterThan(1_000_000);
+  for (const { headers } of [page, script]) expect(always.filter((name) => !headers.has(name))).toEqual([]);
+});
+
+test('the root leads to the reference and the document', async () => {
+  const page = await app.clientOf(null)('GET', '/');
+  const links = [...page.text.matchAll(/href="([^"]+)"/g)].map(([, address]) => address!);
+  expect(links).toEqual([`${app.url}/docs`, `${app.url}/api/v1/openapi.json`]);
+  for (const link of links) expect((await fetch(link)).status).toBe(200);
 });
 
 test('the page of an issue says how to read it, and is the same whether it exists or not', async () => {
@@ -35,5 +49,8 @@ test('the page of an issue says how to read it, and is the same whether it exist
   expect(here.status).toBe(200);
   expect(here.text).not.toContain('secret');
   expect(nowhere.text.replaceAll('ENG-2', 'ENG-1').replaceAll('"number":2', '"number":1')).toBe(here.text);
+  const [, address = ''] = /curl '([^']+)'/.exec(here.text) ?? [];
+  const found = await app.call('GET', address.slice(app.url.length));
+  expect(found.json.data.map(({ title }: Json) => title)).toEqual(['Very secret title']);
   expect((await app.clientOf(null)('GET', '/issues/<script>')).status).toBe(404);
 });

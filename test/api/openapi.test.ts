@@ -54,8 +54,14 @@ function takes(name: string, header: string): boolean {
 /** Only some answers carry these; the rest of the documented headers is always there. */
 const sometimes = ['idempotent-replayed', 'retry-after'];
 const known = [
-  ...['x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'etag', 'location'],
-  ...['www-authenticate', ...sometimes],
+  'x-request-id',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'etag',
+  'location',
+  'www-authenticate',
+  ...sometimes,
 ];
 
 /** Fails unless status, headers, error code and body are those of the document. */
