@@ -126,8 +126,11 @@ export function compileQuery(schema: TObject): (search: URLSearchParams) => Reco
     Object.entries(schema.properties).map(([name, property]) => [name, (property as { type?: string }).type]),
   );
   return (search) => {
-    const query: Record<string, unknown> = {};
+    // Without a prototype, so that a parameter may be named like one of its members and still be refused by its name.
+    const query: Record<string, unknown> = Object.create(null);
     for (const [name, text] of search) {
+      if (text.includes('\0'))
+        throw new ApiError('malformed_request', `The parameter ${name} holds the character U+0000.`);
       if (name in query)
         throw new ApiError('validation_failed', `${name}: Give this parameter once.`, {
           details: [{ path: name, issue: 'conflict', fix: 'Give this parameter once.' }],

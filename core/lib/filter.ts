@@ -9,11 +9,15 @@ export type FilterValue = string | number | boolean;
 export interface FilterField {
   readonly type: 'text' | 'number' | 'time' | 'boolean';
   readonly path: string;
+  /** Where `in` and `nin` look as well: the ids of what `path` names. */
+  readonly idPath?: string;
   readonly values?: readonly string[];
   /** Other spellings that input may use: spelling → value. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** Order of the values for `gt` and `lt`; lower first. */
   readonly rank?: readonly string[];
+  /** Text that `gt` and `lt` compare as it stands, such as days. */
+  readonly ordered?: true;
 }
 
 export type FilterFields = Readonly<Record<string, FilterField>>;
@@ -84,7 +88,7 @@ export function parseFilter(input: unknown, fields: FilterFields, at = 'filter')
           return { field: name, test, value: one(field, operand, here) };
         case 'gt':
         case 'lt':
-          if (field.type === 'boolean' || (field.type === 'text' && !field.rank))
+          if (field.type === 'boolean' || (field.type === 'text' && !field.rank && !field.ordered))
             return fail(here, 'unknown_field', `${name} has no order.`);
           return { field: name, test, value: one(field, operand, here) };
         case 'null':
@@ -138,11 +142,14 @@ export function matches(filter: Filter, fields: FilterFields, shown: unknown): b
   const field = fields[filter.field];
   if (!field) return false;
   const values = valuesAt(shown, field.path);
+  const isListed = (list: readonly FilterValue[]): boolean =>
+    values.some((value) => list.includes(value)) ||
+    (field.idPath !== undefined && valuesAt(shown, field.idPath).some((id) => list.includes(id)));
   switch (filter.test) {
     case 'in':
-      return values.some((value) => filter.values.includes(value));
+      return isListed(filter.values);
     case 'nin':
-      return !values.some((value) => filter.values.includes(value));
+      return !isListed(filter.values);
     case 'null':
       return (values.length === 0) === filter.value;
     case 'contains':

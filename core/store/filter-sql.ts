@@ -6,8 +6,12 @@ import type { Value } from './statement.ts';
 /** How a filter field is compared in SQL. */
 export interface FilterColumn {
   readonly sql: string;
-  /** A public value as the column holds it; several for a name that stands for several ids. */
-  value?(value: FilterValue): Value | readonly Value[];
+  /** A public value as the column holds it. */
+  value?(value: FilterValue): Value;
+  /** Where the column holds an id and the filter names it: the ids of all names that pass. */
+  ids?(passes: (name: string) => boolean): readonly string[];
+  /** `in` and `nin` take those ids, too. */
+  readonly takesIds?: true;
   /** For a field of many values: wraps a condition on `sql` into an EXISTS over the join table. */
   wrap?(condition: string): string;
 }
@@ -15,20 +19,35 @@ export interface FilterColumn {
 export function filterCondition(filter: Filter, columns: Readonly<Record<string, FilterColumn>>): Condition {
   const params: Record<string, Value> = {};
   let count = 0;
-  const bound = (column: FilterColumn, value: FilterValue): string[] => {
-    const stored = column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value;
-    return (Array.isArray(stored) ? (stored as readonly Value[]) : [stored as Value]).map((item) => {
-      const name = `f${count++}`;
-      params[name] = item;
-      return `:${name}`;
-    });
+  const bind = (value: Value): string => {
+    const name = `f${count++}`;
+    params[name] = value;
+    return `:${name}`;
   };
+  const bound = (column: FilterColumn, value: FilterValue): string =>
+    bind(column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value);
 
   /** Bound, because the planner folds a literal and then scans the table without its workspace. */
-  const constant = (truth: boolean): string => {
-    const name = `f${count++}`;
-    params[name] = truth ? 1 : 0;
-    return `:${name}`;
+  const constant = (truth: boolean): string => bind(truth ? 1 : 0);
+
+  const listed = (column: FilterColumn, values: readonly FilterValue[]): string[] => {
+    if (!column.ids) return values.map((value) => bound(column, value));
+    const ids = column.ids((name) => values.includes(name));
+    return [...ids, ...(column.takesIds ? values.map(String) : [])].map(bind);
+  };
+
+  const text = (column: FilterColumn, test: 'contains' | 'startsWith', value: FilterValue): string => {
+    const part = foldCase(String(value));
+    if (column.ids) {
+      const ids = column.ids((name) =>
+        test === 'contains' ? foldCase(name).includes(part) : foldCase(name).startsWith(part),
+      );
+      return ids.length === 0 ? constant(false) : `${column.sql} IN (${ids.map(bind).join(', ')})`;
+    }
+    const param = bind(part);
+    return test === 'contains'
+      ? `instr(lower(${column.sql}), ${param}) > 0`
+      : `substr(lower(${column.sql}), 1, length(${param})) = ${param}`;
   };
 
   const compile = (node: Filter): string => {
@@ -42,7 +61,7 @@ export function filterCondition(filter: Filter, columns: Readonly<Record<string,
     switch (node.test) {
       case 'in':
       case 'nin': {
-        const list = node.values.flatMap((value) => bound(column, value));
+        const list = listed(column, node.values);
         // A name that stands for nothing matches nothing, and its absence everything.
         if (list.length === 0) return constant(node.test === 'nin');
         const inList = `${column.sql} IN (${list.join(', ')})`;
@@ -53,16 +72,11 @@ export function filterCondition(filter: Filter, columns: Readonly<Record<string,
         if (column.wrap) return node.value ? `NOT ${column.wrap('1')}` : column.wrap('1');
         return `${column.sql} IS ${node.value ? '' : 'NOT '}NULL`;
       case 'contains':
-        return exists(`instr(lower(${column.sql}), ${bound(column, foldCase(String(node.value)))[0]}) > 0`);
-      case 'startsWith': {
-        const [param] = bound(column, foldCase(String(node.value)));
-        return exists(`substr(lower(${column.sql}), 1, length(${param})) = ${param}`);
-      }
+      case 'startsWith':
+        return exists(text(column, node.test, node.value));
       case 'gt':
       case 'lt':
-        return exists(
-          `${column.sql} ${node.test === 'gt' ? '>' : '<'} ${bound(column, node.value)[0] ?? 'NULL'}`,
-        );
+        return exists(`${column.sql} ${node.test === 'gt' ? '>' : '<'} ${bound(column, node.value)}`);
     }
   };
   return { sql: compile(filter), params };

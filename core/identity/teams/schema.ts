@@ -9,13 +9,10 @@ export const teamKey = Type.String({
   pattern: '^[A-Z][A-Z0-9]{0,9}$',
   description: 'A team key: up to 10 characters A–Z and 0–9, a letter first.',
 });
-const transitions = Type.Record(
-  Type.String({ pattern: '^wfs_' }),
-  Type.Array(id('state'), { maxItems: 50 }),
-  {
-    description: 'Allowed moves: state id → state ids. Null allows any move.',
-  },
-);
+const transitions = Type.Record(id('state'), Type.Array(id('state'), { maxItems: 50 }), {
+  additionalProperties: false,
+  description: 'Allowed moves: state id → state ids. Null allows any move.',
+});
 
 export const TeamShown = named(
   'Team',

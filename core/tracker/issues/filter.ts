@@ -18,11 +18,11 @@ export const issueFilterFields: FilterFields = {
   priority: { type: 'text', path: 'priority', values: [...priorities], rank: [...priorities].reverse() },
   assignee: { type: 'text', path: 'assignee.id' },
   creator: { type: 'text', path: 'creator.id' },
-  label: { type: 'text', path: 'labels[].name' },
+  label: { type: 'text', path: 'labels[].name', idPath: 'labels[].id' },
   project: { type: 'text', path: 'project.id' },
   parent: { type: 'text', path: 'parent.id' },
   estimate: { type: 'number', path: 'estimate' },
-  dueDate: { type: 'text', path: 'dueDate', rank: [] },
+  dueDate: { type: 'text', path: 'dueDate', ordered: true },
   externalSource: { type: 'text', path: 'externalSource' },
   externalId: { type: 'text', path: 'externalId' },
   createdAt: { type: 'time', path: 'createdAt' },
@@ -39,10 +39,10 @@ export function issueFilterColumns(directory: Directory): Readonly<Record<string
     number: { sql: 'number' },
     title: { sql: 'title' },
     description: { sql: 'description' },
-    team: { sql: 'team_id', value: (key) => idsWhere(directory.teams.values(), (team) => team.key === key) },
+    team: { sql: 'team_id', ids: (passes) => idsWhere(directory.teams.values(), ({ key }) => passes(key)) },
     state: {
       sql: 'state_id',
-      value: (type) => idsWhere(directory.states.values(), (state) => state.type === type),
+      ids: (passes) => idsWhere(directory.states.values(), ({ type }) => passes(type)),
     },
     stateId: { sql: 'state_id' },
     // Stored most urgent first; compared the way people say it, urgent above low.
@@ -54,10 +54,12 @@ export function issueFilterColumns(directory: Directory): Readonly<Record<string
     creator: { sql: 'creator_id' },
     label: {
       sql: 'l.label_id',
-      value: (name) =>
-        idsWhere(directory.labels.values(), (label) => label.name === name || label.id === name),
+      ids: (passes) => idsWhere(directory.labels.values(), ({ name }) => passes(name)),
+      takesIds: true,
+      // A deleted label stays in the join table, but no issue shows it.
       wrap: (condition) =>
-        `EXISTS (SELECT 1 FROM issue_labels AS l WHERE l.workspace_id = :ws AND l.issue_id = issues.id AND ${condition})`,
+        `EXISTS (SELECT 1 FROM issue_labels AS l JOIN labels AS w ON w.workspace_id = :ws AND w.id = l.label_id
+         WHERE l.workspace_id = :ws AND l.issue_id = issues.id AND w.deleted_at IS NULL AND ${condition})`,
     },
     project: { sql: 'project_id' },
     parent: { sql: 'parent_id' },
@@ -75,7 +77,8 @@ const sortColumns: Readonly<Record<string, string>> = {
   updatedAt: 'updated_at',
   priority: 'priority',
   number: 'number',
-  title: 'title',
+  // As much as a cursor carries without outgrowing its parameter.
+  title: 'substr(title, 1, 200)',
   // A missing day or estimate sorts last when ascending.
   dueDate: "coalesce(due_date, '9999-12-31')",
   estimate: 'coalesce(estimate, 1e9)',
@@ -91,14 +94,14 @@ export function issueOrder(ctx: Context, sort: string | undefined): SortKey[] {
   if (names.length > 3) throw invalidField('sort', 'too_long', 'Sort by at most 3 fields.');
   return names.flatMap((name): SortKey[] => {
     const descending = name.startsWith('-');
-    const column = sortColumns[descending ? name.slice(1) : name];
-    if (column === undefined)
+    const column = descending ? name.slice(1) : name;
+    if (!Object.hasOwn(sortColumns, column))
       throw invalidField(
         'sort',
         'invalid_enum',
         `Sort by ${Object.keys(sortColumns).join(', ')}; a minus before the name reverses.`,
       );
-    if (column !== 'priority') return [{ sql: column, direction: descending ? 'desc' : 'asc' }];
+    if (column !== 'priority') return [{ sql: sortColumns[column]!, direction: descending ? 'desc' : 'asc' }];
     return descending
       ? [{ sql: 'priority', direction: 'asc' }]
       : [

@@ -6,6 +6,7 @@ import { getEntity, removed, requireVersion, updated } from '../../changes/opera
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { isTime, parseFilter, type Filter } from '../../lib/filter.ts';
+import { parseJson } from '../../lib/json.ts';
 import { filterCondition } from '../../store/filter-sql.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { statesOf } from '../directory.ts';
@@ -79,7 +80,7 @@ function flatFilters(ctx: Context, query: IssueQuery): Filter[] {
   if (query.filter !== undefined) {
     let tree: unknown;
     try {
-      tree = JSON.parse(query.filter);
+      tree = parseJson(query.filter);
     } catch {
       throw invalidField(
         'filter',

@@ -1,0 +1,103 @@
+// Whatever is sent, the answer is one the document knows (fault matrix 37): requests from the routes' own schemas, sound and
+// broken, never cause a 5xx; success bodies pass their schema, refusals have the one envelope and a registered code.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Route } from '../../core/http/route.ts';
+import { errorCodes } from '../../core/lib/errors.ts';
+import { startApp, type TestApp } from '../app.ts';
+import { arbitraryOf, hostileValues, sometimesBroken } from './arbitrary.ts';
+import { fillPath, nowhere, seed, type Seeds } from './seeds.ts';
+
+const randomSeed = Number(process.env.FUZZ_SEED ?? 20261120);
+const long = process.env.TATAMI_LONG !== undefined;
+let app: TestApp;
+let own: Seeds;
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+
+beforeAll(async () => {
+  app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  own = await seed(app, app.call, 'ENG', `http://127.0.0.1:${receiver.port}/`);
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop(true);
+});
+
+const propertiesOf = (schema: TSchema | undefined): string[] =>
+  Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
+
+type Ask = (ids: Seeds, query: unknown, body: unknown) => Promise<string | null>;
+
+/** Sends, and says what is wrong with the answer. */
+function askOf(route: Route): Ask {
+  const success = new Map(
+    Object.entries(route.responses).map(([status, schema]) => [Number(status), schema && Compile(schema)]),
+  );
+  return async (ids, query, body) => {
+    const search = new URLSearchParams(
+      Object.entries(Object(query) as object).map(([name, value]): [string, string] => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    );
+    const path = `${fillPath(route.path, route.params, ids)}?${search}`;
+    const { status, json, text, headers } = await app.call(route.method, path, body);
+    const fault = (what: string): string =>
+      `${route.method} ${path} ${JSON.stringify(body) ?? ''}: ${status} ${what}`.slice(0, 600);
+    if (status >= 500) return fault(text);
+    if (!headers.has('x-request-id')) return fault('without a request id');
+    if (status >= 400) {
+      const known = errorCodes[json?.error?.code as keyof typeof errorCodes];
+      if (known?.status !== status) return fault(`with the code ${json?.error?.code}`);
+      return Array.isArray(json.error.details) ? null : fault('without details');
+    }
+    if (!success.has(status)) return fault('is not in the document');
+    const errors = json === null ? [] : [...(success.get(status)?.Errors(json) ?? [])];
+    return errors.length === 0 ? null : fault(`off the schema: ${JSON.stringify(errors)}`);
+  };
+}
+
+test('each hostile value in each parameter and each property is refused or taken, never a fault', async () => {
+  const faults: string[] = [];
+  for (const route of app.app.routes) {
+    const ask = askOf(route);
+    const note = async (query: unknown, body: unknown): Promise<void> => {
+      const fault = await ask(own, query, body);
+      if (fault !== null) faults.push(fault);
+    };
+    for (const value of hostileValues) {
+      for (const name of propertiesOf(route.query)) await note({ [name]: value }, route.example);
+      for (const name of propertiesOf(route.body))
+        await note({}, { ...(route.example as object), [name]: value });
+    }
+  }
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test(
+  'random requests from the schemas, sound and broken, never cause a fault or an answer off the schema',
+  async () => {
+    const faults: string[] = [];
+    for (const route of app.app.routes) {
+      const ask = askOf(route);
+      const ids = [own, nowhere];
+      const body = route.body ? sometimesBroken(arbitraryOf(route.body, ids)) : fc.constant(undefined);
+      const query = sometimesBroken(route.query ? arbitraryOf(route.query, ids) : fc.constant({}));
+      const property = fc.asyncProperty(
+        fc.constantFrom(own, own, own, nowhere),
+        query,
+        body,
+        async (...request) => {
+          const fault = await ask(...request);
+          if (fault !== null) throw new Error(fault);
+        },
+      );
+      const { errorInstance } = await fc.check(property, { seed: randomSeed, numRuns: long ? 2000 : 40 });
+      if (errorInstance !== null) faults.push(String(errorInstance));
+    }
+    expect(faults).toEqual([]);
+  },
+  long ? 1_800_000 : 60_000,
+);
