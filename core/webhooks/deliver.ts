@@ -1,42 +1,36 @@
-// Performs deliveries: one signed POST through the egress guard, recorded with what came back, in the batch that moves the
-// delivery on. Spec › States and transitions, Webhook delivery lifecycle.
-import type { EventRow } from '../events/event.ts';
+// Performs deliveries: one signed POST, recorded with what came back, in the batch that moves the delivery on. Spec › States
+// and transitions, Webhook delivery lifecycle.
+import { LRUCache } from 'lru-cache';
 import { findEvent } from '../events/log.ts';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
 import { neverMs } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Egress, EgressResponse } from '../lib/egress/egress.ts';
-import { EgressError } from '../lib/egress/error.ts';
+import type { Egress } from '../lib/egress/egress.ts';
 import type { Log } from '../lib/log.ts';
 import type { Sealing } from '../lib/sealing.ts';
-import type { Op, Scope, Store } from '../store/store.ts';
+import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
+import { attempt, type Attempted } from './attempt.ts';
 import {
   findDelivery,
   moveDeliveryOp,
-  readHealth,
   recordAttemptOp,
   releaseHeldBackOp,
-  writeHealthOp,
-  type Attempt,
   type DeliveryMove,
   type DeliveryRow,
-  type EndpointHealth,
 } from './deliveries/rows.ts';
 import type { Endpoint } from './endpoints/schema.ts';
+import type { Healths } from './health.ts';
 import type { Lanes } from './lanes.ts';
-import { payloadOf } from './payload.ts';
+import { messageOf, type Message } from './payload.ts';
 import { nextAttempt, parseRetryAfterMs } from './schedule.ts';
 import { openSecret } from './secret.ts';
-import { signatureHeaders } from './signature.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-const connectTimeoutMs = 5_000;
-const totalTimeoutMs = 15_000;
-const responseBytesMax = 64 * 1024;
-/** Straight failures after which an endpoint is tried one delivery at a time. */
-const probeAfter = 10;
-/** Nothing but failure for this long switches an endpoint off. */
-const disableAfterMs = 120 * 3_600_000;
+/** Payloads kept for first attempts, in characters; what finds no room is read from the log again. */
+const freshCharactersMax = 32 * 1024 * 1024;
+const releaseAgainMs = 1_000;
+/** Attempts under way get this long when the process is asked to stop. */
+const stopGraceMs = 5_000;
 
 export interface DelivererOptions {
   readonly store: Store;
@@ -47,107 +41,56 @@ export interface DelivererOptions {
   readonly egress: Egress;
   readonly subscriptions: Subscriptions;
   readonly lanes: Lanes;
+  readonly healths: Healths;
   readonly baseUrl: string;
   readonly version: string;
-  /** Commits an endpoint's being switched off, with its event. */
-  readonly disable: (scope: Scope, endpoint: Endpoint, reason: string) => Promise<void>;
+  /** Commits the ops together with the endpoint's being switched off. */
+  disable(scope: Scope, endpointId: string, reason: string, ops: readonly Op[]): Promise<CommitOutcome>;
+}
+
+export interface Fresh {
+  readonly delivery: DeliveryRow;
+  readonly message: Message;
 }
 
 export interface Deliverer {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /** Keeps an event for the first attempt of its deliveries. */
-  remember(deliveryId: string, event: EventRow): void;
-  isActive(deliveryId: string): boolean;
-  /** The ops and the memory of an endpoint that is switched on again: its failures are forgiven. */
-  forgive(scope: Scope, endpointId: string): Op;
+  /** Spares the first attempt of a delivery its reads. */
+  remember(fresh: Fresh): void;
+  /** Makes held back deliveries due as far as their endpoint has room. Never fails; it tries again. */
+  fillLane(scope: Scope, endpointId: string, queue: WorkQueue): Promise<void>;
+  /** Which deliveries are being attempted. */
+  active(): ReadonlySet<string>;
+  /** Starts no attempt any more, and gives those under way a little time. */
+  stop(): void;
 }
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
-  const { store, clock, lanes, subscriptions } = options;
-  const events = new Map<string, EventRow>();
+  const { store, clock, lanes, healths, subscriptions } = options;
+  const fresh = new LRUCache<string, Fresh>({
+    maxSize: freshCharactersMax,
+    sizeCalculation: ({ message }) => message.payload.length + 500,
+  });
   const active = new Set<string>();
-  const healths = new Map<string, EndpointHealth>();
+  const stopping = new AbortController();
 
-  const healthOf = async (scope: Scope, endpointId: string): Promise<EndpointHealth> => {
-    const known = healths.get(endpointId);
-    if (known) return known;
-    const row = await store.readOne(scope, readHealth, { id: endpointId });
-    const health = { failures: row?.failures ?? 0, failingSince: row?.failing_since ?? null };
-    healths.set(endpointId, health);
-    lanes.setProbing(endpointId, health.failures >= probeAfter);
-    return health;
+  const messageFor = async (scope: Scope, delivery: DeliveryRow): Promise<Message | undefined> => {
+    const event = await findEvent(store, scope, delivery.event_id);
+    return event && messageOf(event, options.baseUrl);
   };
 
-  /** The ops that note how an attempt went; none when an endpoint that worked goes on working. */
-  const noteHealth = (scope: Scope, endpointId: string, worked: boolean, now: number): Op[] => {
-    const before = healths.get(endpointId) ?? { failures: 0, failingSince: null };
-    if (worked && before.failures === 0) return [];
-    const after = worked
-      ? { failures: 0, failingSince: null }
-      : { failures: before.failures + 1, failingSince: before.failingSince ?? now };
-    healths.set(endpointId, after);
-    lanes.setProbing(endpointId, after.failures >= probeAfter);
-    return [writeHealthOp(scope, endpointId, after)];
-  };
-
-  const attempt = async (delivery: DeliveryRow, endpoint: Endpoint, scope: Scope, event: EventRow) => {
-    const payload = payloadOf(event, options.baseUrl);
-    const at = clock.nowMs();
-    const secret = openSecret(options.sealing, scope.workspaceId, endpoint.id, endpoint.secretSealed);
-    const headers: Record<string, string> = {
-      'Content-Type': 'application/json',
-      'User-Agent': `Tatami-Webhooks/${options.version}`,
-      'X-Webhook-Event': event.type,
-      ...signatureHeaders({
-        secrets: [secret],
-        payload,
-        timestampSeconds: Math.floor(at / 1000),
-        deliveryId: delivery.id,
-        eventId: event.id,
-      }),
-      ...(event.traceparent === null ? {} : { traceparent: event.traceparent }),
-    };
-    const started = performance.now();
-    let response: EgressResponse | null = null;
-    let error: string | null = null;
-    try {
-      response = await options.egress.send({
-        url: endpoint.url,
-        method: 'POST',
-        headers,
-        body: payload,
-        connectTimeoutMs,
-        totalTimeoutMs,
-        responseBytesMax,
-      });
-      if (response.status < 200 || response.status > 299)
-        error = `The receiver answered ${response.status}${response.status >= 300 && response.status < 400 ? '; redirects are not followed' : ''}.`;
-    } catch (failure) {
-      if (!(failure instanceof EgressError)) throw failure;
-      error = failure.message;
-    }
-    const record: Attempt = {
-      number: delivery.attempts + 1,
-      at,
-      latencyMs: response?.latencyMs ?? performance.now() - started,
-      statusCode: response?.status ?? null,
-      error,
-      requestHeaders: headers,
-      responseHeaders: response?.headers ?? null,
-      responseBody: response?.body ?? null,
-      truncated: response?.truncated ?? false,
-    };
-    return { record, response, worked: error === null };
-  };
-
-  /** What becomes of a delivery after a failed attempt. */
-  const afterFailure = (
+  /** Where an attempt leaves its delivery. */
+  const moveAfter = async (
+    scope: Scope,
     delivery: DeliveryRow,
-    record: Attempt,
-    response: EgressResponse | null,
-  ): DeliveryMove => {
+    { record, response, worked }: Attempted,
+  ): Promise<DeliveryMove> => {
     const now = clock.nowMs();
     const firstAttemptAt = delivery.first_attempt_at ?? record.at;
+    const ended = { attempts: record.number, firstAttemptAt, nextAttemptAt: null, finishedAt: now };
+    if (worked) return { ...ended, status: 'delivered' };
+    if (response?.status === 410) return { ...ended, status: 'failed' };
+    if (!(await subscriptions.enabled(scope, delivery.endpoint_id))) return { ...ended, status: 'canceled' };
     const header = response?.headers['retry-after'];
     const retryAfterMs = parseRetryAfterMs(Array.isArray(header) ? header[0] : header, now);
     const next = nextAttempt({
@@ -157,13 +100,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       random: options.random,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });
-    const made = { attempts: record.number, firstAttemptAt };
     return next === 'parked'
-      ? { ...made, status: 'failed', nextAttemptAt: null, finishedAt: now }
-      : { ...made, status: 'retrying', nextAttemptAt: next.atMs, finishedAt: null };
+      ? { ...ended, status: 'failed' }
+      : { ...ended, status: 'retrying', nextAttemptAt: next.atMs, finishedAt: null };
   };
 
-  const cancel = async (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<void> => {
+  const cancel = (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<CommitOutcome> => {
     const to: DeliveryMove = {
       status: 'canceled',
       attempts: delivery.attempts,
@@ -171,85 +113,108 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       nextAttemptAt: null,
       finishedAt: clock.nowMs(),
     };
-    events.delete(item.id);
-    await store.commit([queue.finish(item), moveDeliveryOp(item.scope, delivery.id, to)]);
+    return store.commit([queue.finish(item), moveDeliveryOp(item.scope, delivery.id, to)]);
   };
 
-  const deliver = async (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<void> => {
+  const attemptAt = (scope: Scope, endpoint: Endpoint, delivery: DeliveryRow, message: Message) =>
+    attempt(
+      { clock, egress: options.egress, version: options.version, signal: stopping.signal },
+      {
+        id: delivery.id,
+        number: delivery.attempts + 1,
+        url: endpoint.url,
+        secrets: [openSecret(options.sealing, scope.workspaceId, endpoint.id, endpoint.secretSealed)],
+      },
+      message,
+    );
+
+  const deliver = async (
+    item: WorkItem,
+    queue: WorkQueue,
+    delivery: DeliveryRow,
+    known: Message | undefined,
+  ): Promise<void> => {
     const { scope } = item;
     const endpoint = await subscriptions.enabled(scope, delivery.endpoint_id);
-    const event = events.get(item.id) ?? (await findEvent(store, scope, delivery.event_id));
-    if (!endpoint || !event) return cancel(item, queue, delivery);
-    const { record, response, worked } = await attempt(delivery, endpoint, scope, event);
+    const message = endpoint && (known ?? (await messageFor(scope, delivery)));
+    if (!endpoint || !message) return void (await cancel(item, queue, delivery));
+    const attempted = await attemptAt(scope, endpoint, delivery, message);
+    // Its lease ends with this process; the next one makes the attempt.
+    if (!attempted) return;
+    const to = await moveAfter(scope, delivery, attempted);
     const now = clock.nowMs();
-    const to: DeliveryMove = worked
-      ? {
-          status: 'delivered',
-          attempts: record.number,
-          firstAttemptAt: delivery.first_attempt_at ?? record.at,
-          nextAttemptAt: null,
-          finishedAt: now,
-        }
-      : afterFailure(delivery, record, response);
-    const outcome = await store.commit([
+    const ops = [
       to.nextAttemptAt === null ? queue.finish(item) : queue.defer(item, to.nextAttemptAt),
       moveDeliveryOp(scope, delivery.id, to),
-      recordAttemptOp(scope, delivery.id, record),
-      ...noteHealth(scope, endpoint.id, worked, now),
-    ]);
-    if (to.nextAttemptAt === null || !outcome.ok) events.delete(item.id);
+      recordAttemptOp(scope, delivery.id, attempted.record),
+      ...healths.note(scope, endpoint.id, attempted.worked, now),
+    ];
+    const reason = attempted.worked ? null : reasonToDisable(attempted, endpoint.id, now);
+    const outcome = await (reason === null
+      ? store.commit(ops)
+      : options.disable(scope, endpoint.id, reason, ops));
     if (!outcome.ok)
       return options.log('warn', 'a delivery was ended elsewhere', {
         deliveryId: delivery.id,
         reason: outcome.message,
       });
     if (to.nextAttemptAt !== null) queue.wake();
-    const { failingSince } = healths.get(endpoint.id) ?? { failingSince: null };
-    if (response?.status === 410) await options.disable(scope, endpoint, 'The receiver answered 410 Gone.');
-    else if (!worked && failingSince !== null && now - failingSince >= disableAfterMs)
-      await options.disable(scope, endpoint, 'Nothing but failed deliveries for 120 hours.');
   };
 
-  /** Makes held back deliveries due once an endpoint has room for them. */
+  const reasonToDisable = ({ response }: Attempted, endpointId: string, nowMs: number): string | null => {
+    if (response?.status === 410) return 'The receiver answered 410 Gone.';
+    return healths.isHopeless(endpointId, nowMs) ? 'Nothing but failed deliveries for 120 hours.' : null;
+  };
+
   const fillLane = async (scope: Scope, endpointId: string, queue: WorkQueue): Promise<void> => {
     const room = lanes.room(endpointId);
-    if (room === 0) return;
+    if (room === 0 || stopping.signal.aborted) return;
     // Said before the look, so that what is held back meanwhile is not forgotten.
     lanes.noteNoneHeldBack(endpointId);
-    const outcome = await store.commit([releaseHeldBackOp(scope, endpointId, clock.nowMs(), room)]);
-    if (!outcome.ok || (outcome.rows[0]?.length ?? 0) > 0) lanes.noteHeldBack(endpointId);
-    queue.wake();
+    try {
+      const outcome = await store.commit([releaseHeldBackOp(scope, endpointId, clock.nowMs(), room)]);
+      if (!outcome.ok || (outcome.rows[0]?.length ?? 0) > 0) lanes.noteHeldBack(endpointId);
+      queue.wake();
+    } catch (error) {
+      options.log('warn', 'held back deliveries could not be released', { endpointId, error: String(error) });
+      lanes.noteHeldBack(endpointId);
+      clock.after(releaseAgainMs, () => void fillLane(scope, endpointId, queue));
+    }
   };
 
   return {
     async perform(item, queue) {
-      const delivery = await store.readOne(item.scope, findDelivery, { id: item.id });
+      const { scope } = item;
+      const remembered = fresh.get(item.id);
+      fresh.delete(item.id);
+      const delivery = remembered?.delivery ?? (await store.readOne(scope, findDelivery, { id: item.id }));
       if (!delivery) return void (await store.commit([queue.finish(item)]));
       const endpointId = delivery.endpoint_id;
-      await healthOf(item.scope, endpointId);
+      if (!healths.isLoaded(endpointId)) await healths.load(scope, endpointId);
       if (!lanes.hold(endpointId)) {
         await store.commit([queue.defer(item, neverMs)]);
         lanes.noteHeldBack(endpointId);
-        return fillLane(item.scope, endpointId, queue);
+        return fillLane(scope, endpointId, queue);
       }
-      await lanes.enter(endpointId);
-      active.add(item.id);
+      const admitted = await lanes.enter(endpointId);
       try {
-        await deliver(item, queue, delivery);
+        if (!admitted) return;
+        active.add(item.id);
+        await deliver(item, queue, delivery, remembered?.message);
       } finally {
         active.delete(item.id);
-        lanes.leave(endpointId);
+        if (admitted) lanes.leave(endpointId);
         lanes.drop(endpointId);
-        await fillLane(item.scope, endpointId, queue);
+        await fillLane(scope, endpointId, queue);
       }
     },
-    remember: (deliveryId, event) => void events.set(deliveryId, event),
-    isActive: (deliveryId) => active.has(deliveryId),
-    forgive(scope, endpointId) {
-      const health = { failures: 0, failingSince: null };
-      healths.set(endpointId, health);
-      lanes.setProbing(endpointId, false);
-      return writeHealthOp(scope, endpointId, health);
+    remember: (one) => void fresh.set(one.delivery.id, one),
+    fillLane,
+    active: () => active,
+    stop() {
+      lanes.close();
+      const timer = setTimeout(() => stopping.abort(), stopGraceMs);
+      timer.unref();
     },
   };
 }

@@ -5,6 +5,9 @@
 const concurrentMax = 8;
 /** Deliveries of one endpoint in memory, waiting or in flight. */
 const heldMax = 200;
+/** The same once all endpoints together hold `crowdedAt`, so that a few hanging ones never fill all of the memory. */
+const heldMaxCrowded = 16;
+const crowdedAt = 1_000;
 
 interface Lane {
   inFlight: number;
@@ -12,14 +15,16 @@ interface Lane {
   probing: boolean;
   /** Whether the database may hold deliveries back for this endpoint. */
   heldBack: boolean;
-  waiting: (() => void)[];
+  waiting: ((admitted: boolean) => void)[];
 }
 
 export interface Lanes {
   /** Counts a delivery as held in memory; false when there is no room, and it must be held back. */
   hold(endpointId: string): boolean;
-  /** Waits for a slot. Every `enter` is followed by one `leave`. */
-  enter(endpointId: string): Promise<void>;
+  /** How many more deliveries there is room for. */
+  free(endpointId: string): number;
+  /** Waits for a slot, to be left again; false, without one, once the lanes are closed. */
+  enter(endpointId: string): Promise<boolean>;
   leave(endpointId: string): void;
   /** One delivery less in memory. */
   drop(endpointId: string): void;
@@ -29,10 +34,14 @@ export interface Lanes {
   /** How many held back deliveries there is room for now; 0 when there are none. */
   room(endpointId: string): number;
   setProbing(endpointId: string, probing: boolean): void;
+  /** Lets nobody in any more, and sends away who waits. */
+  close(): void;
 }
 
 export function createLanes(): Lanes {
   const lanes = new Map<string, Lane>();
+  let heldByAll = 0;
+  let closed = false;
   const of = (endpointId: string): Lane => {
     const known = lanes.get(endpointId);
     if (known) return known;
@@ -40,23 +49,30 @@ export function createLanes(): Lanes {
     lanes.set(endpointId, made);
     return made;
   };
+  const forgetIfIdle = (endpointId: string, lane: Lane): void => {
+    if (lane.held === 0 && !lane.probing && !lane.heldBack) lanes.delete(endpointId);
+  };
+  const limit = (): number => (heldByAll < crowdedAt ? heldMax : heldMaxCrowded);
   const admit = (lane: Lane): void => {
     const slots = lane.probing ? 1 : concurrentMax;
     while (lane.inFlight < slots) {
       const next = lane.waiting.shift();
       if (!next) return;
       lane.inFlight++;
-      next();
+      next(true);
     }
   };
   return {
     hold(endpointId) {
       const lane = of(endpointId);
-      if (lane.held >= heldMax) return false;
+      if (lane.held >= limit()) return false;
       lane.held++;
+      heldByAll++;
       return true;
     },
+    free: (endpointId) => Math.max(0, limit() - (lanes.get(endpointId)?.held ?? 0)),
     enter(endpointId) {
+      if (closed) return Promise.resolve(false);
       const lane = of(endpointId);
       return new Promise((resolve) => {
         lane.waiting.push(resolve);
@@ -71,18 +87,28 @@ export function createLanes(): Lanes {
     drop(endpointId) {
       const lane = of(endpointId);
       lane.held--;
-      if (lane.held === 0 && !lane.probing && !lane.heldBack) lanes.delete(endpointId);
+      heldByAll--;
+      forgetIfIdle(endpointId, lane);
     },
     room(endpointId) {
-      const lane = of(endpointId);
-      return lane.heldBack && lane.held <= heldMax / 2 ? heldMax - lane.held : 0;
+      const lane = lanes.get(endpointId);
+      return lane?.heldBack && lane.held <= limit() / 2 ? limit() - lane.held : 0;
     },
     noteHeldBack: (endpointId) => void (of(endpointId).heldBack = true),
-    noteNoneHeldBack: (endpointId) => void (of(endpointId).heldBack = false),
+    noteNoneHeldBack(endpointId) {
+      const lane = of(endpointId);
+      lane.heldBack = false;
+      forgetIfIdle(endpointId, lane);
+    },
     setProbing(endpointId, probing) {
       const lane = of(endpointId);
       lane.probing = probing;
       admit(lane);
+      forgetIfIdle(endpointId, lane);
+    },
+    close() {
+      closed = true;
+      for (const lane of lanes.values()) for (const send of lane.waiting.splice(0)) send(false);
     },
   };
 }

@@ -3,6 +3,18 @@ import { renderEvent, type EventRow } from '../events/event.ts';
 
 export const payloadBytesMax = 256 * 1024;
 
+/** What deliveries of one event share. */
+export interface Message {
+  readonly eventId: string;
+  readonly type: string;
+  readonly traceparent: string | null;
+  readonly payload: string;
+}
+
+export function messageOf(row: EventRow, baseUrl: string): Message {
+  return { eventId: row.id, type: row.type, traceparent: row.traceparent, payload: payloadOf(row, baseUrl) };
+}
+
 export function payloadOf(row: EventRow, baseUrl: string): string {
   const event = renderEvent(row);
   const text = JSON.stringify(event);

@@ -2,20 +2,22 @@
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { createConsumer } from '../events/consumer.ts';
-import { renderEvent } from '../events/event.ts';
 import { createWorkQueue, neverMs } from '../events/work.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import { systemStatement } from '../store/statement.ts';
-import type { Op, Scope } from '../store/store.ts';
+import type { Scope } from '../store/store.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
-import { queueDeliveryOps, releaseHeldBackOp } from './deliveries/rows.ts';
+import { releaseHeldBackOp } from './deliveries/rows.ts';
 import { createDeliverer } from './deliver.ts';
 import { endpointRoutes } from './endpoints/routes.ts';
-import { endpointKind, type Endpoint } from './endpoints/schema.ts';
+import { createDisable } from './disable.ts';
+import { endpointKind, isForgiven, type Endpoint } from './endpoints/schema.ts';
+import { createHealths } from './health.ts';
 import { createLanes } from './lanes.ts';
+import { createPlanner } from './planner.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 /** Work rows in memory; the attempts in flight are bounded per endpoint. */
@@ -48,23 +50,8 @@ export function createWebhooks(options: {
   const { services, clock, owner, committer, egress, filterFields } = options;
   const { store, log, ids } = services;
   const lanes = createLanes();
-  const subscriptions = createSubscriptions({ store, filterFields });
-
-  const disable = async (scope: Scope, endpoint: Endpoint, reason: string): Promise<void> => {
-    const change = endpointKind.update(endpoint, { enabled: false, disabledReason: reason }, clock.nowMs());
-    if (!change) return;
-    const author = {
-      scope,
-      actor: { kind: 'system' as const, id: 'webhooks', name: 'Webhooks' },
-      cause: null,
-      requestId: null,
-      traceparent: null,
-      directory: await options.directoryOf(scope),
-    };
-    const committed = await committer.commit(author, [change]);
-    if (committed.ok)
-      log('warn', 'webhook disabled', { workspaceId: scope.workspaceId, webhookId: endpoint.id, reason });
-  };
+  const healths = createHealths(store, lanes);
+  const subscriptions = createSubscriptions({ store, log, filterFields });
 
   const deliverer = createDeliverer({
     store,
@@ -75,9 +62,10 @@ export function createWebhooks(options: {
     egress,
     subscriptions,
     lanes,
+    healths,
     baseUrl: services.baseUrl,
     version: options.version,
-    disable,
+    disable: createDisable({ ...options, store, log, subscriptions }),
   });
   const queue = createWorkQueue({
     store,
@@ -88,57 +76,32 @@ export function createWebhooks(options: {
     concurrency: concurrentDeliveries,
     perform: deliverer.perform,
   });
-
   const consumer = createConsumer({
     store,
     name: 'webhooks',
     log,
-    async plan(scope, events) {
-      const ops: Op[] = [];
-      const adopted: number[] = [];
-      for (const event of events) {
-        const subscribers = await subscriptions.subscribers(scope, event.type);
-        if (subscribers.length === 0) continue;
-        const { data } = renderEvent(event);
-        for (const { endpoint, wants } of subscribers) {
-          // An endpoint hears of what happens from its registration on.
-          if (event.createdAt < endpoint.createdAt || event.entityId === endpoint.id || !wants(data))
-            continue;
-          const id = ids.next('delivery');
-          const delivery = {
-            id,
-            endpointId: endpoint.id,
-            eventId: event.id,
-            eventType: event.type,
-            sequence: event.sequence,
-          };
-          ops.push(...queueDeliveryOps(queue, scope, delivery, clock.nowMs(), false));
-          adopted.push(ops.length - 1);
-          if (queue.leaseUntil(clock.nowMs()) > 0) deliverer.remember(id, event);
-        }
-      }
-      return {
-        ops,
-        committed: (rows) =>
-          queue.adopt(
-            scope,
-            adopted.flatMap((index) => rows[index] ?? []),
-          ),
-      };
-    },
+    plan: createPlanner({ clock, ids, baseUrl: services.baseUrl, subscriptions, lanes, deliverer, queue }),
   });
 
-  committer.onCommit((workspaceId, changes) => subscriptions.moveAlong(workspaceId, changes));
+  committer.onCommit((workspaceId, changes) => {
+    subscriptions.moveAlong(workspaceId, changes);
+    for (const { kind, before, after } of changes) {
+      if (kind !== endpointKind.name || before === null) continue;
+      if (isForgiven(before as Endpoint, after as Endpoint)) healths.forgive(after.id);
+      // What was held back for it may be due now.
+      queue.wake();
+    }
+  });
 
   return {
     routes: [
       ...endpointRoutes({
         checkUrl: egress.checkUrl,
         filterFields,
-        forgive: deliverer.forgive,
+        forgiveOp: healths.forgiveOp,
         releaseOp: (scope, id) => releaseHeldBackOp(scope, id, clock.nowMs(), 10_000_000),
       }),
-      ...deliveryRoutes(deliverer),
+      ...deliveryRoutes({ active: deliverer.active, queue }),
     ],
     async start() {
       await store.commit([
@@ -148,11 +111,15 @@ export function createWebhooks(options: {
       await consumer.start();
     },
     async settled() {
-      await consumer.settled();
-      await queue.settled();
+      // Switching an endpoint off is an event that other endpoints may hear of.
+      for (let rounds = 0; rounds < 2; rounds++) {
+        await consumer.settled();
+        await queue.settled();
+      }
     },
     async stop() {
       await consumer.stop();
+      deliverer.stop();
       await queue.stop();
       egress.close();
     },

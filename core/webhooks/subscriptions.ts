@@ -1,8 +1,9 @@
 // Which endpoints of a workspace want which event, in memory. Loaded once per workspace, dropped when an endpoint changes.
 import { LRUCache } from 'lru-cache';
 import type { Change } from '../changes/change.ts';
-import { expandPattern } from '../events/catalogue.ts';
+import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { matches, parseFilter, type FilterFields } from '../lib/filter.ts';
+import type { Log } from '../lib/log.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { endpointKind, type Endpoint } from './endpoints/schema.ts';
@@ -35,10 +36,28 @@ const none: readonly Subscriber[] = [];
 
 export function createSubscriptions(options: {
   store: Store;
+  log: Log;
   filterFields: (eventType: string) => FilterFields;
 }): Subscriptions {
   const loaded = new LRUCache<string, Loaded>({ max: workspacesMax });
   const generation = new Map<string, number>();
+
+  const wantsOf = (endpoint: Endpoint, type: string): Subscriber['wants'] => {
+    if (endpoint.filter === null) return () => true;
+    const fields = options.filterFields(type);
+    try {
+      const filter = parseFilter(endpoint.filter, fields);
+      return (data) => matches(filter, fields, data);
+    } catch (error) {
+      // Checked at registration, but by the fields of that day; one such endpoint must not hold up the workspace.
+      options.log('error', 'a webhook has a filter that cannot be read', {
+        webhookId: endpoint.id,
+        type,
+        error: String(error),
+      });
+      return () => false;
+    }
+  };
 
   const of = async (scope: Scope): Promise<Loaded> => {
     const known = loaded.get(scope.workspaceId);
@@ -49,13 +68,8 @@ export function createSubscriptions(options: {
     const byType = new Map<string, Subscriber[]>();
     for (const endpoint of endpoints)
       for (const type of new Set(endpoint.events.flatMap(expandPattern))) {
-        const fields = options.filterFields(type);
-        const filter = endpoint.filter && parseFilter(endpoint.filter, fields);
-        const subscriber = {
-          endpoint,
-          wants: (data: unknown) => filter === null || matches(filter, fields, data),
-        };
-        byType.set(type, [...(byType.get(type) ?? []), subscriber]);
+        if (!endpoint.namespaces.includes(namespaceOf(type))) continue;
+        byType.set(type, [...(byType.get(type) ?? []), { endpoint, wants: wantsOf(endpoint, type) }]);
       }
     const made = { endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), byType };
     loaded.set(scope.workspaceId, made);

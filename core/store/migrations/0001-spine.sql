@@ -205,7 +205,8 @@ CREATE INDEX runs_root ON runs (workspace_id, root_event_id) WHERE root_event_id
 
 CREATE TABLE endpoints (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
-  url TEXT NOT NULL, description TEXT NOT NULL, events_json TEXT NOT NULL, filter_json TEXT,
+  url TEXT NOT NULL, description TEXT NOT NULL, events_json TEXT NOT NULL, namespaces_json TEXT NOT NULL, filter_json TEXT,
+  since_sequence INTEGER NOT NULL,
   enabled INTEGER NOT NULL, disabled_reason TEXT, secret_sealed BLOB NOT NULL,
   version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
   PRIMARY KEY (workspace_id, id)

@@ -1,25 +1,37 @@
-// Reads deliveries: what was sent, what came back, and when the next attempt is due.
+// Reads deliveries (what was sent, what came back, when the next attempt is due) and replays them.
+import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
+import type { EventRow } from '../../events/event.ts';
+import { mayRead } from '../../events/feed.ts';
 import { findEvent } from '../../events/log.ts';
-import { notFound } from '../../lib/errors.ts';
+import type { WorkQueue } from '../../events/work.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { readPage } from '../../store/page.ts';
+import { readPage, type Condition } from '../../store/page.ts';
 import { endpointKind } from '../endpoints/schema.ts';
 import { payloadOf } from '../payload.ts';
-import { attemptsOf, deliveryColumns, findDelivery, type DeliveryRow } from './rows.ts';
+import {
+  attemptsOf,
+  deliveryColumns,
+  findDelivery,
+  newDelivery,
+  queueDeliveryOps,
+  type DeliveryRow,
+} from './rows.ts';
 
-/** Whether an attempt is under way, which only its worker knows. */
-export interface DeliveryActivity {
-  isActive(deliveryId: string): boolean;
+export interface DeliveryWork {
+  /** Those being attempted, which only their worker knows. */
+  active(): ReadonlySet<string>;
+  readonly queue: WorkQueue;
 }
 
 export async function listDeliveries(
   ctx: Context,
   endpointId: string,
   query: PageParameters & { status?: string; eventType?: string },
-  activity: DeliveryActivity,
+  { active }: DeliveryWork,
 ) {
   await getEntity(ctx, endpointKind, endpointId);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
@@ -27,7 +39,7 @@ export async function listDeliveries(
     select: deliveryColumns,
     where: [
       { sql: 'endpoint_id = :endpointId', params: { endpointId } },
-      ...(query.status === undefined ? [] : [{ sql: 'status = :status', params: { status: query.status } }]),
+      ...(query.status === undefined ? [] : [hasStatus(query.status, active())]),
       ...(query.eventType === undefined
         ? []
         : [{ sql: 'event_type = :eventType', params: { eventType: query.eventType } }]),
@@ -36,17 +48,16 @@ export async function listDeliveries(
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
   });
-  return { data: data.map((row) => showDelivery(row as unknown as DeliveryRow, activity)), pageInfo };
+  return { data: data.map((row) => showDelivery(row as unknown as DeliveryRow, active())), pageInfo };
 }
 
-export async function getDelivery(ctx: Context, id: string, activity: DeliveryActivity) {
-  const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
-  if (!row) throw notFound();
-  const event = await findEvent(ctx.store, ctx.scope, row.event_id);
+/** @throws ApiError not_found, also where the token may not read the event: its payload is in here. */
+export async function getDelivery(ctx: Context, id: string, { active }: DeliveryWork) {
+  const { row, event } = await readDelivery(ctx, id);
   const attempts = await ctx.store.read(ctx.scope, attemptsOf, { deliveryId: id });
   return {
-    ...showDelivery(row, activity),
-    payload: event ? payloadOf(event, ctx.baseUrl) : null,
+    ...showDelivery(row, active()),
+    payload: payloadOf(event, ctx.baseUrl),
     attemptList: attempts.map((attempt) => ({
       number: attempt.number,
       at: isoTime(attempt.at),
@@ -62,13 +73,66 @@ export async function getDelivery(ctx: Context, id: string, activity: DeliveryAc
   };
 }
 
-function showDelivery(row: DeliveryRow, activity: DeliveryActivity) {
+/** A new delivery of the same event, signed afresh when it is made. @throws ApiError not_found, conflict */
+export async function replayDelivery(
+  ctx: Context,
+  id: string,
+  { active, queue }: DeliveryWork,
+): Promise<ChangeSet> {
+  const { row, event } = await readDelivery(ctx, id);
+  const endpoint = await endpointKind.find(ctx, row.endpoint_id);
+  if (!endpoint || endpoint.deletedAt !== null)
+    throw new ApiError(
+      'conflict',
+      'The endpoint of this delivery was deleted. Register another, then read the events from the feed.',
+    );
+  if (!endpoint.enabled)
+    throw new ApiError(
+      'conflict',
+      'The endpoint of this delivery is switched off. Switch it on, then replay.',
+    );
+  const delivery = newDelivery(ctx.ids.next('delivery'), endpoint.id, event, ctx.nowMs());
+  return {
+    changes: [],
+    ops: queueDeliveryOps(queue, ctx.scope, delivery, false),
+    adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
+    body: showDelivery(delivery, active()),
+    status: 201,
+    location: `${ctx.baseUrl}/api/v1/deliveries/${delivery.id}`,
+  };
+}
+
+async function readDelivery(ctx: Context, id: string): Promise<{ row: DeliveryRow; event: EventRow }> {
+  const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
+  const event = row && (await findEvent(ctx.store, ctx.scope, row.event_id));
+  if (!event || !mayRead(ctx.scopes, event.type)) throw notFound();
+  return { row, event };
+}
+
+/** As `showDelivery` shows it: the row does not say what is being attempted. */
+function hasStatus(status: string, active: ReadonlySet<string>): Condition {
+  const ids = JSON.stringify([...active]);
+  switch (status) {
+    case 'delivering':
+      return { sql: 'id IN (SELECT value FROM json_each(:active))', params: { active: ids } };
+    case 'pending':
+    case 'retrying':
+      return {
+        sql: 'status = :status AND id NOT IN (SELECT value FROM json_each(:active))',
+        params: { status, active: ids },
+      };
+    default:
+      return { sql: 'status = :status', params: { status } };
+  }
+}
+
+function showDelivery(row: DeliveryRow, active: ReadonlySet<string>) {
   return {
     id: row.id,
     webhookId: row.endpoint_id,
     eventId: row.event_id,
     eventType: row.event_type,
-    status: activity.isActive(row.id) ? 'delivering' : row.status,
+    status: active.has(row.id) ? 'delivering' : row.status,
     attempts: row.attempts,
     createdAt: isoTime(row.created_at),
     firstAttemptAt: isoTime(row.first_attempt_at),

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import { eventTypes } from '../../events/catalogue.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
-import { getDelivery, listDeliveries, type DeliveryActivity } from './deliveries.ts';
+import { getDelivery, listDeliveries, replayDelivery, type DeliveryWork } from './deliveries.ts';
 import { DeliveryDetail, DeliveryShown, deliveryStatuses } from './schema.ts';
 
-export function deliveryRoutes(activity: DeliveryActivity): Route[] {
+export function deliveryRoutes(work: DeliveryWork): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -17,23 +17,38 @@ export function deliveryRoutes(activity: DeliveryActivity): Route[] {
       params: Closed({ id: id('endpoint') }),
       query: Closed({
         ...pageQuery,
-        status: Type.Optional(Type.Enum(deliveryStatuses.filter((status) => status !== 'delivering'))),
+        status: Type.Optional(Type.Enum([...deliveryStatuses])),
         eventType: Type.Optional(Type.Enum([...eventTypes])),
       }),
       responses: { 200: pageOf(DeliveryShown) },
       errors: ['invalid_cursor'],
-      read: (ctx, { params, query }) => listDeliveries(ctx, params.id, query, activity),
+      read: (ctx, { params, query }) => listDeliveries(ctx, params.id, query, work),
     }),
     defineRoute({
       method: 'GET',
       path: '/api/v1/deliveries/{id}',
       name: 'deliveries.get',
       summary: 'Get a delivery with its payload and every attempt',
+      description:
+        "Needs the read scope of the event's namespace as well; without it there is no such delivery.",
       scope: 'webhooks:read',
       limit: 'read',
       params: Closed({ id: id('delivery') }),
       responses: { 200: DeliveryDetail },
-      read: (ctx, { params }) => getDelivery(ctx, params.id, activity),
+      read: (ctx, { params }) => getDelivery(ctx, params.id, work),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/deliveries/{id}/replay',
+      name: 'deliveries.replay',
+      summary: 'Deliver the same event again',
+      description: 'Makes a new delivery of the same event, signed afresh. The endpoint must be switched on.',
+      scope: 'webhooks:write',
+      limit: 'write',
+      params: Closed({ id: id('delivery') }),
+      responses: { 201: DeliveryShown },
+      errors: ['conflict'],
+      write: (ctx, { params }) => replayDelivery(ctx, params.id, work),
     }),
   ];
 }

@@ -83,17 +83,45 @@ const writeHealth = tenantStatement(
    ON CONFLICT (workspace_id, id) DO UPDATE SET failures = :failures, failing_since = :failingSince`,
 );
 
+export function newDelivery(
+  id: string,
+  endpointId: string,
+  event: { readonly id: string; readonly type: string; readonly sequence: number },
+  nowMs: number,
+): DeliveryRow {
+  return {
+    id,
+    endpoint_id: endpointId,
+    event_id: event.id,
+    event_type: event.type,
+    sequence: event.sequence,
+    status: 'pending',
+    attempts: 0,
+    created_at: nowMs,
+    first_attempt_at: null,
+    next_attempt_at: null,
+    finished_at: null,
+  };
+}
+
 /** The last of the two ops returns the row for `WorkQueue.adopt`. `heldBack` waits until the endpoint has room. */
 export function queueDeliveryOps(
   queue: WorkQueue,
   scope: Scope,
-  delivery: { id: string; endpointId: string; eventId: string; eventType: string; sequence: number },
-  nowMs: number,
+  delivery: DeliveryRow,
   heldBack: boolean,
 ): [Op, Op] {
+  const row = {
+    id: delivery.id,
+    endpointId: delivery.endpoint_id,
+    eventId: delivery.event_id,
+    eventType: delivery.event_type,
+    sequence: delivery.sequence,
+    now: delivery.created_at,
+  };
   return [
-    tenantOp(scope, insert, { ...delivery, now: nowMs }),
-    queue.add(scope, delivery.id, heldBack ? neverMs : nowMs),
+    tenantOp(scope, insert, row),
+    queue.add(scope, delivery.id, heldBack ? neverMs : delivery.created_at),
   ];
 }
 

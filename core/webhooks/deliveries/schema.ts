@@ -30,7 +30,7 @@ export const DeliveryDetail = named(
   'DeliveryDetail',
   Closed({
     ...shown,
-    payload: nullable(Type.String({ description: 'The exact bytes sent.' })),
+    payload: Type.String({ description: 'The exact bytes sent.' }),
     attemptList: Type.Array(
       Closed({
         number: Type.Integer(),

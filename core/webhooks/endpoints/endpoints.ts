@@ -4,13 +4,13 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
 import { getEntity, removed, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { expandPattern, namespaceOf, namespaceScopes } from '../../events/catalogue.ts';
+import { expandPattern, namespaceOf, namespaceScopes, type EventNamespace } from '../../events/catalogue.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import type { Op, Scope } from '../../store/store.ts';
 import { mintSecret, sealSecret } from '../secret.ts';
-import { endpointKind, type EndpointCreate, type EndpointUpdate } from './schema.ts';
+import { endpointKind, isForgiven, type EndpointCreate, type EndpointUpdate } from './schema.ts';
 
 /** What registering needs beyond the context. */
 export interface EndpointRules {
@@ -18,7 +18,7 @@ export interface EndpointRules {
   checkUrl(url: string): Promise<void>;
   filterFields(eventType: string): FilterFields;
   /** Forgets an endpoint's failures. */
-  forgive(scope: Scope, endpointId: string): Op;
+  forgiveOp(scope: Scope, endpointId: string): Op;
   /** Makes deliveries that were held back due, to be made or canceled. */
   releaseOp(scope: Scope, endpointId: string): Op;
 }
@@ -39,7 +39,7 @@ export async function createEndpoint(
   input: Static<typeof EndpointCreate>,
   rules: EndpointRules,
 ): Promise<ChangeSet> {
-  checkEvents(ctx, input.events, input.filter ?? null, rules);
+  const namespaces = checkEvents(ctx, input.events, input.filter ?? null, rules);
   await checkUrl(input.url, rules);
   const now = ctx.nowMs();
   const id = ctx.ids.next('endpoint');
@@ -49,10 +49,12 @@ export async function createEndpoint(
     url: input.url,
     description: input.description ?? '',
     events: input.events,
+    namespaces,
     filter: input.filter ?? null,
     enabled: true,
     disabledReason: null,
     secretSealed: sealSecret(ctx.sealing, ctx.workspaceId, id, secret),
+    sinceSequence: 0,
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
@@ -65,7 +67,10 @@ export async function createEndpoint(
   };
 }
 
-/** Switching an endpoint on again forgives its failures. */
+/**
+ * A subscription belongs to whoever steers it: all but switching it off or describing it needs the scopes of registering it.
+ * Switching it on again, or moving it to another address, forgives its failures.
+ */
 export async function updateEndpoint(
   ctx: Context,
   id: string,
@@ -75,13 +80,27 @@ export async function updateEndpoint(
 ): Promise<ChangeSet> {
   const endpoint = await getEntity(ctx, endpointKind, id);
   const next = { ...endpoint, ...patch };
-  if (patch.events || patch.filter !== undefined) checkEvents(ctx, next.events, next.filter, rules);
+  const steers =
+    patch.url !== undefined ||
+    patch.events !== undefined ||
+    patch.filter !== undefined ||
+    patch.enabled === true;
+  const namespaces = steers ? checkEvents(ctx, next.events, next.filter, rules) : endpoint.namespaces;
   if (patch.url !== undefined) await checkUrl(patch.url, rules);
   const reason = patch.enabled === undefined ? {} : { disabledReason: patch.enabled ? null : 'switched off' };
-  const set = updated(ctx, endpointKind, endpoint, { ...patch, ...reason }, ifMatch);
-  if (set.changes.length === 0 || patch.enabled === undefined) return set;
-  const ops = [rules.releaseOp(ctx.scope, id), ...(patch.enabled ? [rules.forgive(ctx.scope, id)] : [])];
-  return { ...set, ops };
+  const set = updated(
+    ctx,
+    endpointKind,
+    endpoint,
+    { ...patch, ...(patch.events === undefined ? {} : { namespaces }), ...reason },
+    ifMatch,
+  );
+  if (set.changes.length === 0) return set;
+  const forgiven = isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [];
+  return {
+    ...set,
+    ops: [...(patch.enabled === undefined ? [] : [rules.releaseOp(ctx.scope, id)]), ...forgiven],
+  };
 }
 
 export async function deleteEndpoint(
@@ -94,12 +113,22 @@ export async function deleteEndpoint(
   return { ...set, ops: [rules.releaseOp(ctx.scope, id)] };
 }
 
-/** A subscriber reads what it subscribes to: each type needs its namespace's read scope, as in the feed. */
-function checkEvents(ctx: Context, patterns: readonly string[], filter: unknown, rules: EndpointRules): void {
+/**
+ * A subscriber reads what it subscribes to: each type needs its namespace's read scope, as in the feed. The filter must suit
+ * every type. Answers the namespaces.
+ */
+function checkEvents(
+  ctx: Context,
+  patterns: readonly string[],
+  filter: unknown,
+  rules: EndpointRules,
+): EventNamespace[] {
+  const namespaces = new Set<EventNamespace>();
   for (const [index, pattern] of patterns.entries()) {
     const types = expandPattern(pattern);
     if (types.length === 0)
       throw invalidField(`events.${index}`, 'invalid_enum', `There is no event type ${pattern}.`);
+    for (const type of types) namespaces.add(namespaceOf(type));
     const missing = new Set(
       types.map((type) => namespaceScopes[namespaceOf(type)]).filter((scope) => !ctx.scopes.has(scope)),
     );
@@ -108,8 +137,17 @@ function checkEvents(ctx: Context, patterns: readonly string[], filter: unknown,
         'insufficient_scope',
         `Subscribing to ${pattern} needs ${[...missing].join(', ')}, which the token does not have.`,
       );
-    if (filter !== null) parseFilter(filter, rules.filterFields(types[0]!), 'filter');
+    if (filter === null) continue;
+    const unfiltered = types.find((type) => Object.keys(rules.filterFields(type)).length === 0);
+    if (unfiltered)
+      throw invalidField(
+        'filter',
+        'conflict',
+        `${unfiltered} events have no fields to filter by: subscribe to issue events only, or leave the filter out.`,
+      );
+    for (const type of types) parseFilter(filter, rules.filterFields(type), 'filter');
   }
+  return [...namespaces];
 }
 
 async function checkUrl(url: string, rules: EndpointRules): Promise<void> {

@@ -65,10 +65,14 @@ export interface Endpoint extends Entity {
   readonly url: string;
   readonly description: string;
   readonly events: readonly string[];
+  /** The event namespaces its registrar could read when it subscribed: a later version's `*` covers no more. */
+  readonly namespaces: readonly string[];
   readonly filter: Readonly<Record<string, unknown>> | null;
   readonly enabled: boolean;
   readonly disabledReason: string | null;
   readonly secretSealed: Uint8Array;
+  /** The last event before its registration, set by the insert: it hears of what comes after. */
+  readonly sinceSequence: number;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
@@ -81,13 +85,18 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
     url: 'url',
     description: 'description',
     events: json('events_json'),
+    namespaces: json('namespaces_json'),
     filter: json('filter_json'),
     enabled: flag('enabled'),
     disabledReason: 'disabled_reason',
     secretSealed: { column: 'secret_sealed', read: (value) => new Uint8Array(value as Uint8Array) },
+    sinceSequence: 'since_sequence',
     createdAt: 'created_at',
     updatedAt: 'updated_at',
     deletedAt: 'deleted_at',
+  },
+  insertExpressions: {
+    since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
   },
   wire: (endpoint) => ({
     id: endpoint.id,
@@ -107,3 +116,11 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
     return before.enabled && !after.enabled ? ['webhook.disabled'] : ['webhook.updated'];
   },
 });
+
+/** Whether a change of an endpoint makes its past failures say nothing of its future. */
+export function isForgiven(
+  before: Pick<Endpoint, 'url' | 'enabled'>,
+  after: Pick<Endpoint, 'url' | 'enabled'>,
+): boolean {
+  return (after.enabled && !before.enabled) || after.url !== before.url;
+}

@@ -1,0 +1,54 @@
+// Switches an endpoint off for what its receiver did, in the batch that records it, so that no crash falls in between.
+// Decisions › Webhooks, Disabling.
+import type { Committer } from '../changes/commit.ts';
+import type { Directory } from '../context.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
+import { endpointKind } from './endpoints/schema.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+/** Others may change the endpoint at the same moment: so often it is planned anew. */
+const plansMax = 5;
+
+export function createDisable(options: {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  committer: Committer;
+  subscriptions: Subscriptions;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}) {
+  return async (
+    scope: Scope,
+    endpointId: string,
+    reason: string,
+    ops: readonly Op[],
+  ): Promise<CommitOutcome> => {
+    for (let plans = 0; plans < plansMax; plans++) {
+      const endpoint = await options.subscriptions.enabled(scope, endpointId);
+      const patch = { enabled: false, disabledReason: reason };
+      const change = endpoint && endpointKind.update(endpoint, patch, options.clock.nowMs());
+      if (!change) break;
+      const author = {
+        scope,
+        actor: { kind: 'system' as const, id: 'webhooks', name: 'Webhooks' },
+        cause: null,
+        requestId: null,
+        traceparent: null,
+        directory: await options.directoryOf(scope),
+      };
+      const committed = await options.committer.commit(author, [change], ops);
+      if (committed.ok) {
+        options.log('warn', 'webhook disabled', {
+          workspaceId: scope.workspaceId,
+          webhookId: endpointId,
+          reason,
+        });
+        return { ok: true, rows: [] };
+      }
+      if (committed.part !== 'change') return committed;
+    }
+    return options.store.commit(ops);
+  };
+}
