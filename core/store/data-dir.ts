@@ -2,18 +2,10 @@
 // The lock is flock(2), so a killed process leaves no stale lock; libsql's bundled SQLite loses commits when two
 // processes checkpoint at once, so a second opener is refused rather than warned.
 import { dlopen } from 'bun:ffi';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  ftruncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, ftruncateSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { writeWholeFile } from './whole-file.ts';
 
 export interface DataDir {
   readonly path: string;
@@ -39,7 +31,7 @@ export function openDataDir(path: string): DataDir {
       throw new Error(
         `${keyFile} is missing, but the database exists: put the key back; without it no stored secret can be read.`,
       );
-    if (created) writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+    if (created) writeWholeFile(keyFile, `${randomBytes(32).toString('base64')}\n`);
     const masterKey = new Uint8Array(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64'));
     if (masterKey.length !== 32) throw new Error(`${keyFile} must hold 32 bytes in base64.`);
     return {

@@ -1,8 +1,8 @@
 // The head of the commit log (position and hash chain), kept outside the database in two checksummed slots, so that a
 // torn or flipped WAL, which SQLite silently cuts off, is detected at start instead of losing acknowledged writes.
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, fdatasyncSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { writeWholeFile } from './whole-file.ts';
 
 export interface LogHead {
   /** Number of committed groups since the installation began. */
@@ -25,16 +25,8 @@ export interface LogHeadFile {
 
 /** @throws Error when the file exists but neither slot is whole. */
 export function openLogHead(path: string): LogHeadFile {
-  const existed = existsSync(path);
-  const fd = openSync(path, existed ? 'r+' : 'w+', 0o600);
-  if (!existed) {
-    writeSync(fd, encode(emptyHead), 0, slotBytes, 0);
-    writeSync(fd, encode(emptyHead), 0, slotBytes, slotBytes);
-    fsyncSync(fd);
-    const folder = openSync(dirname(path), 'r');
-    fsyncSync(folder);
-    closeSync(folder);
-  }
+  if (!existsSync(path)) writeWholeFile(path, Buffer.concat([encode(emptyHead), encode(emptyHead)]));
+  const fd = openSync(path, 'r+');
   return {
     read() {
       const bytes = readFileSync(path);

@@ -18,7 +18,13 @@ export function openStore(path: string, nowMs: () => number): OpenedStore {
   try {
     const migration = migrate({ path: dataDir.database, snapshots: dataDir.snapshots, nowMs });
     const logHead = openLogHead(dataDir.logHead);
-    const store = openFileEngine({ path: dataDir.database, logHead });
+    let store: Store;
+    try {
+      store = openFileEngine({ path: dataDir.database, logHead });
+    } catch (error) {
+      logHead.close();
+      throw error;
+    }
     const close = async (): Promise<void> => {
       await store.close();
       dataDir.release();

@@ -1,0 +1,60 @@
+// Fault matrix 1, at the moment when nothing exists yet: killed at any call that makes, writes, names or syncs a file of
+// the data directory, the first start is no obstacle to the next.
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../../core/store/open-store.ts';
+
+const opener = join(import.meta.dir, 'open-process.ts');
+const small = ['', 'lock', 'master.key', 'master.key.new', 'log-head', 'log-head.new'];
+const database = ['tatami.db', 'tatami.db-journal', 'tatami.db-wal'];
+
+/** Kills the first start at the given call of that name on its files. @returns false when it made fewer calls */
+async function killedAt(dir: string, files: string[], call: string, when: number): Promise<boolean> {
+  const child = Bun.spawn(
+    [
+      ...['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`],
+      ...['-e', `inject=${call}:signal=SIGKILL:when=${when}`],
+      ...files.flatMap((file) => ['-P', join(dir, file)]),
+      ...[process.execPath, opener, dir],
+    ],
+    { stdout: 'ignore', stderr: 'ignore' },
+  );
+  await child.exited;
+  return child.exitCode !== 0;
+}
+
+test.skipIf(Bun.which('strace') === null)(
+  'a first start killed at any file call is no obstacle to the next (needs strace)',
+  async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'tatami-first-'));
+    const kills = new Map<string, number>();
+    const wrong: string[] = [];
+    const killAll = async (files: string[], call: string, step = 1): Promise<void> => {
+      for (let when = 1; ; when += step) {
+        const dir = join(parent, `${files.length}-${call}-${when}`);
+        if (!(await killedAt(dir, files, call, when))) break;
+        kills.set(call, (kills.get(call) ?? 0) + 1);
+        await Promise.resolve()
+          .then(() => openStore(dir, Date.now).close())
+          .catch((error: unknown) => void wrong.push(`${call} ${when}: ${String(error)}`));
+      }
+    };
+    const smallFiles = async (): Promise<void> => {
+      for (const call of ['openat', 'write', 'pwrite64', 'fsync', 'fdatasync', 'rename'])
+        await killAll(small, call);
+    };
+    const databaseFiles = async (): Promise<void> => {
+      for (const call of ['openat', 'fsync', 'ftruncate', 'unlink']) await killAll(database, call);
+      // The migration writes a few hundred pages in one transaction: some of them say as much as all.
+      await killAll(database, 'pwrite64', process.env.TATAMI_LONG ? 1 : 24);
+    };
+    await Promise.all([smallFiles(), databaseFiles()]);
+    rmSync(parent, { recursive: true, force: true });
+    expect(wrong).toEqual([]);
+    for (const call of ['openat', 'write', 'pwrite64', 'fsync', 'rename'])
+      expect([call, (kills.get(call) ?? 0) > 0]).toEqual([call, true]);
+  },
+  120_000,
+);
