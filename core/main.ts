@@ -1,16 +1,12 @@
 #!/usr/bin/env bun
-// The `tatami` command: argv → command. Each command lives in `commands/`.
+// The `tatami` command: argv → command. Each command lives in `commands/` and is loaded when it is asked for, because most
+// of them need no server and should answer at once.
 import { Command, CommanderError } from 'commander';
-import { importIssues, type ImportOptions } from './commands/import/import.ts';
-import { init, type InitOptions } from './commands/init.ts';
+import type { ImportOptions } from './commands/import/import.ts';
+import type { InitOptions } from './commands/init.ts';
 import { CommandError, exitCodes, fail, printResult } from './commands/output.ts';
-import { install } from './commands/plugin/install.ts';
-import { list } from './commands/plugin/list.ts';
-import { logs } from './commands/plugin/logs.ts';
-import { pack } from './commands/plugin/pack.ts';
-import { runSchedule } from './commands/plugin/run-schedule.ts';
 import type { RemoteOptions } from './commands/remote.ts';
-import { serve, type ServeFlags } from './commands/serve.ts';
+import type { ServeFlags } from './commands/serve.ts';
 import { configReference } from './config.ts';
 import { version } from './version.ts';
 
@@ -38,7 +34,7 @@ program
   .requiredOption('--team <key>', 'key of its first team, such as ENG')
   .option('--add', 'add a workspace to a directory that has one')
   .option(...json)
-  .action((options: InitOptions) => init(options));
+  .action(async (options: InitOptions) => (await import('./commands/init.ts')).init(options));
 
 const serveCommand = program
   .command('serve')
@@ -48,7 +44,7 @@ for (const { flag, env, fallback, text } of configReference())
   serveCommand.option(`${flag} <value>`, `${text} (${env}${fallback === '' ? '' : `, default ${fallback}`})`);
 serveCommand
   .option('--first-start', 'make a first workspace when the data directory has none')
-  .action((options: ServeFlags) => serve(options));
+  .action(async (options: ServeFlags) => (await import('./commands/serve.ts')).serve(options));
 
 remote(
   program
@@ -57,7 +53,9 @@ remote(
 )
   .option('--team-from <column>', 'column that names the team', 'repo')
   .option('--source <name>', 'externalSource of the issues', 'csv')
-  .action((file: string, options: ImportOptions) => importIssues(file, options));
+  .action(async (file: string, options: ImportOptions) =>
+    (await import('./commands/import/import.ts')).importIssues(file, options),
+  );
 
 const plugin = program.command('plugin').description('pack, install and watch plugins');
 plugin
@@ -65,21 +63,29 @@ plugin
   .description('bundle DIR/plugin.ts into one package file')
   .option('--out <file>', 'the package file')
   .option(...json)
-  .action((dir: string, options: { out?: string; json?: boolean }) => pack(dir, options));
+  .action(async (dir: string, options: { out?: string; json?: boolean }) =>
+    (await import('./commands/plugin/pack.ts')).pack(dir, options),
+  );
 remote(
   plugin.command('install <package>').description('install a package file, or a first-party plugin by name'),
 )
   .option('--yes', 'grant the scopes it asks for')
-  .action((source: string, options: RemoteOptions & { yes?: boolean }) => install(source, options));
-remote(plugin.command('list').description('list installed plugins')).action((options: RemoteOptions) =>
-  list(options),
+  .action(async (source: string, options: RemoteOptions & { yes?: boolean }) =>
+    (await import('./commands/plugin/install.ts')).install(source, options),
+  );
+remote(plugin.command('list').description('list installed plugins')).action(async (options: RemoteOptions) =>
+  (await import('./commands/plugin/list.ts')).list(options),
 );
 remote(plugin.command('logs <plugin>').description('show the latest runs with their logs'))
   .option('--limit <n>', 'runs to show, up to 100', '20')
-  .action((name: string, options: RemoteOptions & { limit: string }) => logs(name, options));
+  .action(async (name: string, options: RemoteOptions & { limit: string }) =>
+    (await import('./commands/plugin/logs.ts')).logs(name, options),
+  );
 remote(
   plugin.command('run-schedule <plugin> <schedule>').description('run a schedule now and wait for it'),
-).action((name: string, schedule: string, options: RemoteOptions) => runSchedule(name, schedule, options));
+).action(async (name: string, schedule: string, options: RemoteOptions) =>
+  (await import('./commands/plugin/run-schedule.ts')).runSchedule(name, schedule, options),
+);
 
 program
   .command('version')

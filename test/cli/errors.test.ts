@@ -1,0 +1,101 @@
+// Exit codes and streams: scripts tell by the code what to do, and by `--json` get exactly one value whatever happens.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type TestApp } from '../app.ts';
+import { ended, spawnTatami, tatami } from './tatami.ts';
+
+let app: TestApp;
+beforeAll(async () => void (app = await startApp()));
+afterAll(() => app.stop());
+
+test('version', async () => {
+  const { code, json } = await tatami(['version', '--json']);
+  expect(code).toBe(0);
+  expect(json.version).toMatch(/^\d+\.\d+\.\d+/);
+  expect((await tatami(['version'])).out).toBe(`${json.version}\n`);
+});
+
+const usage: [string, string[]][] = [
+  ['no command', []],
+  ['an unknown command', ['frobnicate']],
+  ['an unknown option', ['version', '--frobnicate']],
+  ['a missing argument', ['import']],
+  ['a missing required option', ['init', '--team', 'ENG']],
+  ['a server that is no address', ['plugin', 'list', '--server', 'localhost:4700', '--token', 'x']],
+  ['a limit out of bounds', ['plugin', 'logs', 'x', '--limit', '0', '--token', 'x']],
+];
+test.each(usage)('%s is exit 2 with one JSON error', async (_, args) => {
+  const { code, json, err } = await tatami([...args, '--json']);
+  expect(code).toBe(2);
+  expect(json).toEqual({ error: { code: 'usage', message: expect.any(String) } });
+  expect(err).not.toBe('');
+});
+
+test('without --json an error leaves stdout empty', async () => {
+  const { code, out, err } = await tatami(['plugin', 'list']);
+  expect([code, out]).toEqual([4, '']);
+  expect(err).toBe('tatami: No key: give one with --token or TATAMI_TOKEN.\n');
+});
+
+test('help is data: stdout, exit 0', async () => {
+  const { code, out, err } = await tatami(['plugin', '--help']);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('run-schedule');
+});
+
+test('no key and a wrong key are exit 4', async () => {
+  const none = await tatami(['plugin', 'list', '--server', app.url, '--json']);
+  expect([none.code, none.json.error.code]).toEqual([4, 'unauthorized']);
+  const wrong = await tatami(['plugin', 'list', '--server', app.url, '--json'], {
+    TATAMI_TOKEN: `${app.workspace.apiKey.slice(0, -4)}nope`,
+  });
+  expect([wrong.code, wrong.json.error.code]).toEqual([4, 'unauthorized']);
+  expect(wrong.err).toContain('TATAMI_TOKEN');
+});
+
+test('server and key come from the environment', async () => {
+  const { code, json } = await tatami(['plugin', 'list', '--json'], {
+    TATAMI_SERVER: app.url,
+    TATAMI_TOKEN: app.workspace.apiKey,
+  });
+  expect([code, json]).toEqual([0, []]);
+});
+
+test('no server is exit 75, at once', async () => {
+  const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+  const url = `http://127.0.0.1:${gone.port}`;
+  await gone.stop(true);
+  const { code, json, err } = await tatami(['plugin', 'list', '--server', url, '--token', 'x', '--json']);
+  expect([code, json.error.code]).toEqual([75, 'unreachable']);
+  expect(err).not.toContain('Trying again');
+});
+
+test('a server that is something else is told apart', async () => {
+  using page = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('<h1>Hello</h1>') });
+  const { code, json } = await tatami([
+    'plugin',
+    'list',
+    '--server',
+    page.url.origin,
+    '--token',
+    'x',
+    '--json',
+  ]);
+  expect([code, json.error.code]).toEqual([1, 'not_tatami']);
+});
+
+test('an interrupted command is exit 130', async () => {
+  const asked = Promise.withResolvers<void>();
+  using silent = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch() {
+      asked.resolve();
+      return new Promise<Response>(() => {});
+    },
+  });
+  const child = spawnTatami(['plugin', 'list', '--server', silent.url.origin, '--token', 'x', '--json']);
+  await asked.promise;
+  child.kill('SIGINT');
+  const { code, json } = await ended(child);
+  expect([code, json.error.code]).toEqual([130, 'interrupted']);
+});

@@ -1,0 +1,83 @@
+// `tatami plugin`: from a folder to a plugin that runs.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startApp, type TestApp } from '../app.ts';
+import { tatami, temporary } from './tatami.ts';
+
+const dir = temporary();
+let app: TestApp;
+const run = (...args: string[]) =>
+  tatami(['plugin', ...args, '--json'], { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
+beforeAll(async () => void (app = await startApp()));
+afterAll(async () => {
+  await app.stop();
+  dir[Symbol.dispose]();
+});
+
+test('the ten-line plugin is packed, shown before it is granted, and assigns a new issue', async () => {
+  const file = dir.path('assign.json');
+  const packed = await run('pack', join(import.meta.dir, '../../examples/assign-on-create'), '--out', file);
+  expect([packed.code, packed.json]).toMatchObject([0, { file, id: 'assign-on-create' }]);
+
+  const asked = await run('install', file);
+  expect([asked.code, asked.json.error.code]).toEqual([2, 'usage']);
+  expect(asked.err).toMatch(/issues:write +assign new issues/);
+  expect(asked.err).toContain('--yes');
+  expect((await run('list')).json).toEqual([]);
+
+  const installed = await run('install', file, '--yes');
+  expect([installed.code, installed.json.pluginId]).toEqual([0, 'assign-on-create']);
+  const settings = { assignees: [app.workspace.userId] };
+  await app.call('PATCH', `/api/v1/plugins/${installed.json.id}`, { settings });
+  const issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Who?' })).json;
+  await app.settled();
+  expect((await app.call('GET', `/api/v1/issues/${issue.id}`)).json.assignee.id).toBe(app.workspace.userId);
+  expect((await run('logs', 'assign-on-create')).json).toMatchObject([{ status: 'succeeded' }]);
+});
+
+test('a folder anywhere is packed; a schedule run now is exit 0 or 1 as it went', async () => {
+  mkdirSync(dir.path('nightly'));
+  writeFileSync(
+    dir.path('nightly/plugin.ts'),
+    `import { definePlugin, Drop } from '@tatami/sdk/plugin';
+    const cron = '0 3 * * *';
+    export default definePlugin({
+      id: 'nightly', version: '1.0.0', engines: { tatami: '*' },
+      schedules: {
+        good: { cron, handle: async (_, { log }) => log.info('done') },
+        bad: { cron, handle: async () => { throw new Error('no luck'); } },
+        drop: { cron, handle: async () => { throw new Drop('hopeless'); } },
+      },
+    });`,
+  );
+  const file = dir.path('nightly.json');
+  expect((await run('pack', dir.path('nightly'), '--out', file)).code).toBe(0);
+  expect((await run('install', file, '--yes')).code).toBe(0);
+
+  const good = await run('run-schedule', 'nightly', 'good');
+  expect([good.code, good.json]).toMatchObject([0, { status: 'succeeded', logs: [{ message: 'done' }] }]);
+  const bad = await run('run-schedule', 'nightly', 'bad');
+  expect([bad.code, bad.json]).toMatchObject([1, { error: { message: expect.stringContaining('no luck') } }]);
+  const drop = await run('run-schedule', 'nightly', 'drop');
+  expect([drop.code, drop.json]).toMatchObject([1, { status: 'dead' }]);
+  const unknown = await run('run-schedule', 'nightly', 'yearly');
+  expect([unknown.code, unknown.json.error.code]).toEqual([1, 'not_found']);
+});
+
+test('a package that is none, a file and a name that do not exist each say so', async () => {
+  writeFileSync(dir.path('none.json'), '{}');
+  const answers = await Promise.all([
+    run('install', dir.path('none.json'), '--yes'),
+    run('install', './missing.json', '--yes'),
+    run('install', 'auto-triag', '--yes'),
+    run('pack', dir.path('nowhere'), '--out', dir.path('x.json')),
+  ]);
+  expect(answers.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
+  expect(answers.map(({ json }) => json.error.message)).toEqual([
+    expect.any(String),
+    expect.stringContaining('tatami plugin pack'),
+    expect.stringContaining('auto-triage'),
+    expect.stringContaining('plugin.ts'),
+  ]);
+});

@@ -1,0 +1,90 @@
+// `tatami serve`: how it says that it is ready, how it ends, and what the very first start gives.
+import { expect, test } from 'bun:test';
+import { serveTatami, tatami, temporary } from './tatami.ts';
+
+test('the first start prints a key that works, once; later starts say where keys come from', async () => {
+  using dir = temporary();
+  const args = ['--data-dir', dir.path('data'), '--first-start'];
+  const first = await serveTatami(args, /ready in \d+ ms/);
+  expect(first.start).toContain('(new)');
+  expect(first.start).toContain(`${first.url}/docs`);
+  expect(first.start).toContain('NOT in backups');
+  const [key] = /ttm_\w+/.exec(first.start) ?? [];
+  const created = await fetch(`${first.url}/api/v1/issues`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{"team":"ENG","title":"Crash when saving a file"}',
+  });
+  expect(created.status).toBe(201);
+  first.child.kill('SIGINT');
+  expect(await first.child.exited).toBe(0);
+
+  const second = await serveTatami(args, /ready in \d+ ms/);
+  expect(second.start).toContain('(existing)');
+  expect(second.start).not.toContain('ttm_');
+  expect(second.start).toContain('/api/v1/api-keys');
+  second.child.kill('SIGTERM');
+  expect(await second.child.exited).toBe(0);
+});
+
+test('SIGTERM answers the request that is in flight, then exits 0', async () => {
+  using dir = temporary();
+  const dataDir = dir.path('data');
+  const made = await tatami(['init', '--data-dir', dataDir, '--workspace', 'A', '--team', 'ENG', '--json']);
+  const { child, start, url, said } = await serveTatami(['--data-dir', dataDir, '--json']);
+  expect(JSON.parse(start)).toMatchObject({ url, dataDir });
+
+  const body = '{"team":"ENG","title":"In flight"}';
+  const answer = Promise.withResolvers<string>();
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port: Number(new URL(url).port),
+    socket: { data: (_, data) => answer.resolve(data.toString()), close: () => answer.resolve('closed') },
+  });
+  socket.write(
+    `POST /api/v1/issues HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${made.json.apiKey}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+  );
+  socket.flush();
+  // An answer on another connection shows that the server has read what was sent before it.
+  await fetch(`${url}/healthz`);
+  child.kill('SIGTERM');
+  await said('stopping');
+  socket.write(body.slice(10));
+  socket.flush();
+  expect(await answer.promise).toStartWith('HTTP/1.1 201');
+  expect(await child.exited).toBe(0);
+});
+
+test('a second signal ends it at once', async () => {
+  using dir = temporary();
+  const { child, url, said } = await serveTatami(['--data-dir', dir.path('data'), '--json']);
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port: Number(new URL(url).port),
+    socket: { data() {} },
+  });
+  socket.write('POST /api/v1/issues HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n');
+  socket.flush();
+  await fetch(`${url}/healthz`);
+  child.kill('SIGTERM');
+  await said('stopping');
+  child.kill('SIGTERM');
+  expect(await child.exited).toBe(130);
+});
+
+test('a taken port, a taken data directory and a wrong setting each name the way out', async () => {
+  using dir = temporary();
+  const { child, url } = await serveTatami(['--data-dir', dir.path('one'), '--json']);
+  const { port } = new URL(url);
+  const [taken, inUse, wrong] = await Promise.all([
+    tatami(['serve', '--data-dir', dir.path('two'), '--port', port, '--json']),
+    tatami(['serve', '--data-dir', dir.path('one'), '--port', '0', '--json']),
+    tatami(['serve', '--data-dir', dir.path('two'), '--json'], { TATAMI_PORT: 'http' }),
+  ]);
+  child.kill('SIGTERM');
+  await child.exited;
+  expect([taken.code, taken.json.error.message]).toEqual([1, expect.stringContaining('--port')]);
+  expect([inUse.code, inUse.json.error.message]).toEqual([1, expect.stringContaining('--data-dir')]);
+  expect([wrong.code, wrong.json.error.message]).toEqual([2, expect.stringContaining('TATAMI_PORT')]);
+});

@@ -1,0 +1,109 @@
+// Runs the `tatami` command as a process of its own, the way people and scripts do.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Json } from '../app.ts';
+
+const main = join(import.meta.dir, '../../core/main.ts');
+
+export interface Ended {
+  code: number;
+  out: string;
+  err: string;
+  /** What `--json` printed. @throws when stdout is not exactly one JSON value on one line */
+  readonly json: Json;
+}
+
+/** Nothing of the machine's own settings gets in. */
+export function spawnTatami(args: readonly string[], env: Record<string, string> = {}) {
+  const { PATH = '', HOME = '' } = process.env;
+  return Bun.spawn([process.execPath, main, ...args], {
+    env: { PATH, HOME, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+export async function tatami(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return ended(spawnTatami(args, env));
+}
+
+export async function ended(child: ReturnType<typeof spawnTatami>): Promise<Ended> {
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return {
+    code,
+    out,
+    err,
+    get json() {
+      if (!/^[^\n]+\n$/.test(out)) throw new Error(`stdout is not one line: ${out}\nstderr: ${err}`);
+      return JSON.parse(out);
+    },
+  };
+}
+
+export interface Served {
+  readonly child: ReturnType<typeof spawnTatami>;
+  /** Everything on stdout up to when it was ready. */
+  readonly start: string;
+  readonly url: string;
+  /** Resolves once stderr holds the text. */
+  said(text: string): Promise<void>;
+}
+
+/** `serve` on a free port; `end` is the last thing on stdout when it is ready. */
+export async function serveTatami(args: readonly string[], end: RegExp = /\n$/): Promise<Served> {
+  const child = spawnTatami(['serve', '--port', '0', ...args]);
+  const output = collect(child.stdout);
+  const errors = collect(child.stderr);
+  await output
+    .until((text) => end.test(text))
+    .catch(() => {
+      throw new Error(`serve ended before it was ready: ${errors.text()}`);
+    });
+  const [url = ''] = /http:\/\/[\w.]+:\d+/.exec(output.text()) ?? [];
+  return {
+    child,
+    start: output.text(),
+    url,
+    said: (wanted) => errors.until((text) => text.includes(wanted)),
+  };
+}
+
+function collect(stream: ReadableStream<Uint8Array>) {
+  let text = '';
+  let over = false;
+  let changed = Promise.withResolvers<void>();
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true });
+      changed.resolve();
+      changed = Promise.withResolvers();
+    }
+    over = true;
+    changed.resolve();
+  })();
+  return {
+    text: () => text,
+    async until(holds: (text: string) => boolean): Promise<void> {
+      while (!holds(text)) {
+        if (over) throw new Error(`The stream ended with: ${text}`);
+        await changed.promise;
+      }
+    },
+  };
+}
+
+/** A directory that is removed at the end of the block: `using dir = temporary()`. */
+export function temporary(): Disposable & { path(name: string): string } {
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-cli-'));
+  return {
+    path: (name) => join(dir, name),
+    [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
