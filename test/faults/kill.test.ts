@@ -4,11 +4,11 @@ import { expect, test } from 'bun:test';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { startApp, type Client, type TestApp } from '../app.ts';
 import { checkOracle } from './oracle.ts';
+import { clientOf, seededRandom, startServer } from './server.ts';
 
 const core = join(import.meta.dir, 'core-process.ts');
-const main = join(import.meta.dir, '../../core/main.ts');
 const hasStrace = Bun.which('strace') !== null;
 const randomKills = process.env.TATAMI_LONG ? 200 : 20;
 
@@ -76,50 +76,12 @@ test.skipIf(!hasStrace)(
   120_000,
 );
 
-interface Server {
-  url: string;
-  child: Bun.Subprocess;
-}
-
-async function startServer(dir: string): Promise<Server> {
-  const child = Bun.spawn(
-    [process.execPath, main, 'serve', '--data-dir', dir, '--port', '0', '--rate-limit', 'off', '--json'],
-    { stdout: 'pipe', stderr: 'ignore' },
-  );
-  const reader = child.stdout.getReader();
-  let text = '';
-  while (!text.includes('\n')) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`the server ended with ${await child.exited}`);
-    text += new TextDecoder().decode(value);
-  }
-  return { url: JSON.parse(text).url, child };
-}
-
-const clientOf =
-  (url: string, key: string): Client =>
-  async (method, path, body, headers = {}) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: (text === '' ? null : JSON.parse(text)) as Json,
-    };
-  };
-
 test(`${randomKills} kills at random moments under 16 writers lose nothing that was acknowledged`, async () => {
   const { dir, key } = await freshDir();
   const acked = new Map<string, string>();
   const pending = new Set<string>();
   let next = 0;
-  let state = 20261120;
-  const random = (): number => (state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff) / 0x7fffffff;
+  const random = seededRandom(20261120);
   const post = (call: Client, name: string) =>
     call('POST', '/api/v1/issues', { team: 'ENG', title: name }, { 'idempotency-key': name });
 

@@ -11,7 +11,7 @@ import { filterCondition } from '../../store/filter-sql.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { statesOf } from '../directory.ts';
 import { stateTypeOf } from '../workflows/schema.ts';
-import { chooseFields, expandReferences } from './shape.ts';
+import { readShape, shapeIssues } from './shape.ts';
 import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
 import { resolvePatch, teamOf } from './references.ts';
 import { issueKind, type Issue, type IssueCreate, type IssueCreated, type IssueUpdate } from './schema.ts';
@@ -19,10 +19,9 @@ import { issueKind, type Issue, type IssueCreate, type IssueCreated, type IssueU
 type Input = Static<typeof IssueCreate>;
 
 export async function getIssue(ctx: Context, id: string, query: { fields?: string; expand?: string }) {
+  const shape = readShape(query);
   const shown = issueKind.wire(await getEntity(ctx, issueKind, id), ctx);
-  if (query.fields === undefined && query.expand === undefined) return shown;
-  const [issue] = await expandReferences(ctx, [shown], query.expand);
-  return chooseFields(issue!, query.fields);
+  return shape === null ? shown : (await shapeIssues(ctx, [shown], shape))[0]!;
 }
 
 export interface IssueQuery extends PageParameters {
@@ -39,6 +38,7 @@ export interface IssueQuery extends PageParameters {
 }
 
 export async function listIssues(ctx: Context, query: IssueQuery) {
+  const shape = readShape(query);
   const order = issueOrder(ctx, query.sort);
   const filters = flatFilters(ctx, query);
   const condition = filterCondition({ all: filters }, issueFilterColumns(ctx.directory));
@@ -47,9 +47,7 @@ export async function listIssues(ctx: Context, query: IssueQuery) {
     order,
     keep: (issue) => issue.deletedAt === null,
   });
-  if (query.fields === undefined && query.expand === undefined) return page;
-  const data = await expandReferences(ctx, page.data, query.expand);
-  return { ...page, data: data.map((issue) => chooseFields(issue, query.fields)) };
+  return shape === null ? page : { ...page, data: await shapeIssues(ctx, page.data, shape) };
 }
 
 /** The flat parameters are abbreviations of the filter tree. */

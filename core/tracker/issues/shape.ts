@@ -8,32 +8,49 @@ import { IssueShown, issueKind, type ShownIssue } from './schema.ts';
 const shownFields = Object.keys(IssueShown.properties);
 const expandable = ['assignee', 'project', 'parent'] as const;
 
-/** The named fields, and always the id. @throws ApiError validation_failed */
-export function chooseFields(
-  issue: Readonly<Record<string, unknown>>,
-  fields: string | undefined,
-): Readonly<Record<string, unknown>> {
-  if (fields === undefined) return issue;
-  const chosen: Record<string, unknown> = { id: issue.id };
-  for (const name of fields.split(',')) {
-    if (!shownFields.includes(name))
-      throw invalidField('fields', 'invalid_enum', `Choose from ${shownFields.join(', ')}.`);
-    chosen[name] = issue[name];
-  }
-  return chosen;
+/** What of each issue a request wants to see, checked before anything is read, so that an empty page refuses it too. */
+export interface Shape {
+  readonly fields: readonly string[] | null;
+  readonly expand: readonly (typeof expandable)[number][];
 }
 
 /** @throws ApiError validation_failed */
-export async function expandReferences(
+export function readShape(query: { fields?: string; expand?: string }): Shape | null {
+  if (query.fields === undefined && query.expand === undefined) return null;
+  const fields = query.fields?.split(',') ?? null;
+  if (fields?.some((name) => !shownFields.includes(name)))
+    throw invalidField('fields', 'invalid_enum', `Choose from ${shownFields.join(', ')}.`);
+  const names = query.expand?.split(',') ?? [];
+  if (names.some((name) => !(expandable as readonly string[]).includes(name)))
+    throw invalidField('expand', 'invalid_enum', `Expand ${expandable.join(', ')}.`);
+  return { fields, expand: expandable.filter((name) => names.includes(name)) };
+}
+
+export async function shapeIssues(
   ctx: Context,
   issues: readonly ShownIssue[],
-  expand: string | undefined,
+  shape: Shape | null,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  if (expand === undefined) return issues;
-  const names = expand.split(',');
-  for (const name of names)
-    if (!(expandable as readonly string[]).includes(name))
-      throw invalidField('expand', 'invalid_enum', `Expand ${expandable.join(', ')}.`);
+  if (shape === null) return issues;
+  const expanded = shape.expand.length === 0 ? issues : await expandReferences(ctx, issues, shape.expand);
+  return shape.fields === null ? expanded : expanded.map((issue) => chooseFields(issue, shape.fields!));
+}
+
+/** The named fields, and always the id. */
+function chooseFields(
+  issue: Readonly<Record<string, unknown>>,
+  fields: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const chosen: Record<string, unknown> = { id: issue.id };
+  for (const name of fields) chosen[name] = issue[name];
+  return chosen;
+}
+
+function expandReferences(
+  ctx: Context,
+  issues: readonly ShownIssue[],
+  names: Shape['expand'],
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const finders = {
     assignee: async (id: string) =>
       shownOr(await memberKind.find(ctx, id), (found) => memberKind.wire(found, ctx)),
@@ -45,9 +62,10 @@ export async function expandReferences(
   return Promise.all(
     issues.map(async (issue) => {
       const expanded: Record<string, unknown> = { ...issue };
-      for (const name of expandable)
-        if (names.includes(name) && issue[name] !== null)
-          expanded[name] = (await finders[name](issue[name].id)) ?? issue[name];
+      for (const name of names) {
+        const reference = issue[name];
+        if (reference !== null) expanded[name] = (await finders[name](reference.id)) ?? reference;
+      }
       return expanded;
     }),
   );

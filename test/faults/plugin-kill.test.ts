@@ -1,0 +1,67 @@
+// A plugin run is a transaction: however often the core is killed while runs are under way, each issue is handled exactly
+// once, and every effect has its event and its run.
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp, type Json } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+import { everything } from './oracle.ts';
+import { clientOf, seededRandom, startServer } from './server.ts';
+
+const kills = process.env.TATAMI_LONG ? 60 : 6;
+const issuesEach = 40;
+
+test(`the core is killed ${kills} times while a plugin works: effects exactly once`, async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
+  const app = await startApp({ dataDir: dir });
+  await install(
+    app.call,
+    await packSource(`{
+      id: 'com.test.exactly-once', version: '1.0.0', engines: { tatami: '*' }, partitions: 4,
+      scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
+      on: { 'issue.created': { handle: async (event, ctx) => {
+        await ctx.comments.add(event.data.id, { body: 'handled' });
+        await ctx.issues.update(event.data.id, { estimate: ((await ctx.issues.get(event.data.id)).estimate ?? 0) + 1 });
+        await ctx.kv.increment('handled');
+      } } },
+    }`),
+  );
+  const key = app.workspace.apiKey;
+  await app.stop();
+  const random = seededRandom(7);
+  let filed = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    const { url, child } = await startServer(dir);
+    const issues = Array.from({ length: issuesEach }, (_, index) => ({
+      team: 'ENG',
+      title: `Issue ${kill}-${index}`,
+    }));
+    expect((await clientOf(url, key)('POST', '/api/v1/issues/bulk', { issues })).status).toBe(201);
+    filed += issuesEach;
+    await Bun.sleep(random() * 250);
+    child.kill('SIGKILL');
+    await child.exited;
+  }
+  const { url, child } = await startServer(dir);
+  const call = clientOf(url, key);
+  const open = async (): Promise<boolean> =>
+    (await everything(call, '/plugins/com.test.exactly-once/runs')).some(
+      ({ status }) => status !== 'succeeded',
+    );
+  while (await open()) await Bun.sleep(50);
+  const issues = await everything(call, '/issues');
+  expect(issues.length).toBe(filed);
+  expect(issues.filter(({ estimate }) => estimate !== 1)).toEqual([]);
+  expect((await call('GET', '/api/v1/plugins/com.test.exactly-once/kv/handled')).json.value).toBe(filed);
+  const added = (await everything(call, '/events?types=comment.added')).map(
+    (event: Json) => event.data.issue.id,
+  );
+  expect(added.length).toBe(filed);
+  expect(new Set(added).size).toBe(filed);
+  const runs = await everything(call, '/plugins/com.test.exactly-once/runs');
+  expect(runs.length).toBe(filed);
+  child.kill('SIGTERM');
+  await child.exited;
+  rmSync(dir, { recursive: true, force: true });
+}, 120_000);

@@ -1,0 +1,63 @@
+// A real server process for fault tests, and a client of it.
+import { join } from 'node:path';
+import type { Client, Json } from '../app.ts';
+
+const main = join(import.meta.dir, '../../core/main.ts');
+
+export interface Server {
+  readonly url: string;
+  readonly child: Bun.Subprocess;
+}
+
+export async function startServer(dir: string, ...flags: string[]): Promise<Server> {
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      main,
+      'serve',
+      '--data-dir',
+      dir,
+      '--port',
+      '0',
+      '--rate-limit',
+      'off',
+      '--json',
+      ...flags,
+    ],
+    {
+      stdout: 'pipe',
+      stderr: 'ignore',
+    },
+  );
+  const reader = child.stdout.getReader();
+  let text = '';
+  while (!text.includes('\n')) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`the server ended with ${await child.exited}`);
+    text += new TextDecoder().decode(value);
+  }
+  return { url: JSON.parse(text).url, child };
+}
+
+export const clientOf =
+  (url: string, key: string): Client =>
+  async (method, path, body, headers = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: (text === '' ? null : JSON.parse(text)) as Json,
+    };
+  };
+
+/** A linear congruential generator: the same faults in every run. */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => (state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff) / 0x7fffffff;
+}
