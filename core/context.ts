@@ -36,6 +36,8 @@ export interface StateRef {
   readonly name: string;
   readonly type: string;
   readonly position: number;
+  /** Deleted: shown on the issues that moved into it at the last moment, refused otherwise. */
+  readonly removed: boolean;
 }
 export interface LabelRef {
   readonly id: string;

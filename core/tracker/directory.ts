@@ -13,9 +13,9 @@ const teams = tenantStatement<{ id: string; key: string; name: string; transitio
   'directory.teams',
   'SELECT id, key, name, transitions_json FROM teams WHERE workspace_id = :ws ORDER BY created_at, id',
 );
-const states = tenantStatement<StateRef>(
+const states = tenantStatement<Omit<StateRef, 'removed'> & { deleted_at: number | null }>(
   'directory.states',
-  'SELECT id, team_id AS "teamId", name, type, position FROM states WHERE workspace_id = :ws AND deleted_at IS NULL ORDER BY position, id',
+  'SELECT id, team_id AS "teamId", name, type, position, deleted_at FROM states WHERE workspace_id = :ws ORDER BY position, id',
 );
 const labels = tenantStatement<LabelRef>(
   'directory.labels',
@@ -52,7 +52,12 @@ export function createDirectories(store: Store): Directories {
           transitions: json === null ? null : JSON.parse(json),
         })),
       ),
-      states: byId(await store.read(scope, states)),
+      states: byId(
+        (await store.read(scope, states)).map(({ deleted_at: at, ...state }) => ({
+          ...state,
+          removed: at !== null,
+        })),
+      ),
       labels: byId(await store.read(scope, labels)),
       members: byId(
         (await store.read(scope, members)).map(({ id, name, deleted_at: at }) => ({
@@ -102,7 +107,7 @@ export function directoryAfter(directory: Directory, changes: readonly Change[])
     if (!(kind in sections)) continue;
     const section = next[sections[kind as keyof typeof sections]] as Map<string, unknown>;
     const gone = 'deletedAt' in after && after.deletedAt !== null;
-    if (kind === 'member') section.set(id, { ...after, removed: gone });
+    if (kind === 'member' || kind === 'state') section.set(id, { ...after, removed: gone });
     else if (gone) section.delete(id);
     else section.set(id, after);
   }
@@ -114,10 +119,25 @@ export function findTeam(directory: Directory, key: string): TeamRef | undefined
   return undefined;
 }
 
+/** The states a team's issues can stand in, by position. */
 export function statesOf(directory: Directory, teamId: string): StateRef[] {
   return [...directory.states.values()]
-    .filter((state) => state.teamId === teamId)
+    .filter((state) => state.teamId === teamId && !state.removed)
     .sort((a, b) => a.position - b.position);
+}
+
+/** Where new issues of a team go. */
+export function firstState(directory: Directory, teamId: string): StateRef {
+  const states = statesOf(directory, teamId);
+  const state = states.find(({ type }) => type === 'backlog') ?? states[0];
+  if (!state) throw new Error(`The team ${teamId} has no states.`);
+  return state;
+}
+
+/** The state of that id which issues of the team can be moved to. */
+export function findState(directory: Directory, teamId: string, id: string): StateRef | undefined {
+  const state = directory.states.get(id);
+  return state?.teamId === teamId && !state.removed ? state : undefined;
 }
 
 /** @throws ApiError validation_failed (not_found) */

@@ -6,7 +6,8 @@ import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { memberKind, type MemberCreate, type MemberUpdate } from './schema.ts';
+import { tenantOp } from '../../store/store.ts';
+import { memberKind, type Member, type MemberCreate, type MemberUpdate } from './schema.ts';
 
 const byEmail = tenantStatement<{ id: string }>(
   'members.by_email',
@@ -15,6 +16,13 @@ const byEmail = tenantStatement<{ id: string }>(
 const otherOwners = tenantStatement<{ id: string }>(
   'members.other_owners',
   "SELECT id FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL AND id <> :id LIMIT 1",
+);
+
+/** Fails the batch that would leave no owner, whatever else commits at the same time. */
+const ownerRemains = tenantStatement(
+  'members.owner_remains',
+  `UPDATE members SET version = version WHERE workspace_id = :ws AND id =
+     (SELECT id FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL LIMIT 1)`,
 );
 
 export function listMembers(ctx: Context, page: PageParameters) {
@@ -52,15 +60,13 @@ export async function updateMember(
 ): Promise<ChangeSet> {
   const member = await getEntity(ctx, memberKind, id);
   if (patch.email !== undefined) await requireFreeEmail(ctx, patch.email, id);
-  if (patch.role !== undefined && patch.role !== 'owner')
-    await requireAnotherOwner(ctx, member.id, member.role);
-  return updated(ctx, memberKind, member, patch, ifMatch);
+  const set = updated(ctx, memberKind, member, patch, ifMatch);
+  return patch.role === undefined || patch.role === 'owner' ? set : keepingAnOwner(ctx, member, set);
 }
 
 export async function removeMember(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const member = await getEntity(ctx, memberKind, id);
-  await requireAnotherOwner(ctx, member.id, member.role);
-  return removed(ctx, memberKind, member, ifMatch);
+  return keepingAnOwner(ctx, member, removed(ctx, memberKind, member, ifMatch));
 }
 
 async function requireFreeEmail(ctx: Context, email: string | null, id: string | null): Promise<void> {
@@ -69,7 +75,10 @@ async function requireFreeEmail(ctx: Context, email: string | null, id: string |
     throw invalidField('email', 'already_exists', 'Another member has this address.');
 }
 
-async function requireAnotherOwner(ctx: Context, id: string, role: string): Promise<void> {
-  if (role === 'owner' && !(await ctx.store.readOne(ctx.scope, otherOwners, { id })))
+/** @throws ApiError conflict */
+async function keepingAnOwner(ctx: Context, { id, role }: Member, set: ChangeSet): Promise<ChangeSet> {
+  if (role !== 'owner') return set;
+  if (!(await ctx.store.readOne(ctx.scope, otherOwners, { id })))
     throw new ApiError('conflict', 'This is the last owner. Make another member an owner first.');
+  return { ...set, ops: [tenantOp(ctx.scope, ownerRemains, {}, { expectRows: 1 })] };
 }

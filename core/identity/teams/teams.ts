@@ -5,6 +5,7 @@ import { getEntity, updated } from '../../changes/operations.ts';
 import { listKind, type PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { findState } from '../../tracker/directory.ts';
 import { defaultStates, stateKind } from '../../tracker/workflows/schema.ts';
 import { teamKind, type TeamCreate, type TeamUpdate } from './schema.ts';
 
@@ -49,7 +50,7 @@ export async function updateTeam(
   const team = await getEntity(ctx, teamKind, id);
   for (const [from, targets] of Object.entries(patch.transitions ?? {}))
     for (const state of [from, ...targets])
-      if (ctx.directory.states.get(state)?.teamId !== id)
+      if (!findState(ctx.directory, id, state))
         throw invalidField(`transitions.${from}`, 'not_found', `${state} is not a state of this team.`);
   return updated(ctx, teamKind, team, patch, ifMatch);
 }

@@ -6,7 +6,7 @@ import { created, getEntity, removed, updated } from '../../changes/operations.t
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { issueKind } from '../issues/schema.ts';
-import { commentKind, type Comment, type CommentCreate, type CommentUpdate } from './schema.ts';
+import { bodyBytesMax, commentKind, type Comment, type CommentCreate, type CommentUpdate } from './schema.ts';
 
 export async function listComments(ctx: Context, issueId: string, page: PageParameters) {
   await getEntity(ctx, issueKind, issueId);
@@ -16,7 +16,19 @@ export async function listComments(ctx: Context, issueId: string, page: PagePara
 }
 
 export async function getComment(ctx: Context, id: string) {
-  return commentKind.wire(await getEntity(ctx, commentKind, id), ctx);
+  return commentKind.wire(await findComment(ctx, id), ctx);
+}
+
+/** The comments of a deleted issue are as gone as the issue. @throws ApiError not_found */
+async function findComment(ctx: Context, id: string): Promise<Comment> {
+  const comment = await getEntity(ctx, commentKind, id);
+  await getEntity(ctx, issueKind, comment.issueId);
+  return comment;
+}
+
+function requireShort(body: string): void {
+  if (Buffer.byteLength(body) > bodyBytesMax)
+    throw invalidField('body', 'too_long', 'Give at most 64 KiB of text.');
 }
 
 export async function addComment(
@@ -25,6 +37,7 @@ export async function addComment(
   input: Static<typeof CommentCreate>,
 ): Promise<ChangeSet> {
   const issue = await getEntity(ctx, issueKind, issueId);
+  requireShort(input.body);
   const now = ctx.nowMs();
   const { actor } = ctx;
   const comment: Omit<Comment, 'version'> = {
@@ -60,14 +73,15 @@ export async function updateComment(
   input: Static<typeof CommentUpdate>,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const comment = await getEntity(ctx, commentKind, id);
+  const comment = await findComment(ctx, id);
+  requireShort(input.body);
   if (comment.authorId !== (ctx.actor.memberId ?? ctx.actor.id))
     throw new ApiError('forbidden', 'Only its author may change a comment.');
   return updated(ctx, commentKind, comment, input, ifMatch);
 }
 
 export async function deleteComment(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  return removed(ctx, commentKind, await getEntity(ctx, commentKind, id), ifMatch);
+  return removed(ctx, commentKind, await findComment(ctx, id), ifMatch);
 }
 
 export function resolveComment(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
@@ -84,7 +98,7 @@ async function setResolved(
   resolved: boolean,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const comment = await getEntity(ctx, commentKind, id);
+  const comment = await findComment(ctx, id);
   if (comment.parentId !== null)
     throw new ApiError('conflict', `A thread is resolved at its first comment, ${comment.parentId}.`);
   const already = (comment.resolvedAt !== null) === resolved;

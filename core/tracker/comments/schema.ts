@@ -5,7 +5,7 @@ import { defineKind, type Field } from '../../changes/kind.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { Closed, id, named, nullable, text, time, version } from '../../lib/schema.ts';
 
-const bodyBytesMax = 64 * 1024;
+export const bodyBytesMax = 64 * 1024;
 const body = text(bodyBytesMax, 'Markdown, up to 64 KiB.');
 
 export const CommentShown = named(

@@ -9,7 +9,7 @@ import { isTime, parseFilter, type Filter } from '../../lib/filter.ts';
 import { parseJson } from '../../lib/json.ts';
 import { filterCondition } from '../../store/filter-sql.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { statesOf } from '../directory.ts';
+import { findState, firstState } from '../directory.ts';
 import { stateTypeOf } from '../workflows/schema.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
@@ -145,9 +145,6 @@ async function planIssue(ctx: Context, input: Input, at: string): Promise<Change
     const known = await ctx.store.readOne(ctx.scope, byExternalId, { source: externalSource, externalId });
     if (known) throw invalidField(`${at}externalId`, 'already_exists', `${known.id} has this external id.`);
   }
-  const states = statesOf(ctx.directory, team.id);
-  const state = states.find(({ type }) => type === 'backlog') ?? states[0];
-  if (!state) throw new Error(`Team ${team.key} has no states.`);
   const now = ctx.nowMs();
   const { actor } = ctx;
   return issueKind.create({
@@ -156,7 +153,7 @@ async function planIssue(ctx: Context, input: Input, at: string): Promise<Change
     number: null,
     title,
     description: '',
-    stateId: state.id,
+    stateId: firstState(ctx.directory, team.id).id,
     priority: 'none',
     assigneeId: null,
     creatorKind: actor.kind === 'plugin' || actor.kind === 'system' ? actor.kind : 'user',
@@ -195,5 +192,9 @@ export async function deleteIssue(ctx: Context, id: string, ifMatch: number | nu
 export async function restoreIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const issue = await issueKind.find(ctx, id);
   if (!issue) throw notFound();
-  return updated(ctx, issueKind, issue, { deletedAt: null }, ifMatch);
+  if (issue.deletedAt === null) return updated(ctx, issueKind, issue, {}, ifMatch);
+  // Its state may have been deleted meanwhile.
+  const { id: stateId } =
+    findState(ctx.directory, issue.teamId, issue.stateId) ?? firstState(ctx.directory, issue.teamId);
+  return updated(ctx, issueKind, issue, { deletedAt: null, stateId }, ifMatch);
 }

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import type { Context, TeamRef } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { findTeam, requireDay, requireMember } from '../directory.ts';
+import { findState, findTeam, requireDay, requireMember } from '../directory.ts';
 import { descriptionBytesMax, issueKind, type Issue, type IssueCreate, type IssueUpdate } from './schema.ts';
 
 const parentDepthMax = 10;
@@ -44,7 +44,8 @@ export async function resolvePatch(
     throw invalidField(`${at}projectId`, 'not_found', `There is no project ${input.projectId}.`);
   requireDay(`${at}dueDate`, input.dueDate ?? null);
   if (stateId !== undefined) patch.stateId = resolveState(ctx, teamId, issue, stateId, at);
-  if (labels !== undefined) patch.labelIds = resolveLabels(ctx, teamId, labels, at);
+  if (labels !== undefined)
+    patch.labelIds = [...resolveLabels(ctx, teamId, labels, at), ...unseenLabels(ctx, issue)].sort();
   if (parentId !== undefined) Object.assign(patch, await resolveParent(ctx, issue, parentId, at));
   return patch;
 }
@@ -56,7 +57,7 @@ function resolveState(
   stateId: string,
   at: string,
 ): string {
-  if (ctx.directory.states.get(stateId)?.teamId !== teamId)
+  if (!findState(ctx.directory, teamId, stateId))
     throw invalidField(`${at}stateId`, 'not_found', `${stateId} is not a state of the issue's team.`);
   const allowed = issue && ctx.directory.teams.get(teamId)?.transitions?.[issue.stateId];
   const restricted = issue && ctx.directory.teams.get(teamId)?.transitions;
@@ -69,7 +70,7 @@ function resolveState(
   return stateId;
 }
 
-/** Names match without regard to case; the team's own label goes before the workspace's. Sorted, so that order is no change. */
+/** Names match without regard to case; the team's own label goes before the workspace's. */
 function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], at: string): string[] {
   const ids = labels.map((wanted, index) => {
     const lower = wanted.toLowerCase();
@@ -87,7 +88,12 @@ function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], 
       );
     return found;
   });
-  return [...new Set(ids)].sort();
+  return [...new Set(ids)];
+}
+
+/** Deleted labels stay on an issue, so that setting the labels it shows changes nothing. */
+function unseenLabels(ctx: Context, issue: Issue | null): string[] {
+  return issue?.labelIds.filter((id) => !ctx.directory.labels.has(id)) ?? [];
 }
 
 const parentOf = tenantStatement<{ parent_id: string | null }>(

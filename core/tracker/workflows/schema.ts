@@ -21,7 +21,8 @@ export const stateTypeInput = Type.Enum([...stateTypes, 'cancelled']);
 export const stateTypeOf = (input: string): StateType =>
   input === 'cancelled' ? 'canceled' : (input as StateType);
 
-const position = Type.Integer({ minimum: 0, maximum: 1000 });
+export const positionMax = 1000;
+const position = Type.Integer({ minimum: 0, maximum: positionMax });
 
 export const StateShown = named(
   'WorkflowState',

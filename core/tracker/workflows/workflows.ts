@@ -6,8 +6,8 @@ import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { findTeam } from '../directory.ts';
-import { stateKind, stateTypeOf, type StateCreate, type StateUpdate } from './schema.ts';
+import { findTeam, statesOf } from '../directory.ts';
+import { positionMax, stateKind, stateTypeOf, type StateCreate, type StateUpdate } from './schema.ts';
 
 const issueIn = tenantStatement<{ id: string }>(
   'states.issue_in',
@@ -34,12 +34,7 @@ export async function createState(ctx: Context, input: Static<typeof StateCreate
   const team = findTeam(ctx.directory, input.team);
   if (!team) throw invalidField('team', 'not_found', `There is no team ${input.team}.`);
   requireFreeName(ctx, team.id, input.name, null);
-  const last = Math.max(
-    -1,
-    ...[...ctx.directory.states.values()]
-      .filter((state) => state.teamId === team.id)
-      .map((state) => state.position),
-  );
+  const last = Math.max(-1, ...statesOf(ctx.directory, team.id).map((state) => state.position));
   const now = ctx.nowMs();
   return created(
     ctx,
@@ -49,7 +44,7 @@ export async function createState(ctx: Context, input: Static<typeof StateCreate
       teamId: team.id,
       name: input.name,
       type: stateTypeOf(input.type),
-      position: input.position ?? last + 1,
+      position: input.position ?? Math.min(last + 1, positionMax),
       createdAt: now,
       updatedAt: now,
       deletedAt: null,
@@ -73,16 +68,14 @@ export async function deleteState(ctx: Context, id: string, ifMatch: number | nu
   const state = await getEntity(ctx, stateKind, id);
   if (await ctx.store.readOne(ctx.scope, issueIn, { stateId: id }))
     throw new ApiError('conflict', 'Issues stand in this state. Move them first.');
-  const same = [...ctx.directory.states.values()].filter(
-    (other) => other.teamId === state.teamId && other.type === state.type,
-  );
+  const same = statesOf(ctx.directory, state.teamId).filter((other) => other.type === state.type);
   if (state.type === 'backlog' && same.length === 1)
     throw new ApiError('conflict', 'This is the last backlog state of its team, where new issues go.');
   return removed(ctx, stateKind, state, ifMatch);
 }
 
 function requireFreeName(ctx: Context, teamId: string, name: string, id: string | null): void {
-  for (const state of ctx.directory.states.values())
-    if (state.teamId === teamId && state.id !== id && state.name.toLowerCase() === name.toLowerCase())
+  for (const state of statesOf(ctx.directory, teamId))
+    if (state.id !== id && state.name.toLowerCase() === name.toLowerCase())
       throw invalidField('name', 'already_exists', `The team has a state ${state.name} already.`);
 }
