@@ -1,0 +1,134 @@
+// Fault matrix 13 and 14: SQLite silently cuts a torn or flipped log off at the first bad frame. The head kept outside the
+// database turns that into a refused start: whatever opens holds every acknowledged commit.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openLogHead } from './log-head.ts';
+import { openStore } from './open-store.ts';
+import { tenantStatement } from './statement.ts';
+import { scopeOf, tenantOp } from './store.ts';
+
+const add = tenantStatement(
+  'log_head_test.add',
+  'INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, 0)',
+);
+const count = tenantStatement<{ n: number }>(
+  'log_head_test.count',
+  'SELECT count(*) AS n FROM cursors WHERE workspace_id = :ws',
+);
+const scope = scopeOf('ws_a');
+const acknowledged = 16;
+const parent = mkdtempSync(join(tmpdir(), 'tatami-head-'));
+let wal: Buffer;
+
+/** The files as a killed process leaves them. Copied by another process: closing a file here would drop SQLite's locks. */
+const copy = (from: string, to: string): string => {
+  const { exitCode } = Bun.spawnSync(['cp', '-r', join(parent, from), join(parent, to)]);
+  if (exitCode !== 0) throw new Error(`cp ended with ${exitCode}`);
+  return join(parent, to);
+};
+
+beforeAll(async () => {
+  const dir = join(parent, 'made');
+  const write = async (from: number, to: number): Promise<void> => {
+    const { store, close } = openStore(dir, Date.now);
+    for (let n = from; n < to; n++) {
+      const outcome = await store.commit([tenantOp(scope, add, { consumer: `c${n}` })]);
+      if (!outcome.ok) throw new Error(outcome.message);
+    }
+    if (to === acknowledged) copy('made', 'killed');
+    await close();
+  };
+  // Half of the commits lie in the database file, half in the log.
+  await write(0, acknowledged / 2);
+  await write(acknowledged / 2, acknowledged);
+  wal = readFileSync(join(parent, 'killed', 'tatami.db-wal'));
+});
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+type Verdict = 'complete' | 'refused' | 'silent loss';
+
+/** Starts on what was left, after a damage. */
+async function start(damage: (dir: string) => void): Promise<Verdict> {
+  const dir = copy('killed', 'damaged');
+  damage(dir);
+  try {
+    const { store, close } = openStore(dir, Date.now);
+    const [row] = await store.read(scope, count);
+    await close();
+    return row?.n === acknowledged ? 'complete' : 'silent loss';
+  } catch (error) {
+    if (!/lost acknowledged writes|damaged in both slots|malformed/.test(String(error))) throw error;
+    return 'refused';
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+const verdicts = async (damages: ((dir: string) => void)[]): Promise<Record<Verdict, number>> => {
+  const counts = { complete: 0, refused: 0, 'silent loss': 0 };
+  for (const damage of damages) counts[await start(damage)]++;
+  return counts;
+};
+
+const cutAt = (at: number) => (dir: string) => writeFileSync(join(dir, 'tatami.db-wal'), wal.subarray(0, at));
+const flip = (file: string, bytes: Buffer, at: number) => (dir: string) => {
+  const damaged = Buffer.from(bytes);
+  damaged[at] = damaged[at]! ^ (1 << at % 8);
+  writeFileSync(join(dir, file), damaged);
+};
+const spread = (count: number, bytes: number): number[] =>
+  Array.from({ length: count }, (_, n) => Math.floor((n * bytes) / count));
+
+test('undamaged files start', async () => {
+  expect(await start(() => undefined)).toBe('complete');
+});
+
+test('a log cut at any 512 bytes is refused', async () => {
+  const cuts = Array.from({ length: Math.ceil(wal.length / 512) }, (_, n) => n * 512);
+  expect(await verdicts(cuts.map(cutAt))).toEqual({ complete: 0, refused: cuts.length, 'silent loss': 0 });
+}, 30_000);
+
+test('a log with one flipped bit is refused, or nothing is missing', async () => {
+  const counts = await verdicts(spread(100, wal.length).map((at) => flip('tatami.db-wal', wal, at)));
+  expect(counts['silent loss']).toBe(0);
+  expect(counts.refused).toBeGreaterThan(90);
+}, 30_000);
+
+test('a flipped bit in the log head itself loses nothing', async () => {
+  const head = readFileSync(join(parent, 'killed', 'log-head'));
+  const counts = await verdicts(spread(64, head.length).map((at) => flip('log-head', head, at)));
+  expect(counts).toEqual({ complete: 64, refused: 0, 'silent loss': 0 });
+});
+
+test('without the log head these losses would be silent', async () => {
+  const forget = (dir: string): void => rmSync(join(dir, 'log-head'));
+  const half = cutAt(Math.floor(wal.length / 2));
+  expect(await start((dir) => (half(dir), forget(dir)))).toBe('silent loss');
+});
+
+test('a refused start leaves the files as they are, for whoever rescues them', () => {
+  const dir = copy('killed', 'refused');
+  cutAt(Math.floor(wal.length / 2))(dir);
+  const before = ['tatami.db', 'tatami.db-wal', 'log-head'].map((name) => readFileSync(join(dir, name)));
+  const opener = join(import.meta.dir, '../../test/faults/open-process.ts');
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, opener, dir], { stderr: 'pipe' });
+  expect(exitCode).not.toBe(0);
+  expect(stderr.toString()).toContain('Restore a snapshot or backup');
+  const after = ['tatami.db', 'tatami.db-wal', 'log-head'].map((name) => readFileSync(join(dir, name)));
+  expect(after.map((bytes, index) => bytes.equals(before[index]!))).toEqual([true, true, true]);
+});
+
+test('the head is the newest whole slot', () => {
+  const path = join(parent, 'slots');
+  const file = openLogHead(path);
+  for (const position of [1, 2, 3]) file.write({ position, hash: String(position) });
+  expect(file.read()).toEqual({ position: 3, hash: '3' });
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill('x', 512, 600));
+  expect(file.read()).toEqual({ position: 2, hash: '2' });
+  writeFileSync(path, bytes.fill('x', 0, 600));
+  expect(() => file.read()).toThrow('damaged in both slots');
+  file.close();
+});
