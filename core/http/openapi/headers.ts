@@ -15,7 +15,7 @@ export const headers: Readonly<Record<string, JsonObject>> = {
   'RateLimit-Remaining': header('Requests left in the window.', count),
   'RateLimit-Reset': header('Seconds until the window resets.', count),
   'Retry-After': header('Seconds to wait; on 429 only.', count),
-  ETag: header('Version of the object and hash of the body.', text),
+  ETag: header('Version of the object, where it has one, and hash of the body.', text),
   Location: header('Where the object is.', { type: 'string', format: 'uri' }),
   'Tatami-Mode': header('What became of the write.', { type: 'string', enum: ['commit', 'simulate'] }),
   'Idempotent-Replayed': header('`true` when this is the answer of an earlier identical request.', {
