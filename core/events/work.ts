@@ -20,7 +20,8 @@ const heldMax = 2_000;
 const add = tenantStatement<{ id: string; epoch: number; due_at: number }>(
   'due_work.add',
   `INSERT INTO due_work (workspace_id, id, kind, due_at, lease_until, lease_owner, epoch)
-   VALUES (:ws, :id, :kind, :dueAt, :leaseUntil, :owner, 1) RETURNING id, epoch, due_at`,
+   VALUES (:ws, :id, :kind, :dueAt, :leaseUntil, :owner, 1)
+   RETURNING id, epoch, CASE WHEN lease_until > 0 THEN due_at ELSE :never END AS due_at`,
 );
 const finish = tenantStatement(
   'due_work.finish',
@@ -62,7 +63,7 @@ export const neverMs = 8_640_000_000_000_000;
 export interface WorkQueue {
   /** Adds a row. Born leased when it is due and memory has room; hand its returned row to `adopt` after the commit. */
   add(scope: Scope, id: string, dueAtMs: number): Op;
-  /** Takes over rows that `add` or a caller's own statement returned as leased to `owner`. */
+  /** Takes over rows that `add` or a caller's own statement returned as leased to `owner`: their `due_at` is not `neverMs`. */
   adopt(scope: Scope, rows: readonly Row[]): void;
   /** Ends the work; guards the batch it stands in. */
   finish(item: WorkItem): Op;
@@ -207,12 +208,13 @@ export function createWorkQueue(options: {
         dueAt: dueAtMs,
         leaseUntil,
         owner: leaseUntil > 0 ? owner : null,
+        never: neverMs,
       });
     },
     adopt(scope, rows) {
       for (const row of rows)
-        if (Number(row.due_at) <= clock.nowMs())
-          hold({ scope, id: String(row.id), epoch: Number(row.epoch) });
+        // Whether it is leased decides, not the clock: that may have been set back since.
+        if (Number(row.due_at) < neverMs) hold({ scope, id: String(row.id), epoch: Number(row.epoch) });
         else queue.wake();
       drain();
     },

@@ -1,0 +1,81 @@
+// The work queue on a real store: no piece of work is done twice, whatever memory and clocks do.
+import { afterEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../store/open-store.ts';
+import { scopeOf } from '../store/store.ts';
+import { createWorkQueue, type WorkQueue } from './work.ts';
+
+const scope = scopeOf('00000000-0000-7000-8000-000000000001');
+let cleanUp: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanUp.toReversed()) await clean();
+  cleanUp = [];
+});
+
+function begin(): {
+  queue: WorkQueue;
+  clock: { now: number };
+  performed: string[];
+  /** Lets work named slow end. */
+  release: () => void;
+  put(ids: readonly string[], beforeAdopting?: () => void): Promise<void>;
+} {
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-work-'));
+  const clock = { now: 1_000_000_000 };
+  const opened = openStore(dir, () => clock.now);
+  const performed: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const queue = createWorkQueue({
+    store: opened.store,
+    clock: { nowMs: () => clock.now, after: () => () => undefined },
+    log: () => undefined,
+    kind: 'test',
+    owner: 'me',
+    concurrency: 10,
+    async perform(item) {
+      performed.push(item.id);
+      if (item.id.startsWith('slow-')) await gate.promise;
+      await opened.store.commit([queue.finish(item)]);
+    },
+  });
+  cleanUp.push(() => rmSync(dir, { recursive: true }), opened.close, queue.stop);
+  return {
+    queue,
+    clock,
+    performed,
+    release: gate.resolve,
+    async put(ids, beforeAdopting = () => undefined) {
+      const outcome = await opened.store.commit(ids.map((id) => queue.add(scope, id, clock.now)));
+      if (!outcome.ok) throw new Error(outcome.message);
+      beforeAdopting();
+      queue.adopt(
+        scope,
+        outcome.rows.flatMap((rows) => rows),
+      );
+    },
+  };
+}
+
+const names = (count: number, prefix: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+
+test('work that finds no room in memory waits in the database and is done once', async () => {
+  const { queue, performed, release, put } = begin();
+  await put(names(2_000, 'first-'));
+  await put(names(5, 'slow-'));
+  while (performed.length < 2_005) await Bun.sleep(1);
+  queue.wake();
+  const idle = queue.settled();
+  release();
+  await idle;
+  expect(performed.toSorted()).toEqual([...names(2_000, 'first-'), ...names(5, 'slow-')].toSorted());
+});
+
+test('work is not forgotten when the clock is set back while it is stored', async () => {
+  const { queue, clock, performed, put } = begin();
+  await put(['one'], () => (clock.now -= 3_600_000));
+  await queue.settled();
+  expect(performed).toEqual(['one']);
+});
