@@ -1,0 +1,56 @@
+// What has outlived its use is removed, and nothing else: keys after a day, ended runs after 14 days, deliveries after 30.
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { createClient } from '@libsql/client';
+import { startApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+
+const day = 86_400_000;
+
+test('keys, runs and deliveries go when their time is over; the event log stays', async () => {
+  const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+  const app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  const count = async (table: string): Promise<number> => {
+    const db = createClient({ url: `file:${join(app.dataDir, 'tatami.db')}` });
+    const { rows } = await db.execute(`SELECT count(*) AS n FROM ${table}`);
+    db.close();
+    return Number(rows[0]!.n);
+  };
+  /** The sweep is set again once it has ended, so time goes on a little until it comes round. */
+  const until = async (table: string, rows: number): Promise<void> => {
+    for (let rounds = 0; (await count(table)) !== rows && rounds < 50; rounds++) {
+      app.clock.advance(600_000);
+      for (let reads = 0; reads < 5; reads++) await app.call('GET', '/healthz');
+    }
+    expect([table, await count(table)]).toEqual([table, rows]);
+  };
+  await app.call('POST', '/api/v1/webhooks', {
+    url: `http://127.0.0.1:${receiver.port}/`,
+    events: ['issue.created'],
+  });
+  await install(
+    app.call,
+    await packSource(
+      `{ id: 'com.test.swept', version: '1.0.0', engines: { tatami: '*' }, on: { 'issue.created': { handle() {} } } }`,
+    ),
+  );
+  await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' }, { 'idempotency-key': 'k' });
+  await app.settled();
+  const events = await app.lastSequence();
+  const all = async (): Promise<number[]> =>
+    Promise.all(['idempotency', 'runs', 'deliveries', 'attempts'].map(count));
+  expect(await all()).toEqual([1, 1, 1, 1]);
+  app.clock.advance(day - 1);
+  await app.settled();
+  expect(await all()).toEqual([1, 1, 1, 1]);
+  await until('idempotency', 0);
+  app.clock.advance(12.5 * day);
+  await until('runs', 0);
+  expect(await all()).toEqual([0, 0, 1, 1]);
+  app.clock.advance(15.5 * day);
+  await until('deliveries', 0);
+  expect(await all()).toEqual([0, 0, 0, 0]);
+  expect(await app.lastSequence()).toBe(events);
+  await app.stop();
+  await receiver.stop(true);
+});
