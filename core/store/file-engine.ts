@@ -285,7 +285,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
     if (scheduled) return;
     scheduled = true;
     const gatherMs =
-      last.jobs > 1 ? last.endedMs + Math.min(last.tookMs, gatherMsMax) - performance.now() : 0;
+      last.jobs > 1 ? last.endedMs + Math.min(last.tookMs*Number(process.env.GF??1), Number(process.env.GM??2)) - performance.now() : 0;
     if (delayMs > 0 || gatherMs >= 0.5) setTimeout(flush, Math.max(delayMs, gatherMs));
     else setImmediate(flush);
   };

@@ -75,7 +75,7 @@ const verdicts = async (damages: ((dir: string) => void)[]): Promise<Record<Verd
 const cutAt = (at: number) => (dir: string) => writeFileSync(join(dir, 'tatami.db-wal'), wal.subarray(0, at));
 const flip = (file: string, bytes: Buffer, at: number) => (dir: string) => {
   const damaged = Buffer.from(bytes);
-  damaged[at] = damaged[at]! ^ (1 << at % 8);
+  damaged[at] = damaged[at]! ^ (1 << (at % 8));
   writeFileSync(join(dir, file), damaged);
 };
 const spread = (count: number, bytes: number): number[] =>

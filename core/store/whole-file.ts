@@ -4,19 +4,18 @@ import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:
 import { dirname } from 'node:path';
 
 export function writeWholeFile(path: string, content: string | Uint8Array): void {
-  const fd = openSync(`${path}.new`, 'w', 0o600);
-  try {
-    writeFileSync(fd, content);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(`${path}.new`, path);
-  syncFolder(dirname(path));
+  writeFileSync(`${path}.new`, content, { mode: 0o600 });
+  nameWholeFile(`${path}.new`, path);
 }
 
-/** Makes names in a folder durable. */
-export function syncFolder(path: string): void {
+/** Gives a finished file its name. Both are durable on return. */
+export function nameWholeFile(unfinished: string, path: string): void {
+  sync(unfinished);
+  renameSync(unfinished, path);
+  sync(dirname(path));
+}
+
+function sync(path: string): void {
   const fd = openSync(path, 'r');
   try {
     fsyncSync(fd);

@@ -1,0 +1,34 @@
+// Brings a database to a schema two steps newer than this build's. Argument: the data directory.
+import { join } from 'node:path';
+import { migrate } from '../../core/store/migrate.ts';
+import { migrations } from '../../core/store/migrations/index.ts';
+
+/** Steps as later builds will have them: a new table filled from an old one, a changed column, a rebuilt table. */
+export const newerSteps = [
+  ...migrations,
+  {
+    name: '0002-test-notes',
+    sql: `
+      CREATE TABLE notes (workspace_id TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (workspace_id, id)) STRICT, WITHOUT ROWID;
+      INSERT INTO notes SELECT workspace_id, consumer, 'from ' || sequence FROM cursors;
+      ALTER TABLE notes ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+      UPDATE notes SET pinned = 1 WHERE id LIKE '%1';`,
+  },
+  {
+    name: '0003-test-rebuilt',
+    sql: `
+      CREATE TABLE rebuilt (workspace_id TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (workspace_id, id)) STRICT, WITHOUT ROWID;
+      INSERT INTO rebuilt SELECT workspace_id, id, text FROM notes;
+      DROP TABLE notes;
+      ALTER TABLE rebuilt RENAME TO notes;
+      CREATE INDEX notes_body ON notes (workspace_id, body);`,
+  },
+];
+
+if (import.meta.main) {
+  const dir = process.argv[2] ?? '';
+  migrate(
+    { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: () => 1_800_000_000_000 },
+    newerSteps,
+  );
+}
