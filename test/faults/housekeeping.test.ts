@@ -44,10 +44,10 @@ test('keys, runs and deliveries go when their time is over; the event log stays'
   await app.settled();
   expect(await all()).toEqual([1, 1, 1, 1]);
   await until('idempotency', 0);
-  app.clock.advance(12.5 * day);
+  app.clock.advance(12.9 * day);
   await until('runs', 0);
   expect(await all()).toEqual([0, 0, 1, 1]);
-  app.clock.advance(15.5 * day);
+  app.clock.advance(15.8 * day);
   await until('deliveries', 0);
   expect(await all()).toEqual([0, 0, 0, 0]);
   expect(await app.lastSequence()).toBe(events);
