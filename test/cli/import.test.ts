@@ -75,7 +75,8 @@ test('bad rows are named by the line they begin at and cost only themselves', as
       'lines"',
       'acme/bad,2,,',
       'acme/bad,3,,"A "wrong" quote",x',
-      'acme/bad,4,,   ,the title is blank',
+      'acme/bad,4,,   ,"the title',
+      'is blank"\r',
       'acme/123,5,,No key,x',
       'other/bad,6,,Same key,x',
       `acme/bad,7,${'l'.repeat(81)},Label too long,x`,
@@ -93,11 +94,11 @@ test('bad rows are named by the line they begin at and cost only themselves', as
     expect.stringMatching(/^line 4: .*columns/),
     expect.stringMatching(/^line 5: .*quote/),
     expect.stringMatching(/^line 6: the title is empty/),
-    expect.stringMatching(/^line 7: .*"acme\/123"/),
-    expect.stringMatching(/^line 8: .*BAD.*"acme\/bad"/),
-    expect.stringMatching(/^line 9: the label/),
-    expect.stringMatching(/^line 10: title and body .* cut/),
-    expect.stringMatching(/^line 12: .*does not end/),
+    expect.stringMatching(/^line 8: .*"acme\/123"/),
+    expect.stringMatching(/^line 9: .*BAD.*"acme\/bad"/),
+    expect.stringMatching(/^line 10: the label/),
+    expect.stringMatching(/^line 11: title and body .* cut/),
+    expect.stringMatching(/^line 13: .*does not end/),
   ]);
   const cut = (await issuesOf('BAD'))[1];
   expect(cut.title).toHaveLength(500);
@@ -108,7 +109,7 @@ test('bad rows are named by the line they begin at and cost only themselves', as
 const many = [header, ...Array.from({ length: 200 }, (_, n) => `acme/many,${n},,Row ${n},"body\n${n}"`)];
 
 /** Stands between the command and the server; `answer` may keep or change what the server said. */
-function between(answer: (path: string, response: Response) => Response | Promise<Response>) {
+function between(answer: (path: string, response: Response, bytes: number) => Response | Promise<Response>) {
   return Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -117,7 +118,8 @@ function between(answer: (path: string, response: Response) => Response | Promis
       const { pathname, search } = new URL(request.url);
       const body = request.method === 'GET' ? null : await request.arrayBuffer();
       const { method, headers } = request;
-      return answer(pathname, await fetch(app.url + pathname + search, { method, headers, body }));
+      const response = await fetch(app.url + pathname + search, { method, headers, body });
+      return answer(pathname, response, body?.byteLength ?? 0);
     },
   });
 }
@@ -155,6 +157,19 @@ test('a batch whose answer is lost is sent again and counted once', async () => 
   expect([code, json]).toMatchObject([0, { created: 200, skipped: 0 }]);
   expect(err).toContain('Trying again');
   expect(await createdEvents(before)).toBe(200);
+});
+
+test('requests are packed by bytes', async () => {
+  const body = 'x'.repeat(200_000);
+  const file = csv(header, ...Array.from({ length: 12 }, (_, n) => `acme/large,${n},,Row ${n},${body}`));
+  const sizes: number[] = [];
+  using proxy = between((path, response, bytes) => {
+    if (path === '/api/v1/issues/bulk') sizes.push(bytes);
+    return response;
+  });
+  expect((await runImport(file, proxy.url.origin)).json).toMatchObject({ created: 12 });
+  expect(sizes).toHaveLength(3);
+  expect(Math.max(...sizes)).toBeLessThan(1_000_000);
 });
 
 test('other columns name the team; a missing file or column is said before anything is sent', async () => {
