@@ -6,8 +6,8 @@ import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
 import { invalidField, notFound } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { expandPattern, namespaceOf, namespaceScopes, type EventType } from './catalogue.ts';
-import { renderEvent, type EventEnvelope } from './event.ts';
-import { eventsAfter, findEvent } from './log.ts';
+import { renderEvent, type EventEnvelope, type EventRow } from './event.ts';
+import { eventsAfter, eventsOfIssue, findEvent } from './log.ts';
 
 const batch = 200;
 /** Events looked at for one page; past it the page ends early and says that more may follow. */
@@ -21,28 +21,62 @@ export function mayRead(scopes: ReadonlySet<string>, type: EventType): boolean {
 export async function listEvents(ctx: Context, query: PageParameters & { types?: string }) {
   const list = `${ctx.workspaceId} events`;
   const wanted = query.types === undefined ? null : typesOf(query.types);
-  const limit = query.limit ?? limitDefault;
+  return pageOfLog(ctx, {
+    list,
+    from: await startOf(ctx, list, cursorOf(query)),
+    limit: query.limit ?? limitDefault,
+    read: (after) => eventsAfter(ctx.store, ctx.scope, after, batch),
+    wants: (type) => !wanted || wanted.has(type),
+  });
+}
+
+/** An issue's history: its part of the log, oldest first. @throws ApiError invalid_cursor */
+export async function listIssueEvents(ctx: Context, issueId: string, query: PageParameters) {
+  const list = `${ctx.workspaceId} history ${issueId}`;
+  const after = cursorOf(query);
+  return pageOfLog(ctx, {
+    list,
+    from: after === undefined ? 0 : Number(decodeCursor(ctx.sealing, list, after)[0]),
+    limit: query.limit ?? limitDefault,
+    read: (after) => eventsOfIssue(ctx.store, ctx.scope, issueId, after, batch),
+    wants: () => true,
+  });
+}
+
+async function pageOfLog(
+  ctx: Context,
+  part: {
+    list: string;
+    from: number;
+    limit: number;
+    /** A batch after a sequence, ascending. */
+    read(after: number): Promise<EventRow[]>;
+    wants(type: EventType): boolean;
+  },
+) {
   const data: EventEnvelope[] = [];
-  let position = await startOf(ctx, list, cursorOf(query));
+  let position = part.from;
   let more = true;
-  for (let examined = 0; data.length < limit && more && examined < examinedMax;) {
-    const rows = await eventsAfter(ctx.store, ctx.scope, position, batch);
+  for (let examined = 0; data.length < part.limit && more && examined < examinedMax;) {
+    const rows = await part.read(position);
     more = rows.length === batch;
     for (const row of rows) {
-      if (data.length === limit) {
-        more = true;
-        break;
+      examined++;
+      if (mayRead(ctx.scopes, row.type) && part.wants(row.type)) {
+        if (data.length === part.limit) {
+          more = true;
+          break;
+        }
+        data.push(renderEvent(row));
       }
       position = row.sequence;
-      examined++;
-      if (mayRead(ctx.scopes, row.type) && (!wanted || wanted.has(row.type))) data.push(renderEvent(row));
     }
   }
   return {
     data,
     pageInfo: {
       hasNextPage: more,
-      endCursor: position === 0 ? null : encodeCursor(ctx.sealing, list, [position]),
+      endCursor: position === 0 ? null : encodeCursor(ctx.sealing, part.list, [position]),
     },
   };
 }

@@ -14,7 +14,7 @@ export interface Shape {
   readonly expand: readonly (typeof expandable)[number][];
 }
 
-/** @throws ApiError validation_failed */
+/** @throws ApiError validation_failed, insufficient_scope */
 export function readShape(query: { fields?: string; expand?: string }): Shape | null {
   if (query.fields === undefined && query.expand === undefined) return null;
   const fields = query.fields?.split(',') ?? null;

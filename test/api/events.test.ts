@@ -1,0 +1,194 @@
+// The event log as the API shows it: the feed, an issue's history and the audit log carry the same events, gap-free, with actor
+// and cause, and nobody reads through them, or through `expand`, what their scopes do not open.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+
+let app: TestApp;
+let issue: Json;
+let narrow: Client;
+
+beforeAll(async () => {
+  app = await startApp();
+  issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Watched' })).json;
+  await app.call('POST', `/api/v1/issues/${issue.id}/comments`, { body: 'A secret between us' });
+  await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'high' });
+  narrow = app.clientOf(await app.mintKey(['issues:read', 'events:read']));
+});
+afterAll(() => app.stop());
+
+const feed = async (query = '', call = app.call): Promise<Json> =>
+  (await call('GET', `/api/v1/events?limit=100${query}`)).json;
+const typesOf = (events: Json[]): string[] => events.map(({ type }) => type);
+
+test('the first workspace leaves a log from sequence 1 on, without a gap, every event its own root', async () => {
+  const { data } = await feed();
+  expect(data.map(({ sequence }: Json) => sequence)).toEqual(data.map((_: Json, index: number) => index + 1));
+  expect(typesOf(data)).toEqual([
+    'workspace.created',
+    'member.added',
+    'team.created',
+    ...Array(7).fill('workflow.state_created'),
+    ...Array(3).fill('label.created'),
+    'api_key.created',
+    'issue.created',
+    'comment.added',
+    'issue.updated',
+    'api_key.created',
+  ]);
+  for (const event of data) {
+    expect(event.cause).toEqual({ rootEventId: event.id, parentRunId: null, depth: 0, path: [] });
+    expect(event.workspace_id).toBe(app.workspace.workspaceId);
+    expect(event.created_at).toBe('2026-11-20T12:00:00.000Z');
+  }
+  const created = data.find(({ type }: Json) => type === 'issue.created');
+  expect(created.actor).toEqual({
+    kind: 'api_key',
+    id: expect.stringMatching(/^key_/),
+    name: 'First key',
+    memberId: app.workspace.userId,
+  });
+  expect(created.data).toMatchObject(issue);
+  expect((await app.call('GET', `/api/v1/events/${created.id}`)).json).toEqual(created);
+});
+
+test('after takes a sequence, an event id or a cursor, and all three go on at the same place', async () => {
+  const { data } = await feed();
+  const { json: first } = await app.call('GET', '/api/v1/events?limit=5');
+  expect(first.pageInfo.hasNextPage).toBe(true);
+  for (const after of ['5', data[4].id, first.pageInfo.endCursor])
+    expect((await feed(`&after=${after}`)).data).toEqual(data.slice(5));
+  const last = await feed(`&after=${data.at(-1).sequence}`);
+  expect(last.data).toEqual([]);
+  // What comes next is found from the end of an empty page.
+  const label = (await app.call('POST', '/api/v1/labels', { name: 'later' })).json;
+  expect((await feed(`&cursor=${last.pageInfo.endCursor}`)).data).toMatchObject([{ data: { id: label.id } }]);
+  expect((await feed('&types=issue.*,comment.added')).data.map(({ type }: Json) => type)).toEqual([
+    'issue.created',
+    'comment.added',
+    'issue.updated',
+  ]);
+  for (const [query, issue] of [
+    ['after=evt_00000000000000000000000001', 'after not_found'],
+    ['types=issue.exploded', 'types invalid_enum'],
+    ['after=1&cursor=2', 'cursor conflict'],
+  ]) {
+    const { json } = await app.call('GET', `/api/v1/events?${query}`);
+    expect(json.error.details.map((detail: Json) => `${detail.path} ${detail.issue}`)).toEqual([issue]);
+  }
+});
+
+test('a token reads of the log only what its scopes open', async () => {
+  expect(new Set(typesOf((await feed('', narrow)).data))).toEqual(
+    new Set(['issue.created', 'issue.updated']),
+  );
+  const comment = (await feed()).data.find(({ type }: Json) => type === 'comment.added');
+  expect((await narrow('GET', `/api/v1/events/${comment.id}`)).status).toBe(404);
+  const history = async (call: Client): Promise<string[]> =>
+    typesOf((await call('GET', `/api/v1/issues/${issue.id}/history`)).json.data);
+  expect(await history(app.call)).toEqual(['issue.created', 'comment.added', 'issue.updated']);
+  expect(await history(narrow)).toEqual(['issue.created', 'issue.updated']);
+  expect((await narrow('GET', `/api/v1/issues/${issue.id}/history?limit=1`)).text).not.toContain('secret');
+});
+
+test('history goes on page by page and outlives the issue', async () => {
+  const seen: string[] = [];
+  for (let after: string | null = null; ;) {
+    const { json }: Json = await app.call(
+      'GET',
+      `/api/v1/issues/${issue.id}/history?limit=1${after === null ? '' : `&after=${after}`}`,
+    );
+    seen.push(...typesOf(json.data));
+    after = json.pageInfo.endCursor;
+    if (!json.pageInfo.hasNextPage) break;
+  }
+  expect(seen).toEqual(['issue.created', 'comment.added', 'issue.updated']);
+  const brief = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Brief' })).json;
+  await app.call('DELETE', `/api/v1/issues/${brief.id}`);
+  expect(typesOf((await app.call('GET', `/api/v1/issues/${brief.id}/history`)).json.data)).toEqual([
+    'issue.created',
+    'issue.deleted',
+  ]);
+});
+
+test('expand shows whole objects to those who may read them, and never a deleted one', async () => {
+  const member = (await app.call('POST', '/api/v1/members', { name: 'Ana', email: 'ana@acme.example' })).json;
+  const project = (await app.call('POST', '/api/v1/projects', { name: 'Hidden' })).json;
+  const parent = (
+    await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Doomed', description: 'gone' })
+  ).json;
+  const child = (
+    await app.call('POST', '/api/v1/issues', {
+      team: 'ENG',
+      title: 'Child',
+      assigneeId: member.id,
+      projectId: project.id,
+      parentId: parent.id,
+    })
+  ).json;
+  const path = `/api/v1/issues/${child.id}?expand=`;
+  expect((await app.call('GET', `${path}assignee,project,parent`)).json).toMatchObject({
+    assignee: { email: 'ana@acme.example' },
+    project: { status: 'backlog' },
+    parent: { description: 'gone' },
+  });
+  for (const [name, scope] of [
+    ['assignee', 'members:read'],
+    ['project', 'projects:read'],
+  ]) {
+    for (const at of [path, '/api/v1/issues?expand='])
+      expect((await narrow('GET', `${at}${name}`)).json).toMatchObject({
+        error: { code: 'insufficient_scope', message: expect.stringContaining(scope!) },
+      });
+    const wider = app.clientOf(await app.mintKey(['issues:read', scope!]));
+    expect((await wider('GET', `${path}${name}`)).status).toBe(200);
+  }
+  expect((await narrow('GET', `${path}parent`)).json.parent.description).toBe('gone');
+  await app.call('DELETE', `/api/v1/issues/${parent.id}`);
+  await app.call('DELETE', `/api/v1/members/${member.id}`);
+  expect((await app.call('GET', `${path}assignee,parent`)).json).toMatchObject({
+    assignee: { id: member.id, name: 'Ana' },
+    parent: { id: parent.id, identifier: parent.identifier },
+  });
+  const { json } = await app.call('GET', `${path}assignee,parent`);
+  expect([Object.keys(json.assignee), Object.keys(json.parent)]).toEqual([
+    ['id', 'name'],
+    ['id', 'identifier'],
+  ]);
+});
+
+test('the audit log says who did what to what, newest first, by request id', async () => {
+  const reply = await app.call('POST', '/api/v1/labels', { name: 'audited' }, { traceparent: 'nonsense' });
+  const { data } = (await app.call('GET', '/api/v1/audit-log?limit=1')).json;
+  expect(data).toMatchObject([
+    {
+      action: 'label.created',
+      actor: { memberId: app.workspace.userId },
+      target: { kind: 'label', id: reply.json.id },
+      requestId: reply.headers.get('x-request-id'),
+    },
+  ]);
+  const all = (await app.call('GET', '/api/v1/audit-log?limit=100')).json.data;
+  expect(all.map(({ sequence }: Json) => sequence)).toEqual(
+    all.map((_: Json, index: number) => all.length - index),
+  );
+  const of = async (query: string): Promise<string[]> =>
+    (await app.call('GET', `/api/v1/audit-log?limit=100&${query}`)).json.data.map(({ id }: Json) => id);
+  expect(await of(`target=${reply.json.id}`)).toEqual([data[0].id]);
+  expect(await of('action=workspace.created')).toEqual([all.at(-1).id]);
+  expect((await of(`actor=${app.workspace.userId}`)).length).toBeGreaterThan(5);
+  expect(await of('actor=usr_nobody')).toEqual([]);
+});
+
+test('events are frozen: renaming what they name does not touch them', async () => {
+  const digest = async (): Promise<string> =>
+    createHash('sha256')
+      .update(JSON.stringify((await feed()).data.slice(0, 20)))
+      .digest('hex');
+  const before = await digest();
+  const labels: Json[] = (await app.call('GET', '/api/v1/labels')).json.data;
+  await app.call('PATCH', `/api/v1/labels/${labels[0].id}`, { name: 'renamed' });
+  await app.call('PATCH', `/api/v1/members/${app.workspace.userId}`, { name: 'Renamed' });
+  await app.call('PATCH', `/api/v1/teams/${app.workspace.teamId}`, { name: 'Renamed' });
+  expect(await digest()).toBe(before);
+});
