@@ -19,7 +19,7 @@ import { issueKind, type Issue, type IssueCreate, type IssueCreated, type IssueU
 type Input = Static<typeof IssueCreate>;
 
 export async function getIssue(ctx: Context, id: string, query: { fields?: string; expand?: string }) {
-  const shape = readShape(query);
+  const shape = readShape(ctx, query);
   const shown = issueKind.wire(await getEntity(ctx, issueKind, id), ctx);
   return shape === null ? shown : (await shapeIssues(ctx, [shown], shape))[0]!;
 }
@@ -38,7 +38,7 @@ export interface IssueQuery extends PageParameters {
 }
 
 export async function listIssues(ctx: Context, query: IssueQuery) {
-  const shape = readShape(query);
+  const shape = readShape(ctx, query);
   const order = issueOrder(ctx, query.sort);
   const filters = flatFilters(ctx, query);
   const condition = filterCondition({ all: filters }, issueFilterColumns(ctx.directory));

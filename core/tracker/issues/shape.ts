@@ -1,12 +1,18 @@
 // `fields=` and `expand=`: fewer fields, or whole objects in place of references. Both are closed lists.
 import type { Context } from '../../context.ts';
 import { memberKind } from '../../identity/members/schema.ts';
-import { invalidField } from '../../lib/errors.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
 import { projectKind } from '../projects/schema.ts';
 import { IssueShown, issueKind, type ShownIssue } from './schema.ts';
 
 const shownFields = Object.keys(IssueShown.properties);
 const expandable = ['assignee', 'project', 'parent'] as const;
+/** What reading the whole object takes beside reading issues. */
+const scopeOfExpanded = {
+  assignee: 'members:read',
+  project: 'projects:read',
+  parent: 'issues:read',
+} as const;
 
 /** What of each issue a request wants to see, checked before anything is read, so that an empty page refuses it too. */
 export interface Shape {
@@ -15,7 +21,10 @@ export interface Shape {
 }
 
 /** @throws ApiError validation_failed, insufficient_scope */
-export function readShape(query: { fields?: string; expand?: string }): Shape | null {
+export function readShape(
+  { scopes }: Pick<Context, 'scopes'>,
+  query: { fields?: string; expand?: string },
+): Shape | null {
   if (query.fields === undefined && query.expand === undefined) return null;
   const fields = query.fields?.split(',') ?? null;
   if (fields?.some((name) => !shownFields.includes(name)))
@@ -23,7 +32,14 @@ export function readShape(query: { fields?: string; expand?: string }): Shape | 
   const names = query.expand?.split(',') ?? [];
   if (names.some((name) => !(expandable as readonly string[]).includes(name)))
     throw invalidField('expand', 'invalid_enum', `Expand ${expandable.join(', ')}.`);
-  return { fields, expand: expandable.filter((name) => names.includes(name)) };
+  const expand = expandable.filter((name) => names.includes(name));
+  for (const name of expand)
+    if (!scopes.has(scopeOfExpanded[name]))
+      throw new ApiError(
+        'insufficient_scope',
+        `Expanding ${name} needs the scope ${scopeOfExpanded[name]}, which the token does not have.`,
+      );
+  return { fields, expand };
 }
 
 export async function shapeIssues(
@@ -71,6 +87,7 @@ function expandReferences(
   );
 }
 
-function shownOr<E, W>(found: E | undefined, show: (found: E) => W): W | undefined {
-  return found === undefined ? undefined : show(found);
+/** Undefined for what is deleted: the reference stays as it is. */
+function shownOr<E extends object, W>(found: E | undefined, show: (found: E) => W): W | undefined {
+  return found === undefined || ('deletedAt' in found && found.deletedAt !== null) ? undefined : show(found);
 }
