@@ -33,10 +33,11 @@ export function faultOf(error: unknown): StoreError {
   if (/^SQLITE_(BUSY|LOCKED)/.test(error.code))
     return new StoreError('busy', 'The database is locked by another process.', error);
   if (error.code.startsWith('SQLITE_FULL')) return new StoreError('full', 'The disk is full.', error);
-  if (/^SQLITE_(READONLY|CANTOPEN)/.test(error.code))
+  // The shared index beside the log says in its own way that it cannot grow. A disk that turned read-only under open files
+  // refuses the write itself.
+  if (error.code.startsWith('SQLITE_IOERR_SHMSIZE'))
+    return new StoreError('full', 'The disk is full.', error);
+  if (/^SQLITE_(READONLY|CANTOPEN|IOERR_WRITE)/.test(error.code))
     return new StoreError('read_only', 'The database cannot be written.', error);
-  // The shared index beside the log grows too, and says so in its own way when it cannot.
-  if (/^SQLITE_IOERR_(WRITE|SHMSIZE)/.test(error.code))
-    return new StoreError('full', 'The disk refused a write.', error);
   return new StoreError('broken', error.message, error);
 }

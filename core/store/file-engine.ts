@@ -251,6 +251,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
     if (fault.fault !== 'busy') return failAll(fault);
     const late = queue.filter((job) => now - job.sinceMs >= busyWaitMs);
     queue = queue.filter((job) => now - job.sinceMs < busyWaitMs);
+    if (late.length > 0) refused = { fault, atMs: now };
     for (const job of late) job.reject(fault);
     goOn(busyRetryMs);
     busyRetryMs = Math.min(busyRetryMs * 2, busyRetryMsMax);
@@ -285,7 +286,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
     if (scheduled) return;
     scheduled = true;
     const gatherMs =
-      last.jobs > 1 ? last.endedMs + Math.min(last.tookMs*Number(process.env.GF??1), Number(process.env.GM??2)) - performance.now() : 0;
+      last.jobs > 1 ? last.endedMs + Math.min(last.tookMs, gatherMsMax) - performance.now() : 0;
     if (delayMs > 0 || gatherMs >= 0.5) setTimeout(flush, Math.max(delayMs, gatherMs));
     else setImmediate(flush);
   };

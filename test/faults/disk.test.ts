@@ -1,0 +1,199 @@
+// Fault matrix 3, 6 and 7: a disk that fails a sync, is full, or takes no writes. Nothing is acknowledged that is not
+// there, reads go on, and what can mend itself does.
+import { afterEach, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp, type Reply } from '../app.ts';
+import { checkOracle, everything } from './oracle.ts';
+import { clientOf } from './server.ts';
+
+const main = join(import.meta.dir, '../../core/main.ts');
+const run = (...command: string[]): boolean => Bun.spawnSync(command).exitCode === 0;
+const hasStrace = Bun.which('strace') !== null;
+
+const parent = mkdtempSync(join(tmpdir(), 'tatami-disk-'));
+const canMount = ((): boolean => {
+  const probe = join(parent, 'probe');
+  mkdirSync(probe);
+  return (
+    process.platform === 'linux' &&
+    run('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tatami', probe) &&
+    run('umount', probe)
+  );
+})();
+const mounted: string[] = [];
+afterEach(() => {
+  for (const dir of mounted.splice(0)) run('umount', '-l', dir);
+  rmSync(parent, { recursive: true, force: true });
+  mkdirSync(parent);
+});
+
+test.skipIf(!canMount)(
+  'a full disk: writes are 507 storage_full, reads 200, and freed space is enough to go on (needs mount)',
+  async () => {
+    const dir = join(parent, 'full');
+    mkdirSync(dir);
+    expect(run('mount', '-t', 'tmpfs', '-o', 'size=8m', 'tatami', dir)).toBe(true);
+    mounted.push(dir);
+    const app = await startApp({ dataDir: dir });
+    writeFileSync(join(dir, 'ballast'), Buffer.alloc(3 * 1024 * 1024));
+    const acked = new Map<string, string>();
+    const create = async (name: string): Promise<Reply> => {
+      const reply = await app.call(
+        'POST',
+        '/api/v1/issues',
+        { team: 'ENG', title: name, description: 'x'.repeat(20_000) },
+        { 'idempotency-key': name },
+      );
+      if (reply.status === 201) acked.set(name, reply.json.id);
+      return reply;
+    };
+    const refused: string[] = [];
+    for (let n = 0; n < 400 && refused.length < 5; n++) {
+      const reply = await create(`n-${n}`);
+      if (reply.status === 201) continue;
+      expect([reply.status, reply.json.error.code, reply.headers.has('retry-after')]).toEqual([
+        507,
+        'storage_full',
+        false,
+      ]);
+      refused.push(`n-${n}`);
+      expect((await app.call('GET', '/api/v1/issues?limit=5')).status).toBe(200);
+    }
+    expect(refused).toHaveLength(5);
+    expect(acked.size).toBeGreaterThan(10);
+    expect((await app.call('GET', '/readyz')).json).toMatchObject({ status: 'degraded', store: false });
+
+    rmSync(join(dir, 'ballast'));
+    for (const name of refused) expect((await create(name)).status).toBe(201);
+    expect((await app.call('GET', '/readyz')).json).toMatchObject({ status: 'ready', store: true });
+    expect((await checkOracle(app.call, acked)).length).toBe(acked.size);
+    await app.stop();
+
+    const again = await startApp({ dataDir: dir }, app.workspace);
+    expect((await checkOracle(again.call, acked)).length).toBe(acked.size);
+    await again.stop();
+  },
+  30_000,
+);
+
+interface Broken {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** A server on whose log or log head a system call fails. */
+async function startFailing(dir: string, inject: string): Promise<Broken> {
+  const child = Bun.spawn(
+    [
+      ...[
+        'strace',
+        '-f',
+        '-qq',
+        '-o',
+        '/dev/null',
+        '-e',
+        `trace=${inject.split(':')[0]}`,
+        '-e',
+        `inject=${inject}`,
+      ],
+      ...['-P', join(dir, 'tatami.db-wal'), '-P', join(dir, 'log-head')],
+      ...[process.execPath, main, 'serve', '--data-dir', dir, '--port', '0', '--rate-limit', 'off', '--json'],
+    ],
+    { stdout: 'pipe', stderr: 'ignore' },
+  );
+  const { value } = await child.stdout.getReader().read();
+  if (!value) throw new Error('the server did not start');
+  return {
+    url: JSON.parse(new TextDecoder().decode(value)).url,
+    async stop() {
+      // strace would keep the signal for itself.
+      process.kill(Number(readFileSync(join(dir, 'lock'), 'utf8')), 'SIGTERM');
+      await child.exited;
+    },
+  };
+}
+
+test.skipIf(!hasStrace).each([
+  ['the log cannot be synced', 'fsync:error=EIO:when=4'],
+  ['the head of the log cannot be synced', 'fdatasync:error=EIO:when=4'],
+])(
+  '%s: from then on nothing is acknowledged, reads go on, and a new start holds what was (needs strace)',
+  async (_, inject) => {
+    const dir = join(parent, 'sync');
+    const app = await startApp({ dataDir: dir });
+    await app.stop();
+    const failing = await startFailing(dir, inject);
+    const call = clientOf(failing.url, app.workspace.apiKey);
+    const acked = new Map<string, string>();
+    const statuses: number[] = [];
+    for (let n = 0; n < 12; n++) {
+      const reply = await call(
+        'POST',
+        '/api/v1/issues',
+        { team: 'ENG', title: `n-${n}` },
+        { 'idempotency-key': `n-${n}` },
+      );
+      statuses.push(reply.status);
+      if (reply.status === 201) acked.set(`n-${n}`, reply.json.id);
+      else expect(reply.json.error.code).toBe('unavailable');
+    }
+    // The one failed sync ends writing for good, although every later one would work.
+    const firstRefusal = statuses.indexOf(503);
+    expect(firstRefusal).toBeGreaterThan(0);
+    expect(new Set(statuses.slice(firstRefusal))).toEqual(new Set([503]));
+    expect((await call('GET', '/api/v1/issues')).status).toBe(200);
+    expect((await call('GET', '/readyz')).status).toBe(503);
+    await failing.stop();
+
+    const again = await startApp({ dataDir: dir }, app.workspace);
+    for (let n = 0; n < 12; n++) {
+      const reply = await again.call(
+        'POST',
+        '/api/v1/issues',
+        { team: 'ENG', title: `n-${n}` },
+        { 'idempotency-key': `n-${n}` },
+      );
+      expect(reply.status).toBe(201);
+      const before = acked.get(`n-${n}`);
+      if (before !== undefined) expect(reply.json.id).toBe(before);
+      acked.set(`n-${n}`, reply.json.id);
+    }
+    expect((await checkOracle(again.call, acked)).length).toBe(12);
+    await again.stop();
+  },
+  30_000,
+);
+
+test.skipIf(!hasStrace)(
+  'a disk that takes no writes for a while: 503 without a trace of the refused, reads 200, then it goes on (needs strace)',
+  async () => {
+    const dir = join(parent, 'read-only');
+    const app = await startApp({ dataDir: dir });
+    await app.stop();
+    const failing = await startFailing(dir, 'pwrite64:error=EROFS:when=60..260');
+    const call = clientOf(failing.url, app.workspace.apiKey);
+    const acked = new Map<string, string>();
+    const seen = new Set<number>();
+    for (let n = 0; n < 600 && !(seen.has(503) && acked.has(`n-${n - 3}`)); n++) {
+      const reply = await call(
+        'POST',
+        '/api/v1/issues',
+        { team: 'ENG', title: `n-${n}` },
+        { 'idempotency-key': `n-${n}` },
+      );
+      seen.add(reply.status);
+      if (reply.status === 201) acked.set(`n-${n}`, reply.json.id);
+      else expect((await call('GET', '/api/v1/issues?limit=1')).status).toBe(200);
+    }
+    expect(seen).toEqual(new Set([201, 503]));
+    expect((await checkOracle(call, acked)).length).toBe(acked.size);
+    await failing.stop();
+    const again = await startApp({ dataDir: dir }, app.workspace);
+    expect((await everything(again.call, '/issues')).length).toBe(acked.size);
+    expect(readdirSync(dir)).toContain('log-head');
+    await again.stop();
+  },
+  30_000,
+);
