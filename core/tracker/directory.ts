@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Change } from '../changes/change.ts';
 import type { Directory, LabelRef, MemberRef, NameRef, StateRef, TeamRef } from '../context.ts';
 import { invalidField } from '../lib/errors.ts';
+import { isDay } from '../lib/filter.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
@@ -149,7 +150,5 @@ export function requireMember(directory: Directory, path: string, id: string | n
 /** @throws ApiError validation_failed (invalid_format) for days that no calendar has */
 export function requireDay(path: string, day: string | null): void {
   if (day === null) return;
-  const time = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day)
-    throw invalidField(path, 'invalid_format', `${day} is not a day of the calendar.`);
+  if (!isDay(day)) throw invalidField(path, 'invalid_format', `${day} is not a day of the calendar.`);
 }
