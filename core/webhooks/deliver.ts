@@ -8,13 +8,14 @@ import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { Log } from '../lib/log.ts';
 import type { Sealing } from '../lib/sealing.ts';
+import type { Row } from '../store/statement.ts';
 import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
 import { attempt, type Attempted } from './attempt.ts';
 import {
+  claimHeldBackOp,
   findDelivery,
   moveDeliveryOp,
   recordAttemptOp,
-  releaseHeldBackOp,
   type DeliveryMove,
   type DeliveryRow,
 } from './deliveries/rows.ts';
@@ -28,7 +29,7 @@ import type { Subscriptions } from './subscriptions.ts';
 
 /** Payloads kept for first attempts, in characters; what finds no room is read from the log again. */
 const freshCharactersMax = 32 * 1024 * 1024;
-const releaseAgainMs = 1_000;
+const fillAgainMs = 1_000;
 /** Attempts under way get this long when the process is asked to stop. */
 const stopGraceMs = 5_000;
 
@@ -53,11 +54,16 @@ export interface Fresh {
   readonly message: Message;
 }
 
+export interface Added extends Fresh {
+  /** What its `WorkQueue.add` returned. */
+  readonly rows: readonly Row[];
+}
+
 export interface Deliverer {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /** Spares the first attempt of a delivery its reads. */
-  remember(fresh: Fresh): void;
-  /** Makes held back deliveries due as far as their endpoint has room. Never fails; it tries again. */
+  /** Takes over new deliveries, for which their lanes have room; their first attempt is spared its reads. */
+  adopt(scope: Scope, added: readonly Added[], queue: WorkQueue): void;
+  /** Takes over what is held back for an endpoint, as far as it has room. Never fails; it tries again. */
   fillLane(scope: Scope, endpointId: string, queue: WorkQueue): Promise<void>;
   /** Which deliveries are being attempted. */
   active(): ReadonlySet<string>;
@@ -72,6 +78,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     sizeCalculation: ({ message }) => message.payload.length + 500,
   });
   const active = new Set<string>();
+  /** Deliveries that hold their place in a lane already, with their endpoint. */
+  const placed = new Map<string, string>();
   const stopping = new AbortController();
 
   const messageFor = async (scope: Scope, delivery: DeliveryRow): Promise<Message | undefined> => {
@@ -166,49 +174,86 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     return healths.isHopeless(endpointId, nowMs) ? 'Nothing but failed deliveries for 120 hours.' : null;
   };
 
+  const place = (scope: Scope, endpointId: string, rows: readonly Row[], queue: WorkQueue): void => {
+    // The others were stored unleased, for want of room in the queue: they are claimed when it has some.
+    for (const { id } of rows.filter((row) => Number(row.due_at) < neverMs)) {
+      placed.set(String(id), endpointId);
+      lanes.take(endpointId);
+    }
+    queue.adopt(scope, rows);
+  };
+
   const fillLane = async (scope: Scope, endpointId: string, queue: WorkQueue): Promise<void> => {
     const room = lanes.room(endpointId);
     if (room === 0 || stopping.signal.aborted) return;
     // Said before the look, so that what is held back meanwhile is not forgotten.
     lanes.noteNoneHeldBack(endpointId);
     try {
-      const outcome = await store.commit([releaseHeldBackOp(scope, endpointId, clock.nowMs(), room)]);
-      if (!outcome.ok || (outcome.rows[0]?.length ?? 0) > 0) lanes.noteHeldBack(endpointId);
-      queue.wake();
+      const outcome = await store.commit([claimHeldBackOp(queue, scope, endpointId, clock.nowMs(), room)]);
+      const rows = outcome.ok ? outcome.rows[0]! : [];
+      if (!outcome.ok || rows.length === room) lanes.noteHeldBack(endpointId);
+      place(scope, endpointId, rows, queue);
     } catch (error) {
-      options.log('warn', 'held back deliveries could not be released', { endpointId, error: String(error) });
+      options.log('warn', 'held back deliveries could not be taken over', {
+        endpointId,
+        error: String(error),
+      });
       lanes.noteHeldBack(endpointId);
-      clock.after(releaseAgainMs, () => void fillLane(scope, endpointId, queue));
+      clock.after(fillAgainMs, () => void fillLane(scope, endpointId, queue));
+    }
+  };
+
+  /** From here on the delivery holds a place in its lane, which it gives up at the end. */
+  const performPlaced = async (
+    item: WorkItem,
+    queue: WorkQueue,
+    delivery: DeliveryRow,
+    message: Message | undefined,
+  ): Promise<void> => {
+    const { scope } = item;
+    const endpointId = delivery.endpoint_id;
+    if (!(await subscriptions.enabled(scope, endpointId))) return void (await cancel(item, queue, delivery));
+    await healths.load(scope, endpointId);
+    if (!(await lanes.enter(endpointId))) return;
+    active.add(item.id);
+    try {
+      await deliver(item, queue, delivery, message);
+    } finally {
+      active.delete(item.id);
+      lanes.leave(endpointId);
     }
   };
 
   return {
     async perform(item, queue) {
-      const { scope } = item;
-      const remembered = fresh.get(item.id);
-      fresh.delete(item.id);
-      const delivery = remembered?.delivery ?? (await store.readOne(scope, findDelivery, { id: item.id }));
-      if (!delivery) return void (await store.commit([queue.finish(item)]));
-      const endpointId = delivery.endpoint_id;
-      if (!healths.isLoaded(endpointId)) await healths.load(scope, endpointId);
-      if (!lanes.hold(endpointId)) {
-        await store.commit([queue.defer(item, neverMs)]);
-        lanes.noteHeldBack(endpointId);
-        return fillLane(scope, endpointId, queue);
-      }
-      const admitted = await lanes.enter(endpointId);
+      const { scope, id } = item;
+      const remembered = fresh.get(id);
+      fresh.delete(id);
+      let endpointId = placed.get(id);
+      placed.delete(id);
       try {
-        if (!admitted) return;
-        active.add(item.id);
-        await deliver(item, queue, delivery, remembered?.message);
+        const delivery = remembered?.delivery ?? (await store.readOne(scope, findDelivery, { id }));
+        if (!delivery) return void (await store.commit([queue.finish(item)]));
+        if (endpointId === undefined && !lanes.hold(delivery.endpoint_id)) {
+          await store.commit([queue.defer(item, neverMs)]);
+          lanes.noteHeldBack(delivery.endpoint_id);
+          return await fillLane(scope, delivery.endpoint_id, queue);
+        }
+        endpointId = delivery.endpoint_id;
+        await performPlaced(item, queue, delivery, remembered?.message);
       } finally {
-        active.delete(item.id);
-        if (admitted) lanes.leave(endpointId);
-        lanes.drop(endpointId);
-        await fillLane(scope, endpointId, queue);
+        if (endpointId !== undefined) {
+          lanes.drop(endpointId);
+          await fillLane(scope, endpointId, queue);
+        }
       }
     },
-    remember: (one) => void fresh.set(one.delivery.id, one),
+    adopt(scope, added, queue) {
+      for (const { delivery, message, rows } of added) {
+        fresh.set(delivery.id, { delivery, message });
+        place(scope, delivery.endpoint_id, rows, queue);
+      }
+    },
     fillLane,
     active: () => active,
     stop() {

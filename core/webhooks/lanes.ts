@@ -21,6 +21,8 @@ interface Lane {
 export interface Lanes {
   /** Counts a delivery as held in memory; false when there is no room, and it must be held back. */
   hold(endpointId: string): boolean;
+  /** Counts one that `free` or `room` found room for. */
+  take(endpointId: string): void;
   /** How many more deliveries there is room for. */
   free(endpointId: string): number;
   /** Waits for a slot, to be left again; false, without one, once the lanes are closed. */
@@ -62,12 +64,15 @@ export function createLanes(): Lanes {
       next(true);
     }
   };
+  const take = (endpointId: string): void => {
+    of(endpointId).held++;
+    heldByAll++;
+  };
   return {
+    take,
     hold(endpointId) {
-      const lane = of(endpointId);
-      if (lane.held >= limit()) return false;
-      lane.held++;
-      heldByAll++;
+      if (of(endpointId).held >= limit()) return false;
+      take(endpointId);
       return true;
     },
     free: (endpointId) => Math.max(0, limit() - (lanes.get(endpointId)?.held ?? 0)),

@@ -51,11 +51,8 @@ export function createPlanner(options: {
     return {
       ops,
       committed(rows) {
-        for (const { fresh } of adopted) deliverer.remember(fresh);
-        queue.adopt(
-          scope,
-          adopted.flatMap(({ at }) => rows[at] ?? []),
-        );
+        const added = adopted.map(({ at, fresh }) => ({ ...fresh, rows: rows[at] ?? [] }));
+        deliverer.adopt(scope, added, queue);
         for (const endpointId of heldBack) {
           lanes.noteHeldBack(endpointId);
           // Its lane may have emptied since the plan, and then nobody else looks.

@@ -7,10 +7,9 @@ import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { FilterFields } from '../lib/filter.ts';
-import { systemStatement } from '../store/statement.ts';
-import type { Scope } from '../store/store.ts';
+import { scopeOf, type Scope } from '../store/store.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
-import { releaseHeldBackOp } from './deliveries/rows.ts';
+import { withHeldBack } from './deliveries/rows.ts';
 import { createDeliverer } from './deliver.ts';
 import { endpointRoutes } from './endpoints/routes.ts';
 import { createDisable } from './disable.ts';
@@ -22,12 +21,6 @@ import { createSubscriptions } from './subscriptions.ts';
 
 /** Work rows in memory; the attempts in flight are bounded per endpoint. */
 const concurrentDeliveries = 2_000;
-
-const releaseAll = systemStatement(
-  'deliveries.release_all',
-  'what was held back for want of room in memory is looked at again at start, in all workspaces',
-  "UPDATE due_work SET due_at = :now WHERE kind = 'delivery' AND due_at = :never",
-);
 
 export interface Webhooks {
   readonly routes: readonly Route[];
@@ -80,6 +73,7 @@ export function createWebhooks(options: {
     store,
     name: 'webhooks',
     log,
+    listens: subscriptions.listens,
     plan: createPlanner({ clock, ids, baseUrl: services.baseUrl, subscriptions, lanes, deliverer, queue }),
   });
 
@@ -88,8 +82,6 @@ export function createWebhooks(options: {
     for (const { kind, before, after } of changes) {
       if (kind !== endpointKind.name || before === null) continue;
       if (isForgiven(before as Endpoint, after as Endpoint)) healths.forgive(after.id);
-      // What was held back for it may be due now.
-      queue.wake();
     }
   });
 
@@ -99,15 +91,16 @@ export function createWebhooks(options: {
         checkUrl: egress.checkUrl,
         filterFields,
         forgiveOp: healths.forgiveOp,
-        releaseOp: (scope, id) => releaseHeldBackOp(scope, id, clock.nowMs(), 10_000_000),
       }),
       ...deliveryRoutes({ active: deliverer.active, queue }),
     ],
     async start() {
-      await store.commit([
-        { statement: releaseAll, params: { now: clock.nowMs(), never: neverMs }, scope: null },
-      ]);
+      const heldBack = await store.readSystem(withHeldBack, { never: neverMs });
       await queue.start();
+      for (const row of heldBack) {
+        lanes.noteHeldBack(row.endpoint_id);
+        void deliverer.fillLane(scopeOf(row.workspace_id), row.endpoint_id, queue);
+      }
       await consumer.start();
     },
     async settled() {

@@ -21,6 +21,8 @@ export interface Subscriber {
 }
 
 export interface Subscriptions {
+  /** Whether any endpoint listens to any event. */
+  listens(scope: Scope): Promise<boolean>;
   subscribers(scope: Scope, eventType: string): Promise<readonly Subscriber[]>;
   /** Undefined when deleted or disabled. */
   enabled(scope: Scope, endpointId: string): Promise<Endpoint | undefined>;
@@ -77,6 +79,7 @@ export function createSubscriptions(options: {
   };
 
   return {
+    listens: async (scope) => (await of(scope)).byType.size > 0,
     subscribers: async (scope, eventType) => (await of(scope)).byType.get(eventType) ?? none,
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
     moveAlong(workspaceId, changes) {

@@ -1,6 +1,6 @@
 // Delivery and attempt rows, and the health of an endpoint: the machinery's own, written in the batch that moves the work.
 import { neverMs, type WorkQueue } from '../../events/work.ts';
-import { tenantStatement } from '../../store/statement.ts';
+import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
 export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
@@ -57,13 +57,22 @@ export const attemptsOf = tenantStatement<{
   `SELECT number, at, latency_ms, status_code, error, request_headers_json, response_headers_json, response_body, truncated
    FROM attempts WHERE workspace_id = :ws AND delivery_id = :deliveryId ORDER BY number`,
 );
-const releaseHeldBack = tenantStatement(
-  'deliveries.release_held_back',
-  `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND id IN (
+/** What `claimHeldBackOp` returns is for `WorkQueue.adopt`. */
+const claimHeldBack = tenantStatement<{ id: string; epoch: number; due_at: number }>(
+  'deliveries.claim_held_back',
+  `UPDATE due_work SET due_at = :now, lease_until = :leaseUntil, lease_owner = :owner, epoch = epoch + 1
+   WHERE workspace_id = :ws AND id IN (
      SELECT d.id FROM deliveries AS d JOIN due_work AS w ON w.workspace_id = :ws AND w.id = d.id
      WHERE d.workspace_id = :ws AND d.endpoint_id = :endpointId AND d.status IN ('pending', 'retrying') AND w.due_at = :never
      ORDER BY d.sequence LIMIT :limit)
-   RETURNING id`,
+   RETURNING id, epoch, CASE WHEN lease_until > 0 THEN due_at ELSE :never END AS due_at`,
+);
+export const withHeldBack = systemStatement<{ workspace_id: string; endpoint_id: string }>(
+  'deliveries.with_held_back',
+  'at start, held back deliveries of all workspaces are looked for',
+  `SELECT DISTINCT d.workspace_id, d.endpoint_id FROM due_work AS w
+   JOIN deliveries AS d ON d.workspace_id = w.workspace_id AND d.id = w.id
+   WHERE w.kind = 'delivery' AND w.due_at = :never AND w.lease_owner IS NULL`,
 );
 
 export interface EndpointHealth {
@@ -160,9 +169,23 @@ export function recordAttemptOp(scope: Scope, deliveryId: string, attempt: Attem
   });
 }
 
-/** Makes up to `limit` held back deliveries of an endpoint due. */
-export function releaseHeldBackOp(scope: Scope, endpointId: string, nowMs: number, limit: number): Op {
-  return tenantOp(scope, releaseHeldBack, { endpointId, now: nowMs, never: neverMs, limit });
+/** Takes over up to `limit` held back deliveries of an endpoint, oldest first; they become due where the queue is full. */
+export function claimHeldBackOp(
+  queue: WorkQueue,
+  scope: Scope,
+  endpointId: string,
+  nowMs: number,
+  limit: number,
+): Op {
+  const leaseUntil = queue.leaseUntil(nowMs);
+  return tenantOp(scope, claimHeldBack, {
+    endpointId,
+    limit,
+    leaseUntil,
+    owner: leaseUntil > 0 ? queue.owner : null,
+    now: nowMs,
+    never: neverMs,
+  });
 }
 
 export function writeHealthOp(scope: Scope, endpointId: string, health: EndpointHealth): Op {

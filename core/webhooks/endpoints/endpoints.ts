@@ -19,8 +19,6 @@ export interface EndpointRules {
   filterFields(eventType: string): FilterFields;
   /** Forgets an endpoint's failures. */
   forgiveOp(scope: Scope, endpointId: string): Op;
-  /** Makes deliveries that were held back due, to be made or canceled. */
-  releaseOp(scope: Scope, endpointId: string): Op;
 }
 
 export function listEndpoints(ctx: Context, page: PageParameters) {
@@ -95,22 +93,12 @@ export async function updateEndpoint(
     { ...patch, ...(patch.events === undefined ? {} : { namespaces }), ...reason },
     ifMatch,
   );
-  if (set.changes.length === 0) return set;
-  const forgiven = isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [];
-  return {
-    ...set,
-    ops: [...(patch.enabled === undefined ? [] : [rules.releaseOp(ctx.scope, id)]), ...forgiven],
-  };
+  if (set.changes.length === 0 || !isForgiven(endpoint, next)) return set;
+  return { ...set, ops: [rules.forgiveOp(ctx.scope, id)] };
 }
 
-export async function deleteEndpoint(
-  ctx: Context,
-  id: string,
-  ifMatch: number | null,
-  rules: EndpointRules,
-): Promise<ChangeSet> {
-  const set = removed(ctx, endpointKind, await getEntity(ctx, endpointKind, id), ifMatch);
-  return { ...set, ops: [rules.releaseOp(ctx.scope, id)] };
+export async function deleteEndpoint(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+  return removed(ctx, endpointKind, await getEntity(ctx, endpointKind, id), ifMatch);
 }
 
 /**

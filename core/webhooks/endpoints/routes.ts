@@ -73,7 +73,7 @@ export function endpointRoutes(rules: EndpointRules): Route[] {
       limit: 'write',
       params,
       responses: { 204: null },
-      write: (ctx, { params, ifMatch }) => deleteEndpoint(ctx, params.id, ifMatch, rules),
+      write: (ctx, { params, ifMatch }) => deleteEndpoint(ctx, params.id, ifMatch),
     }),
   ];
 }
