@@ -23,6 +23,8 @@ const groupJobsMax = 128;
 const busyWaitMs = 2_000;
 /** The lock is tried again after 1 ms, then half as often each time, down to this. */
 const busyRetryMsMax = 16;
+/** For so long after a write was refused the store counts as not writable; then the next write finds out. */
+const refusedMs = 5_000;
 const composedMax = 500;
 /**
  * Under load the next group waits as long as the last one took, at most this, so that more jobs share its sync. A writer
@@ -135,6 +137,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
   let broken: StoreError | null = null;
   let idle: (() => void) | null = null;
   let busyRetryMs = 1;
+  let refused: { fault: StoreError; atMs: number } | null = null;
 
   /** Runs one job inside the open group; false rows mean it was undone. */
   const runJob = (job: Job, chain: ReturnType<typeof createHash>, touched: Set<string>): CommitOutcome => {
@@ -212,11 +215,13 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
         commitGroup.run();
         head = next;
         options.logHead.write(head);
+        refused = null;
       } else commitGroup.run();
       const endedMs = performance.now();
       last = { jobs: group.length, endedMs, tookMs: endedMs - startedMs };
     } catch (error) {
       const fault = abandon(faultOf(error));
+      refused = { fault, atMs: performance.now() };
       for (const job of group) job.reject(fault);
       // After a failed sync nobody knows what reached the disk: no later write may claim to be durable.
       if (fault.fault === 'broken') {
@@ -271,6 +276,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
   };
 
   const failAll = (fault: StoreError): void => {
+    refused = { fault, atMs: performance.now() };
     const failed = queue;
     queue = [];
     for (const job of failed) job.reject(fault);
@@ -322,7 +328,11 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
       });
     },
     onEvents: (listener) => void listeners.push(listener),
-    status: () => ({ writable: !broken && !closed, reason: broken?.message ?? null }),
+    status() {
+      const recent = refused && performance.now() - refused.atMs < refusedMs ? refused.fault : null;
+      const fault = broken ?? recent;
+      return { writable: !fault && !closed, reason: fault?.message ?? null };
+    },
     close: () => (closed ??= finish()),
   };
 }

@@ -1,0 +1,72 @@
+// Fault matrix 12 in full length: another process sits on the write lock of a real server for 0.1, 1 and 10 seconds.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp, type Client } from '../app.ts';
+import { clientOf, startServer, type Server } from './server.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'tatami-lock-'));
+let server: Server;
+let call: Client;
+
+beforeAll(async () => {
+  const app = await startApp({ dataDir: dir });
+  await app.stop();
+  server = await startServer(dir);
+  call = clientOf(server.url, app.workspace.apiKey);
+});
+afterAll(async () => {
+  server.child.kill('SIGTERM');
+  await server.child.exited;
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test.each([
+  [100, 201],
+  [1_000, 201],
+  [10_000, 503],
+])(
+  'held for %i ms, a write is answered %i, reads go on, and nothing stays locked',
+  async (holdMs, expected) => {
+    const holder = Bun.spawn(
+      [process.execPath, join(import.meta.dir, 'hold-lock.ts'), join(dir, 'tatami.db'), String(holdMs), '1'],
+      { stdout: 'pipe' },
+    );
+    await holder.stdout.getReader().read();
+    let held = true;
+    const statuses: number[] = [];
+    // Each writer sends again at once, so that the lock is asked for all the time.
+    const writer = async (): Promise<void> => {
+      while (held) {
+        const { status, json, headers } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
+        statuses.push(status);
+        if (status === 201) continue;
+        expect([status, json.error.code, headers.has('retry-after')]).toEqual([503, 'unavailable', false]);
+      }
+    };
+    const latenciesMs: number[] = [];
+    const reader = async (): Promise<void> => {
+      while (held) {
+        const startedMs = performance.now();
+        expect((await call('GET', '/api/v1/issues?limit=1')).status).toBe(200);
+        latenciesMs.push(performance.now() - startedMs);
+        await Bun.sleep(5);
+      }
+    };
+    const load = Promise.all([writer(), writer(), reader()]);
+    await holder.exited;
+    held = false;
+    await load;
+    expect(statuses).toContain(expected);
+    if (expected === 201) expect(statuses).not.toContain(503);
+    // The event loop never waits with the writers: no read took anywhere near as long as they did.
+    latenciesMs.sort((a, b) => a - b);
+    console.info(
+      `      ${latenciesMs.length} reads, p50 ${latenciesMs[latenciesMs.length >> 1]?.toFixed(1)} ms, worst ${latenciesMs.at(-1)?.toFixed(1)} ms`,
+    );
+    expect(latenciesMs[Math.floor(latenciesMs.length * 0.99)]).toBeLessThan(100);
+    expect((await call('POST', '/api/v1/issues', { team: 'ENG', title: 'after' })).status).toBe(201);
+  },
+  30_000,
+);
