@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { readConfig, type Flags } from '../core/config.ts';
 import { createWorkspace, type FirstWorkspace } from '../core/identity/workspace/first-workspace.ts';
 import type { Clock } from '../core/lib/clock.ts';
+import type { Resolve } from '../core/lib/egress/egress.ts';
 import type { Log, LogLevel } from '../core/lib/log.ts';
 import { serve, type Tatami } from '../core/serve.ts';
 
@@ -85,6 +86,8 @@ export interface TestAppOptions {
   readonly flags?: Flags;
   readonly clock?: TestClock;
   readonly dataDir?: string;
+  /** DNS of webhook receivers. */
+  readonly resolve?: Resolve;
 }
 
 /** Rate limits are off unless `flags` say otherwise. The data directory is removed by `stop`, not by `restart`. */
@@ -94,7 +97,12 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
   const logs: LogEntry[] = [];
   const log: Log = (level, message, fields: object = {}) => void logs.push({ level, message, fields });
   const flags: Flags = { rateLimit: 'off', port: '0', ...options.flags, dataDir };
-  const tatami = await serve({ config: readConfig(flags, {}), log, clock });
+  const tatami = await serve({
+    config: readConfig(flags, {}),
+    log,
+    clock,
+    ...(options.resolve ? { resolve: options.resolve } : {}),
+  });
   const add = (name: string, teamKey: string): Promise<FirstWorkspace> =>
     createWorkspace(tatami.services, tatami.committer, {
       name,
