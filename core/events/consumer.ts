@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 import type { EventRow } from './event.ts';
-import { eventsAfter } from './log.ts';
+import { eventsAfter, lastSequence } from './log.ts';
 
 const pageEvents = 200;
 /** Without matches the cursor is only moved in the database this often (events): re-reading what matched nothing is harmless. */
@@ -43,6 +43,8 @@ export function createConsumer(options: {
   store: Store;
   name: string;
   log: Log;
+  /** Whether anybody in the workspace listens to any event now; if not, events are passed over unread. */
+  listens(scope: Scope): Promise<boolean>;
   /** The work that a page of events, in order, makes. */
   plan(scope: Scope, events: readonly EventRow[]): Promise<Plan>;
 }): Consumer {
@@ -64,6 +66,13 @@ export function createConsumer(options: {
   /** One page; false when there was nothing to read. */
   const step = async (scope: Scope): Promise<boolean> => {
     const from = await position(scope);
+    // First the end of the log, then whether anybody listens: who begins to listen in between misses nothing.
+    const end = await lastSequence(store, scope);
+    if (end === from.at) return false;
+    if (end - from.stored < idleCursorEvents && !(await options.listens(scope))) {
+      from.at = end;
+      return true;
+    }
     const events = await eventsAfter(store, scope, from.at, pageEvents);
     const last = events.at(-1);
     if (!last) return false;

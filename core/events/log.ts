@@ -84,24 +84,58 @@ export async function lastSequence(store: Store, scope: Scope): Promise<number> 
   return (await store.readOne(scope, last))?.sequence ?? 0;
 }
 
-function fromRow(scope: Scope, row: StoredEvent): EventRow {
-  return {
-    id: row.id,
-    type: row.type as EventType,
-    workspaceId: scope.workspaceId,
-    sequence: row.sequence,
-    createdAt: row.created_at,
-    entityKind: row.entity_kind,
-    entityId: row.entity_id,
-    issueId: row.issue_id,
-    actor: JSON.parse(row.actor_json),
-    cause: JSON.parse(row.cause_json),
-    requestId: row.request_id,
-    traceparent: row.traceparent,
-    data: JSON.parse(row.data_json),
-    number: row.number,
-  };
+/** The JSON of an event is parsed when it is asked for: most readers look at the type and go on. */
+class StoredEventRow implements EventRow {
+  readonly #row: StoredEvent;
+  #data: EventRow['data'] | undefined;
+  readonly workspaceId: string;
+
+  constructor(scope: Scope, row: StoredEvent) {
+    this.#row = row;
+    this.workspaceId = scope.workspaceId;
+  }
+  get id(): string {
+    return this.#row.id;
+  }
+  get type(): EventType {
+    return this.#row.type as EventType;
+  }
+  get sequence(): number {
+    return this.#row.sequence;
+  }
+  get createdAt(): number {
+    return this.#row.created_at;
+  }
+  get entityKind(): string {
+    return this.#row.entity_kind;
+  }
+  get entityId(): string {
+    return this.#row.entity_id;
+  }
+  get issueId(): string | null {
+    return this.#row.issue_id;
+  }
+  get actor(): EventRow['actor'] {
+    return JSON.parse(this.#row.actor_json);
+  }
+  get cause(): EventRow['cause'] {
+    return JSON.parse(this.#row.cause_json);
+  }
+  get requestId(): string | null {
+    return this.#row.request_id;
+  }
+  get traceparent(): string | null {
+    return this.#row.traceparent;
+  }
+  get data(): EventRow['data'] {
+    return (this.#data ??= JSON.parse(this.#row.data_json) as EventRow['data']);
+  }
+  get number(): number | null {
+    return this.#row.number;
+  }
 }
+
+const fromRow = (scope: Scope, row: StoredEvent): EventRow => new StoredEventRow(scope, row);
 
 const numberOf = tenantStatement<{ number: number }>(
   'events.number_of',

@@ -276,10 +276,9 @@ export function createKernel(options: KernelOptions): Kernel {
         const status = set.status ?? (set.body === undefined ? 204 : successStatus);
         const text = body === undefined ? null : JSON.stringify(body);
         const headers: HeaderBag = {};
-        const version =
-          set.changes.length === 1
-            ? set.changes[0]!.after.version
-            : (body as { version?: number } | undefined)?.version;
+        const { id, version: shown } = (body ?? {}) as { id?: string; version?: number };
+        // A creation may show less than the whole object, but not another one.
+        const version = shown ?? set.changes.find((change) => change.id === id)?.after.version;
         if (text !== null && version !== undefined) headers.etag = etagOf(version, text);
         if (set.location !== undefined) headers.location = set.location;
         return { status, headers, text };

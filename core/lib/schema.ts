@@ -1,6 +1,6 @@
 // Schema pieces that many resources share. A schema with `x-name` becomes a named component of the OpenAPI document.
 import { Type, type Static, type TSchema } from 'typebox';
-import { idPattern, type IdKind } from './ids.ts';
+import { idPattern, idPrefixes, type IdKind } from './ids.ts';
 
 /** An object that refuses what it does not name. */
 export const Closed: typeof Type.Object = ((properties: Record<string, TSchema>, options: object = {}) =>
@@ -18,7 +18,7 @@ export function nullable<S extends TSchema>(schema: S): ReturnType<typeof Type.U
 export function id(kind: IdKind, description?: string): ReturnType<typeof Type.String> {
   return Type.String({
     pattern: idPattern(kind),
-    description: description ?? `An id with the prefix ${kind === 'install' ? 'plg' : kind}.`,
+    description: description ?? `An id with the prefix ${idPrefixes[kind]}_.`,
   });
 }
 

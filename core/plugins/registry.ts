@@ -17,6 +17,8 @@ export interface Subscription {
 }
 
 export interface Registry {
+  /** Whether any plugin listens to any event. */
+  listens(scope: Scope): Promise<boolean>;
   subscriptions(scope: Scope, eventType: string): Promise<readonly Subscription[]>;
   /** An install that runs now; undefined when it is gone, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
@@ -83,6 +85,7 @@ export function createRegistry(options: {
   };
 
   return {
+    listens: async (scope) => (await of(scope)).byType.size > 0,
     subscriptions: async (scope, eventType) => (await of(scope)).byType.get(eventType) ?? none,
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
     async source(scope, sha256) {

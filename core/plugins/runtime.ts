@@ -112,7 +112,7 @@ export function createPluginRuntime(options: {
   });
   const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
   const plan = createPlanner({ store, clock, ids, registry, queue: runs, remember: runner.remember });
-  const consumer = createConsumer({ store, name: 'plugins', log, plan });
+  const consumer = createConsumer({ store, name: 'plugins', log, listens: registry.listens, plan });
 
   committer.onCommit((workspaceId, changes) => {
     registry.moveAlong(workspaceId, changes);
