@@ -3,8 +3,12 @@
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { create } from './parts/create.ts';
+import { footprint } from './parts/footprint.ts';
 import { get } from './parts/get.ts';
+import { hostile } from './parts/hostile.ts';
 import { list } from './parts/list.ts';
+import { pluginRuns } from './parts/plugin-runs.ts';
+import { recovery } from './parts/recovery.ts';
 import { printTable, type Findings } from './report.ts';
 import { fullEffort, quickEffort, type Effort } from './rounds.ts';
 
@@ -12,6 +16,10 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   get,
   list,
   create,
+  'plugin-runs': pluginRuns,
+  hostile,
+  footprint,
+  recovery,
 };
 
 const { values, positionals } = parseArgs({

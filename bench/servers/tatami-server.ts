@@ -1,10 +1,10 @@
 // Tatami as it is served, in a process of its own: rate limits on (set high, so that the limiter and its headers work),
 // asked over IPC to seed, install, settle and tell its SQL.
-import { rmSync } from 'node:fs';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { readConfig } from '../../core/config.ts';
 import { createWorkspace, hasWorkspace } from '../../core/identity/workspace/first-workspace.ts';
 import { serve, type Tatami } from '../../core/serve.ts';
+import { systemStatement } from '../../core/store/statement.ts';
 import { answerParent } from '../children.ts';
 import { record, type RecordedStatement } from './recorded.ts';
 import { issueInput } from './seed.ts';
@@ -31,6 +31,12 @@ export interface Recorded {
   readonly list: RecordedStatement;
   readonly create: readonly RecordedStatement[];
 }
+
+const openWork = systemStatement<{ count: number }>(
+  'bench.open_work',
+  'a bench counts what is left to do in the whole installation',
+  'SELECT count(*) AS count FROM due_work',
+);
 
 let tatami: Tatami;
 let apiKey = '';
@@ -70,8 +76,8 @@ async function start(options: TatamiStart): Promise<TatamiReady> {
     });
     issueIds.push(...data.map(({ id }) => id));
   }
-  await tatami.settled();
-  const step = Math.ceil(issueIds.length / 1_000);
+  if (options.issues > 0) await tatami.settled();
+  const step = Math.max(1, Math.ceil(issueIds.length / 1_000));
   return {
     url: tatami.url,
     apiKey,
@@ -122,8 +128,5 @@ answerParent({
     return (await call<{ id: string }>('POST', '/plugins', { package: document, grant })).id;
   },
   settled: () => tatami.settled(),
-  stop: async (dataDir: string | null) => {
-    await tatami.stop();
-    if (dataDir !== null) rmSync(dataDir, { recursive: true, force: true });
-  },
+  openWork: async () => (await tatami.services.store.readSystem(openWork))[0]!.count,
 });

@@ -1,0 +1,83 @@
+// Start and memory: told, not judged. The program is the one that people start, `core/main.ts serve`.
+import { fileURLToPath } from 'node:url';
+import { crowd, touch } from '../plugins.ts';
+import { childrenOf, freePort, rssMb, untilReady } from '../processes.ts';
+import { median, type Figure, type Findings } from '../report.ts';
+import type { Effort } from '../rounds.ts';
+import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
+
+const main = fileURLToPath(new URL('../../core/main.ts', import.meta.url));
+const restMs = 1_500;
+const crowdSize = 200;
+
+export function footprint(effort: Effort): Promise<Findings> {
+  return withServers(async (bench) => {
+    const starts: number[] = [];
+    const dataDir = bench.temporary();
+    const first = await startMain(dataDir, ['--first-start']);
+    for (let round = 0; round < effort.rounds; round++)
+      starts.push((await startMain(bench.temporary(), [])).readyMs);
+    return {
+      figures: [
+        { name: 'start to ready, empty data directory (median)', value: median(starts), unit: 'ms' },
+        { name: 'start to ready, the first start of all', value: first.readyMs, unit: 'ms' },
+        { name: 'RSS idle, no plugin', value: (await startMain(bench.temporary(), [])).rss, unit: 'MiB' },
+        ...(await withPlugins(bench)),
+      ],
+    };
+  });
+}
+
+/** Starts it, waits until it is ready and at rest, looks, and ends it. */
+async function startMain(
+  dataDir: string,
+  flags: readonly string[],
+): Promise<{ readyMs: number; rss: number }> {
+  const port = freePort();
+  const startedMs = performance.now();
+  const child = Bun.spawn(
+    [process.execPath, main, 'serve', '--data-dir', dataDir, '--port', `${port}`, ...flags],
+    {
+      stdio: ['ignore', 'ignore', 'ignore'],
+    },
+  );
+  try {
+    const readyMs = await untilReady(`http://127.0.0.1:${port}`, startedMs);
+    await Bun.sleep(restMs);
+    return { readyMs, rss: rssMb(child.pid) };
+  } finally {
+    child.kill();
+    await child.exited;
+  }
+}
+
+async function withPlugins(bench: Bench): Promise<Figure[]> {
+  const server = await bench.tatami();
+  await server.child.ask('install', await touch(1));
+  await runAll(server);
+  const one = memoryOf(server);
+  for (const document of await crowd(crowdSize)) await server.child.ask('install', document);
+  await runAll(server);
+  const many = memoryOf(server);
+  return [
+    { name: 'RSS idle, one plugin: core', value: one.core, unit: 'MiB' },
+    { name: 'RSS idle, one plugin: sidecars (active and standby)', value: one.sidecars, unit: 'MiB' },
+    { name: `RSS, ${crowdSize} plugins that have each run: core`, value: many.core, unit: 'MiB' },
+    { name: `RSS, ${crowdSize} plugins that have each run: sidecars`, value: many.sidecars, unit: 'MiB' },
+  ];
+}
+
+/** One event for every plugin, and time for the memory to settle. */
+async function runAll(server: TatamiChild): Promise<void> {
+  const body = { team: 'ENG', title: 'For every plugin' };
+  await server.child.ask('call', { method: 'POST', path: '/issues', body });
+  await server.child.ask('settled');
+  await Bun.sleep(restMs);
+}
+
+function memoryOf({ child }: TatamiChild): { core: number; sidecars: number } {
+  return {
+    core: rssMb(child.pid),
+    sidecars: childrenOf(child.pid).reduce((sum, pid) => sum + rssMb(pid), 0),
+  };
+}

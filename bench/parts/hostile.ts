@@ -1,0 +1,94 @@
+// The latency of reads at a steady rate while eight plugins loop, allocate and spam on a few new issues a second, against
+// the same server with those plugins paused. What the service switches off for misbehaving is switched on again each
+// second: harsher than life, where three kills end it.
+import type { LoadPlan, LoadResult } from '../load/load.ts';
+import { hostile as hostilePlugins } from '../plugins.ts';
+import { judged, type Findings, type Side } from '../report.ts';
+import { sideOf, type Effort } from '../rounds.ts';
+import { withServers, type TatamiChild } from '../servers/start.ts';
+import { creations } from './create.ts';
+
+const readsPerSecond = 1_000;
+const eventsPerSecond = 3;
+
+export function hostile(effort: Effort): Promise<Findings> {
+  const roundMs = effort.roundMs * 2;
+  return withServers(async ({ load, tatami }) => {
+    const server = await tatami({ issues: 1_000 });
+    const ids: string[] = [];
+    for (const document of await hostilePlugins()) ids.push(await server.child.ask('install', document));
+    const results = { ours: [] as LoadResult[], without: [] as LoadResult[] };
+    let revived = 0;
+    for (let round = -1; round < effort.rounds; round++)
+      for (const name of ['ours', 'without'] as const) {
+        const active = name === 'ours';
+        await setAll(server, ids, active);
+        if (!active) await server.child.ask('settled');
+        const again = active
+          ? setInterval(() => void setAll(server, ids, true).then((n) => (revived += n)), 1_000)
+          : null;
+        const [result] = await Promise.all([
+          load.ask<LoadResult>('run', readsOf(server, roundMs)),
+          load.ask<LoadResult>('run', eventsOf(server, roundMs)),
+        ]);
+        if (again) clearInterval(again);
+        if (result.refused > 0) throw new Error(`${result.refused} reads were refused.`);
+        if (round >= 0) results[name].push(result);
+      }
+    const sides: Record<'ours' | 'without', Side> = {
+      ours: sideOf(results.ours),
+      without: sideOf(results.without),
+    };
+    return {
+      ratios: [
+        judged({
+          name: 'p99 of a read beside 8 hostile plugins',
+          ours: sides.ours.p99Ms,
+          yardstick: sides.without.p99Ms,
+          unit: 'ms',
+          cpuRatio: null,
+          reach: 2,
+          bound: 'most',
+          sides: { 'beside them': sides.ours, without: sides.without },
+        }),
+      ],
+      figures: [{ name: 'hostile plugins switched off, then on again', value: revived, unit: 'times' }],
+    };
+  });
+}
+
+function readsOf(server: TatamiChild, durationMs: number): LoadPlan {
+  const requests = server.issueIds.map((id) => ({ path: `/api/v1/issues/${id}` }));
+  return {
+    ...common(server, durationMs),
+    method: 'GET',
+    requests,
+    connections: 16,
+    perSecond: readsPerSecond,
+  };
+}
+
+function eventsOf(server: TatamiChild, durationMs: number): LoadPlan {
+  const plan = { ...common(server, durationMs), method: 'POST', requests: creations } as const;
+  return { ...plan, connections: 2, perSecond: eventsPerSecond };
+}
+
+function common({ url, headers, child }: TatamiChild, durationMs: number) {
+  return { url, headers, durationMs, pid: child.pid };
+}
+
+/** @returns how many had another state */
+async function setAll(server: TatamiChild, ids: readonly string[], active: boolean): Promise<number> {
+  const state = active ? 'active' : 'paused_by_admin';
+  let changed = 0;
+  for (const id of ids) {
+    const known = await server.child.ask<{ state: string }>('call', {
+      method: 'GET',
+      path: `/plugins/${id}`,
+    });
+    if (known.state === state) continue;
+    changed++;
+    await server.child.ask('call', { method: 'PATCH', path: `/plugins/${id}`, body: { state } });
+  }
+  return changed;
+}

@@ -1,0 +1,61 @@
+// Creation with one plugin (4 partitions) that reads and updates each issue, counted until all of its runs are completed
+// and committed, against creation without it.
+import type { LoadPlan, LoadResult } from '../load/load.ts';
+import { touch } from '../plugins.ts';
+import { judged, median, type Findings, type Side } from '../report.ts';
+import { sideOf, type Effort } from '../rounds.ts';
+import { withServers, type TatamiChild } from '../servers/start.ts';
+import { creations } from './create.ts';
+
+export function pluginRuns(effort: Effort): Promise<Findings> {
+  const count = Math.round(effort.roundMs * 1.5);
+  return withServers(async ({ load, tatami }) => {
+    const without = await tatami();
+    const withPlugin = await tatami();
+    await withPlugin.child.ask('install', await touch());
+    const servers = { ours: withPlugin, without };
+    const results = { ours: [] as LoadResult[], without: [] as LoadResult[] };
+    const settledRates = { ours: [] as number[], without: [] as number[] };
+    for (let round = -1; round < effort.rounds; round++)
+      for (const name of ['ours', 'without'] as const) {
+        const startedMs = performance.now();
+        const result = await load.ask<LoadResult>('run', planOf(servers[name], count));
+        await servers[name].child.ask('settled');
+        if (result.refused > 0) throw new Error(`${name}: ${result.refused} creations were refused.`);
+        if (round < 0) continue;
+        results[name].push(result);
+        settledRates[name].push((count / (performance.now() - startedMs)) * 1000);
+      }
+    await everyIssueWasTouched(withPlugin, count * (effort.rounds + 1));
+    const side = (name: 'ours' | 'without'): Side => ({
+      ...sideOf(results[name]),
+      perSecond: median(settledRates[name]),
+    });
+    return {
+      ratios: [
+        judged({
+          name: 'create with a plugin, settled',
+          ours: median(settledRates.ours),
+          yardstick: median(settledRates.without),
+          unit: '/s',
+          cpuRatio: null,
+          reach: 0.3,
+          bound: 'least',
+          sides: { 'with a plugin': side('ours'), without: side('without') },
+        }),
+      ],
+    };
+  });
+}
+
+function planOf(server: TatamiChild, count: number): LoadPlan {
+  const { url, headers, child } = server;
+  return { url, method: 'POST', requests: creations, headers, connections: 64, count, pid: child.pid };
+}
+
+/** The figure counts nothing unless the plugin did its work. */
+async function everyIssueWasTouched(server: TatamiChild, count: number): Promise<void> {
+  const path = `/issues?priority=none&limit=1`;
+  const { data } = await server.child.ask<{ data: unknown[] }>('call', { method: 'GET', path });
+  if (data.length > 0) throw new Error(`Not all of ${count} issues were updated by the plugin.`);
+}

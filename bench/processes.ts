@@ -1,0 +1,50 @@
+// What the kernel tells about a process and its children.
+import { readdirSync, readFileSync } from 'node:fs';
+
+const pageBytes = 4096;
+
+/** Resident memory of a process, MiB. */
+export function rssMb(pid: number): number {
+  return (Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * pageBytes) / 2 ** 20;
+}
+
+export function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((other) => parentOf(other) === pid);
+}
+
+/** Undefined for a process that has just ended. */
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(
+      readFileSync(`/proc/${pid}/stat`, 'latin1')
+        .replace(/^.*\) /, '')
+        .split(' ')[1],
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+  const { port } = server;
+  void server.stop(true);
+  return port!;
+}
+
+/** Resolves with the milliseconds since `startedMs` at the first 200 of /readyz. */
+export async function untilReady(url: string, startedMs: number): Promise<number> {
+  for (;;) {
+    try {
+      if ((await fetch(`${url}/readyz`)).status === 200) return performance.now() - startedMs;
+    } catch {
+      // Nobody listens yet.
+    }
+    if (performance.now() - startedMs > 60_000) throw new Error(`${url} was not ready within a minute.`);
+    await Bun.sleep(2);
+  }
+}
