@@ -2,9 +2,10 @@
 // file. A database of a newer build is refused untouched.
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrations, type Migration } from './migrations/index.ts';
+import { nameWholeFile } from './whole-file.ts';
 
 export interface MigrationReport {
   from: number;
@@ -12,6 +13,8 @@ export interface MigrationReport {
   /** The snapshot made before the first change; null where there was nothing to lose. */
   snapshot: string | null;
 }
+
+type Connection = InstanceType<typeof Database>;
 
 /**
  * Brings the file to the newest schema this build knows.
@@ -32,13 +35,7 @@ export function migrate(
     if (from > 0) checkApplied(db, steps.slice(0, from));
     if (from === steps.length) return { from, to: from, snapshot: null };
 
-    let snapshot: string | null = null;
-    if (existed && from > 0) {
-      mkdirSync(options.snapshots, { recursive: true, mode: 0o700 });
-      const stamp = new Date(options.nowMs()).toISOString().replaceAll(':', '');
-      snapshot = join(options.snapshots, `schema-${from}-${stamp}.db`);
-      db.prepare('VACUUM INTO ?1').run([snapshot]);
-    }
+    const snapshot = existed && from > 0 ? takeSnapshot(db, from, options) : null;
     db.prepare('PRAGMA journal_mode = WAL').all();
     db.prepare('PRAGMA synchronous = FULL').all();
     for (let version = from + 1; version <= steps.length; version++)
@@ -49,7 +46,24 @@ export function migrate(
   }
 }
 
-function apply(db: InstanceType<typeof Database>, version: number, step: Migration, nowMs: number): void {
+/** Whole under its name or not there: a half one would be taken for a way back. */
+function takeSnapshot(
+  db: Connection,
+  from: number,
+  options: { snapshots: string; nowMs: () => number },
+): string {
+  mkdirSync(options.snapshots, { recursive: true, mode: 0o700 });
+  const stamp = new Date(options.nowMs()).toISOString().replaceAll(':', '');
+  const snapshot = join(options.snapshots, `schema-${from}-${stamp}.db`);
+  const unfinished = `${snapshot}.new`;
+  for (const name of readdirSync(options.snapshots))
+    if (name.endsWith('.new') || name.endsWith('.new-journal')) rmSync(join(options.snapshots, name));
+  db.prepare('VACUUM INTO ?1').run([unfinished]);
+  nameWholeFile(unfinished, snapshot);
+  return snapshot;
+}
+
+function apply(db: Connection, version: number, step: Migration, nowMs: number): void {
   db.exec('BEGIN IMMEDIATE');
   try {
     db.exec(step.sql);
@@ -62,14 +76,14 @@ function apply(db: InstanceType<typeof Database>, version: number, step: Migrati
     db.exec(`PRAGMA user_version = ${version}`);
     db.exec('COMMIT');
   } catch (error) {
-    db.exec('ROLLBACK');
+    if (db.inTransaction) db.exec('ROLLBACK');
     throw new Error(`Migration ${step.name} failed; the database stays at schema ${version - 1}.`, {
       cause: error,
     });
   }
 }
 
-function checkApplied(db: InstanceType<typeof Database>, steps: readonly Migration[]): void {
+function checkApplied(db: Connection, steps: readonly Migration[]): void {
   const rows = db.prepare('SELECT version, checksum FROM migrations ORDER BY version').all() as {
     version: number;
     checksum: string;
