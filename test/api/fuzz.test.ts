@@ -8,17 +8,18 @@ import type { Route } from '../../core/http/route.ts';
 import { errorCodes } from '../../core/lib/errors.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { arbitraryOf, hostileValues, sometimesBroken } from './arbitrary.ts';
-import { fillPath, nowhere, seed, type Seeds } from './seeds.ts';
+import { exampleOf, fillPath, nowhere, seed, type Seeds } from './seeds.ts';
 
 const randomSeed = Number(process.env.FUZZ_SEED ?? 20261120);
 const long = process.env.TATAMI_LONG !== undefined;
 let app: TestApp;
 let own: Seeds;
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+const hookUrl = `http://127.0.0.1:${receiver.port}/`;
 
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
-  own = await seed(app, app.call, 'ENG', `http://127.0.0.1:${receiver.port}/`);
+  own = await seed(app, app.call, 'ENG', hookUrl);
 });
 afterAll(async () => {
   await app.stop();
@@ -63,14 +64,14 @@ test('each hostile value in each parameter and each property is refused or taken
   const faults: string[] = [];
   for (const route of app.app.routes) {
     const ask = askOf(route);
+    const example = exampleOf(route, hookUrl);
     const note = async (query: unknown, body: unknown): Promise<void> => {
       const fault = await ask(own, query, body);
       if (fault !== null) faults.push(fault);
     };
     for (const value of hostileValues) {
-      for (const name of propertiesOf(route.query)) await note({ [name]: value }, route.example);
-      for (const name of propertiesOf(route.body))
-        await note({}, { ...(route.example as object), [name]: value });
+      for (const name of propertiesOf(route.query)) await note({ [name]: value }, example);
+      for (const name of propertiesOf(route.body)) await note({}, { ...example, [name]: value });
     }
   }
   expect(faults).toEqual([]);

@@ -1,11 +1,9 @@
 // Tenants cannot see each other (fault matrix 24): every operation, with every id in path and body, answers a foreign id
 // exactly as one that does not exist, and leaves the other workspace's rows untouched. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { createClient } from '@libsql/client';
 import type { TSchema } from 'typebox';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
+import { rowsOf } from './rows.ts';
 import { fillPath, formOf, nowhere, seed, type Seeds } from './seeds.ts';
 
 let app: TestApp;
@@ -29,25 +27,7 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** All rows of the other workspace, read past our own code. */
-async function foreignRows(): Promise<string> {
-  const db = createClient({ url: `file:${join(app.dataDir, 'tatami.db')}` });
-  const tables = await db.execute(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%workspace_id%' ORDER BY name",
-  );
-  const hash = createHash('sha256');
-  for (const { name } of tables.rows) {
-    const { rows } = await db.execute({
-      sql: `SELECT * FROM ${String(name)} WHERE workspace_id = ?`,
-      args: [foreignId],
-    });
-    hash.update(
-      JSON.stringify([name, rows], (_, value) => (typeof value === 'bigint' ? String(value) : value)),
-    );
-  }
-  db.close();
-  return hash.digest('hex');
-}
+const foreignRows = (): Promise<string> => rowsOf(app, foreignId);
 
 /** What a caller could tell apart: everything but the request's own id, and the id that was asked for. */
 function visible(reply: Reply, asked: string): unknown {

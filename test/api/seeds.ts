@@ -1,6 +1,7 @@
 // One object of each kind in a workspace, by the form of its id, for tests that are generated from the routes. A form that
 // nobody seeded fails the test that meets it, so that a new route cannot escape.
 import type { TSchema } from 'typebox';
+import type { Route } from '../../core/http/route.ts';
 import { idPattern, type IdKind } from '../../core/lib/ids.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import type { Client, Json, TestApp } from '../app.ts';
@@ -89,4 +90,10 @@ export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds
       throw new Error(`The parameter ${name} of ${path} has no seed: add its form to test/api/seeds.ts.`);
     return id;
   });
+}
+
+/** A route's example body, its address led to a receiver of the test. */
+export function exampleOf(route: Route, hookUrl: string): object | undefined {
+  const example = route.example as object | undefined;
+  return example !== undefined && 'url' in example ? { ...example, url: hookUrl } : example;
 }

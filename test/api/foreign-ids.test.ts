@@ -1,0 +1,125 @@
+// Tenants cannot see each other (fault matrix 24), in every place: each text that a query or a body takes, however deep, is given
+// each id of another workspace; the answer is the one for an id that nothing has, and the other workspace's rows do not move.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { TSchema } from 'typebox';
+import type { Route } from '../../core/http/route.ts';
+import { issueFilterFields } from '../../core/tracker/issues/filter.ts';
+import { startApp, type Reply, type TestApp } from '../app.ts';
+import { rowsOf } from './rows.ts';
+import { exampleOf, fillPath, nowhere, seed, type Seeds } from './seeds.ts';
+
+let app: TestApp;
+let foreignWorkspace: string;
+let own: Seeds;
+let foreign: Seeds;
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+const hookUrl = `http://127.0.0.1:${receiver.port}/`;
+
+beforeAll(async () => {
+  app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  const other = await app.addWorkspace('Other', 'OTHER');
+  foreignWorkspace = other.workspaceId;
+  own = await seed(app, app.call, 'ENG', hookUrl);
+  foreign = await seed(app, app.clientOf(other.apiKey), 'OTHER', hookUrl);
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop(true);
+});
+
+/** The answer without what differs between any two answers: fresh ids and secrets, and the id that was asked with. */
+function visible({ status, headers, text }: Reply, asked: string): unknown {
+  const masked = text
+    .replaceAll(asked, '<asked>')
+    .replaceAll(/"(requestId|endCursor)":"[^"]*"/g, '"$1":"<fresh>"')
+    // What a simulated creation makes up.
+    .replace(/^({"data":\[)?{"id":"[^"]*"/, '$1{"id":"<fresh>"')
+    .replaceAll(/"(key|prefix|secret)":"[^"]{10,}"/g, '"$1":"<fresh>"');
+  return [status, masked, [...headers.keys()].filter((name) => name !== 'date').sort()];
+}
+
+/** The places of a schema that take a free text or an id, as paths; `*` stands for an entry of a list or a record. */
+function textPlaces(schema: TSchema, at: readonly string[] = []): string[][] {
+  const { type, properties, items, anyOf, patternProperties, ...rest } = schema as {
+    type?: string | string[];
+    enum?: unknown;
+    properties?: Record<string, TSchema>;
+    patternProperties?: Record<string, TSchema>;
+    items?: TSchema;
+    anyOf?: TSchema[];
+  };
+  if (rest.enum) return [];
+  if (anyOf) return anyOf.flatMap((branch) => textPlaces(branch, at));
+  if (items) return textPlaces(items, [...at, '*']);
+  if (properties)
+    return Object.entries(properties).flatMap(([name, inner]) => textPlaces(inner, [...at, name]));
+  if (patternProperties)
+    return Object.values(patternProperties).flatMap((inner) => textPlaces(inner, [...at, '*']));
+  return [type].flat().includes('string') ? [[...at]] : [];
+}
+
+/** `example` with `id` put at a place; records get it as a name, too. */
+function placed(example: unknown, [step, ...rest]: readonly string[], id: string): unknown {
+  if (step === undefined) return id;
+  if (step === '*')
+    return rest.length === 0 ? [id] : [placed(Array.isArray(example) ? example[0] : {}, rest, id)];
+  return { ...Object(example), [step]: placed(Object(example)[step], rest, id) };
+}
+
+const forms = Object.keys(nowhere);
+async function compare(ask: (id: string) => Promise<Reply>, place: string): Promise<number> {
+  for (const form of forms) {
+    const [there, none] = [foreign[form]!, nowhere[form]!];
+    expect([place, form, visible(await ask(there), there)]).toEqual([
+      place,
+      form,
+      visible(await ask(none), none),
+    ]);
+  }
+  return forms.length;
+}
+
+const pathOf = (route: Route): string => fillPath(route.path, route.params, own);
+
+test('in every query parameter', async () => {
+  const before = await rowsOf(app, foreignWorkspace);
+  let compared = 0;
+  for (const route of app.app.routes) {
+    if (!route.query || route.scope === null) continue;
+    for (const [name] of textPlaces(route.query))
+      compared += await compare(
+        (id) => app.call(route.method, `${pathOf(route)}?${name}=${encodeURIComponent(id)}`),
+        `${route.name} ?${name}`,
+      );
+  }
+  expect(compared).toBeGreaterThan(500);
+  for (const field of Object.keys(issueFilterFields))
+    for (const test of ['eq', 'in', 'nin', 'contains', 'startsWith', 'gt'])
+      await compare((id) => {
+        const filter = { [field]: { [test]: test.endsWith('in') ? [id] : id } };
+        return app.call('GET', `/api/v1/issues?filter=${encodeURIComponent(JSON.stringify(filter))}`);
+      }, `filter ${field} ${test}`);
+  expect(await rowsOf(app, foreignWorkspace)).toBe(before);
+}, 30_000);
+
+test('in every text of every body', async () => {
+  const before = await rowsOf(app, foreignWorkspace);
+  let compared = 0;
+  for (const route of app.app.routes) {
+    if (!route.body || route.scope === null) continue;
+    for (const place of textPlaces(route.body))
+      compared += await compare(
+        (id) => {
+          const body = placed(exampleOf(route, hookUrl), place, id) as Record<string, unknown>;
+          if (place.at(-1) === 'teamId') delete body.team;
+          return app.call(route.method, pathOf(route), body, { 'tatami-mode': 'simulate' });
+        },
+        `${route.name} ${place.join('.')}`,
+      );
+  }
+  expect(compared).toBeGreaterThan(400);
+  // Names of a record are ids, too.
+  const transitions = (id: string) => ({ transitions: { [id]: [own.state] } });
+  await compare((id) => app.call('PATCH', `/api/v1/teams/${own.team}`, transitions(id)), 'transitions');
+  expect(await rowsOf(app, foreignWorkspace)).toBe(before);
+}, 30_000);
