@@ -1,0 +1,114 @@
+// The receiver kills the core in the middle of deliveries, again and again: none is lost, and only what was in flight comes
+// twice, under the same ids. Fault matrix row 4; TATAMI_LONG=1 makes it 50 kills over 200 events each.
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClock, startApp, type Json } from '../app.ts';
+import { hooksOf, startReceiver } from './receiver.ts';
+
+const long = process.env.TATAMI_LONG !== undefined;
+const kills = long ? 50 : 5;
+const eventsPerKill = long ? 200 : 40;
+/** Attempts in flight at one endpoint. */
+const inFlightMax = 8;
+const main = join(import.meta.dir, '../../core/main.ts');
+
+interface Core {
+  readonly url: string;
+  kill(): Promise<void>;
+}
+
+async function startCore(dataDir: string): Promise<Core> {
+  const child = Bun.spawn(
+    [
+      ...[process.execPath, main, 'serve', '--json', '--data-dir', dataDir, '--port', '0'],
+      ...['--egress-allow', '127.0.0.0/8', '--rate-limit', 'off'],
+    ],
+    { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore', env: { PATH: process.env.PATH ?? '' } },
+  );
+  const { value } = await child.stdout.getReader().read();
+  const { url } = JSON.parse(new TextDecoder().decode(value));
+  return {
+    url,
+    async kill() {
+      child.kill('SIGKILL');
+      await child.exited;
+    },
+  };
+}
+
+/** Numbers in [0, 1) that a seed decides. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+test(`${kills} kills in the middle of deliveries lose none and repeat only what was in flight`, async () => {
+  const seed = Number(process.env.SEED ?? 20_261_120);
+  const random = randomOf(seed);
+  const dataDir = mkdtempSync(join(tmpdir(), 'tatami-crash-'));
+  const receiver = startReceiver();
+  const first = await startApp({
+    dataDir,
+    clock: createClock(Date.now()),
+    flags: { egressAllow: '127.0.0.0/8' },
+  });
+  await hooksOf(first).register(receiver.url, { events: ['issue.created'] });
+  const { apiKey } = first.workspace;
+  await first.stop();
+
+  let core = await startCore(dataDir);
+  const call = async (method: string, path: string, body?: object): Promise<Json> => {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    return (await fetch(core.url + path, { method, headers, ...sent })).json();
+  };
+  let filed = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    const killAt = receiver.received.length + 1 + Math.floor(random() * (eventsPerKill - 1));
+    const allFiled = Promise.withResolvers<void>();
+    const died = Promise.withResolvers<void>();
+    receiver.answer = async () => {
+      const isLast = receiver.received.length === killAt;
+      await allFiled.promise;
+      if (isLast) died.resolve(core.kill());
+      return new Response();
+    };
+    for (let left = eventsPerKill; left > 0; left -= 100) {
+      const issues = Array.from({ length: Math.min(left, 100) }, () => ({
+        team: 'ENG',
+        title: `Issue ${++filed}`,
+      }));
+      await call('POST', '/api/v1/issues/bulk', { issues });
+    }
+    allFiled.resolve();
+    await died.promise;
+    receiver.answer = () => new Response();
+    core = await startCore(dataDir);
+  }
+
+  const created: string[] = [];
+  for (let after = 0, more = true; more;) {
+    const page = await call('GET', `/api/v1/events?types=issue.created&limit=100&after=${after}`);
+    created.push(...page.data.map((event: Json) => event.id));
+    after = page.data.at(-1)?.sequence ?? after;
+    more = page.pageInfo.hasNextPage && page.data.length > 0;
+  }
+  const ids = (): string[] => receiver.received.map(({ event }) => event.id);
+  while (new Set(ids()).size < created.length) await receiver.arrived(receiver.received.length + 1);
+  await core.kill();
+  await receiver.stop();
+  rmSync(dataDir, { recursive: true });
+
+  expect([seed, [...new Set(ids())].toSorted()]).toEqual([seed, created.toSorted()]);
+  expect(created.length).toBe(kills * eventsPerKill);
+  expect(receiver.received.length - created.length).toBeLessThanOrEqual(kills * inFlightMax);
+  const pairs = new Set(
+    receiver.received.map(({ event, headers }) => `${event.id} ${headers.get('x-webhook-delivery')}`),
+  );
+  expect(pairs.size).toBe(created.length);
+}, 600_000);
