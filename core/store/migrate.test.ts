@@ -15,10 +15,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newerSteps } from '../../test/faults/migrate-process.ts';
+import { hasStrace, underFault } from '../../test/faults/strace.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 
-const process1 = join(import.meta.dir, '../../test/faults/migrate-process.ts');
+const migrator = join(import.meta.dir, '../../test/faults/migrate-process.ts');
 const nowMs = (): number => 1_800_000_000_000;
 const rows = 40;
 let parent = '';
@@ -66,7 +67,7 @@ function look(path: string): Look {
   return seen;
 }
 
-test.skipIf(Bun.which('strace') === null)(
+test.skipIf(!hasStrace)(
   'killed at any write, a migration is whole or absent, and runs to its end next time (needs strace)',
   async () => {
     const versions = [1, 2, 3].map((version) => {
@@ -81,10 +82,7 @@ test.skipIf(Bun.which('strace') === null)(
       for (let when = 1; ; when += step) {
         const at = copy(`${call}-${when}`);
         const child = Bun.spawn(
-          [
-            ...['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`],
-            ...['-e', `inject=${call}:signal=SIGKILL:when=${when}`, process.execPath, process1, at.dir],
-          ],
+          underFault(`${call}:signal=SIGKILL:when=${when}`, [], [process.execPath, migrator, at.dir]),
           { stdout: 'ignore', stderr: 'ignore' },
         );
         await child.exited;

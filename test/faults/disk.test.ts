@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { startApp, type Reply } from '../app.ts';
 import { checkOracle, everything } from './oracle.ts';
 import { clientOf } from './server.ts';
+import { hasStrace, underFault } from './strace.ts';
 
 const main = join(import.meta.dir, '../../core/main.ts');
 const run = (...command: string[]): boolean => Bun.spawnSync(command).exitCode === 0;
-const hasStrace = Bun.which('strace') !== null;
 
 const parent = mkdtempSync(join(tmpdir(), 'tatami-disk-'));
 const canMount = ((): boolean => {
@@ -86,21 +86,11 @@ interface Broken {
 /** A server on whose log or log head a system call fails. */
 async function startFailing(dir: string, inject: string): Promise<Broken> {
   const child = Bun.spawn(
-    [
-      ...[
-        'strace',
-        '-f',
-        '-qq',
-        '-o',
-        '/dev/null',
-        '-e',
-        `trace=${inject.split(':')[0]}`,
-        '-e',
-        `inject=${inject}`,
-      ],
-      ...['-P', join(dir, 'tatami.db-wal'), '-P', join(dir, 'log-head')],
-      ...[process.execPath, main, 'serve', '--data-dir', dir, '--port', '0', '--rate-limit', 'off', '--json'],
-    ],
+    underFault(
+      inject,
+      [join(dir, 'tatami.db-wal'), join(dir, 'log-head')],
+      [process.execPath, main, 'serve', '--data-dir', dir, '--port', '0', '--rate-limit', 'off', '--json'],
+    ),
     { stdout: 'pipe', stderr: 'ignore' },
   );
   const { value } = await child.stdout.getReader().read();

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../core/store/open-store.ts';
+import { hasStrace, underFault } from './strace.ts';
 
 const opener = join(import.meta.dir, 'open-process.ts');
 const small = ['', 'lock', 'master.key', 'master.key.new', 'log-head', 'log-head.new'];
@@ -13,19 +14,18 @@ const database = ['tatami.db', 'tatami.db-journal', 'tatami.db-wal'];
 /** Kills the first start at the given call of that name on its files. @returns false when it made fewer calls */
 async function killedAt(dir: string, files: string[], call: string, when: number): Promise<boolean> {
   const child = Bun.spawn(
-    [
-      ...['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`],
-      ...['-e', `inject=${call}:signal=SIGKILL:when=${when}`],
-      ...files.flatMap((file) => ['-P', join(dir, file)]),
-      ...[process.execPath, opener, dir],
-    ],
+    underFault(
+      `${call}:signal=SIGKILL:when=${when}`,
+      files.map((file) => join(dir, file)),
+      [process.execPath, opener, dir],
+    ),
     { stdout: 'ignore', stderr: 'ignore' },
   );
   await child.exited;
   return child.exitCode !== 0;
 }
 
-test.skipIf(Bun.which('strace') === null)(
+test.skipIf(!hasStrace)(
   'a first start killed at any file call is no obstacle to the next (needs strace)',
   async () => {
     const parent = mkdtempSync(join(tmpdir(), 'tatami-first-'));

@@ -1,0 +1,20 @@
+// Commands under strace's fault injection, https://man7.org/linux/man-pages/man1/strace.1.html (-e inject).
+export const hasStrace = Bun.which('strace') !== null;
+
+/**
+ * @param inject such as `fsync:error=EIO:when=4`; calls are counted per thread
+ * @param paths counts only calls on these files; empty counts all
+ */
+export function underFault(inject: string, paths: readonly string[], command: readonly string[]): string[] {
+  const options = [
+    '-f',
+    '-qq',
+    '-o',
+    '/dev/null',
+    '-e',
+    `trace=${inject.split(':')[0]}`,
+    '-e',
+    `inject=${inject}`,
+  ];
+  return ['strace', ...options, ...paths.flatMap((path) => ['-P', path]), ...command];
+}

@@ -1,0 +1,186 @@
+// The two-tenant property of the store: every registered tenant statement, run with the ids and values of one workspace
+// under the scope of another, reads nothing of the first and changes nothing of it. The API's own isolation is tested at
+// its door; this holds for statements that no route reaches yet.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import Database from 'libsql';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  composedStatement,
+  registeredStatements,
+  type Params,
+  type Statement,
+  type Value,
+} from '../../core/store/statement.ts';
+import { scopeOf, tenantOp, type Scope } from '../../core/store/store.ts';
+import { startApp, type TestApp } from '../app.ts';
+import { seededRandom } from './server.ts';
+
+const rounds = 40;
+const seed = 20_261_120;
+const stranger = scopeOf('00000000-0000-7000-8000-00000000dead');
+
+let app: TestApp;
+let db: InstanceType<typeof Database>;
+let victim: Scope;
+/** Values of the victim's rows, by column and by `table.column`. */
+let columns: Map<string, Value[]>;
+let statements: Statement<unknown>[];
+
+const all = (sql: string, ...values: Value[]): Record<string, Value>[] =>
+  db.prepare(sql).all(values) as Record<string, Value>[];
+const tablesOf = (): string[] =>
+  all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+    .map(({ name }) => String(name))
+    .filter((table) => all(`PRAGMA table_info(${table})`).some(({ name }) => name === 'workspace_id'));
+const rowsOf = (table: string): Record<string, Value>[] =>
+  all(`SELECT * FROM ${table} WHERE workspace_id = ?1 ORDER BY 1, 2, 3`, victim.workspaceId);
+const checksum = (): string =>
+  createHash('sha256')
+    .update(JSON.stringify(tablesOf().map(rowsOf)))
+    .digest('hex');
+
+beforeAll(async () => {
+  app = await startApp();
+  victim = scopeOf(app.workspace.workspaceId);
+  const post = async (path: string, body: object) => (await app.call('POST', `/api/v1/${path}`, body)).json;
+  const project = await post('projects', { name: 'Secret project' });
+  const issue = await post('issues', { team: 'ENG', title: 'Secret', labels: ['bug'], project: project.id });
+  await post(`issues/${issue.id}/comments`, { body: 'Secret comment' });
+  await post('issues', { team: 'ENG', title: 'Second secret', parent: issue.id });
+  db = new Database(join(app.dataDir, 'tatami.db'));
+  // One row of everything that the calls above did not make.
+  db.exec('PRAGMA foreign_keys = OFF');
+  for (const table of tablesOf()) {
+    if (rowsOf(table).length > 0) continue;
+    const info = all(`PRAGMA table_info(${table})`);
+    const values = info.map(({ name, type, notnull }) => {
+      if (name === 'workspace_id') return victim.workspaceId;
+      if (notnull === 0 && String(name).endsWith('_at')) return null;
+      return type === 'TEXT' ? `secret_${table}` : type === 'BLOB' ? Buffer.from('s') : 1n;
+    });
+    db.prepare(`INSERT INTO ${table} VALUES (${info.map((_, index) => `?${index + 1}`).join(', ')})`).run(
+      values,
+    );
+  }
+  columns = new Map();
+  const keep = (name: string, value: Value): void =>
+    void columns.set(name, [...(columns.get(name) ?? []), value]);
+  for (const table of tablesOf())
+    for (const row of rowsOf(table))
+      for (const [name, value] of Object.entries(row)) {
+        if (name === 'workspace_id' || value === null) continue;
+        const plain = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
+        keep(name, plain);
+        keep(`${table}.${name}`, plain);
+      }
+  statements = [...registeredStatements()].filter(({ reach }) => reach === 'tenant');
+});
+afterAll(async () => {
+  db.close();
+  await app.stop();
+});
+
+/** Parameters made of the victim's values: of the column that the parameter is named after, else of any. */
+function victimsParams(statement: Statement<unknown>, random: () => number): Params {
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
+  const table = /\b(?:FROM|INTO|UPDATE)\s+(\w+)/i.exec(statement.sql)?.[1];
+  const ids = [...columns].filter(([name]) => /^(\w+_)?id$/.test(name)).flatMap(([, values]) => values);
+  const params: Record<string, Value> = {};
+  // Half of the time everything fits, as in a call that goes wrong in its workspace alone.
+  const isInsert = /^\s*INSERT/i.test(statement.sql);
+  const fitting = random() < 0.5;
+  for (const name of statement.params) {
+    if (name === 'ws') continue;
+    const column = name.replaceAll(/[A-Z]/g, (upper) => `_${upper.toLowerCase()}`);
+    const own =
+      columns.get(`${table}.${column}`) ??
+      columns.get(column) ??
+      columns.get(`${column}_id`) ??
+      columns.get(`${column}_json`);
+    const roll = fitting ? 0 : random();
+    if (/^(id|name|key|prefix|email|number)$/.test(name) && isInsert && random() < 0.5)
+      params[name] = name === 'number' ? Math.floor(random() * 1e9) : `new_${random()}`;
+    else if (statement.sql.includes(`json_each(:${name})`)) params[name] = JSON.stringify(ids);
+    else if (/^(limit|now|until|to|before)$/.test(name)) params[name] = pick([1, 100, 9_000_000_000_000_000]);
+    else if (/^(after|from|base|epoch|sequence)$/.test(name)) params[name] = pick([0, 1, 2]);
+    else if (own && roll < 0.8) params[name] = pick(own);
+    else if (fitting) params[name] = null;
+    else params[name] = pick(roll < 0.95 ? ids : [0, 1, 'secret']);
+  }
+  return params;
+}
+
+const isRead = (statement: Statement<unknown>): boolean =>
+  /^\s*(SELECT|WITH)/i.test(statement.sql) && statement.returnsRows;
+
+/** A row that says something: not the zeroes and NULLs of an aggregate over nothing. */
+const tells = (row: object): boolean => Object.values(row).some((value) => value !== null && value !== 0);
+
+test('every registered statement of a tenant names its workspace', () => {
+  expect(statements.length).toBeGreaterThan(40);
+  for (const { name, params } of statements) expect([name, params.includes('ws')]).toEqual([name, true]);
+});
+
+const readAs = (scope: Scope, statement: Statement<unknown>, params: Params): Promise<object[]> =>
+  app.services.store.read<object>(scope, statement as Statement<object>, params).catch(() => []);
+
+/** What a stranger was shown, or null. */
+async function leakOf(statement: Statement<unknown>, random: () => number): Promise<string | null> {
+  for (let round = 0; round < rounds; round++) {
+    const params = victimsParams(statement, random);
+    const shown = await readAs(stranger, statement, params);
+    if (shown.some(tells))
+      return `${statement.name} ${JSON.stringify(params)} showed ${JSON.stringify(shown)} (seed ${seed})`;
+  }
+  return null;
+}
+
+test('no read shows a stranger anything, with whatever ids it is asked', async () => {
+  const random = seededRandom(seed);
+  const reads = statements.filter(isRead);
+  for (const statement of reads) expect(await leakOf(statement, random)).toBeNull();
+
+  // The values are good ones: asked by their owner, most statements answer.
+  const mute = new Set(reads.map(({ name }) => name));
+  for (const statement of reads)
+    for (let round = 0; round < rounds && mute.has(statement.name); round++)
+      if ((await readAs(victim, statement, victimsParams(statement, random))).some(tells))
+        mute.delete(statement.name);
+  expect([[...mute], mute.size < reads.length / 4]).toEqual([[...mute], true]);
+});
+
+test('a read that forgot its workspace would be noticed', async () => {
+  const forgetful: Statement = {
+    ...composedStatement('SELECT title FROM issues WHERE id = :id'),
+    reach: 'system',
+  };
+  expect(await leakOf(forgetful, seededRandom(seed))).toMatch(/secret/i);
+});
+
+test('no write of a stranger changes anything of a workspace, with whatever ids it names', async () => {
+  const random = seededRandom(seed);
+  const writes = statements.filter((statement) => !isRead(statement));
+  const before = checksum();
+  const attempt = async (scope: Scope, statement: Statement<unknown>): Promise<void> => {
+    const params = victimsParams(statement, random);
+    await app.services.store.commit([tenantOp(scope, statement, params)]).catch(() => null);
+  };
+  for (const statement of writes) {
+    for (let round = 0; round < rounds; round++) await attempt(stranger, statement);
+    if (checksum() !== before) throw new Error(`${statement.name} changed another workspace (seed ${seed})`);
+  }
+  expect(app.services.store.status()).toEqual({ writable: true, reason: null });
+
+  // The same values in the owner's hands do change it.
+  const effective = new Set<string>();
+  for (const statement of writes) {
+    const from = checksum();
+    for (let round = 0; round < rounds && !effective.has(statement.name); round++) {
+      await attempt(victim, statement);
+      if (checksum() !== from) effective.add(statement.name);
+    }
+  }
+  const idle = writes.map(({ name }) => name).filter((name) => !effective.has(name));
+  expect([idle, idle.length < writes.length / 2]).toEqual([idle, true]);
+}, 30_000);
