@@ -40,7 +40,7 @@ export function createApp(kernel: Kernel, routes: readonly Route[]): App {
   }
   const missing = (request: Request): Promise<Response> => kernel.refuse(request, new ApiError('not_found'));
   app.all('/*', ({ request }) => missing(request), { parse: 'none' });
-  app.all('/', ({ request }) => missing(request), { parse: 'none' });
+  if (!methods.has('/')) app.all('/', ({ request }) => missing(request), { parse: 'none' });
   return { fetch: (request) => app.fetch(request), routes };
 }
 

@@ -1,0 +1,138 @@
+// Every code of the registry is answered somewhere, with its status, the one envelope, and Retry-After on 429 alone.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { errorCodes, type ErrorCode } from '../../core/lib/errors.ts';
+import { StoreError, type StoreFault } from '../../core/store/store.ts';
+import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+
+let app: TestApp;
+let limited: TestApp;
+let issue: Json;
+beforeAll(async () => {
+  app = await startApp();
+  limited = await startApp({ flags: { rateLimit: 'on', rateRead: '1' } });
+  issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'One' })).json;
+});
+afterAll(async () => {
+  await app.stop();
+  await limited.stop();
+});
+
+const issues = '/api/v1/issues';
+const make = (more: object = {}, headers?: Record<string, string>): Promise<Reply> =>
+  app.call('POST', issues, { team: 'ENG', title: 'x', ...more }, headers);
+
+/** A write while the store cannot. */
+async function whileFaulty(fault: StoreFault): Promise<Reply> {
+  const { store } = app.services;
+  const { commit } = store;
+  store.commit = () => Promise.reject(new StoreError(fault, 'made by the test'));
+  const reply = await make();
+  store.commit = commit;
+  return reply;
+}
+
+const causes: Record<ErrorCode, () => Promise<Reply>> = {
+  malformed_request: () => app.call('POST', issues, '{'),
+  invalid_cursor: () => app.call('GET', `${issues}?after=x`),
+  unauthorized: () => app.clientOf(null)('GET', issues),
+  insufficient_scope: async () => app.clientOf(await app.mintKey(['labels:read']))('GET', issues),
+  forbidden: async () =>
+    app.clientOf(await app.mintKey(['api-keys:write']))('POST', '/api/v1/api-keys', {
+      name: 'x',
+      scopes: ['issues:read'],
+    }),
+  not_found: () => app.call('GET', `${issues}/iss_00000000000000000000000001`),
+  method_not_allowed: () => app.call('DELETE', issues),
+  conflict: () => app.call('DELETE', `/api/v1/members/${app.workspace.userId}`),
+  async transition_not_allowed() {
+    const { state } = (await app.call('GET', `${issues}/${issue.id}`)).json;
+    const team = `/api/v1/teams/${app.workspace.teamId}`;
+    await app.call('PATCH', team, { transitions: { [state.id]: [] } });
+    const states: Json[] = (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
+    const stateId = states.find(({ id }) => id !== state.id).id;
+    const reply = await app.call('PATCH', `${issues}/${issue.id}`, { stateId });
+    await app.call('PATCH', team, { transitions: null });
+    return reply;
+  },
+  async idempotency_in_progress() {
+    const { store } = app.services;
+    const { commit } = store;
+    const held = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    store.commit = async (ops) => {
+      reached.resolve();
+      await held.promise;
+      return commit(ops);
+    };
+    const first = make({}, { 'idempotency-key': 'p' });
+    await reached.promise;
+    store.commit = commit;
+    const second = await make({}, { 'idempotency-key': 'p' });
+    held.resolve();
+    expect((await first).status).toBe(201);
+    return second;
+  },
+  precondition_failed: () =>
+    app.call('PATCH', `${issues}/${issue.id}`, { title: 'x' }, { 'if-match': '"99-x"' }),
+  payload_too_large: () => make({ title: 'x'.repeat(1_100_000) }),
+  unsupported_media_type: () => make({}, { 'content-type': 'text/plain' }),
+  validation_failed: () => make({ priority: 'asap' }),
+  async idempotency_key_reused() {
+    await make({}, { 'idempotency-key': 'r' });
+    return make({ title: 'other' }, { 'idempotency-key': 'r' });
+  },
+  async rate_limited() {
+    await limited.call('GET', issues);
+    return limited.call('GET', issues);
+  },
+  async internal_error() {
+    const { store } = app.services;
+    const { readOne } = store;
+    store.readOne = () => Promise.reject(new Error('made by the test'));
+    const reply = await app.call('GET', `${issues}/${issue.id}`);
+    store.readOne = readOne;
+    return reply;
+  },
+  unavailable: () => whileFaulty('busy'),
+  storage_full: () => whileFaulty('full'),
+};
+
+for (const [code, cause] of Object.entries(causes) as [ErrorCode, () => Promise<Reply>][])
+  test(`${code} is ${errorCodes[code].status}`, async () => {
+    const { status, headers, json } = await cause();
+    expect([status, json.error.code]).toEqual([errorCodes[code].status, code]);
+    expect(Object.keys(json)).toEqual(['error']);
+    expect(Object.keys(json.error)).toEqual(['code', 'message', 'details', 'requestId']);
+    expect(json.error.message.length).toBeGreaterThan(5);
+    expect(json.error.requestId).toBe(headers.get('x-request-id'));
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(headers.has('retry-after')).toBe(code === 'rate_limited');
+    expect(JSON.stringify(json)).not.toContain('made by the test');
+    for (const name of ['limit', 'remaining', 'reset'])
+      expect(headers.get(`ratelimit-${name}`)).toMatch(/^\d+$/);
+  });
+
+test('a read-only store refuses writes, answers reads, and goes on once it can', async () => {
+  for (const fault of ['read_only', 'broken'] as const)
+    expect(await whileFaulty(fault)).toMatchObject({ status: 503 });
+  expect((await app.call('GET', `${issues}/${issue.id}`)).status).toBe(200);
+  expect((await make()).status).toBe(201);
+});
+
+test('an offending value is never sent back, for it may be a secret', async () => {
+  const secret = 'hunter2-do-not-echo';
+  for (const body of [
+    { priority: secret },
+    { title: [secret] },
+    { estimate: secret },
+    { stateId: secret },
+    { labels: [{ name: secret }] },
+    { dueDate: secret },
+  ]) {
+    const reply = await make(body);
+    expect([reply.status, reply.text.includes(secret)]).toEqual([422, false]);
+  }
+  expect((await app.call('POST', issues, `{"title":"${secret}`)).text).not.toContain(secret);
+  expect((await app.call('GET', `${issues}?limit=${secret}`)).text).not.toContain(secret);
+  expect(JSON.stringify(app.logs)).not.toContain(secret);
+});

@@ -1,0 +1,120 @@
+// Mass assignment (fault matrix 26): every object in every body refuses what a resource only shows and what nobody knows, by its
+// path, and nothing comes of the request. Generated from the routes.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { TSchema } from 'typebox';
+import type { Route } from '../../core/http/route.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { rowsOf } from './rows.ts';
+import { exampleOf, fillPath, seed, type Seeds } from './seeds.ts';
+
+let app: TestApp;
+let own: Seeds;
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+const hookUrl = `http://127.0.0.1:${receiver.port}/`;
+
+beforeAll(async () => {
+  app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  own = await seed(app, app.call, 'ENG', hookUrl);
+  await app.settled();
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop(true);
+});
+
+const propertiesOf = (schema: TSchema | null | undefined): Record<string, TSchema> =>
+  (schema as { properties?: Record<string, TSchema> } | null | undefined)?.properties ?? {};
+
+/** Columns, owners, guards and members of the prototype. */
+const never = [
+  'workspaceId',
+  'workspace_id',
+  'deletedAt',
+  'secretHash',
+  'issueCount',
+  'isAdmin',
+  'constructor',
+  'toString',
+  'id',
+  'version',
+];
+
+/** The closed objects of a body, as paths; `0` stands for the first entry of a list. */
+function closedObjects(schema: TSchema, at: readonly string[] = []): { at: string[]; known: string[] }[] {
+  const { additionalProperties, items } = schema as { additionalProperties?: unknown; items?: TSchema };
+  const inner = [
+    ...Object.entries(propertiesOf(schema)).flatMap(([name, part]) => closedObjects(part, [...at, name])),
+    ...(items ? closedObjects(items, [...at, '0']) : []),
+  ];
+  return additionalProperties === false
+    ? [{ at: [...at], known: Object.keys(propertiesOf(schema)) }, ...inner]
+    : inner;
+}
+
+function withProperty(
+  body: unknown,
+  [step, ...rest]: readonly string[],
+  name: string,
+  value: unknown,
+): unknown {
+  if (step === undefined) return { ...Object(body), [name]: value };
+  const inner = withProperty(Object(body)[step], rest, name, value);
+  return Array.isArray(body) ? [inner, ...body.slice(1)] : { ...Object(body), [step]: inner };
+}
+
+test('every object of every body refuses read-only and unknown properties by their path', async () => {
+  const before = await rowsOf(app, app.workspace.workspaceId);
+  let asked = 0;
+  const refused = async (
+    route: Route,
+    at: readonly string[],
+    name: string,
+    value: unknown,
+  ): Promise<void> => {
+    const body = withProperty(exampleOf(route, hookUrl), at, name, value);
+    const { status, json } = await app.call(route.method, fillPath(route.path, route.params, own), body);
+    const path = [...at, name].join('.');
+    const found = json?.error?.details?.some(
+      (detail: Json) => detail.path === path && detail.issue === 'unknown_field',
+    );
+    expect([route.name, path, status, found]).toEqual([route.name, path, 422, true]);
+    asked++;
+  };
+  for (const route of app.app.routes) {
+    if (!route.body) continue;
+    const shown = propertiesOf(Object.values(route.responses)[0]);
+    const places = closedObjects(route.body);
+    expect([route.name, places.length > 0]).toEqual([route.name, true]);
+    for (const { at, known } of places)
+      for (const name of new Set([...Object.keys(shown), ...never])) {
+        if (known.includes(name)) continue;
+        await refused(route, at, name, 'x');
+        await refused(route, at, name, null);
+      }
+  }
+  expect(asked).toBeGreaterThan(500);
+  expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
+});
+
+test('no query takes an unknown parameter, and none twice', async () => {
+  for (const route of app.app.routes) {
+    if (route.scope === null) continue;
+    const ask = (query: string) =>
+      app.call(
+        route.method,
+        `${fillPath(route.path, route.params, own)}?${query}`,
+        exampleOf(route, hookUrl),
+        { 'tatami-mode': 'simulate' },
+      );
+    for (const name of ['surprise', 'workspaceId', 'constructor', '__proto__', 'toString'])
+      expect([route.name, (await ask(`${name}=x`)).json?.error?.details?.[0]]).toMatchObject([
+        route.name,
+        { path: name, issue: 'unknown_field' },
+      ]);
+    for (const name of Object.keys(propertiesOf(route.query)))
+      expect([route.name, (await ask(`${name}=1&${name}=1`)).json.error.details[0]]).toMatchObject([
+        route.name,
+        { path: name, issue: 'conflict' },
+      ]);
+  }
+});

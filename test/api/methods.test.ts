@@ -1,0 +1,84 @@
+// Every path with every method: what is mounted answers, the rest is 405 with the exact Allow, OPTIONS says the same, HEAD is GET
+// without its body; and each of these answers carries the headers of every answer. Generated from the routes.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Reply, type TestApp } from '../app.ts';
+import { fillPath, nowhere } from './seeds.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ flags: { rateLimit: 'on', rateRead: '100000', rateWorkspace: '100000' } });
+});
+afterAll(() => app.stop());
+
+function hasUsualHeaders({ headers }: Reply): boolean {
+  return (
+    /^req_[0-9a-z]{26}$/.test(headers.get('x-request-id') ?? '') &&
+    ['limit', 'remaining', 'reset'].every((name) => /^\d+$/.test(headers.get(`ratelimit-${name}`) ?? '')) &&
+    !headers.has('retry-after')
+  );
+}
+
+test('other methods are 405 and name the ones there are', async () => {
+  const byPath = Map.groupBy(app.app.routes, ({ path }) => path);
+  for (const [path, routes] of byPath) {
+    const there = fillPath(path, routes[0]!.params, nowhere);
+    const mounted: string[] = routes.map(({ method }) => method);
+    const allowed = [...mounted, ...(mounted.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
+      if (mounted.includes(method) || method === 'TRACE') continue;
+      const reply = await app.call(method, there);
+      expect([path, method, reply.status, reply.json?.error?.code, hasUsualHeaders(reply)]).toEqual([
+        path,
+        method,
+        405,
+        'method_not_allowed',
+        true,
+      ]);
+      expect(reply.headers.get('allow')!.split(', ').sort()).toEqual(allowed);
+    }
+    const options = await app.call('OPTIONS', there);
+    expect([path, options.status, options.text, hasUsualHeaders(options)]).toEqual([path, 204, '', true]);
+    expect(options.headers.get('allow')!.split(', ').sort()).toEqual(allowed);
+  }
+});
+
+test('HEAD answers as GET does, without the body', async () => {
+  for (const route of app.app.routes) {
+    if (route.method !== 'GET') continue;
+    const path = fillPath(route.path, route.params, nowhere);
+    const [get, head] = [await app.call('GET', path), await app.call('HEAD', path)];
+    expect([path, head.status, head.text, hasUsualHeaders(head)]).toEqual([path, get.status, '', true]);
+    expect([path, head.headers.get('etag'), head.headers.get('content-type')]).toEqual([
+      path,
+      get.headers.get('etag'),
+      get.headers.get('content-type'),
+    ]);
+    expect(hasUsualHeaders(get)).toBe(true);
+  }
+});
+
+test('a path that is not there, or not quite, is 404', async () => {
+  for (const path of [
+    '/nothing',
+    '/api',
+    '/api/v1',
+    '/api/v1/',
+    '/api/v2/issues',
+    '/api/v1/issues/',
+    '/api/v1//issues',
+    '/API/v1/issues',
+    '/api/v1/issues/bulk/x',
+    '/api/v1/issues/iss_00000000000000000000000001/',
+    '/api/v1/issues/iss_00000000000000000000000001/nothing',
+    '/api/v1/issues/..%2fteams',
+    '/__proto__',
+  ]) {
+    const reply = await app.call('GET', path);
+    expect([path, reply.status, reply.json?.error?.code, hasUsualHeaders(reply)]).toEqual([
+      path,
+      404,
+      'not_found',
+      true,
+    ]);
+  }
+});
