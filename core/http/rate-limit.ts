@@ -61,7 +61,11 @@ export function createRateLimiter(limits: RateLimits, nowMs: () => number): Rate
       }
       const ownLeft = own ? limit - own.count : Infinity;
       const sharedLeft = shared ? total - shared.count : Infinity;
-      const tight = sharedLeft < ownLeft ? shared : own;
+      // With nothing left of either, the one that opens later says how long to wait.
+      const sharedIsTight =
+        sharedLeft < ownLeft ||
+        (sharedLeft === ownLeft && shared !== null && own !== null && shared.resetAtMs > own.resetAtMs);
+      const tight = sharedIsTight ? shared : own;
       if (!tight) return unlimited;
       return {
         admitted,

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { startApp, type Client, type Reply } from '../app.ts';
 
-const limit = 20;
+const limit = 10;
 const flags = { rateLimit: 'on', rateRead: String(limit), rateWrite: '10', rateWorkspace: '100000' };
 
 async function storm(call: Client, requests: number): Promise<Reply[]> {
@@ -12,11 +12,11 @@ async function storm(call: Client, requests: number): Promise<Reply[]> {
 test('each token gets exactly its limit, with headers that add up, and a quiet token is not touched', async () => {
   const app = await startApp({ flags: { ...flags, rateWrite: '1000' } });
   const clients = await Promise.all(
-    Array.from({ length: 20 }, async () => app.clientOf(await app.mintKey(['teams:read', 'labels:read']))),
+    Array.from({ length: 50 }, async () => app.clientOf(await app.mintKey(['teams:read', 'labels:read']))),
   );
   const quiet = clients.pop()!;
   for (const call of clients) {
-    const replies = await storm(call, limit * 5);
+    const replies = await storm(call, limit * 20);
     const admitted = replies.filter(({ status }) => status === 200);
     expect(admitted.length).toBe(limit);
     const remaining = admitted
@@ -82,5 +82,22 @@ test('switched off, the headers stay; a clock that jumps neither opens nor close
     for (const { headers } of replies)
       expect(Number(headers.get('ratelimit-remaining'))).toBeGreaterThanOrEqual(0);
   }
+  await app.stop();
+});
+
+test('where the token and the workspace are both used up, the wait is the longer one', async () => {
+  const app = await startApp({ flags: { ...flags, rateRead: '5', rateWorkspace: '5' } });
+  await app.call('GET', '/api/v1/labels');
+  app.clock.advance(40_000);
+  await storm(app.call, 4);
+  app.clock.advance(20_000);
+  // The workspace's window is over, the token's is not.
+  expect((await app.call('GET', '/api/v1/teams')).headers.get('ratelimit-remaining')).toBe('0');
+  expect((await app.call('GET', '/api/v1/teams')).headers.get('retry-after')).toBe('40');
+  await storm(app.clientOf(await app.mintKey(['teams:read'])), 5);
+  const refused = await app.call('GET', '/api/v1/teams');
+  const wait = Number(refused.headers.get('retry-after'));
+  app.clock.advance(wait * 1000);
+  expect([refused.status, wait, (await app.call('GET', '/api/v1/teams')).status]).toEqual([429, 60, 200]);
   await app.stop();
 });
