@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClock, startApp, type Json } from '../app.ts';
-import { hooksOf, startReceiver } from './receiver.ts';
+import { hooksOf, startHooks, startReceiver } from './receiver.ts';
 
 const long = process.env.TATAMI_LONG !== undefined;
 const kills = long ? 50 : 5;
@@ -112,3 +112,17 @@ test(`${kills} kills in the middle of deliveries lose none and repeat only what 
   );
   expect(pairs.size).toBe(created.length);
 }, 600_000);
+
+test('what was delivered before a restart is not sent again after it', async () => {
+  const receiver = startReceiver();
+  const { app, register, file } = await startHooks();
+  await register(receiver.url, { events: ['issue.created'] });
+  await file('One');
+  await app.settled();
+  const again = await app.restart();
+  again.clock.advance(24 * 3_600_000);
+  await again.settled();
+  expect(receiver.received.map(({ event }) => event.data.title)).toEqual(['One']);
+  await again.stop();
+  await receiver.stop();
+});
