@@ -82,8 +82,60 @@ test('a refused request leaves its key free', async () => {
   expect((await create('free')).status).toBe(201);
 });
 
+test('every kind of write is repeatable: an update that changes nothing, a deletion, an action', async () => {
+  const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Repeated' })).json;
+  const path = `/api/v1/issues/${id}`;
+  const from = await app.lastSequence();
+  const steps: [method: string, path: string, body: object | undefined, status: number][] = [
+    ['PATCH', path, { title: 'Repeated' }, 200],
+    ['PATCH', `${path}?`, { priority: 'high' }, 200],
+    ['POST', `${path}/comments`, { body: 'Once' }, 201],
+    ['DELETE', path, undefined, 204],
+    ['POST', `${path}/restore`, undefined, 200],
+  ];
+  for (const [at, [method, to, body, status]] of steps.entries()) {
+    const headers = { 'idempotency-key': `step ${at}` };
+    const [first, again] = [
+      await app.call(method, to, body, headers),
+      await app.call(method, to, body, headers),
+    ];
+    expect([method, to, first.status, again.status, again.text]).toEqual([
+      method,
+      to,
+      status,
+      status,
+      first.text,
+    ]);
+    for (const name of ['etag', 'location', 'content-type'])
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+  }
+  expect(await app.eventTypes(from)).toEqual([
+    'issue.updated',
+    'comment.added',
+    'issue.deleted',
+    'issue.restored',
+  ]);
+});
+
+test('a simulated write and a failed one leave their key to the real one', async () => {
+  const headers = { 'idempotency-key': 'rehearsed' };
+  const body = { team: 'ENG', title: 'Rehearsed' };
+  const simulated = await app.call('POST', '/api/v1/issues', body, { ...headers, 'tatami-mode': 'simulate' });
+  expect([simulated.status, simulated.json.identifier]).toEqual([201, null]);
+  const { store } = app.services;
+  const { commit } = store;
+  store.commit = () => Promise.reject(new Error('made by the test'));
+  expect((await app.call('POST', '/api/v1/issues', body, headers)).status).toBe(500);
+  store.commit = commit;
+  const real = await app.call('POST', '/api/v1/issues', body, headers);
+  expect([real.status, real.headers.get('idempotent-replayed')]).toEqual([201, null]);
+  expect((await app.call('POST', '/api/v1/issues', body, headers)).text).toBe(real.text);
+});
+
 test('a key outlives a restart and ends after 24 hours; answers that show a secret are encrypted at rest', async () => {
-  const own = await startApp();
+  const own = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   const mint = (): Promise<Reply> =>
     own.call(
       'POST',
@@ -100,14 +152,25 @@ test('a key outlives a restart and ends after 24 hours; answers that show a secr
     { 'idempotency-key': 'secret' },
   );
   expect(again.text).toBe(first.text);
+  const hook = (call = restarted.call): Promise<Reply> =>
+    call(
+      'POST',
+      '/api/v1/webhooks',
+      { url: 'http://127.0.0.1:9/', events: ['issue.deleted'] },
+      { 'idempotency-key': 'hook' },
+    );
+  const registered = await hook();
+  expect((await hook()).text).toBe(registered.text);
+  const signing: string = registered.json.secret;
   const secret: string = first.json.key;
   for (const name of readdirSync(restarted.dataDir)) {
     const content = readFileSync(join(restarted.dataDir, name)).toString('latin1');
-    expect([name, content.includes(secret), content.includes(secret.slice(-30))]).toEqual([
+    expect([
       name,
-      false,
-      false,
-    ]);
+      content.includes(secret),
+      content.includes(secret.slice(-30)),
+      content.includes(signing.slice(6)),
+    ]).toEqual([name, false, false, false]);
   }
   restarted.clock.advance(24 * 3_600_000);
   const later = await restarted.call(
