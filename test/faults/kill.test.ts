@@ -4,12 +4,12 @@ import { expect, test } from 'bun:test';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApp, type Client, type TestApp } from '../app.ts';
+import { startApp, type Client, type Reply, type TestApp } from '../app.ts';
 import { checkOracle } from './oracle.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
+import { hasStrace, underFault } from './strace.ts';
 
 const core = join(import.meta.dir, 'core-process.ts');
-const hasStrace = Bun.which('strace') !== null;
 const randomKills = process.env.TATAMI_LONG ? 200 : 20;
 
 async function freshDir(): Promise<{ dir: string; key: string; workspace: TestApp['workspace'] }> {
@@ -22,56 +22,71 @@ async function freshDir(): Promise<{ dir: string; key: string; workspace: TestAp
 test.skipIf(!hasStrace)(
   'killed at every write syscall of a script, no acknowledged write is lost (needs strace)',
   async () => {
-    const base = await freshDir();
-    const issues = process.env.TATAMI_LONG ? 6 : 1;
-    let kills = 0;
-    for (let when = 1; ; when++) {
+    const issues = process.env.TATAMI_LONG ? 6 : 2;
+    const script = Array.from({ length: issues }, (_, i) => `key-${i}`);
+    const post = (app: TestApp, i: number): Promise<Reply> =>
+      app.call(
+        'POST',
+        '/api/v1/issues',
+        { team: 'ENG', title: `Issue ${i}`, labels: ['bug'] },
+        { 'idempotency-key': `key-${i}` },
+      );
+    // The first issue is acknowledged and still in the log when the script begins; the script is told of it again.
+    const living = await startApp();
+    const first = (await post(living, 0)).json.id;
+    const base = mkdtempSync(join(tmpdir(), 'tatami-kill-'));
+    Bun.spawnSync(['cp', '-r', `${living.dataDir}/.`, base]);
+    await living.stop();
+    const kills = new Map<string, number>();
+
+    /** @returns false when the script ended before the call came */
+    const killedAt = async (call: string, when: number): Promise<boolean> => {
       const dir = mkdtempSync(join(tmpdir(), 'tatami-kill-'));
-      cpSync(base.dir, dir, { recursive: true });
+      cpSync(base, dir, { recursive: true });
+      const files = ['tatami.db', 'tatami.db-wal', 'log-head'].map((name) => join(dir, name));
       const child = Bun.spawn(
-        [
-          'strace',
-          '-f',
-          '-qq',
-          '-o',
-          '/dev/null',
-          '-e',
-          'trace=pwrite64',
-          '-e',
-          `inject=pwrite64:signal=SIGKILL:when=${when}`,
+        underFault(`${call}:signal=SIGKILL:when=${when}`, files, [
           process.execPath,
           core,
           dir,
-          base.key,
+          living.workspace.apiKey,
           String(issues),
-        ],
+        ]),
         { stdout: 'pipe', stderr: 'ignore' },
       );
       const output = await new Response(child.stdout).text();
       await child.exited;
-      const acked = new Map([...output.matchAll(/^acked (\S+) (\S+)$/gm)].map(([, key, id]) => [key!, id!]));
-      const app = await startApp({ dataDir: dir }, base.workspace);
+      const heard = [...output.matchAll(/^acked (\S+) (\S+)$/gm)].map(([, key, id]) => [key!, id!] as const);
+      const acked = new Map<string, string>([['key-0', first], ...heard]);
+      const app = await startApp({ dataDir: dir }, living.workspace);
       await checkOracle(app.call, acked);
-      for (let i = 0; i < issues; i++) {
-        const again = await app.call(
-          'POST',
-          '/api/v1/issues',
-          { team: 'ENG', title: `Issue ${i}`, labels: ['bug'] },
-          { 'idempotency-key': `key-${i}` },
-        );
-        expect(again.status).toBe(201);
-        const before = acked.get(`key-${i}`);
-        if (before !== undefined) expect(again.json.id).toBe(before);
-        acked.set(`key-${i}`, again.json.id);
+      for (const [i, key] of script.entries()) {
+        const again = await post(app, i);
+        expect([call, when, again.status]).toEqual([call, when, 201]);
+        expect(again.json.id).toBe(acked.get(key) ?? again.json.id);
+        acked.set(key, again.json.id);
       }
       expect((await checkOracle(app.call, acked)).length).toBe(issues);
       await app.stop();
       rmSync(dir, { recursive: true, force: true });
-      if (output.includes('done')) break;
-      kills++;
-    }
-    rmSync(base.dir, { recursive: true, force: true });
-    expect(kills).toBeGreaterThan(issues * 8);
+      return !output.includes('done');
+    };
+
+    /** Every `step`th call, from `first` on. */
+    const killAll = async (call: string, first: number, step: number): Promise<void> => {
+      for (let when = first; await killedAt(call, when); when += step)
+        kills.set(call, (kills.get(call) ?? 0) + 1);
+    };
+    await Promise.all([
+      killAll('pwrite64', 1, 2),
+      killAll('pwrite64', 2, 2),
+      killAll('fsync', 1, 1).then(() => killAll('fdatasync', 1, 1)),
+    ]);
+    rmSync(base, { recursive: true, force: true });
+    const made = issues - 1;
+    expect(kills.get('pwrite64')).toBeGreaterThan(made * 20);
+    expect(kills.get('fsync')).toBeGreaterThanOrEqual(made);
+    expect(kills.get('fdatasync')).toBeGreaterThanOrEqual(made);
   },
   120_000,
 );
