@@ -179,22 +179,3 @@ test('under every sort, pages neither skip nor repeat rows that were there all a
     { seed, numRuns: 40 },
   );
 });
-
-test('a cursor with any bit flipped, of another list, sort or limit class is refused', async () => {
-  const { json } = await app.call('GET', '/api/v1/issues?limit=5&sort=-priority');
-  const cursor: string = json.pageInfo.endCursor;
-  expect((await app.call('GET', `/api/v1/issues?limit=7&sort=-priority&after=${cursor}`)).status).toBe(200);
-  for (let at = 0; at < cursor.length; at++)
-    for (const bit of [1, 2, 4]) {
-      const flipped =
-        cursor.slice(0, at) + String.fromCharCode(cursor.charCodeAt(at) ^ bit) + cursor.slice(at + 1);
-      const { status, json: answer } = await app.call(
-        'GET',
-        `/api/v1/issues?limit=5&sort=-priority&after=${encodeURIComponent(flipped)}`,
-      );
-      expect([flipped, status, answer.error?.code]).toEqual([flipped, 400, 'invalid_cursor']);
-    }
-  for (const query of ['sort=priority', 'sort=-priority&team=ENG', ''])
-    expect((await app.call('GET', `/api/v1/issues?limit=5&${query}&after=${cursor}`)).status).toBe(400);
-  expect((await app.call('GET', `/api/v1/projects?after=${cursor}`)).status).toBe(400);
-});

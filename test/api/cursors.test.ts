@@ -1,0 +1,130 @@
+// Cursors (fault matrix 23): one bit changed, another list, workspace, filter or sort, and a cursor is 400; its own list goes on
+// where it stopped, whatever became of the row it stood on. Generated from the routes that have pages.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { TSchema } from 'typebox';
+import type { Route } from '../../core/http/route.ts';
+import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
+import { fillPath, seed, type Seeds } from './seeds.ts';
+
+let app: TestApp;
+let other: Client;
+let own: Seeds;
+let theirs: Seeds;
+let lists: Route[];
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+
+beforeAll(async () => {
+  app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  other = app.clientOf((await app.addWorkspace('Other', 'OTHER')).apiKey);
+  const url = `http://127.0.0.1:${receiver.port}/`;
+  own = await seed(app, app.call, 'ENG', url);
+  theirs = await seed(app, other, 'OTHER', url);
+  for (let i = 0; i < 4; i++) await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Issue ${i}` });
+  lists = app.app.routes.filter((route) => 'after' in propertiesOf(route.query));
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop(true);
+});
+
+const propertiesOf = (schema: TSchema | undefined): object =>
+  (schema as { properties?: object } | undefined)?.properties ?? {};
+const pathOf = (route: Route, ids = own): string => fillPath(route.path, route.params, ids);
+const refusedAsCursor = ({ status, json }: Reply): boolean =>
+  status === 400 && json.error.code === 'invalid_cursor';
+
+test('every list takes its own cursor under both names, and no other list does', async () => {
+  expect(lists.length).toBeGreaterThan(12);
+  for (const route of lists) {
+    const { json } = await app.call('GET', `${pathOf(route)}?limit=1`);
+    const cursor: string | null = json.pageInfo.endCursor;
+    expect([route.name, typeof cursor]).toEqual([route.name, 'string']);
+    const ask = (path: string, call = app.call): Promise<Reply> =>
+      call('GET', `${path}${path.includes('?') ? '&' : '?'}after=${cursor}`);
+    const [next, same] = [
+      await ask(pathOf(route)),
+      await app.call('GET', `${pathOf(route)}?cursor=${cursor}`),
+    ];
+    expect([route.name, next.status, same.json]).toEqual([route.name, 200, next.json]);
+    for (const foreign of lists)
+      if (foreign !== route)
+        expect([route.name, foreign.name, refusedAsCursor(await ask(pathOf(foreign)))]).toEqual([
+          route.name,
+          foreign.name,
+          true,
+        ]);
+    expect([route.name, refusedAsCursor(await ask(pathOf(route, theirs), other))]).toEqual([
+      route.name,
+      true,
+    ]);
+  }
+});
+
+test('a cursor belongs to its filters and its sort, but not to a page size', async () => {
+  const { json } = await app.call('GET', '/api/v1/issues?limit=2&sort=-priority&team=ENG');
+  const go = (query: string): Promise<Reply> =>
+    app.call('GET', `/api/v1/issues?${query}&after=${json.pageInfo.endCursor}`);
+  expect((await go('limit=3&sort=-priority&team=ENG')).json.data.length).toBe(3);
+  expect((await go('limit=3&sort=-priority&team=ENG&fields=title')).status).toBe(200);
+  for (const query of [
+    'sort=priority&team=ENG',
+    'sort=-priority',
+    'sort=-priority,number&team=ENG',
+    'team=ENG',
+    'sort=-priority&team=ENG&state=backlog',
+    'sort=-priority&filter={"team":"ENG"}&team=OTHER',
+  ])
+    expect([query, refusedAsCursor(await go(query))]).toEqual([query, true]);
+});
+
+test('a cursor with any bit changed, cut, or put together from two is refused', async () => {
+  const cursorOf = async (limit: number): Promise<string> =>
+    (await app.call('GET', `/api/v1/issues?limit=${limit}`)).json.pageInfo.endCursor;
+  const cursor = await cursorOf(1);
+  const [body, tag] = cursor.split('.') as [string, string];
+  const [otherBody, otherTag] = (await cursorOf(2)).split('.') as [string, string];
+  const flips = (text: string): string[] => {
+    const bytes = Buffer.from(text, 'base64url');
+    return Array.from({ length: bytes.length * 8 }, (_, bit) => {
+      const copy = Buffer.from(bytes);
+      copy[bit >> 3]! ^= 1 << (bit & 7);
+      return copy.toString('base64url');
+    });
+  };
+  const letters = [...cursor].flatMap((letter, at) =>
+    ['A', 'B', '_', '.', '=', ' ', ''].map((put) => cursor.slice(0, at) + put + cursor.slice(at + 1)),
+  );
+  const tampered = new Set([
+    ...flips(body).map((flipped) => `${flipped}.${tag}`),
+    ...flips(tag).map((flipped) => `${body}.${flipped}`),
+    ...letters,
+    `${body}.${otherTag}`,
+    `${otherBody}.${tag}`,
+    body,
+    `${body}.`,
+    `.${tag}`,
+    `${cursor}.${tag}`,
+    `${cursor}=`,
+    Buffer.from('["2026","iss_x"]').toString('base64url'),
+  ]);
+  tampered.delete(cursor);
+  expect(tampered.size).toBeGreaterThan(700);
+  for (const wrong of tampered)
+    expect([
+      wrong,
+      refusedAsCursor(await app.call('GET', `/api/v1/issues?after=${encodeURIComponent(wrong)}`)),
+    ]).toEqual([wrong, true]);
+});
+
+test('a list goes on after a row that was deleted or moved while the cursor stood on it', async () => {
+  const all: string[] = (await app.call('GET', '/api/v1/issues')).json.data.map(({ id }: Json) => id);
+  const { json } = await app.call('GET', '/api/v1/issues?limit=2');
+  await app.call('DELETE', `/api/v1/issues/${all[1]}`);
+  const rest = await app.call('GET', `/api/v1/issues?after=${json.pageInfo.endCursor}`);
+  expect(rest.json.data.map(({ id }: Json) => id)).toEqual(all.slice(2));
+  const sorted = await app.call('GET', '/api/v1/issues?limit=1&sort=title');
+  await app.call('PATCH', `/api/v1/issues/${sorted.json.data[0].id}`, { title: 'zzz' });
+  const after = await app.call('GET', `/api/v1/issues?sort=title&after=${sorted.json.pageInfo.endCursor}`);
+  expect(after.json.data.at(-1).title).toBe('zzz');
+  expect(after.json.data.length).toBe(all.length - 1);
+});
