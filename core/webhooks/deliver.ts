@@ -63,8 +63,10 @@ export interface Deliverer {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
   /** Takes over new deliveries, for which their lanes have room; their first attempt is spared its reads. */
   adopt(scope: Scope, added: readonly Added[], queue: WorkQueue): void;
-  /** Takes over what is held back for an endpoint, as far as it has room. Never fails; it tries again. */
-  fillLane(scope: Scope, endpointId: string, queue: WorkQueue): Promise<void>;
+  /** Deliveries are held back for an endpoint: takes over as many as it has room for. */
+  noteHeldBack(scope: Scope, endpointId: string, queue: WorkQueue): void;
+  /** Resolves once what was noted as held back has been looked at. */
+  settled(): Promise<void>;
   /** Which deliveries are being attempted. */
   active(): ReadonlySet<string>;
   /** Starts no attempt any more, and gives those under way a little time. */
@@ -80,6 +82,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const active = new Set<string>();
   /** Deliveries that hold their place in a lane already, with their endpoint. */
   const placed = new Map<string, string>();
+  const filling = new Set<Promise<void>>();
   const stopping = new AbortController();
 
   const messageFor = async (scope: Scope, delivery: DeliveryRow): Promise<Message | undefined> => {
@@ -183,6 +186,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     queue.adopt(scope, rows);
   };
 
+  /** Takes over what is held back for an endpoint, as far as it has room. Never fails; it tries again. */
   const fillLane = async (scope: Scope, endpointId: string, queue: WorkQueue): Promise<void> => {
     const room = lanes.room(endpointId);
     if (room === 0 || stopping.signal.aborted) return;
@@ -254,7 +258,14 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         place(scope, delivery.endpoint_id, rows, queue);
       }
     },
-    fillLane,
+    noteHeldBack(scope, endpointId, queue) {
+      lanes.noteHeldBack(endpointId);
+      const filled = fillLane(scope, endpointId, queue).finally(() => filling.delete(filled));
+      filling.add(filled);
+    },
+    async settled() {
+      await Promise.all(filling);
+    },
     active: () => active,
     stop() {
       lanes.close();

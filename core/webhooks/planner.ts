@@ -53,11 +53,7 @@ export function createPlanner(options: {
       committed(rows) {
         const added = adopted.map(({ at, fresh }) => ({ ...fresh, rows: rows[at] ?? [] }));
         deliverer.adopt(scope, added, queue);
-        for (const endpointId of heldBack) {
-          lanes.noteHeldBack(endpointId);
-          // Its lane may have emptied since the plan, and then nobody else looks.
-          void deliverer.fillLane(scope, endpointId, queue);
-        }
+        for (const endpointId of heldBack) deliverer.noteHeldBack(scope, endpointId, queue);
       },
     };
   };

@@ -97,16 +97,14 @@ export function createWebhooks(options: {
     async start() {
       const heldBack = await store.readSystem(withHeldBack, { never: neverMs });
       await queue.start();
-      for (const row of heldBack) {
-        lanes.noteHeldBack(row.endpoint_id);
-        void deliverer.fillLane(scopeOf(row.workspace_id), row.endpoint_id, queue);
-      }
+      for (const row of heldBack) deliverer.noteHeldBack(scopeOf(row.workspace_id), row.endpoint_id, queue);
       await consumer.start();
     },
     async settled() {
       // Switching an endpoint off is an event that other endpoints may hear of.
       for (let rounds = 0; rounds < 2; rounds++) {
         await consumer.settled();
+        await deliverer.settled();
         await queue.settled();
       }
     },

@@ -1,0 +1,60 @@
+// What a delivery carries: byte for byte the event of the feed, thinned past the cap, with the trace it belongs to.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startHooks, startReceiver, type Hooks } from './receiver.ts';
+
+const cap = 256 * 1024;
+const receivers = [startReceiver(), startReceiver()] as const;
+let hooks: Hooks;
+
+beforeAll(async () => {
+  hooks = await startHooks();
+  for (const { url } of receivers) await hooks.register(url, { events: ['issue.*'] });
+});
+afterAll(async () => {
+  await hooks.app.stop();
+  for (const receiver of receivers) await receiver.stop();
+});
+
+async function delivered(what: () => Promise<unknown>) {
+  for (const { received } of receivers) received.length = 0;
+  await what();
+  await hooks.app.settled();
+  const [one, two] = receivers.map(({ received }) => received.at(-1)!);
+  expect(two!.body).toBe(one!.body);
+  return one!;
+}
+
+test('the bytes are those of the feed, at every endpoint, for whatever text', async () => {
+  const title = 'Ünïcode 🎫 "quotes" \u2028 </script> \\ and tabs';
+  const { body, event } = await delivered(() => hooks.file(title, { description: 'Zeile\n'.repeat(50) }));
+  expect(event.data.title).toBe(title);
+  expect((await hooks.call('GET', `/api/v1/events/${event.id}`)).text).toBe(body);
+});
+
+test('an event over 256 KiB arrives with ids and a link in place of its data', async () => {
+  const issue = await hooks.file('Long');
+  const { body, event } = await delivered(() =>
+    hooks.call('PATCH', `/api/v1/issues/${issue.id}`, { description: 'ä'.repeat(cap / 2 - 10) }),
+  );
+  expect(Buffer.byteLength(body)).toBeLessThan(2_000);
+  expect(event).toMatchObject({ type: 'issue.updated', sequence: expect.any(Number) });
+  expect(event.data).toEqual({
+    id: issue.id,
+    identifier: issue.identifier,
+    url: issue.url,
+    truncated: true,
+    event: `${hooks.app.url}/api/v1/events/${event.id}`,
+  });
+  const whole = (await hooks.call('GET', new URL(event.data.event).pathname)).json;
+  expect(whole).toMatchObject({ id: event.id, sequence: event.sequence });
+  expect(whole.data.description.length).toBe(cap / 2 - 10);
+});
+
+test('the trace of the request that caused an event goes on in its deliveries', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const traced = await delivered(() =>
+    hooks.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Traced' }, { traceparent }),
+  );
+  expect(traced.headers.get('traceparent')).toBe(traceparent);
+  expect((await delivered(() => hooks.file('Untraced'))).headers.get('traceparent')).toBeNull();
+});
