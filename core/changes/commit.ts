@@ -4,7 +4,7 @@ import { appendEvent } from '../events/append.ts';
 import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Row } from '../store/statement.ts';
-import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
+import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/store.ts';
 import type { Change } from './change.ts';
 
 /** Told of every committed batch of changes, before its caller is: caches listen. */
@@ -50,6 +50,7 @@ export interface Committer {
     changes: readonly Change[],
     guards?: readonly Op[],
     last?: LastOps,
+    options?: CommitOptions,
   ): Promise<Committed>;
   onCommit(listener: CommitListener): void;
 }
@@ -65,7 +66,7 @@ export function createCommitter(options: {
   const listeners: CommitListener[] = [];
   return {
     onCommit: (listener) => void listeners.push(listener),
-    async commit(author, changes, guards = [], last = []) {
+    async commit(author, changes, guards = [], last = [], settings = {}) {
       const { scope } = author;
       const createdAt = options.nowMs();
       const view = { directory: options.directoryAfter(author.directory, changes), baseUrl: options.baseUrl };
@@ -93,7 +94,7 @@ export function createCommitter(options: {
         });
       const lastOps = typeof last === 'function' ? last(rows) : last;
       const ops = [...guards, ...entityOps, ...rows.map((row) => appendEvent(scope, row)), ...lastOps];
-      const outcome = await options.store.commit(ops);
+      const outcome = await options.store.commit(ops, settings);
       if (!outcome.ok) {
         const part =
           outcome.op < guards.length ? 'guard' : outcome.op < ops.length - lastOps.length ? 'change' : 'last';

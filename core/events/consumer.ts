@@ -2,7 +2,7 @@
 // with the moved cursor, so that a crash neither loses nor repeats an event. It does not know what an issue is.
 import type { Log } from '../lib/log.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
-import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
+import { backgroundPatienceMs, scopeOf, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 import type { EventRow } from './event.ts';
 import { eventsAfter, lastSequence } from './log.ts';
 
@@ -87,7 +87,7 @@ export function createConsumer(options: {
       { consumer: name, from: from.stored, to: last.sequence },
       { expectRows: 1 },
     );
-    const outcome = await store.commit([move, ...plan.ops]);
+    const outcome = await store.commit([move, ...plan.ops], { patienceMs: backgroundPatienceMs });
     if (!outcome.ok) {
       if (outcome.op > 0) throw new Error(`${name} planned work that cannot be stored: ${outcome.message}`);
       // Another process has moved the cursor: read on from where it stands now.

@@ -13,7 +13,7 @@ import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { RunUsage, SandboxOutcome } from '../sandbox/supervisor.ts';
-import type { Scope, Store } from '../store/store.ts';
+import { backgroundPatienceMs, type Op, type Scope, type Store } from '../store/store.ts';
 import { callHost } from './bridge.ts';
 import type { DisableReason, FailureWatch } from './failures.ts';
 import { cutDescriptions } from './guest-shape.ts';
@@ -175,10 +175,12 @@ export function createRunner(options: RunnerOptions): Runner {
       directory: await options.directoryOf(item.scope),
     };
     const guard = how.againAtMs === undefined ? queue.finish(item) : queue.defer(item, how.againAtMs);
-    const committed = await committer.commit(author, how.changes, [guard], (made) => [
+    const last = (made: readonly { id: string; type: string }[]): Op[] => [
       recordRunOp(item.scope, run.id, record(made)),
       ...(done ? [releaseNextOp(queue, item, run, now)] : []),
-    ]);
+    ];
+    const patience = { patienceMs: backgroundPatienceMs };
+    const committed = await committer.commit(author, how.changes, [guard], last, patience);
     if (committed.ok) {
       if (done) {
         events.delete(run.id);

@@ -132,7 +132,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
 
   let queue: Job[] = [];
   let last = { jobs: 0, endedMs: 0, tookMs: 0 };
-  let scheduled = false;
+  let scheduled: { dueMs: number; timer: ReturnType<typeof setTimeout> | null } | null = null;
   let closed: Promise<void> | null = null;
   let broken: StoreError | null = null;
   let idle: (() => void) | null = null;
@@ -192,7 +192,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
   };
 
   const flush = (): void => {
-    scheduled = false;
+    scheduled = null;
     if (queue.length === 0) return;
     const startedMs = performance.now();
     try {
@@ -288,13 +288,19 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
     else if (idle) idle();
   };
 
+  /** The group that is scheduled goes at its time, or earlier when a later job is in more of a hurry. */
   const schedule = (delayMs = 0): void => {
-    if (scheduled) return;
-    scheduled = true;
     const gatherMs =
       last.jobs > 1 ? last.endedMs + Math.min(last.tookMs, gatherMsMax) - performance.now() : 0;
-    if (delayMs > 0 || gatherMs >= 0.5) setTimeout(flush, Math.max(delayMs, gatherMs));
-    else setImmediate(flush);
+    const waitMs = Math.max(delayMs, gatherMs >= 0.5 ? gatherMs : 0);
+    const dueMs = performance.now() + waitMs;
+    if (scheduled && dueMs >= scheduled.dueMs) return;
+    if (scheduled?.timer) clearTimeout(scheduled.timer);
+    if (waitMs > 0) scheduled = { dueMs, timer: setTimeout(flush, waitMs) };
+    else {
+      scheduled = { dueMs: 0, timer: null };
+      setImmediate(flush);
+    }
   };
 
   const finish = async (): Promise<void> => {
@@ -319,12 +325,12 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
       return values === undefined ? undefined : (toRow(columns, values) as R);
     },
     readSystem: async (statement, params = {}) => readRows(statement, params, null),
-    commit(ops) {
+    commit(ops, { patienceMs = 0 } = {}) {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
       if (broken) return Promise.reject(broken);
       return new Promise((resolve, reject) => {
         queue.push({ ops, sinceMs: performance.now(), resolve, reject });
-        schedule();
+        schedule(queue.length < groupJobsMax ? patienceMs : 0);
       });
     },
     onEvents: (listener) => void listeners.push(listener),

@@ -50,12 +50,23 @@ export type CommitOutcome =
       readonly message: string;
     };
 
+export interface CommitOptions {
+  /**
+   * Nobody waits for this batch: it may wait this long for others to share a sync with. A sync blocks the process, so many
+   * small ones would hold up everything else.
+   */
+  readonly patienceMs?: number;
+}
+
+/** The patience of work that goes on behind the scenes: runs, deliveries and their planning. */
+export const backgroundPatienceMs = 5;
+
 export interface Store {
   read<R>(scope: Scope, statement: Statement<R>, params?: Params): Promise<R[]>;
   readOne<R>(scope: Scope, statement: Statement<R>, params?: Params): Promise<R | undefined>;
   readSystem<R>(statement: Statement<R>, params?: Params): Promise<R[]>;
   /** All or nothing; durable (fsync) once resolved. @throws StoreError */
-  commit(ops: readonly Op[]): Promise<CommitOutcome>;
+  commit(ops: readonly Op[], options?: CommitOptions): Promise<CommitOutcome>;
   /** Called after every group that appended events, with the workspaces that have new ones. */
   onEvents(listener: (workspaceIds: ReadonlySet<string>) => void): void;
   status(): { writable: boolean; reason: string | null };

@@ -9,7 +9,7 @@ import type { Egress } from '../lib/egress/egress.ts';
 import type { Log } from '../lib/log.ts';
 import type { Sealing } from '../lib/sealing.ts';
 import type { Row } from '../store/statement.ts';
-import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
+import { backgroundPatienceMs, type CommitOutcome, type Op, type Scope, type Store } from '../store/store.ts';
 import { attempt, type Attempted } from './attempt.ts';
 import {
   claimHeldBackOp,
@@ -162,7 +162,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     ];
     const reason = attempted.worked ? null : reasonToDisable(attempted, endpoint.id, now);
     const outcome = await (reason === null
-      ? store.commit(ops)
+      ? store.commit(ops, { patienceMs: backgroundPatienceMs })
       : options.disable(scope, endpoint.id, reason, ops));
     if (!outcome.ok)
       return options.log('warn', 'a delivery was ended elsewhere', {

@@ -371,3 +371,22 @@ test('three killed runs switch a plugin off, with an event that says why', async
   expect(runs.every((run) => run.status === 'dead')).toBe(true);
   expect(runs.length).toBe(3);
 });
+
+test('more runs than there is room for in memory are all done, each once', async () => {
+  const { call, key } = await workspace();
+  await install(
+    call,
+    await packSource(`{
+      id: 'com.test.backlog', version: '1.0.0', engines: { tatami: '*' }, partitions: 4,
+      on: { 'issue.created': { order: 'none', handle: (_, ctx) => ctx.now() } },
+    }`),
+  );
+  await call('PATCH', '/api/v1/plugins/com.test.backlog', { settings: {} });
+  const bulks = Array.from({ length: 25 }, (_, bulk) =>
+    Array.from({ length: 100 }, (_, index) => ({ team: key, title: `Issue ${bulk}-${index}` })),
+  );
+  await Promise.all(bulks.map((issues) => call('POST', '/api/v1/issues/bulk', { issues })));
+  await app.settled();
+  for (const status of ['queued', 'running', 'retrying', 'dead'])
+    expect([status, await runsOf(call, 'com.test.backlog', `?status=${status}`)]).toEqual([status, []]);
+}, 60_000);

@@ -47,14 +47,15 @@ const insertRun = tenantStatement(
 const queueRun = tenantStatement(
   'runs.queue',
   `INSERT INTO due_work (workspace_id, id, kind, due_at, lease_until, lease_owner, epoch)
-   SELECT :ws, :id, 'run', CASE WHEN blocked THEN :never ELSE :now END, CASE WHEN blocked THEN 0 ELSE :leaseUntil END, :owner, 1
+   SELECT :ws, :id, 'run', CASE WHEN blocked THEN :never ELSE :now END, CASE WHEN blocked THEN 0 ELSE :leaseUntil END,
+     CASE WHEN NOT blocked AND :leaseUntil > 0 THEN :owner END, 1
    FROM (SELECT EXISTS (SELECT 1 FROM runs WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
      AND order_key = :orderKey AND sequence < :sequence AND status IN ('queued', 'running', 'retrying')) AS blocked)
    RETURNING id, epoch, CASE WHEN lease_until > 0 THEN due_at ELSE :never END AS due_at`,
 );
 const releaseNext = tenantStatement(
   'runs.release_next',
-  `UPDATE due_work SET due_at = :now, lease_until = :leaseUntil, lease_owner = :owner, epoch = epoch + 1
+  `UPDATE due_work SET due_at = :now, lease_until = :leaseUntil, lease_owner = CASE WHEN :leaseUntil > 0 THEN :owner END, epoch = epoch + 1
    WHERE workspace_id = :ws AND due_at = :never AND id = (SELECT id FROM runs WHERE workspace_id = :ws AND install_id = :installId
      AND handler = :handler AND order_key = :orderKey AND sequence > :sequence AND status IN ('queued', 'running', 'retrying')
      ORDER BY sequence LIMIT 1)

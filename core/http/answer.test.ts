@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test';
+import { ApiError, errorCodes, type ErrorCode } from '../lib/errors.ts';
+import { answerError, answerJson, etagOf, ifMatchVersion, type Exchange } from './answer.ts';
+import { allScopes, expandScopes } from './scopes.ts';
+
+const exchange: Exchange = {
+  requestId: 'req_1',
+  verdict: { admitted: true, limit: 10, remaining: 4, resetSeconds: 30 },
+  mode: null,
+};
+
+test('every answer has the request id and the three RateLimit headers; only 429 says when to retry', async () => {
+  expect(Object.fromEntries(answerJson(exchange, 200, '{}').headers)).toEqual({
+    'content-type': 'application/json',
+    'ratelimit-limit': '10',
+    'ratelimit-remaining': '4',
+    'ratelimit-reset': '30',
+    'x-request-id': 'req_1',
+  });
+  for (const code of Object.keys(errorCodes) as ErrorCode[]) {
+    const response = answerError(exchange, new ApiError(code));
+    expect([code, response.status, response.headers.get('retry-after')]).toEqual([
+      code,
+      errorCodes[code].status,
+      code === 'rate_limited' ? '30' : null,
+    ]);
+    expect(await response.json()).toEqual({
+      error: { code, message: errorCodes[code].text, details: [], requestId: 'req_1' },
+    });
+  }
+  expect(answerJson({ ...exchange, mode: 'simulate' }, 200, '{}').headers.get('tatami-mode')).toBe(
+    'simulate',
+  );
+});
+
+test('If-Match is compared by the version in the tag', () => {
+  const rows: [header: string | null, version: number | null][] = [
+    [null, null],
+    ['*', null],
+    [' * ', null],
+    [etagOf(7, '{"a":1}'), 7],
+    [`W/${etagOf(7, 'x')}`, 7],
+    ['"12"', 12],
+    ['12', 12],
+    ['"h-abc"', -1],
+    ['"-1"', -1],
+    ['"1.5"', -1],
+    ['', -1],
+    ['"1", "2"', -1],
+    [`"${'9'.repeat(20)}"`, -1],
+  ];
+  for (const [header, version] of rows) expect([header, ifMatchVersion(header)]).toEqual([header, version]);
+  expect(etagOf(7, 'a')).not.toBe(etagOf(7, 'b'));
+  expect(etagOf(undefined, 'a')).toMatch(/^"h-/);
+});
+
+test('write implies read, and nothing else implies anything', () => {
+  for (const scope of allScopes) {
+    const read = scope.replace(/:write$/, ':read');
+    expect([...expandScopes([scope])].sort()).toEqual([...new Set([scope, read])].sort());
+  }
+  expect(new Set(allScopes).size).toBe(allScopes.length);
+  for (const scope of allScopes) expect(scope).toMatch(/^[a-z-]+:(read|write)$/);
+});

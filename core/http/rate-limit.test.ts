@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { createRateLimiter } from './rate-limit.ts';
+
+const limits = { perMinute: { read: 3, write: 2, search: 0 }, workspacePerMinute: 5 };
+const windowMs = 60_000;
+
+test('no bucket admits more than its limit in its window, and every verdict adds up, however the clock runs', () => {
+  const step = fc.record({
+    caller: fc.constantFrom('a', 'b', 'c'),
+    route: fc.constantFrom('x', 'y'),
+    kind: fc.constantFrom('read' as const, 'write' as const, 'search' as const),
+    workspace: fc.constantFrom('w1', 'w2', null),
+    waitMs: fc.oneof(fc.nat(20_000), fc.constantFrom(0, 0, 0, windowMs, -5_000, 86_400_000, -86_400_000)),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let now = 1_000_000_000;
+      const limiter = createRateLimiter(limits, () => now);
+      // The model: one count and one end a bucket.
+      const buckets = new Map<string, { count: number; endsAt: number }>();
+      const bucket = (key: string): { count: number; endsAt: number } => {
+        const known = buckets.get(key);
+        if (known && now < known.endsAt && known.endsAt - now <= windowMs) return known;
+        const fresh = { count: 0, endsAt: now + windowMs };
+        buckets.set(key, fresh);
+        return fresh;
+      };
+      for (const { caller, route, kind, workspace, waitMs } of steps) {
+        now += waitMs;
+        const verdict = limiter.hit(caller, `${route} ${kind}`, kind, workspace);
+        const used = [
+          ...(limits.perMinute[kind] > 0
+            ? [{ at: bucket(`${caller} ${route} ${kind}`), limit: limits.perMinute[kind] }]
+            : []),
+          ...(workspace === null ? [] : [{ at: bucket(workspace), limit: limits.workspacePerMinute }]),
+        ];
+        const admitted = used.every(({ at, limit }) => at.count < limit);
+        if (admitted) for (const { at } of used) at.count++;
+        expect(verdict.admitted).toBe(admitted);
+        if (used.length === 0) {
+          expect([verdict.limit, verdict.remaining, verdict.resetSeconds]).toEqual([
+            2147483647, 2147483647, 0,
+          ]);
+          continue;
+        }
+        expect(verdict.remaining).toBe(Math.min(...used.map(({ at, limit }) => limit - at.count)));
+        const tight = used.filter(({ at, limit }) => limit - at.count === verdict.remaining);
+        expect(tight.map(({ limit }) => limit)).toContain(verdict.limit);
+        const waits = tight.map(({ at }) => Math.max(1, Math.ceil((at.endsAt - now) / 1000)));
+        expect(verdict.resetSeconds).toBe(Math.max(...waits));
+        expect(verdict.resetSeconds).toBeLessThanOrEqual(60);
+      }
+    }),
+    { seed: 20261120, numRuns: 300 },
+  );
+});
+
+test('a million callers who came once do not stay in memory', () => {
+  let now = 0;
+  const limiter = createRateLimiter(limits, () => now);
+  for (let i = 0; i < 1_000_000; i++) {
+    limiter.hit(`caller ${i}`, 'x', 'read', null);
+    if (i % 40_000 === 0) now += windowMs;
+  }
+  expect(process.memoryUsage().rss).toBeLessThan(1_500_000_000);
+});

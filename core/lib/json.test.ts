@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { ApiError } from './errors.ts';
+import { jsonDepthMax, parseJson } from './json.ts';
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+test('what an honest client writes reads as JSON.parse reads it', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'grapheme' }), fc.nat(3), (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      fc.pre(!/\\u0000|__proto__/.test(text));
+      expect(parseJson(text)).toEqual(JSON.parse(text));
+    }),
+    { seed: 20261120, numRuns: 500 },
+  );
+  for (const text of [
+    '""',
+    '"\\u00e9\\ud83d\\ude00"',
+    '-0',
+    '1E+2',
+    '"{\\"a\\":1,\\"a\\":2}"',
+    nested(jsonDepthMax),
+  ])
+    expect(parseJson(text)).toEqual(JSON.parse(text));
+  // The same name twice, but in two objects.
+  expect(parseJson('[{"a":{"a":1}},{"a":"a"}]')).toEqual([{ a: { a: 1 } }, { a: 'a' }]);
+});
+
+test('what two parsers could read differently is refused', () => {
+  for (const text of [
+    '',
+    '{',
+    '{"a":1,}',
+    "{'a':1}",
+    'undefined',
+    '\u00a01',
+    nested(jsonDepthMax + 1),
+    '{"a":'.repeat(65) + '1' + '}'.repeat(65),
+    '{"a":1,"a":1}',
+    '{"a":1,"b":{},"\\u0061":2}',
+    '{"a":{"b":1,"b":2}}',
+    '[{"x":[{"y":1,"y":2}]}]',
+    '{"__proto__":1}',
+    '{"\\u005f_proto__":1}',
+    '1e400',
+    '[-1e309]',
+    '"\\ud800"',
+    '"\\udc00\\ud800"',
+    '"a\\u0000b"',
+    '{"\\u0000":1}',
+  ]) {
+    const read = (): unknown => parseJson(text);
+    expect(read).toThrow(ApiError);
+    expect(read).toThrow(expect.objectContaining({ code: 'malformed_request' }));
+  }
+});

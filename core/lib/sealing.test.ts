@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { ApiError } from './errors.ts';
+import { createSealing } from './sealing.ts';
+
+const sealing = createSealing(new Uint8Array(32).fill(7));
+const other = createSealing(new Uint8Array(32).fill(8));
+
+test('a sealed text opens for its purpose and key alone, and never reads like itself', () => {
+  const sealed = sealing.seal('whsec_tell-nobody', 'endpoint 1');
+  expect(sealing.open(sealed, 'endpoint 1')).toBe('whsec_tell-nobody');
+  expect(Buffer.from(sealed).includes('tell-nobody')).toBe(false);
+  expect(sealing.seal('whsec_tell-nobody', 'endpoint 1')).not.toEqual(sealed);
+  expect(() => sealing.open(sealed, 'endpoint 2')).toThrow();
+  expect(() => other.open(sealed, 'endpoint 1')).toThrow();
+  for (let at = 0; at < sealed.length; at++) {
+    const altered = sealed.slice();
+    altered[at]! ^= 1;
+    expect(() => sealing.open(altered, 'endpoint 1')).toThrow();
+  }
+  for (const length of [0, 11, 12, 27, 28, sealed.length - 1])
+    expect(() => sealing.open(sealed.slice(0, length), 'endpoint 1')).toThrow();
+});
+
+test('a master key of another length is refused', () => {
+  for (const length of [0, 16, 31, 33])
+    expect(() => createSealing(new Uint8Array(length))).toThrow('32 bytes');
+});
+
+test('a cursor reads back as it was, for its list alone', () => {
+  for (const values of [[], ['a', 1, 2.5, null], ['Ärger 💥 "quoted"', -0.1]]) {
+    const cursor = encodeCursor(sealing, 'list 1', values);
+    expect(decodeCursor(sealing, 'list 1', cursor)).toEqual(values);
+    for (const read of [
+      () => decodeCursor(sealing, 'list 2', cursor),
+      () => decodeCursor(other, 'list 1', cursor),
+      () => decodeCursor(sealing, 'list 1', `${cursor}=`),
+      () => decodeCursor(sealing, 'list 1', ''),
+      () => decodeCursor(sealing, 'list 1', '.'),
+    ])
+      expect(read).toThrow(ApiError);
+  }
+});
