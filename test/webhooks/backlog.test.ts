@@ -9,11 +9,12 @@ afterEach(async () => {
   cleanUp = [];
 });
 
-async function begin(): Promise<{ hooks: Hooks; receiver: ReturnType<typeof startReceiver> }> {
+async function begin() {
   const receiver = startReceiver();
   const hooks = await startHooks();
-  cleanUp.push(receiver.stop, hooks.app.stop);
-  return { hooks, receiver };
+  let running = hooks.app;
+  cleanUp.push(receiver.stop, () => running.stop());
+  return { hooks, receiver, restart: async () => (running = await running.restart()) };
 }
 
 /** @param hundreds bulk requests of a hundred issues each */
@@ -35,16 +36,22 @@ test('more deliveries than the process holds at once arrive, each exactly once',
   expect(ids.length).toBe(endpoints * 200);
 }, 30_000);
 
-test('a dozen hanging endpoints do not hold up a healthy one, nor the end of the process', async () => {
-  const { hooks, receiver } = await begin();
+test('a dozen hanging endpoints do not hold up a healthy one, nor the end of the process, which loses none of theirs', async () => {
+  const { hooks, receiver, restart } = await begin();
   const tarpit = startReceiver();
   tarpit.answer = () => new Promise<Response>(() => undefined);
   cleanUp.push(tarpit.stop);
-  for (let index = 0; index < 12; index++) await hooks.register(`${tarpit.url}/${index}`);
+  const hanging = 12;
+  for (let index = 0; index < hanging; index++) await hooks.register(`${tarpit.url}/${index}`);
   const healthy = await hooks.register(receiver.url);
   await fileMany(hooks, 3);
   await receiver.arrived(300);
-  expect(tarpit.received.length).toBe(12 * 8);
-  const delivered = (await hooks.deliveries(healthy, '&status=delivered')).length;
-  expect(delivered).toBe(100);
-}, 30_000);
+  expect(tarpit.received.length).toBe(hanging * 8);
+  expect((await hooks.deliveries(healthy, '&status=delivered')).length).toBe(100);
+
+  tarpit.answer = () => new Response();
+  await (await restart()).settled();
+  const ids = tarpit.received.map(({ headers }) => headers.get('x-webhook-delivery'));
+  expect(new Set(ids).size).toBe(hanging * 300);
+  expect(ids.length).toBe(hanging * (300 + 8));
+}, 60_000);
