@@ -55,13 +55,3 @@ test('no bucket admits more than its limit in its window, and every verdict adds
     { seed: 20261120, numRuns: 300 },
   );
 });
-
-test('a million callers who came once do not stay in memory', () => {
-  let now = 0;
-  const limiter = createRateLimiter(limits, () => now);
-  for (let i = 0; i < 1_000_000; i++) {
-    limiter.hit(`caller ${i}`, 'x', 'read', null);
-    if (i % 40_000 === 0) now += windowMs;
-  }
-  expect(process.memoryUsage().rss).toBeLessThan(1_500_000_000);
-});

@@ -56,18 +56,14 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
   for (const error of list) {
     // A failed union also reports what each branch missed; the union's own line is the useful one.
     if (/\/(anyOf|oneOf)\/\d/.test(error.schemaPath)) continue;
-    const path = error.instancePath.slice(1).replaceAll('/', '.');
+    const path = pathOf(error.instancePath);
     const inside = (name: string) => (path ? `${path}.${name}` : name);
     if (error.keyword === 'required')
       for (const name of error.params.requiredProperties as string[])
         details.push({ path: inside(name), issue: 'required', fix: 'This field is required.' });
-    else if (error.keyword === 'additionalProperties')
-      for (const name of error.params.additionalProperties as string[])
-        details.push({
-          path: inside(name),
-          issue: 'unknown_field',
-          fix: 'Remove it; this operation does not know it.',
-        });
+    // The list of all unknown names comes last, and TypeBox stops after 8 errors; each name has one of its own before.
+    else if (error.keyword === 'boolean')
+      details.push({ path, issue: 'unknown_field', fix: 'Remove it; this operation does not know it.' });
     else if (error.keyword in issueOf)
       details.push({ path, issue: issueOf[error.keyword]!, fix: fixOf(error, schema) });
   }
@@ -77,6 +73,11 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
       (detail) => !seen.has(`${detail.path} ${detail.issue}`) && seen.add(`${detail.path} ${detail.issue}`),
     )
     .slice(0, 50);
+}
+
+/** `/labels/0/a~1b` → `labels.0.a/b` (RFC 6901 §4). */
+function pathOf(pointer: string): string {
+  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 function fixOf(error: SchemaError, schema: TSchema): string {
