@@ -45,6 +45,14 @@ interface Compiled {
   columns: string[];
 }
 
+type Hash = ReturnType<typeof createHash>;
+
+interface GroupRun {
+  readonly outcomes: readonly (CommitOutcome | Error)[];
+  /** Over what the group appended to the event log. */
+  readonly chain: Hash;
+}
+
 interface Job {
   ops: readonly Op[];
   /** On the monotonic clock: a wall clock that is set back must not make a job wait for ever. */
@@ -139,9 +147,9 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
   let busyRetryMs = 1;
   let refused: { fault: StoreError; atMs: number } | null = null;
 
-  /** Runs one job inside the open group; false rows mean it was undone. */
-  const runJob = (job: Job, chain: ReturnType<typeof createHash>, touched: Set<string>): CommitOutcome => {
-    savepoint.run();
+  /** Runs one job inside the open group. One that fails is undone where it is `isolated` by a savepoint. */
+  const runJob = (job: Job, chain: Hash, touched: Set<string>, isolated: boolean): CommitOutcome => {
+    if (isolated) savepoint.run();
     const rows: Row[][] = [];
     const links: string[] = [];
     const workspaces: string[] = [];
@@ -182,13 +190,42 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
         if (scope) workspaces.push(scope.workspaceId);
       }
     }
-    if (failed) undo.run();
-    else {
+    if (failed) {
+      if (isolated) undo.run();
+    } else {
       for (const link of links) chain.update(link);
       for (const workspaceId of workspaces) touched.add(workspaceId);
     }
-    release.run();
+    if (isolated) release.run();
     return failed ?? { ok: true, rows };
+  };
+
+  /** All jobs without savepoints, which nearly always do; null, with the group begun anew, when one of them fails. */
+  const runTogether = (group: readonly Job[], touched: Set<string>): GroupRun | null => {
+    const chain = createHash('sha256').update(head.hash);
+    const outcomes: CommitOutcome[] = [];
+    for (const job of group) {
+      let outcome: CommitOutcome | null = null;
+      try {
+        outcome = runJob(job, chain, touched, false);
+      } catch (error) {
+        if (concernsStore(error) || !db.inTransaction) throw error;
+      }
+      if (!outcome?.ok) {
+        touched.clear();
+        rollback.run();
+        begin.run();
+        return null;
+      }
+      outcomes.push(outcome);
+    }
+    return { outcomes, chain };
+  };
+
+  /** Each job in a savepoint of its own, so that one that fails costs the others nothing. */
+  const runApart = (group: readonly Job[], touched: Set<string>): GroupRun => {
+    const chain = createHash('sha256').update(head.hash);
+    return { outcomes: group.map((job) => attempt(() => runJob(job, chain, touched, true))), chain };
   };
 
   const flush = (): void => {
@@ -203,12 +240,10 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
     }
     const group = queue.slice(0, groupJobsMax);
     queue = queue.slice(groupJobsMax);
-    const chain = createHash('sha256').update(head.hash);
     const touched = new Set<string>();
-    const outcomes: (CommitOutcome | Error)[] = [];
     try {
       const before = rowsWritten();
-      for (const job of group) outcomes.push(attempt(() => runJob(job, chain, touched)));
+      const { outcomes, chain } = runTogether(group, touched) ?? runApart(group, touched);
       if (rowsWritten() > before) {
         const next: LogHead = { position: head.position + 1, hash: chain.digest('hex') };
         compile(moveHead).prepared.run(bind(moveHead, { ...next }, null));
@@ -219,6 +254,11 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
       } else commitGroup.run();
       const endedMs = performance.now();
       last = { jobs: group.length, endedMs, tookMs: endedMs - startedMs };
+      group.forEach((job, index) => {
+        const outcome = outcomes[index]!;
+        if (outcome instanceof Error) job.reject(outcome);
+        else job.resolve(outcome);
+      });
     } catch (error) {
       const fault = abandon(faultOf(error));
       refused = { fault, atMs: performance.now() };
@@ -230,11 +270,6 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
       }
       return goOn();
     }
-    group.forEach((job, index) => {
-      const outcome = outcomes[index]!;
-      if (outcome instanceof Error) job.reject(outcome);
-      else job.resolve(outcome);
-    });
     goOn();
     if (touched.size > 0) for (const listener of listeners) listener(touched);
   };
