@@ -81,6 +81,11 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
   const expressions = spec.insertExpressions ?? {};
   const stored = written.filter((field) => !(field.alias in expressions));
   const columns = written.map((field) => field.alias);
+  const bound = new Set(['ws', 'id', ...stored.map((field) => field.alias)]);
+  /** Parameters that only the insert's expressions use, named as fields of the entity. */
+  const insertOnly = Object.values(expressions)
+    .flatMap((expression) => [...expression.matchAll(/:(\w+)/g)].map((match) => match[1]!))
+    .filter((name) => !bound.has(name));
 
   const findRow = tenantStatement<Row>(
     `${spec.table}.find`,
@@ -136,7 +141,7 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
       const params = values(after);
       const row = before
         ? updateOp(scope, values(before), params, before.version)
-        : tenantOp(scope, insertRow, { ...params, ...(spec.insertExpressions ? insertParams(after) : {}) });
+        : tenantOp(scope, insertRow, insertParams(after, params));
       return [...first, row, ...last];
     },
     events(view) {
@@ -162,15 +167,9 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
     },
   });
 
-  /** Parameters that only the insert's expressions use. */
-  const insertParams = (entity: E): Record<string, Value> => {
-    const used = Object.values(expressions).flatMap((expression) =>
-      [...expression.matchAll(/:(\w+)/g)].map((match) => match[1]!),
-    );
-    const known = new Set(['ws', 'id', ...stored.map((field) => field.alias)]);
-    return Object.fromEntries(
-      used.filter((name) => !known.has(name)).map((name) => [name, entity[name as keyof E] as Value]),
-    );
+  const insertParams = (entity: E, params: Record<string, Value>): Record<string, Value> => {
+    for (const name of insertOnly) params[name] = entity[name as keyof E] as Value;
+    return params;
   };
 
   const fromRow = (row: Row): E => {

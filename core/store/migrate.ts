@@ -36,6 +36,8 @@ export function migrate(
     if (from === steps.length) return { from, to: from, snapshot: null };
 
     const snapshot = existed && from > 0 ? takeSnapshot(db, from, options) : null;
+    // An event or issue of usual length fits a page of this size; what does not costs a page more to write and to pass by.
+    if (from === 0) db.exec('PRAGMA page_size = 8192');
     db.prepare('PRAGMA journal_mode = WAL').all();
     db.prepare('PRAGMA synchronous = FULL').all();
     for (let version = from + 1; version <= steps.length; version++)
