@@ -17,15 +17,14 @@ import Database from 'libsql';
 import { migrate } from '../../core/store/migrate.ts';
 import { migrations } from '../../core/store/migrations/index.ts';
 import { openStore } from '../../core/store/open-store.ts';
-import { createClock, startApp, type TestApp } from '../app.ts';
+import { startApp, type TestApp } from '../app.ts';
 
 const tmp = (): string => mkdtempSync(join(tmpdir(), 'tatami-store-'));
 
 describe('another process holds the write lock:', () => {
   let app: TestApp;
   beforeAll(async () => {
-    // The store waits by this clock, so it must be the real one here.
-    app = await startApp({ clock: { ...createClock(), nowMs: Date.now, now: Date.now } });
+    app = await startApp();
   });
   afterAll(() => app.stop());
 
