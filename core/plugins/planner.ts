@@ -9,7 +9,7 @@ import type { Ids } from '../lib/ids.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
 import { depthMax, runsPerRootMax, sameInPathMax } from './limits.ts';
 import type { Registry, Subscription } from './registry.ts';
-import { deadRunOp, queueRunOps, runsOfRoot, type NewRun } from './runs/rows.ts';
+import { deadRunOp, queuedRow, queueRunOps, runsOfRoot, type NewRun, type RunRow } from './runs/rows.ts';
 
 export interface Planner {
   (scope: Scope, events: readonly EventRow[]): Promise<Plan>;
@@ -21,8 +21,8 @@ export function createPlanner(options: {
   ids: Ids;
   registry: Registry;
   queue: WorkQueue;
-  /** Told of each queued run, so that its first attempt need not read the event again. */
-  remember(runId: string, event: EventRow): void;
+  /** Told of each run that is queued in memory, so that its first attempt need not read it and its event again. */
+  remember(run: RunRow, event: EventRow): void;
 }): Planner {
   const { store, clock, ids, registry, queue } = options;
 
@@ -87,7 +87,7 @@ export function createPlanner(options: {
         perRoot.set(root, (perRoot.get(root) ?? 0) + 1);
         ops.push(...queueRunOps(queue, scope, run, now));
         adopted.push(ops.length - 1);
-        options.remember(id, event);
+        if (queue.leaseUntil(now) > 0) options.remember(queuedRow(run, now), event);
       }
     }
     return {

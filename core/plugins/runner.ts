@@ -46,8 +46,8 @@ export interface RunnerOptions {
 
 export interface Runner {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /** Keeps an event for the first attempt of a run. */
-  remember(runId: string, event: EventRow): void;
+  /** Keeps a run and its event for the first attempt. */
+  remember(run: RunRow, event: EventRow): void;
   isActive(runId: string): boolean;
 }
 
@@ -69,6 +69,7 @@ interface Attempt {
 export function createRunner(options: RunnerOptions): Runner {
   const { store, clock, committer, registry } = options;
   const events = new Map<string, EventRow>();
+  const fresh = new Map<string, RunRow>();
   const active = new Set<string>();
   const rate = createRunRate(runsPerMinuteMax, clock.nowMs);
 
@@ -198,7 +199,8 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   const perform = async (item: WorkItem, queue: WorkQueue): Promise<void> => {
-    const run = await findRun(store, item.scope, item.id);
+    const run = fresh.get(item.id) ?? (await findRun(store, item.scope, item.id));
+    fresh.delete(item.id);
     if (!run) return void (await store.commit([queue.finish(item)]));
     const dead = (code: string, message: string) =>
       end(
@@ -332,7 +334,10 @@ export function createRunner(options: RunnerOptions): Runner {
         active.delete(item.id);
       }
     },
-    remember: (runId, event) => void events.set(runId, event),
+    remember(run, event) {
+      fresh.set(run.id, run);
+      events.set(run.id, event);
+    },
     isActive: (runId) => active.has(runId),
   };
 }

@@ -119,6 +119,36 @@ export function queueRunOps(queue: WorkQueue, scope: Scope, run: NewRun, nowMs: 
   ];
 }
 
+/** The row of a run as it was just queued. */
+export function queuedRow(run: NewRun, nowMs: number): RunRow {
+  return {
+    id: run.id,
+    install_id: run.installId,
+    handler_kind: run.handler.kind,
+    handler: run.handler.name,
+    order_key: run.orderKey,
+    sequence: run.sequence,
+    event_id: run.eventId,
+    root_event_id: run.rootEventId,
+    depth: run.depth,
+    status: 'queued',
+    mode: run.mode,
+    attempt: 0,
+    created_at: nowMs,
+    started_at: null,
+    finished_at: null,
+    cpu_ms: null,
+    memory_bytes: null,
+    wall_ms: null,
+    queue_ms: null,
+    events_json: '[]',
+    calls_json: '[]',
+    effects_json: '[]',
+    logs_json: '[]',
+    error_json: null,
+  };
+}
+
 /** A run that was cut before it began, kept so that its owner sees why nothing happened. */
 export function deadRunOp(
   scope: Scope,
