@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { hashToken, mintToken, prefixOf } from './token.ts';
+
+test('a minted key names its prefix and ends in a checksum that no other letter passes', () => {
+  const { text, prefix, hash } = mintToken();
+  expect(prefixOf(text)).toBe(prefix);
+  expect(hash).toBe(createHash('sha256').update(text).digest('hex'));
+  expect(hash).toBe(hashToken(text));
+  for (let at = 4; at < text.length; at++)
+    for (const letter of 'aZ09_-') {
+      if (text[at] === letter) continue;
+      expect(prefixOf(text.slice(0, at) + letter + text.slice(at + 1))).toBeNull();
+    }
+  for (const wrong of ['', 'ttm_', text.slice(1), `${text}a`, ` ${text}`, `${text}\n`, text.toUpperCase()])
+    expect([wrong, prefixOf(wrong)]).toEqual([wrong, null]);
+});
+
+test('keys do not repeat, and every letter is about as likely as any other', () => {
+  const texts = Array.from({ length: 4000 }, () => mintToken().text);
+  expect(new Set(texts).size).toBe(texts.length);
+  const counts = new Map<string, number>();
+  for (const text of texts)
+    for (const letter of text.slice(15, 47)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  const expected = (4000 * 32) / 62;
+  expect(counts.size).toBe(62);
+  // Seven standard deviations: a bias by remainder (256 % 62) would be 24 %.
+  for (const count of counts.values())
+    expect(Math.abs(count - expected)).toBeLessThan(7 * Math.sqrt(expected));
+});
