@@ -18,9 +18,9 @@ function sources(...folders: string[]): Source[] {
       .map((entry) => {
         const path = join(entry.parentPath, entry.name);
         const text = readFileSync(path, 'utf8');
-        const imports = [...text.matchAll(/^(?:import|export)[^;]*?from '([^']+)'/gms)].map(([, name]) =>
-          name!.startsWith('.') ? relative(root, join(dirname(path), name!)) : name!,
-        );
+        const imports = [
+          ...text.matchAll(/(?:^(?:import|export)[^;]*?from |^import |\bimport\()'([^']+)'/gms),
+        ].map(([, name]) => (name!.startsWith('.') ? relative(root, join(dirname(path), name!)) : name!));
         return { file: relative(root, path), text, imports };
       }),
   );
@@ -104,6 +104,11 @@ test('libsql only in store, elysia only in http, outgoing HTTP only in egress an
     using(/(?<![.\w])fetch\(['"`\w]/, /^core\/(lib\/egress\/|http\/app\.ts|sandbox\/sidecar\/guest\/)/),
   ).toEqual([]);
   expect(using(/from 'node:https?'/, /^core\/lib\/egress\//)).toEqual([]);
+});
+
+test('time and chance come in as parameters', () => {
+  const reads = core.filter(({ text }) => /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(/.test(text));
+  expect(reads.map(({ file }) => file)).toEqual([]);
 });
 
 test('no import cycles', () => {
