@@ -84,6 +84,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const placed = new Map<string, string>();
   const filling = new Set<Promise<void>>();
   const stopping = new AbortController();
+  let stopped = false;
 
   const messageFor = async (scope: Scope, delivery: DeliveryRow): Promise<Message | undefined> => {
     const event = await findEvent(store, scope, delivery.event_id);
@@ -189,7 +190,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   /** Takes over what is held back for an endpoint, as far as it has room. Never fails; it tries again. */
   const fillLane = async (scope: Scope, endpointId: string, queue: WorkQueue): Promise<void> => {
     const room = lanes.room(endpointId);
-    if (room === 0 || stopping.signal.aborted) return;
+    if (room === 0 || stopped) return;
     // Said before the look, so that what is held back meanwhile is not forgotten.
     lanes.noteNoneHeldBack(endpointId);
     try {
@@ -268,6 +269,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     },
     active: () => active,
     stop() {
+      stopped = true;
       lanes.close();
       const timer = setTimeout(() => stopping.abort(), stopGraceMs);
       timer.unref();
