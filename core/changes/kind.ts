@@ -174,9 +174,9 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
 
   const fromRow = (row: Row): E => {
     const entity: Record<string, unknown> = { id: row.id, version: row.version };
-    for (const field of fields) {
-      const value = row[field.alias] ?? null;
-      entity[field.name] = field.read ? field.read(value) : value;
+    for (const { name, alias, read } of fields) {
+      const value = row[alias] ?? null;
+      entity[name] = read ? read(value) : value;
     }
     return entity as unknown as E;
   };

@@ -223,6 +223,7 @@ export const issueKind = defineKind<Issue, ShownIssue>({
       if (label) labels.push({ id: label.id, name: label.name });
     }
     if (labels.length > 1) labels.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const createdAt = isoTime(issue.createdAt);
     const project = issue.projectId === null ? undefined : directory.projects.get(issue.projectId);
     return {
       id: issue.id,
@@ -252,8 +253,8 @@ export const issueKind = defineKind<Issue, ShownIssue>({
       externalSource: issue.externalSource,
       externalId: issue.externalId,
       version: issue.version,
-      createdAt: isoTime(issue.createdAt),
-      updatedAt: isoTime(issue.updatedAt),
+      createdAt,
+      updatedAt: issue.updatedAt === issue.createdAt ? createdAt : isoTime(issue.updatedAt),
       url: `${baseUrl}/issues/${identifier}`,
     };
   },
