@@ -55,13 +55,13 @@ export interface Fresh {
 }
 
 export interface Added extends Fresh {
-  /** What its `WorkQueue.add` returned. */
+  /** What its `WorkQueue.add` returned; empty when it is held back. */
   readonly rows: readonly Row[];
 }
 
 export interface Deliverer {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /** Takes over new deliveries, for which their lanes have room; their first attempt is spared its reads. */
+  /** Takes over new deliveries, as far as they are not held back; their first attempts are spared the reads. */
   adopt(scope: Scope, added: readonly Added[], queue: WorkQueue): void;
   /** Deliveries are held back for an endpoint: takes over as many as it has room for. */
   noteHeldBack(scope: Scope, endpointId: string, queue: WorkQueue): void;

@@ -26,7 +26,8 @@ export function createPlanner(options: {
   return async (scope, events) => {
     const now = clock.nowMs();
     const ops: Op[] = [];
-    const adopted: { readonly at: number; readonly fresh: Fresh }[] = [];
+    /** With the op whose row is to be adopted; null for what is held back. */
+    const planned: { readonly fresh: Fresh; readonly at: number | null }[] = [];
     const free = new Map<string, number>();
     const heldBack = new Set<string>();
 
@@ -44,14 +45,17 @@ export function createPlanner(options: {
         const delivery = newDelivery(options.ids.next('delivery'), endpoint.id, event, now);
         const hasRoom = takeRoom(endpoint.id);
         ops.push(...queueDeliveryOps(queue, scope, delivery, !hasRoom));
-        if (hasRoom) adopted.push({ at: ops.length - 1, fresh: { delivery, message } });
-        else heldBack.add(endpoint.id);
+        planned.push({ fresh: { delivery, message }, at: hasRoom ? ops.length - 1 : null });
+        if (!hasRoom) heldBack.add(endpoint.id);
       }
     }
     return {
       ops,
       committed(rows) {
-        const added = adopted.map(({ at, fresh }) => ({ ...fresh, rows: rows[at] ?? [] }));
+        const added = planned.map(({ fresh, at }) => ({
+          ...fresh,
+          rows: (at === null ? null : rows[at]) ?? [],
+        }));
         deliverer.adopt(scope, added, queue);
         for (const endpointId of heldBack) deliverer.noteHeldBack(scope, endpointId, queue);
       },
