@@ -28,7 +28,9 @@ import { openSecret } from './secret.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** Payloads kept for first attempts, in characters; what finds no room is read from the log again. */
-const freshCharactersMax = 32 * 1024 * 1024;
+const freshCharactersMax = 16 * 1024 * 1024;
+/** What a kept one costs beside its payload, roughly. */
+const freshOverhead = 1_500;
 const fillAgainMs = 1_000;
 /** Attempts under way get this long when the process is asked to stop. */
 const stopGraceMs = 5_000;
@@ -77,7 +79,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const { store, clock, lanes, healths, subscriptions } = options;
   const fresh = new LRUCache<string, Fresh>({
     maxSize: freshCharactersMax,
-    sizeCalculation: ({ message }) => message.payload.length + 500,
+    sizeCalculation: ({ message }) => message.payload.length + freshOverhead,
   });
   const active = new Set<string>();
   /** Deliveries that hold their place in a lane already, with their endpoint. */
