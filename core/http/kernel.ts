@@ -104,7 +104,9 @@ export function createKernel(options: KernelOptions): Kernel {
             )
           : new ApiError(
               'unavailable',
-              'The database cannot be written right now. Nothing was changed; send the request again.',
+              error.fault === 'broken'
+                ? 'The disk failed while writing. Whether this write was kept is not known: repeat it with the same Idempotency-Key.'
+                : 'The database cannot be written right now. Nothing was changed; send the request again.',
             ),
       );
     }

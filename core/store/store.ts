@@ -75,7 +75,7 @@ export interface Store {
 
 export type StoreFault = 'busy' | 'full' | 'read_only' | 'broken';
 
-/** The store could not do its work; nothing of the batch was kept. */
+/** The store could not do its work. Nothing of the batch was kept, but for `broken`, after which nobody knows. */
 export class StoreError extends Error {
   readonly fault: StoreFault;
   constructor(fault: StoreFault, message: string, cause?: unknown) {
