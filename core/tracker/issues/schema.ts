@@ -145,6 +145,16 @@ const dropLabel = tenantStatement(
   'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId AND label_id = :labelId',
 );
 
+/** Fails the batch that would make an issue its own ancestor, whatever else commits at the same time. */
+const noCircle = tenantStatement(
+  'issues.no_circle',
+  `UPDATE issues SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
+     WITH RECURSIVE above (id) AS (
+       SELECT parent_id FROM issues WHERE workspace_id = :ws AND id = :id
+       UNION SELECT i.parent_id FROM above JOIN issues AS i ON i.workspace_id = :ws AND i.id = above.id
+     ) SELECT 1 FROM above WHERE above.id = :id)`,
+);
+
 const rank: Field = {
   column: 'priority',
   read: (value) => priorities[Number(value)],
@@ -191,6 +201,9 @@ export const issueKind = defineKind<Issue, ShownIssue>({
     return {
       first: before ? [] : [tenantOp(scope, takeNumber, { teamId: after.teamId }, { expectRows: 1 })],
       last: [
+        ...(before && after.parentId !== null && after.parentId !== before.parentId
+          ? [tenantOp(scope, noCircle, { id: after.id }, { expectRows: 1 })]
+          : []),
         ...after.labelIds
           .filter((labelId) => !had.has(labelId))
           .map((labelId) => tenantOp(scope, addLabel, { issueId: after.id, labelId })),

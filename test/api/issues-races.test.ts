@@ -1,0 +1,99 @@
+// Writes to the same issues at the same time: one of them wins, the others learn it, and what must hold of issues together holds.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const make = async (more: object = {}): Promise<Json> =>
+  (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Contested', ...more })).json;
+const at = (id: string): string => `/api/v1/issues/${id}`;
+const many = (count: number, ask: (index: number) => Promise<Reply>): Promise<Reply[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => ask(index)));
+const statuses = (replies: Reply[]): Record<number, number> =>
+  replies.reduce<Record<number, number>>(
+    (counts, { status }) => ({ ...counts, [status]: (counts[status] ?? 0) + 1 }),
+    {},
+  );
+
+test('of writes that name the same version one is made, the others are 412', async () => {
+  const { id } = await make();
+  const etag = (await app.call('GET', at(id))).headers.get('etag')!;
+  const from = await app.lastSequence();
+  const replies = await many(40, (index) =>
+    app.call('PATCH', at(id), { title: `Winner ${index}` }, { 'if-match': etag }),
+  );
+  expect(statuses(replies)).toEqual({ 200: 1, 412: 39 });
+  const winner = replies.find(({ status }) => status === 200)!;
+  expect((await app.call('GET', at(id))).json).toEqual(winner.json);
+  expect(await app.eventTypes(from)).toEqual(['issue.updated']);
+});
+
+test('an issue is deleted once and restored once, with one event each', async () => {
+  const { id } = await make();
+  const from = await app.lastSequence();
+  expect(statuses(await many(20, () => app.call('DELETE', at(id))))).toEqual({ 204: 1, 404: 19 });
+  expect(statuses(await many(20, () => app.call('POST', `${at(id)}/restore`)))).toEqual({ 200: 20 });
+  expect(await app.eventTypes(from)).toEqual(['issue.deleted', 'issue.restored']);
+});
+
+test('updates without a version all take effect, each on what was there, and the log tells them in order', async () => {
+  const { id } = await make();
+  const from = await app.lastSequence();
+  const replies = await many(12, (index) =>
+    app.call(
+      'PATCH',
+      at(id),
+      index % 2 === 0 ? { estimate: index + 1 } : { labels: [['bug'], ['feature']][index % 4 === 1 ? 0 : 1] },
+    ),
+  );
+  const made = replies.filter(({ status }) => status === 200).length;
+  expect(made + replies.filter(({ status }) => status === 409).length).toBe(12);
+  const events: Json[] = (await app.call('GET', `/api/v1/events?after=${from}&types=issue.updated&limit=100`))
+    .json.data;
+  const versions = events.map(({ data }) => data.version);
+  expect(versions).toEqual(versions.map((_, index) => index + 2));
+  for (const [index, { data }] of events.entries())
+    for (const [field, old] of Object.entries(data.previous))
+      expect([index, field, old]).toEqual([
+        index,
+        field,
+        index === 0 ? (field === 'estimate' ? null : []) : events[index - 1].data[field],
+      ]);
+});
+
+test('parents that are set at the same time close no circle', async () => {
+  for (let round = 0; round < 12; round++) {
+    const [a, b, c] = [await make(), await make(), await make()];
+    const under = (id: string, parentId: string): Promise<Reply> => app.call('PATCH', at(id), { parentId });
+    // A longer circle through an edge that was there before, and a short one.
+    if (round % 2 === 0) await under(b.id, c.id);
+    const replies = await Promise.all(
+      round % 2 === 0 ? [under(c.id, a.id), under(a.id, b.id)] : [under(a.id, b.id), under(b.id, a.id)],
+    );
+    expect([round, statuses(replies)]).toEqual([round, { 200: 1, 422: 1 }]);
+    const [child] = replies.filter(({ status }) => status === 200).map(({ json }) => json);
+    expect((await app.call('GET', at(child.id))).json.parent).toEqual(child.parent);
+    expect(child.parent).not.toBeNull();
+    expect(replies.find(({ status }) => status === 422)!.json.error.details).toMatchObject([
+      { path: 'parentId', issue: 'conflict' },
+    ]);
+  }
+});
+
+test('bulk creations at the same time take whole runs of numbers', async () => {
+  await app.call('POST', '/api/v1/teams', { key: 'BULK' });
+  const replies = await many(20, (index) =>
+    app.call('POST', '/api/v1/issues/bulk', {
+      issues: Array.from({ length: 10 }, () => ({ team: 'BULK', title: `${index}` })),
+    }),
+  );
+  const runs: number[][] = replies.map(({ json }) =>
+    json.data.map(({ identifier }: Json) => Number(identifier.slice(5))),
+  );
+  for (const run of runs) expect(run).toEqual(run.map((_, index) => run[0]! + index));
+  expect(runs.flat().sort((x, y) => x - y)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+});
