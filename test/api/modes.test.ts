@@ -1,0 +1,94 @@
+// Tatami-Mode on every write, generated from the routes: simulate answers as the write would and leaves not one row behind,
+// propose and unknown modes are refused clearly, and reads do not mind.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Route } from '../../core/http/route.ts';
+import { startApp, type Reply, type TestApp } from '../app.ts';
+import { rowsOf } from './rows.ts';
+import { exampleOf, fillPath, seed, type Seeds } from './seeds.ts';
+
+let app: TestApp;
+let own: Seeds;
+let writes: Route[];
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+const hookUrl = `http://127.0.0.1:${receiver.port}/`;
+
+beforeAll(async () => {
+  app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  own = await seed(app, app.call, 'ENG', hookUrl);
+  await app.settled();
+  writes = app.app.routes.filter(({ write }) => write);
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop(true);
+});
+
+const ask = (route: Route, mode: string, more: Record<string, string> = {}): Promise<Reply> =>
+  app.call(route.method, fillPath(route.path, route.params, own), exampleOf(route, hookUrl), {
+    'tatami-mode': mode,
+    ...more,
+  });
+
+test('simulate answers like the write, says so, and writes nothing', async () => {
+  const before = await rowsOf(app, app.workspace.workspaceId);
+  const done: string[] = [];
+  for (const route of writes) {
+    const reply = await ask(route, 'simulate', { 'idempotency-key': `simulated ${route.name}` });
+    expect([route.name, reply.headers.get('tatami-mode'), reply.status < 500]).toEqual([
+      route.name,
+      'simulate',
+      true,
+    ]);
+    if (reply.status < 300) done.push(route.name);
+  }
+  await app.settled();
+  expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
+  // Nearly all examples are sound in this workspace; a test that simulated nothing would prove nothing.
+  expect(done.length).toBeGreaterThan(writes.length * 0.75);
+});
+
+test('a simulated issue has no identifier and takes no number', async () => {
+  const create = (mode: string): Promise<Reply> =>
+    app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Maybe' }, { 'tatami-mode': mode });
+  const before = Number((await create('commit')).json.identifier.slice(4));
+  const simulated = await create('simulate');
+  expect(simulated.json).toMatchObject({ identifier: null, url: null, title: 'Maybe' });
+  expect((await app.call('GET', `/api/v1/issues/${simulated.json.id}`)).status).toBe(404);
+  const next = await create('commit');
+  expect([next.json.identifier, next.headers.get('tatami-mode')]).toEqual([`ENG-${before + 1}`, 'commit']);
+  const { data } = (
+    await app.call(
+      'POST',
+      '/api/v1/issues/bulk',
+      { issues: [{ team: 'ENG', title: 'a' }] },
+      { 'tatami-mode': 'simulate' },
+    )
+  ).json;
+  expect(data).toMatchObject([{ identifier: null, url: null }]);
+});
+
+test('simulate refuses what the write would refuse', async () => {
+  for (const [body, status] of [
+    [{ team: 'NOPE', title: 'x' }, 422],
+    [{ team: 'ENG' }, 422],
+  ] as const)
+    expect((await app.call('POST', '/api/v1/issues', body, { 'tatami-mode': 'simulate' })).status).toBe(
+      status,
+    );
+  const stale = { 'tatami-mode': 'simulate', 'if-match': '"99-x"' };
+  expect((await app.call('PATCH', `/api/v1/issues/${own.issue}`, { title: 'x' }, stale)).status).toBe(412);
+});
+
+test('any other mode is refused on every write, with what to use instead', async () => {
+  const before = await rowsOf(app, app.workspace.workspaceId);
+  for (const route of writes)
+    for (const mode of ['propose', 'dry-run', '', 'Commit'])
+      expect([route.name, mode, (await ask(route, mode)).json?.error]).toMatchObject([
+        route.name,
+        mode,
+        { code: 'validation_failed', details: [{ path: 'Tatami-Mode', issue: 'invalid_enum' }] },
+      ]);
+  expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
+  expect((await ask(writes[0]!, 'propose')).json.error.message).toContain('not available yet');
+  expect((await app.call('GET', '/api/v1/issues', undefined, { 'tatami-mode': 'propose' })).status).toBe(200);
+});
