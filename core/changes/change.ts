@@ -58,7 +58,14 @@ export function previousValues(
   const previous: Record<string, unknown> = {};
   for (const key of Object.keys(after)) {
     if (key === 'version' || key === 'updatedAt') continue;
-    if (JSON.stringify(before[key]) !== JSON.stringify(after[key])) previous[key] = before[key] ?? null;
+    if (!sameValue(before[key], after[key])) previous[key] = before[key] ?? null;
   }
   return previous;
+}
+
+/** Of two values as JSON holds them. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  return (
+    a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))
+  );
 }

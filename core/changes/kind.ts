@@ -10,7 +10,7 @@ import {
   type Value,
 } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
-import { previousValues, type Change, type Entity, type EventDraft } from './change.ts';
+import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
 
 /** How a field lies in the table. `select` alone (no `column`) is computed on reading and written by `related`. */
 export interface Field {
@@ -203,10 +203,4 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
       return makeChange(before, { ...before, ...patch, ...touched, version: before.version + 1 });
     },
   };
-}
-
-function sameValue(a: unknown, b: unknown): boolean {
-  return (
-    a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))
-  );
 }

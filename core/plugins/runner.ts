@@ -1,6 +1,6 @@
 // Performs runs: the handler's writes are staged while it runs and commit together with the run's record and its work row,
 // in one batch. A crash before leaves a claimable run and nothing else; a crash after finds it done.
-import type { Change } from '../changes/change.ts';
+import { sameValue, type Change } from '../changes/change.ts';
 import type { Author, Committer } from '../changes/commit.ts';
 import { Staging } from '../changes/staging.ts';
 import type { Cause, Directory } from '../context.ts';
@@ -358,9 +358,7 @@ function effectOf({ kind, id, before, after }: Change) {
   const fields = Object.entries(after)
     .filter(
       ([name, value]) =>
-        old !== null &&
-        !['version', 'updatedAt'].includes(name) &&
-        JSON.stringify(old[name]) !== JSON.stringify(value),
+        old !== null && !['version', 'updatedAt'].includes(name) && !sameValue(old[name], value),
     )
     .map(([name]) => name);
   return { kind, id, action: old === null ? 'create' : 'update', fields };
