@@ -1,5 +1,6 @@
 // `bun run bench [NAME…] [--json] [--quick]`: what Tatami costs, as ratios to yardsticks measured in the same run. See
 // README.md for how to read it.
+import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { create } from './parts/create.ts';
@@ -49,10 +50,13 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
   if (!values.json) console.error(`${name} …`);
   all[name] = await parts[name]!(effort);
 }
-if (values.json) console.log(JSON.stringify(all));
-else
+const load = loadavg()[0]!;
+if (values.json) console.log(JSON.stringify({ ...all, loadAverage: load, cores: availableParallelism() }));
+else {
   printTable({
     ratios: Object.values(all).flatMap(({ ratios = [] }) => ratios),
     figures: Object.values(all).flatMap(({ figures = [] }) => figures),
   });
+  console.log(`\n${availableParallelism()} cores, load average ${load.toFixed(1)} at the end`);
+}
 process.exit(0);

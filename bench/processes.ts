@@ -3,6 +3,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const pageBytes = 4096;
 
+/** Clock ticks of /proc/<pid>/stat are 10 ms on every Linux there is. */
+const tickMs = 10;
+
+/** Processor time that all threads of a process have used so far. */
+export function cpuMs(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
+}
+
+/** The fields after the name, which may hold spaces. */
+function statOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/stat`, 'latin1')
+    .replace(/^.*\) /, '')
+    .split(' ');
+}
+
 /** Resident memory of a process, MiB. */
 export function rssMb(pid: number): number {
   return (Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * pageBytes) / 2 ** 20;
@@ -18,11 +34,7 @@ export function childrenOf(pid: number): number[] {
 /** Undefined for a process that has just ended. */
 function parentOf(pid: number): number | undefined {
   try {
-    return Number(
-      readFileSync(`/proc/${pid}/stat`, 'latin1')
-        .replace(/^.*\) /, '')
-        .split(' ')[1],
-    );
+    return Number(statOf(pid)[1]);
   } catch {
     return undefined;
   }

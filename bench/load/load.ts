@@ -1,7 +1,7 @@
 // The load process: closed loops over keep-alive connections, or a steady rate, told over IPC what to send where. Run by
 // `children.ts`, so that the servers under load never share a process with what measures them.
-import { readFileSync } from 'node:fs';
 import { answerParent } from '../children.ts';
+import { cpuMs } from '../processes.ts';
 import { connect, requestBytes, type Connection } from './connection.ts';
 
 export interface LoadPlan {
@@ -30,16 +30,6 @@ export interface LoadResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-}
-
-/** Clock ticks of /proc/<pid>/stat are 10 ms on every Linux there is. */
-const tickMs = 10;
-
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
 async function run(plan: LoadPlan): Promise<LoadResult> {

@@ -2,6 +2,7 @@
 // and committed, against creation without it.
 import type { LoadPlan, LoadResult } from '../load/load.ts';
 import { touch } from '../plugins.ts';
+import { cpuMs } from '../processes.ts';
 import { judged, median, type Findings, type Side } from '../report.ts';
 import { sideOf, type Effort } from '../rounds.ts';
 import { withServers, type TatamiChild } from '../servers/start.ts';
@@ -16,20 +17,24 @@ export function pluginRuns(effort: Effort): Promise<Findings> {
     const servers = { ours: withPlugin, without };
     const results = { ours: [] as LoadResult[], without: [] as LoadResult[] };
     const settledRates = { ours: [] as number[], without: [] as number[] };
+    const cpuUs = { ours: [] as number[], without: [] as number[] };
     for (let round = -1; round < effort.rounds; round++)
       for (const name of ['ours', 'without'] as const) {
         const startedMs = performance.now();
+        const cpuBefore = cpuMs(servers[name].child.pid);
         const result = await load.ask<LoadResult>('run', planOf(servers[name], count));
         await servers[name].child.ask('settled');
         if (result.refused > 0) throw new Error(`${name}: ${result.refused} creations were refused.`);
         if (round < 0) continue;
         results[name].push(result);
+        cpuUs[name].push(((cpuMs(servers[name].child.pid) - cpuBefore) / count) * 1000);
         settledRates[name].push((count / (performance.now() - startedMs)) * 1000);
       }
     await everyIssueWasTouched(withPlugin, count * (effort.rounds + 1));
     const side = (name: 'ours' | 'without'): Side => ({
       ...sideOf(results[name]),
       perSecond: median(settledRates[name]),
+      cpuUs: median(cpuUs[name]),
     });
     return {
       ratios: [
@@ -38,7 +43,7 @@ export function pluginRuns(effort: Effort): Promise<Findings> {
           ours: median(settledRates.ours),
           yardstick: median(settledRates.without),
           unit: '/s',
-          cpuRatio: null,
+          cpuRatio: median(cpuUs.without) / median(cpuUs.ours),
           reach: 0.3,
           bound: 'least',
           sides: { 'with a plugin': side('ours'), without: side('without') },
