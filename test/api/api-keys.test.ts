@@ -49,7 +49,7 @@ test('revoking takes effect with its answer, however busy the key is', async () 
   let revoked = false;
   const late: number[] = [];
   const busy = async (): Promise<void> => {
-    for (let i = 0; i < 40; i++) {
+    while (late.length < 20) {
       const sentAfter = revoked;
       const status = await reads(key);
       if (sentAfter) late.push(status);
@@ -59,7 +59,6 @@ test('revoking takes effect with its answer, however busy the key is', async () 
   expect((await app.call('DELETE', `/api/v1/api-keys/${id}`)).status).toBe(204);
   revoked = true;
   await Promise.all(work);
-  expect(late.length).toBeGreaterThan(10);
   expect(new Set(late)).toEqual(new Set([401]));
 });
 

@@ -15,7 +15,6 @@ const hookUrl = `http://127.0.0.1:${receiver.port}/`;
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   own = await seed(app, app.call, 'ENG', hookUrl);
-  await app.settled();
 });
 afterAll(async () => {
   await app.stop();

@@ -15,7 +15,6 @@ const hookUrl = `http://127.0.0.1:${receiver.port}/`;
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   own = await seed(app, app.call, 'ENG', hookUrl);
-  await app.settled();
   writes = app.app.routes.filter(({ write }) => write);
 });
 afterAll(async () => {
@@ -80,6 +79,7 @@ test('simulate refuses what the write would refuse', async () => {
 });
 
 test('any other mode is refused on every write, with what to use instead', async () => {
+  await app.settled();
   const before = await rowsOf(app, app.workspace.workspaceId);
   for (const route of writes)
     for (const mode of ['propose', 'dry-run', '', 'Commit'])

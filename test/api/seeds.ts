@@ -59,7 +59,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   const issue = await made('/issues', { team, title: `Secret of ${team}` });
   await app.settled();
   const first = async (path: string): Promise<Json> => (await call('GET', `/api/v1${path}`)).json.data[0];
-  return {
+  const seeds = {
     issue: issue.id,
     member: (await made('/members', { name: `Member of ${team}` })).id,
     state: (await first(`/workflows?team=${team}`)).id,
@@ -75,6 +75,9 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     run: (await first(`/plugins/${plugin.id}/runs`)).id,
     team: (await first('/teams')).id,
   };
+  // Nothing of it moves on its own from here.
+  await app.settled();
+  return seeds;
 }
 
 /** A route's path with its ids filled in from `seeds`. @throws Error for a form without a seed */
