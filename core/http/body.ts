@@ -11,6 +11,10 @@ export interface ReadBody {
   readonly value: unknown;
 }
 
+export function announcesBody({ headers }: Request): boolean {
+  return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
+}
+
 /** @throws ApiError unsupported_media_type, payload_too_large, malformed_request */
 export async function readBody(request: Request, bytesMax: number): Promise<ReadBody> {
   const type = request.headers.get('content-type');

@@ -15,12 +15,12 @@ import {
   type Exchange,
   type HeaderBag,
 } from './answer.ts';
-import { bodyBytesMaxDefault, readBody, type ReadBody } from './body.ts';
+import { announcesBody, bodyBytesMaxDefault, readBody, type ReadBody } from './body.ts';
 import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
 import type { Authenticate, InProcess, InProcessCalls, Principal } from './principal.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { Route } from './route.ts';
-import { compileCheck, compileQuery, noQuery } from './validate.ts';
+import { compileCheck, compileQuery, nothingNamed } from './validate.ts';
 
 /** A lost race is planned again this often before the caller is told to. */
 const plansMax = 8;
@@ -139,8 +139,9 @@ export function createKernel(options: KernelOptions): Kernel {
 
     serve(route) {
       const checkParams = route.params ? compileCheck(route.params) : null;
-      const readQuery = compileQuery(route.query ?? noQuery);
+      const readQuery = compileQuery(route.query ?? nothingNamed);
       const checkBody = route.body ? compileCheck(route.body) : null;
+      const checkNoBody = route.write && !route.body ? compileCheck(nothingNamed) : null;
       const successStatus = Number(Object.keys(route.responses)[0]);
       const emptyQuery = new URLSearchParams();
 
@@ -168,6 +169,9 @@ export function createKernel(options: KernelOptions): Kernel {
         if (checkBody) {
           body = await readBody(request, route.bodyBytesMax ?? bodyBytesMaxDefault);
           checkBody(body.value);
+        } else if (checkNoBody && announcesBody(request)) {
+          body = await readBody(request, bodyBytesMaxDefault);
+          checkNoBody(body.value);
         }
         const input = {
           params,

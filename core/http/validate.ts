@@ -150,4 +150,5 @@ function coerce(type: string | undefined, text: string): unknown {
   return text;
 }
 
-export const noQuery = Type.Object({}, { additionalProperties: false });
+/** The input of an operation that takes none: a parameter or property is refused by its name. */
+export const nothingNamed = Type.Object({}, { additionalProperties: false });

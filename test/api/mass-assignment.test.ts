@@ -95,6 +95,30 @@ test('every object of every body refuses read-only and unknown properties by the
   expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
 });
 
+test('a write that takes no body refuses one that says something', async () => {
+  const before = await rowsOf(app, app.workspace.workspaceId);
+  let asked = 0;
+  for (const route of app.app.routes) {
+    if (!route.write || route.body) continue;
+    const path = fillPath(route.path, route.params, own);
+    const { status, json } = await app.call(route.method, path, { dryRun: true });
+    expect([route.name, status, json?.error?.details?.[0]]).toMatchObject([
+      route.name,
+      422,
+      { path: 'dryRun', issue: 'unknown_field' },
+    ]);
+    const headers = { 'content-type': 'text/plain' };
+    expect([route.name, (await app.call(route.method, path, 'force=1', headers)).status]).toEqual([
+      route.name,
+      415,
+    ]);
+    asked++;
+  }
+  expect(asked).toBeGreaterThan(8);
+  expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
+  expect((await app.call('POST', `/api/v1/issues/${own.issue}/restore`, {})).status).toBe(200);
+});
+
 test('no query takes an unknown parameter, and none twice', async () => {
   for (const route of app.app.routes) {
     if (route.scope === null) continue;
