@@ -2,7 +2,7 @@
 // fields are refused, and the offending value is never echoed (it may be a password).
 import { Type, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { ApiError, type ErrorDetail, type FieldIssue } from '../lib/errors.ts';
+import { ApiError, invalidField, type ErrorDetail, type FieldIssue } from '../lib/errors.ts';
 
 const issueOf: Readonly<Record<string, FieldIssue>> = {
   enum: 'invalid_enum',
@@ -131,11 +131,8 @@ export function compileQuery(schema: TObject): (search: URLSearchParams) => Reco
     const query: Record<string, unknown> = Object.create(null);
     for (const [name, text] of search) {
       if (text.includes('\0'))
-        throw new ApiError('malformed_request', `The parameter ${name} holds the character U+0000.`);
-      if (name in query)
-        throw new ApiError('validation_failed', `${name}: Give this parameter once.`, {
-          details: [{ path: name, issue: 'conflict', fix: 'Give this parameter once.' }],
-        });
+        throw invalidField(name, 'invalid_format', 'It may not hold the character U+0000.');
+      if (name in query) throw invalidField(name, 'conflict', 'Give this parameter once.');
       query[name] = coerce(kinds.get(name), text);
     }
     check(query);

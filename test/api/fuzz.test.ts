@@ -6,7 +6,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Route } from '../../core/http/route.ts';
 import { errorCodes } from '../../core/lib/errors.ts';
-import { startApp, type TestApp } from '../app.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
 import { arbitraryOf, hostileValues, sometimesBroken } from './arbitrary.ts';
 import { exampleOf, fillPath, nowhere, seed, type Seeds } from './seeds.ts';
 
@@ -14,11 +14,13 @@ const randomSeed = Number(process.env.FUZZ_SEED ?? 20261120);
 const long = process.env.TATAMI_LONG !== undefined;
 let app: TestApp;
 let own: Seeds;
+let document: Json;
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
 const hookUrl = `http://127.0.0.1:${receiver.port}/`;
 
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  document = (await app.call('GET', '/api/v1/openapi.json')).json;
   own = await seed(app, app.call, 'ENG', hookUrl);
 });
 afterAll(async () => {
@@ -52,6 +54,8 @@ function askOf(route: Route): Ask {
     if (status >= 400) {
       const known = errorCodes[json?.error?.code as keyof typeof errorCodes];
       if (known?.status !== status) return fault(`with the code ${json?.error?.code}`);
+      const { responses } = document.paths[route.path][route.method.toLowerCase()];
+      if (!(status in responses)) return fault('is not in the document');
       return Array.isArray(json.error.details) ? null : fault('without details');
     }
     if (!success.has(status)) return fault('is not in the document');

@@ -129,7 +129,8 @@ export function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   ]);
   if (route.scope !== null) codes.add('insufficient_scope');
   if (route.params) codes.add('not_found').add('malformed_request');
-  if (route.body) codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
+  // A write without a body refuses one that is sent.
+  if (route.write) codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
   if (route.query && 'after' in route.query.properties) codes.add('invalid_cursor');
   if (takesIfMatch(route)) codes.add('precondition_failed');
   if (route.write)
