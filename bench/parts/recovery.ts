@@ -1,9 +1,15 @@
 // kill -9 with 10,000 events that neither a webhook nor a plugin has seen through, then how soon the next process answers
-// and how long it works off what was left. Told, not judged.
+// and how long it takes over the runs. Told, not judged.
 import { touch } from '../plugins.ts';
 import { freePort, untilReady } from '../processes.ts';
 import type { Findings } from '../report.ts';
 import { withServers } from '../servers/start.ts';
+
+/** Null where there is no work of any kind. */
+interface OpenWork {
+  readonly runs: number | null;
+  readonly deliveries: number | null;
+}
 
 const events = 10_000;
 const bulk = 100;
@@ -21,7 +27,7 @@ export function recovery(): Promise<Findings> {
         path: '/issues/bulk',
         body: { issues: Array.from({ length: bulk }, (_, i) => ({ team: 'ENG', title: `Issue ${n + i}` })) },
       });
-    const left = await child.ask<number>('openWork');
+    const left = await child.ask<OpenWork>('openWork');
     await child.kill();
     const port = freePort();
     const startedMs = performance.now();
@@ -29,16 +35,19 @@ export function recovery(): Promise<Findings> {
       tatami({ dataDir, apiKey, port }),
       untilReady(`http://127.0.0.1:${port}`, startedMs),
     ]);
-    await again.child.ask('settled');
+    // The receiver stays down, so its deliveries stay open; the runs can be seen through.
+    while ((await again.child.ask<OpenWork>('openWork')).runs) await Bun.sleep(50);
+    const runsMs = performance.now() - startedMs;
     return {
       figures: [
         {
-          name: `kill -9: work left of ${events} events, as far as planned`,
-          value: left,
-          unit: 'runs and deliveries',
+          name: `kill -9 after ${events} events: runs planned and not done`,
+          value: left.runs ?? 0,
+          unit: '',
         },
+        { name: 'kill -9: deliveries not done', value: left.deliveries ?? 0, unit: '' },
         { name: 'kill -9 to ready', value: readyMs, unit: 'ms' },
-        { name: 'kill -9 to all of it worked off', value: performance.now() - startedMs, unit: 'ms' },
+        { name: 'kill -9 to all runs done', value: runsMs, unit: 'ms' },
       ],
     };
   });

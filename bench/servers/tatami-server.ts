@@ -32,10 +32,10 @@ export interface Recorded {
   readonly create: readonly RecordedStatement[];
 }
 
-const openWork = systemStatement<{ count: number }>(
+const openWork = systemStatement<{ runs: number; deliveries: number }>(
   'bench.open_work',
   'a bench counts what is left to do in the whole installation',
-  'SELECT count(*) AS count FROM due_work',
+  "SELECT sum(kind = 'run') AS runs, sum(kind = 'delivery') AS deliveries FROM due_work",
 );
 
 let tatami: Tatami;
@@ -128,5 +128,5 @@ answerParent({
     return (await call<{ id: string }>('POST', '/plugins', { package: document, grant })).id;
   },
   settled: () => tatami.settled(),
-  openWork: async () => (await tatami.services.store.readSystem(openWork))[0]!.count,
+  openWork: async () => (await tatami.services.store.readSystem(openWork))[0],
 });
