@@ -3,6 +3,11 @@ import { renderEvent, type EventRow } from '../events/event.ts';
 
 export const payloadBytesMax = 256 * 1024;
 
+/** Shapes of payloads. A change that could break a receiver is a new one; endpoints keep theirs. Decisions › Deprecation. */
+export const payloadVersions = ['v1'] as const;
+export type PayloadVersion = (typeof payloadVersions)[number];
+export const currentPayloadVersion: PayloadVersion = 'v1';
+
 /** What deliveries of one event share. */
 export interface Message {
   readonly eventId: string;

@@ -3,6 +3,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Sealing } from '../lib/sealing.ts';
 
+/** A secret that was replaced. */
+export interface PreviousSecret {
+  /** Base64 of what `sealSecret` made. */
+  readonly sealed: string;
+  /** It signs until then. */
+  readonly expiresAt: number;
+}
+
 /** `whsec_` + 24 random bytes in base64: the form both signature schemes read. */
 export function mintSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;

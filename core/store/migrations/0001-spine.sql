@@ -133,6 +133,7 @@ CREATE TABLE events (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX events_id ON events (workspace_id, id);
 CREATE INDEX events_issue ON events (workspace_id, issue_id, sequence) WHERE issue_id IS NOT NULL;
+CREATE INDEX events_inbox ON events (workspace_id, sequence) WHERE type = 'inbox.item_created';
 
 CREATE TABLE cursors (
   workspace_id TEXT NOT NULL, consumer TEXT NOT NULL, sequence INTEGER NOT NULL,
@@ -207,7 +208,9 @@ CREATE TABLE endpoints (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
   url TEXT NOT NULL, description TEXT NOT NULL, events_json TEXT NOT NULL, namespaces_json TEXT NOT NULL, filter_json TEXT,
   since_sequence INTEGER NOT NULL,
-  enabled INTEGER NOT NULL, disabled_reason TEXT, secret_sealed BLOB NOT NULL,
+  enabled INTEGER NOT NULL, disabled_reason TEXT,
+  ordering TEXT NOT NULL, payload_version TEXT NOT NULL,
+  secret_sealed BLOB NOT NULL, secret_since INTEGER NOT NULL, previous_secrets_json TEXT NOT NULL,
   version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
@@ -216,20 +219,39 @@ CREATE INDEX endpoints_created ON endpoints (workspace_id, created_at, id);
 CREATE TABLE deliveries (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL,
   endpoint_id TEXT NOT NULL, event_id TEXT NOT NULL, event_type TEXT NOT NULL, sequence INTEGER NOT NULL,
+  -- event, replay, ping or sample; a sample is in no log, so it brings its payload.
+  origin TEXT NOT NULL, sample_json TEXT,
+  -- Of an ordered endpoint: deliveries of one key are made one after the other.
+  order_key TEXT,
   status TEXT NOT NULL, attempts INTEGER NOT NULL,
   created_at INTEGER NOT NULL, first_attempt_at INTEGER, next_attempt_at INTEGER, finished_at INTEGER,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_created ON deliveries (workspace_id, created_at, id);
 CREATE INDEX deliveries_endpoint ON deliveries (workspace_id, endpoint_id, created_at, id);
 CREATE INDEX deliveries_open ON deliveries (workspace_id, endpoint_id, sequence) WHERE status IN ('pending', 'retrying');
+CREATE INDEX deliveries_ordered ON deliveries (workspace_id, endpoint_id, order_key, sequence, id)
+  WHERE order_key IS NOT NULL AND status IN ('pending', 'retrying');
 -- system: housekeeping.
 CREATE INDEX deliveries_finished ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
 -- How an endpoint has been doing; beside its row, because it moves with every failure and is no change of the endpoint.
 CREATE TABLE endpoint_health (
-  workspace_id TEXT NOT NULL, id TEXT NOT NULL, failures INTEGER NOT NULL, failing_since INTEGER,
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL, failures INTEGER NOT NULL, failing_since INTEGER, succeeded_at INTEGER,
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
+
+-- Events of the past sent again to an endpoint, a page at a time.
+CREATE TABLE replays (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL, endpoint_id TEXT NOT NULL,
+  since INTEGER NOT NULL, until INTEGER NOT NULL, only_undelivered INTEGER NOT NULL,
+  status TEXT NOT NULL, after_sequence INTEGER NOT NULL, last_sequence INTEGER NOT NULL, deliveries INTEGER NOT NULL,
+  created_at INTEGER NOT NULL, finished_at INTEGER,
+  PRIMARY KEY (workspace_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX replays_endpoint ON replays (workspace_id, endpoint_id, created_at, id);
+-- system: housekeeping.
+CREATE INDEX replays_finished ON replays (finished_at) WHERE finished_at IS NOT NULL;
 
 CREATE TABLE attempts (
   workspace_id TEXT NOT NULL, delivery_id TEXT NOT NULL, number INTEGER NOT NULL,

@@ -91,7 +91,7 @@ export async function replayDelivery(
       'conflict',
       'The endpoint of this delivery is switched off. Switch it on, then replay.',
     );
-  const delivery = newDelivery(ctx.ids.next('delivery'), endpoint.id, event, ctx.nowMs());
+  const delivery = newDelivery(ctx.ids.next('delivery'), endpoint.id, event, ctx.nowMs(), 'replay');
   return {
     changes: [],
     ops: queueDeliveryOps(queue, ctx.scope, delivery, false),
@@ -132,6 +132,7 @@ function showDelivery(row: DeliveryRow, active: ReadonlySet<string>) {
     webhookId: row.endpoint_id,
     eventId: row.event_id,
     eventType: row.event_type,
+    origin: row.origin,
     status: active.has(row.id) ? 'delivering' : row.status,
     attempts: row.attempts,
     createdAt: isoTime(row.created_at),

@@ -5,12 +5,18 @@ import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
 export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
 
+/** What it was made for: an event that happened, a replay of one, a ping, or a sample that is in no log. */
+export type DeliveryOrigin = 'event' | 'replay' | 'ping' | 'sample';
+
 export interface DeliveryRow {
   readonly id: string;
   readonly endpoint_id: string;
   readonly event_id: string;
   readonly event_type: string;
   readonly sequence: number;
+  readonly origin: DeliveryOrigin;
+  /** Of an ordered endpoint: what it is delivered in order with. */
+  readonly order_key: string | null;
   readonly status: DeliveryStatus;
   readonly attempts: number;
   readonly created_at: number;
@@ -20,12 +26,12 @@ export interface DeliveryRow {
 }
 
 export const deliveryColumns =
-  'id, endpoint_id, event_id, event_type, sequence, status, attempts, created_at, first_attempt_at, next_attempt_at, finished_at';
+  'id, endpoint_id, event_id, event_type, sequence, origin, order_key, status, attempts, created_at, first_attempt_at, next_attempt_at, finished_at';
 
 const insert = tenantStatement(
   'deliveries.insert',
-  `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, status, attempts, created_at)
-   VALUES (:ws, :id, :endpointId, :eventId, :eventType, :sequence, 'pending', 0, :now)`,
+  `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, origin, order_key, sample_json, status, attempts, created_at)
+   VALUES (:ws, :id, :endpointId, :eventId, :eventType, :sequence, :origin, :orderKey, :sample, 'pending', 0, :now)`,
 );
 export const findDelivery = tenantStatement<DeliveryRow>(
   'deliveries.find',
@@ -97,6 +103,7 @@ export function newDelivery(
   endpointId: string,
   event: { readonly id: string; readonly type: string; readonly sequence: number },
   nowMs: number,
+  origin: DeliveryOrigin = 'event',
 ): DeliveryRow {
   return {
     id,
@@ -104,6 +111,8 @@ export function newDelivery(
     event_id: event.id,
     event_type: event.type,
     sequence: event.sequence,
+    origin,
+    order_key: null,
     status: 'pending',
     attempts: 0,
     created_at: nowMs,
@@ -126,6 +135,9 @@ export function queueDeliveryOps(
     eventId: delivery.event_id,
     eventType: delivery.event_type,
     sequence: delivery.sequence,
+    origin: delivery.origin,
+    orderKey: delivery.order_key,
+    sample: null,
     now: delivery.created_at,
   };
   return [

@@ -11,11 +11,17 @@ export const deliveryStatuses = [
   'canceled',
 ] as const;
 
+export const deliveryOrigins = ['event', 'replay', 'ping', 'sample'] as const;
+
 const shown = {
   id: id('delivery'),
   webhookId: id('endpoint'),
   eventId: id('event'),
   eventType: Type.String(),
+  origin: Type.Enum([...deliveryOrigins], {
+    description:
+      'Why it was made: an event, a replay of one, a ping, or a sample, whose event never happened.',
+  }),
   status: Type.Enum([...deliveryStatuses]),
   attempts: Type.Integer(),
   createdAt: time,

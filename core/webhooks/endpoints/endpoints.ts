@@ -9,6 +9,7 @@ import { EgressError } from '../../lib/egress/error.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import type { Op, Scope } from '../../store/store.ts';
+import { currentPayloadVersion } from '../payload.ts';
 import { mintSecret, sealSecret } from '../secret.ts';
 import { endpointKind, isForgiven, type EndpointCreate, type EndpointUpdate } from './schema.ts';
 
@@ -51,7 +52,11 @@ export async function createEndpoint(
     filter: input.filter ?? null,
     enabled: true,
     disabledReason: null,
+    ordering: input.ordering ?? 'none',
+    payloadVersion: input.payloadVersion ?? currentPayloadVersion,
     secretSealed: sealSecret(ctx.sealing, ctx.workspaceId, id, secret),
+    secretSince: now,
+    previousSecrets: [],
     sinceSequence: 0,
     createdAt: now,
     updatedAt: now,

@@ -4,6 +4,8 @@ import type { Entity } from '../../changes/change.ts';
 import { defineKind, flag, json } from '../../changes/kind.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { Closed, id, named, nullable, time, version } from '../../lib/schema.ts';
+import { payloadVersions, type PayloadVersion } from '../payload.ts';
+import type { PreviousSecret } from '../secret.ts';
 
 const url = Type.String({
   minLength: 1,
@@ -18,6 +20,13 @@ const events = Type.Array(
   { minItems: 1, maxItems: 100, uniqueItems: true },
 );
 const description = Type.String({ maxLength: 500 });
+const ordering = Type.Enum(['none', 'entity'], {
+  description:
+    'With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it.',
+});
+const payloadVersion = Type.Enum([...payloadVersions], {
+  description: 'The shape of the payload. It stays until this is changed, whatever newer shapes come.',
+});
 const filter = Type.Record(Type.String(), Type.Unknown(), {
   description: "A filter tree over the issue's fields, as in the list of issues.",
 });
@@ -30,8 +39,15 @@ export const EndpointShown = named(
     description,
     events: Type.Array(Type.String()),
     filter: nullable(filter),
+    ordering,
+    payloadVersion,
     enabled: Type.Boolean(),
     disabledReason: nullable(Type.String()),
+    secretSince: { ...time, description: 'Since when the signing secret is in use.' },
+    previousSecretExpiresAt: nullable({
+      ...time,
+      description: 'Until when deliveries are signed with the secret before as well.',
+    }),
     version,
     createdAt: time,
     updatedAt: time,
@@ -52,12 +68,16 @@ export const EndpointCreate = Closed({
   events,
   description: Type.Optional(description),
   filter: Type.Optional(nullable(filter)),
+  ordering: Type.Optional(ordering),
+  payloadVersion: Type.Optional(payloadVersion),
 });
 export const EndpointUpdate = Closed({
   url: Type.Optional(url),
   events: Type.Optional(events),
   description: Type.Optional(description),
   filter: Type.Optional(nullable(filter)),
+  ordering: Type.Optional(ordering),
+  payloadVersion: Type.Optional(payloadVersion),
   enabled: Type.Optional(Type.Boolean()),
 });
 
@@ -70,7 +90,13 @@ export interface Endpoint extends Entity {
   readonly filter: Readonly<Record<string, unknown>> | null;
   readonly enabled: boolean;
   readonly disabledReason: string | null;
+  readonly ordering: 'none' | 'entity';
+  readonly payloadVersion: PayloadVersion;
   readonly secretSealed: Uint8Array;
+  /** When the secret was made. */
+  readonly secretSince: number;
+  /** Those before, newest first; each signs until it expires. */
+  readonly previousSecrets: readonly PreviousSecret[];
   /** The last event before its registration, set by the insert: it hears of what comes after. */
   readonly sinceSequence: number;
   readonly createdAt: number;
@@ -89,7 +115,11 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
     filter: json('filter_json'),
     enabled: flag('enabled'),
     disabledReason: 'disabled_reason',
+    ordering: 'ordering',
+    payloadVersion: 'payload_version',
     secretSealed: { column: 'secret_sealed', read: (value) => new Uint8Array(value as Uint8Array) },
+    secretSince: 'secret_since',
+    previousSecrets: json('previous_secrets_json'),
     sinceSequence: 'since_sequence',
     createdAt: 'created_at',
     updatedAt: 'updated_at',
@@ -104,8 +134,12 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
     description: endpoint.description,
     events: [...endpoint.events],
     filter: endpoint.filter,
+    ordering: endpoint.ordering,
+    payloadVersion: endpoint.payloadVersion,
     enabled: endpoint.enabled,
     disabledReason: endpoint.disabledReason,
+    secretSince: isoTime(endpoint.secretSince),
+    previousSecretExpiresAt: isoTime(endpoint.previousSecrets[0]?.expiresAt ?? null),
     version: endpoint.version,
     createdAt: isoTime(endpoint.createdAt),
     updatedAt: isoTime(endpoint.updatedAt),
@@ -113,6 +147,7 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
   events(before, after) {
     if (!before) return ['webhook.created'];
     if (after.deletedAt !== null) return ['webhook.deleted'];
+    if (after.secretSince !== before.secretSince) return ['webhook.secret_rotated'];
     return before.enabled && !after.enabled ? ['webhook.disabled'] : ['webhook.updated'];
   },
 });
