@@ -1,5 +1,7 @@
 // Configuration: flags over TATAMI_* environment over defaults. The only reader of process.env; every key has a default, a
 // unit and one sentence.
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import type { LogLevel } from './lib/log.ts';
 
 interface Key {
@@ -152,6 +154,13 @@ export function readRemote(
       `${flags.server === undefined ? 'TATAMI_SERVER' : '--server'} must be an address such as http://127.0.0.1:4700, not "${server}".`,
     );
   return { server, token: (flags.token ?? env.TATAMI_TOKEN ?? '').trim() || null };
+}
+
+/** Where a client command keeps what is to be found again on the next run (XDG Base Directory Specification). */
+export function readStateDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  const { XDG_STATE_HOME: state = '' } = env;
+  // The specification has relative paths ignored.
+  return join(isAbsolute(state) ? state : join(homedir(), '.local/state'), 'tatami');
 }
 
 /** The reference of all keys, as it is printed and documented. */

@@ -7,6 +7,7 @@ import type { InitOptions } from './commands/init.ts';
 import { CommandError, exitCodes, fail, printResult } from './commands/output.ts';
 import type { RemoteOptions } from './commands/remote.ts';
 import type { ServeFlags } from './commands/serve.ts';
+import { addWebhooks } from './commands/webhooks/command.ts';
 import { configReference } from './config.ts';
 import { version } from './version.ts';
 
@@ -86,6 +87,8 @@ remote(
 ).action(async (name: string, schedule: string, options: RemoteOptions) =>
   (await import('./commands/plugin/run-schedule.ts')).runSchedule(name, schedule, options),
 );
+
+addWebhooks(program, remote);
 
 program
   .command('version')

@@ -20,3 +20,17 @@ export function connect(options: RemoteOptions, note: (text: string) => void = s
     onWait: (waitMs, reason) => note(`${reason.message} Trying again in ${Math.ceil(waitMs / 1000)} s.`),
   });
 }
+
+/** Every page of a list. */
+export async function readAll<T>(call: Client, path: string): Promise<T[]> {
+  const all: T[] = [];
+  for (let after: string | null = ''; after !== null;) {
+    const page: { data: T[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } = await call(
+      'GET',
+      `${path}?limit=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+    );
+    all.push(...page.data);
+    after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+  }
+  return all;
+}

@@ -1,5 +1,5 @@
 // The exact bytes of a delivery: the event as the feed shows it, or a thin form past the cap. Decisions › Webhooks.
-import { renderEvent, type EventRow } from '../events/event.ts';
+import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 
 export const payloadBytesMax = 256 * 1024;
 
@@ -21,7 +21,10 @@ export function messageOf(row: EventRow, baseUrl: string): Message {
 }
 
 export function payloadOf(row: EventRow, baseUrl: string): string {
-  const event = renderEvent(row);
+  return payloadOfEvent(renderEvent(row), baseUrl);
+}
+
+export function payloadOfEvent(event: EventEnvelope, baseUrl: string): string {
   const text = JSON.stringify(event);
   if (Buffer.byteLength(text) <= payloadBytesMax) return text;
   const { id, identifier, url } = event.data;

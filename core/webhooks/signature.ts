@@ -26,12 +26,15 @@ export type SignatureHeaders = Record<
 
 const SECRET = /^whsec_([A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 
+export function isSigningSecret(text: string): boolean {
+  return SECRET.test(text);
+}
+
 /** @throws Error when there is no secret, one is malformed, or the time is not in whole seconds. */
 export function signatureHeaders(input: SignatureInput): SignatureHeaders {
   const { secrets, payload, eventId } = input;
   if (secrets.length === 0) throw new Error('a delivery needs at least one signing secret');
-  if (!secrets.every((secret) => SECRET.test(secret)))
-    throw new Error('a signing secret is not whsec_<base64>');
+  if (!secrets.every(isSigningSecret)) throw new Error('a signing secret is not whsec_<base64>');
   if (!Number.isSafeInteger(input.timestampSeconds))
     throw new Error('the signature time must be in whole seconds');
   const timestamp = String(input.timestampSeconds);

@@ -1,0 +1,46 @@
+// Values of flags that several commands take; a value that cannot be used is a usage error which names its flag.
+import { CommandError, exitCodes } from './output.ts';
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** @throws CommandError */
+export function wholeNumber(flag: string, text: string, min: number, max: number): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw usage(`${flag} must be a whole number from ${min} to ${max}, not "${text}".`);
+}
+
+/**
+ * A moment, or how long ago: `2026-11-20T12:00:00Z`, `2h`. Answers ISO 8601 in UTC.
+ * @throws CommandError
+ */
+export function moment(flag: string, text: string, nowMs: number): string {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined && unit !== undefined)
+    return new Date(nowMs - Number(count) * unitMs[unit]!).toISOString();
+  // Only ISO 8601: Date.parse alone takes "2" for a year. Without a zone the time is UTC, as everywhere in the API.
+  const [, day, clock = 'T00:00', zone = 'Z'] =
+    /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?(Z|[+-]\d{2}:\d{2})?$/.exec(text) ?? [];
+  const atMs = day === undefined ? Number.NaN : Date.parse(day + clock + zone);
+  if (Number.isNaN(atMs))
+    throw usage(
+      `${flag} must be a time such as 2026-11-20T12:00:00Z, or how long ago: 30m, 2h, 3d; not "${text}".`,
+    );
+  return new Date(atMs).toISOString();
+}
+
+/** @throws CommandError */
+export function jsonObject(flag: string, text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value !== null && typeof value === 'object' && !Array.isArray(value))
+      return value as Record<string, unknown>;
+  } catch {
+    // Falls through to the one message for everything that is no object.
+  }
+  throw usage(`${flag} must be a JSON object, not "${text}".`);
+}
+
+export function usage(message: string): CommandError {
+  return new CommandError(message, exitCodes.usage);
+}

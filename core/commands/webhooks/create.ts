@@ -1,0 +1,42 @@
+// `tatami webhooks create`: registers an endpoint and shows its signing secret, this once.
+import { jsonObject } from '../flags.ts';
+import { printResult } from '../output.ts';
+import { connect, type RemoteOptions } from '../remote.ts';
+
+export interface CreateOptions extends RemoteOptions {
+  url: string;
+  events: string;
+  description?: string;
+  filter?: string;
+  ordering?: string;
+}
+
+export async function create(options: CreateOptions): Promise<void> {
+  const { url, description, ordering } = options;
+  const body = {
+    url,
+    events: patterns(options.events),
+    ...(description === undefined ? {} : { description }),
+    ...(options.filter === undefined ? {} : { filter: jsonObject('--filter', options.filter) }),
+    ...(ordering === undefined ? {} : { ordering }),
+  };
+  const made = await connect(options)<{ id: string; url: string; events: string[]; secret: string }>(
+    'POST',
+    '/webhooks',
+    body,
+  );
+  printResult(
+    made,
+    options,
+    () =>
+      `${made.id}  ${made.url}  ${made.events.join(',')}\nSigning secret, shown this once:  ${made.secret}`,
+  );
+}
+
+/** `issue.*,comment.added`. */
+export function patterns(text: string): string[] {
+  return text
+    .split(',')
+    .map((pattern) => pattern.trim())
+    .filter((pattern) => pattern !== '');
+}

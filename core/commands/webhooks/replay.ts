@@ -1,0 +1,103 @@
+// `tatami webhooks replay DLV`: the same event once more, signed afresh; with `--to`, from here to an address of this machine.
+// `tatami webhooks replay WHE --since …`: everything of a while once more.
+import type { Client } from '../../../sdk/client/index.ts';
+import { readRemote } from '../../config.ts';
+import type { EventEnvelope } from '../../events/event.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { payloadOfEvent, type Message } from '../../webhooks/payload.ts';
+import { moment, usage } from '../flags.ts';
+import { CommandError, exitCodes, printResult } from '../output.ts';
+import { poll } from '../poll.ts';
+import { connect } from '../remote.ts';
+import { deliverAndPrint, getDelivery, outcome } from './delivery.ts';
+import { createForwarder } from './local/forward.ts';
+import { checkSecret, localSecret, type SecretOptions } from './local/secret.ts';
+
+export interface ReplayOptions extends SecretOptions {
+  to?: string;
+  since?: string;
+  until?: string;
+  undelivered?: boolean;
+}
+
+interface Replay {
+  id: string;
+  webhookId: string;
+  status: 'running' | 'done' | 'canceled';
+  deliveries: number;
+}
+
+export function replay(what: string, options: ReplayOptions): Promise<void> {
+  const { to, since, until, undelivered } = options;
+  const [kind] = what.split('_');
+  if (kind === 'whe') {
+    if (to !== undefined) throw usage('--to replays one delivery or event: give a dlv_… or evt_….');
+    if (since === undefined)
+      throw usage('To replay what an endpoint was sent, say from when: --since 2h, or a time.');
+    return replayRange(what, since, options);
+  }
+  if (kind !== 'dlv' && kind !== 'evt')
+    throw usage(`Give a delivery (dlv_…), an event (evt_…) or an endpoint (whe_…), not "${what}".`);
+  if (since !== undefined || until !== undefined || undelivered === true)
+    throw usage('--since, --until and --undelivered replay what an endpoint (whe_…) was sent.');
+  if (to !== undefined) return replayHere(what, to, options);
+  if (kind === 'evt')
+    throw usage(
+      'An event alone does not say where to: add --to URL, or give the delivery (dlv_…) to send it to its endpoint again.',
+    );
+  return deliverAndPrint(
+    options,
+    `/deliveries/${encodeURIComponent(what)}/replay`,
+    undefined,
+    ({ id, eventId }) => `replayed as ${id} (same ${eventId}, freshly signed)`,
+  );
+}
+
+async function replayRange(webhook: string, since: string, options: ReplayOptions): Promise<void> {
+  const now = systemClock.nowMs();
+  const body = {
+    since: moment('--since', since, now),
+    ...(options.until === undefined ? {} : { until: moment('--until', options.until, now) }),
+    ...(options.undelivered === true ? { only: 'undelivered' } : {}),
+  };
+  const call = connect(options);
+  const begun = await call<Replay>('POST', `/webhooks/${encodeURIComponent(webhook)}/replays`, body);
+  const ended = await poll(
+    begun,
+    () => call<Replay>('GET', `/replays/${begun.id}`),
+    ({ status }) => status !== 'running',
+  );
+  const { id, deliveries, status } = ended;
+  printResult(
+    ended,
+    options,
+    () =>
+      `${deliveries} deliver${deliveries === 1 ? 'y' : 'ies'} to ${webhook} since ${body.since}, made anew (${id}${status === 'canceled' ? ', canceled' : ''})`,
+  );
+  if (status === 'canceled') process.exitCode = exitCodes.failed;
+}
+
+async function replayHere(what: string, to: string, options: ReplayOptions): Promise<void> {
+  checkSecret(options);
+  const call = connect(options);
+  const forwarder = await createForwarder('--to', to, await localSecret(call, options));
+  const forwarded = await forwarder.forward(await messageOf(call, what, readRemote(options).server));
+  forwarder.close();
+  if (forwarded === null) throw new CommandError('Interrupted.', exitCodes.interrupted);
+  const { worked, ...result } = forwarded;
+  printResult(
+    result,
+    options,
+    () => `replayed as ${result.deliveryId} (same ${result.eventId}, freshly signed) ${outcome(result)}`,
+  );
+  if (!worked) process.exitCode = exitCodes.failed;
+}
+
+async function messageOf(call: Client, what: string, server: string): Promise<Omit<Message, 'traceparent'>> {
+  if (what.startsWith('dlv_')) {
+    const { eventId, eventType, payload } = await getDelivery(call, what);
+    return { eventId, type: eventType, payload };
+  }
+  const event = await call<EventEnvelope>('GET', `/events/${encodeURIComponent(what)}`);
+  return { eventId: event.id, type: event.type, payload: payloadOfEvent(event, server) };
+}

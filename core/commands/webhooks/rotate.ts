@@ -1,0 +1,24 @@
+// `tatami webhooks rotate WHE`: a new signing secret, beside which the one before goes on signing for a while.
+import { wholeNumber } from '../flags.ts';
+import { printResult } from '../output.ts';
+import { connect, type RemoteOptions } from '../remote.ts';
+
+export async function rotate(
+  webhook: string,
+  options: RemoteOptions & { overlapHours?: string },
+): Promise<void> {
+  const overlap = options.overlapHours;
+  const body = overlap === undefined ? {} : { overlapHours: wholeNumber('--overlap-hours', overlap, 0, 168) };
+  const rotated = await connect(options)<{
+    id: string;
+    secret: string;
+    previousSecretExpiresAt: string | null;
+  }>('POST', `/webhooks/${encodeURIComponent(webhook)}/rotate`, body);
+  const { id, secret, previousSecretExpiresAt: until } = rotated;
+  printResult(
+    rotated,
+    options,
+    () =>
+      `${id}  ${until === null ? 'the secret before signs nothing any more' : `the secret before signs as well until ${until}`}\nNew signing secret, shown this once:  ${secret}`,
+  );
+}
