@@ -86,7 +86,7 @@ const eventData: readonly {
   {
     shown: EndpointShown,
     made: 'webhook.created',
-    changed: ['webhook.updated', 'webhook.deleted', 'webhook.disabled'],
+    changed: ['webhook.updated', 'webhook.deleted', 'webhook.disabled', 'webhook.secret_rotated'],
   },
 ];
 

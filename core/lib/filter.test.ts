@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { ApiError } from './errors.ts';
-import { foldCase, isDay, isTime, matches, parseFilter, type FilterFields } from './filter.ts';
+import { foldCase, matches, parseFilter, type FilterFields } from './filter.ts';
+import { isDay, isTime } from './time.ts';
 
 const fields: FilterFields = {
   title: { type: 'text', path: 'title' },

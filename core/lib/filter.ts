@@ -2,6 +2,7 @@
 // conditions `{field: {eq|neq|in|nin|contains|startsWith|gt|lt|null: …}}`; `{field: [a, b]}` abbreviates `in`, `{field: a}` `eq`.
 // There are no patterns to backtrack in, and size and depth are bounded.
 import { ApiError, type ErrorDetail } from './errors.ts';
+import { isTime } from './time.ts';
 
 export type FilterValue = string | number | boolean;
 
@@ -125,21 +126,6 @@ export function parseFilter(input: unknown, fields: FilterFields, at = 'filter')
   };
 
   return parse(input, at, 1);
-}
-
-/** ISO 8601 date or date-time. */
-export function isTime(text: string): boolean {
-  return (
-    /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
-    isDay(text.slice(0, 10)) &&
-    !Number.isNaN(Date.parse(text))
-  );
-}
-
-/** YYYY-MM-DD of a day that the calendar has; `Date.parse` alone takes 30 February for 2 March. */
-export function isDay(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text;
 }
 
 /** Whether an object in its public shape passes. */

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Change } from '../changes/change.ts';
 import type { Directory, LabelRef, MemberRef, NameRef, StateRef, TeamRef } from '../context.ts';
 import { invalidField } from '../lib/errors.ts';
-import { isDay } from '../lib/filter.ts';
+import { isDay } from '../lib/time.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 

@@ -11,10 +11,13 @@ import type { Sealing } from '../lib/sealing.ts';
 import type { Row } from '../store/statement.ts';
 import { backgroundPatienceMs, type CommitOutcome, type Op, type Scope, type Store } from '../store/store.ts';
 import { attempt, type Attempted } from './attempt.ts';
+import { freeNextOp, isOrdered } from './deliveries/order.ts';
 import {
+  cancelDeliveryOp,
   claimHeldBackOp,
   findDelivery,
   moveDeliveryOp,
+  noteLateAttemptOps,
   recordAttemptOp,
   type DeliveryMove,
   type DeliveryRow,
@@ -24,7 +27,7 @@ import type { Healths } from './health.ts';
 import type { Lanes } from './lanes.ts';
 import { messageOf, type Message } from './payload.ts';
 import { nextAttempt, parseRetryAfterMs } from './schedule.ts';
-import { openSecret } from './secret.ts';
+import { openSecrets } from './secret.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** Payloads kept for first attempts, in characters; what finds no room is read from the log again. */
@@ -69,6 +72,8 @@ export interface Deliverer {
   noteHeldBack(scope: Scope, endpointId: string, queue: WorkQueue): void;
   /** Resolves once what was noted as held back has been looked at. */
   settled(): Promise<void>;
+  /** A delivery was canceled: if it waits for its attempt in memory, none is made. */
+  noteCanceled(id: string, queue: WorkQueue): void;
   /** Which deliveries are being attempted. */
   active(): ReadonlySet<string>;
   /** Starts no attempt any more, and gives those under way a little time. */
@@ -84,6 +89,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const active = new Set<string>();
   /** Deliveries that hold their place in a lane already, with their endpoint. */
   const placed = new Map<string, string>();
+  /** Canceled while they wait in memory. */
+  const canceled = new Set<string>();
   const filling = new Set<Promise<void>>();
   const stopping = new AbortController();
   let stopped = false;
@@ -119,15 +126,25 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       : { ...ended, status: 'retrying', nextAttemptAt: next.atMs, finishedAt: null };
   };
 
-  const cancel = (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<CommitOutcome> => {
-    const to: DeliveryMove = {
-      status: 'canceled',
-      attempts: delivery.attempts,
-      firstAttemptAt: delivery.first_attempt_at,
-      nextAttemptAt: null,
-      finishedAt: clock.nowMs(),
-    };
-    return store.commit([queue.finish(item), moveDeliveryOp(item.scope, delivery.id, to)]);
+  /** Those of its key wait for its end. */
+  const freeNext = (scope: Scope, delivery: DeliveryRow, queue: WorkQueue): Op[] =>
+    isOrdered(delivery) ? [freeNextOp(queue, scope, delivery, clock.nowMs())] : [];
+
+  const cancel = async (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<void> => {
+    const { scope } = item;
+    const ops = [queue.finish(item), cancelDeliveryOp(scope, delivery.id, clock.nowMs())];
+    const outcome = await store.commit([...ops, ...freeNext(scope, delivery, queue)]);
+    if (outcome.ok) place(scope, delivery.endpoint_id, outcome.rows[ops.length] ?? [], queue);
+  };
+
+  /** Its delivery was ended elsewhere while it was under way: it is told where that was a cancellation. */
+  const tellLate = async (
+    scope: Scope,
+    delivery: DeliveryRow,
+    { record, worked }: Attempted,
+  ): Promise<void> => {
+    const told = await store.commit(noteLateAttemptOps(scope, delivery.id, record, worked));
+    if (!told.ok) options.log('warn', 'a delivery was ended elsewhere', { deliveryId: delivery.id });
   };
 
   const attemptAt = (scope: Scope, endpoint: Endpoint, delivery: DeliveryRow, message: Message) =>
@@ -137,7 +154,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         id: delivery.id,
         number: delivery.attempts + 1,
         url: endpoint.url,
-        secrets: [openSecret(options.sealing, scope.workspaceId, endpoint.id, endpoint.secretSealed)],
+        secrets: openSecrets(options.sealing, scope.workspaceId, endpoint, clock.nowMs()),
       },
       message,
     );
@@ -163,15 +180,13 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       recordAttemptOp(scope, delivery.id, attempted.record),
       ...healths.note(scope, endpoint.id, attempted.worked, now),
     ];
+    const next = to.nextAttemptAt === null ? freeNext(scope, delivery, queue) : [];
     const reason = attempted.worked ? null : reasonToDisable(attempted, endpoint.id, now);
     const outcome = await (reason === null
-      ? store.commit(ops, { patienceMs: backgroundPatienceMs })
-      : options.disable(scope, endpoint.id, reason, ops));
-    if (!outcome.ok)
-      return options.log('warn', 'a delivery was ended elsewhere', {
-        deliveryId: delivery.id,
-        reason: outcome.message,
-      });
+      ? store.commit([...ops, ...next], { patienceMs: backgroundPatienceMs })
+      : options.disable(scope, endpoint.id, reason, [...ops, ...next]));
+    if (!outcome.ok) return await tellLate(scope, delivery, attempted);
+    if (next.length > 0) place(scope, endpoint.id, outcome.rows[ops.length] ?? [], queue);
     if (to.nextAttemptAt !== null) queue.wake();
   };
 
@@ -224,7 +239,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     if (!(await lanes.enter(endpointId))) return;
     active.add(item.id);
     try {
-      await deliver(item, queue, delivery, message);
+      if (!canceled.has(item.id)) await deliver(item, queue, delivery, message);
     } finally {
       active.delete(item.id);
       lanes.leave(endpointId);
@@ -249,6 +264,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         endpointId = delivery.endpoint_id;
         await performPlaced(item, queue, delivery, remembered?.message);
       } finally {
+        canceled.delete(id);
         if (endpointId !== undefined) {
           lanes.drop(endpointId);
           await fillLane(scope, endpointId, queue);
@@ -268,6 +284,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     },
     async settled() {
       await Promise.all(filling);
+    },
+    noteCanceled(id, queue) {
+      if (queue.isHeld(id) && !active.has(id)) canceled.add(id);
     },
     active: () => active,
     stop() {

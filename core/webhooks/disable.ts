@@ -25,6 +25,8 @@ export function createDisable(options: {
     reason: string,
     ops: readonly Op[],
   ): Promise<CommitOutcome> => {
+    // The lease is asked first; what the others return is wanted.
+    const [fence, rest] = [ops.slice(0, 1), ops.slice(1)];
     for (let plans = 0; plans < plansMax; plans++) {
       const endpoint = await options.subscriptions.enabled(scope, endpointId);
       const patch = { enabled: false, disabledReason: reason };
@@ -38,14 +40,14 @@ export function createDisable(options: {
         traceparent: null,
         directory: await options.directoryOf(scope),
       };
-      const committed = await options.committer.commit(author, [change], ops);
+      const committed = await options.committer.commit(author, [change], fence, rest);
       if (committed.ok) {
         options.log('warn', 'webhook disabled', {
           workspaceId: scope.workspaceId,
           webhookId: endpointId,
           reason,
         });
-        return { ok: true, rows: [] };
+        return { ok: true, rows: [[], ...committed.lastRows] };
       }
       if (committed.part !== 'change') return committed;
     }

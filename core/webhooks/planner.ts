@@ -42,7 +42,7 @@ export function createPlanner(options: {
       if (wanting.length === 0) continue;
       const message = messageOf(event, options.baseUrl);
       for (const { endpoint } of wanting) {
-        const delivery = newDelivery(options.ids.next('delivery'), endpoint.id, event, now);
+        const delivery = newDelivery(options.ids.next('delivery'), endpoint, event, now);
         const hasRoom = takeRoom(endpoint.id);
         ops.push(...queueDeliveryOps(queue, scope, delivery, !hasRoom));
         planned.push({ fresh: { delivery, message }, at: hasRoom ? ops.length - 1 : null });

@@ -91,8 +91,9 @@ export function createWebhooks(options: {
         checkUrl: egress.checkUrl,
         filterFields,
         forgiveOp: healths.forgiveOp,
+        lastSucceededAt: healths.lastSucceededAt,
       }),
-      ...deliveryRoutes({ active: deliverer.active, queue }),
+      ...deliveryRoutes({ active: deliverer.active, noteCanceled: deliverer.noteCanceled, queue }),
     ],
     async start() {
       const heldBack = await store.readSystem(withHeldBack, { never: neverMs });

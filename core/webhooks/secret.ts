@@ -5,10 +5,12 @@ import type { Sealing } from '../lib/sealing.ts';
 
 /** A secret that was replaced. */
 export interface PreviousSecret {
-  /** Base64 of what `sealSecret` made. */
-  readonly sealed: string;
+  /** Base64 of what `sealSecret` made; null once nothing is signed with it any more. */
+  readonly sealed: string | null;
   /** It signs until then. */
   readonly expiresAt: number;
+  /** When it had last signed a delivery that succeeded, as of its replacement. */
+  readonly lastSucceededAt: number | null;
 }
 
 /** `whsec_` + 24 random bytes in base64: the form both signature schemes read. */
@@ -28,11 +30,25 @@ export function sealSecret(
   return sealing.seal(secret, purpose(workspaceId, endpointId));
 }
 
-export function openSecret(
+function openSecret(sealing: Sealing, workspaceId: string, endpointId: string, sealed: Uint8Array): string {
+  return sealing.open(sealed, purpose(workspaceId, endpointId));
+}
+
+/** What signs at this moment, newest first. */
+export function openSecrets(
   sealing: Sealing,
   workspaceId: string,
-  endpointId: string,
-  sealed: Uint8Array,
-): string {
-  return sealing.open(sealed, purpose(workspaceId, endpointId));
+  endpoint: {
+    readonly id: string;
+    readonly secretSealed: Uint8Array;
+    readonly previousSecrets: readonly PreviousSecret[];
+  },
+  nowMs: number,
+): string[] {
+  const previous = endpoint.previousSecrets.flatMap(({ sealed, expiresAt }) =>
+    sealed !== null && expiresAt > nowMs ? [new Uint8Array(Buffer.from(sealed, 'base64'))] : [],
+  );
+  return [endpoint.secretSealed, ...previous].map((sealed) =>
+    openSecret(sealing, workspaceId, endpoint.id, sealed),
+  );
 }

@@ -284,6 +284,14 @@ async function scenario(): Promise<ReadonlySet<string>> {
   const deliveries = await did('webhooks.deliveries', `${v1}/webhooks/${hook.id}/deliveries`);
   await did('deliveries.get', `${v1}/deliveries/${deliveries.data[0].id}`);
   await did('deliveries.replay', `${v1}/deliveries/${deliveries.data[0].id}/replay`);
+  await did('deliveries.list', `${v1}/deliveries?webhook=${hook.id}&status=delivered`);
+  const closed = { url: 'http://127.0.0.1:1/', events: ['label.*'] };
+  const { json: down } = await app.call('POST', `${v1}/webhooks`, closed);
+  await app.call('POST', `${v1}/labels`, { name: 'unheard' });
+  await app.settled();
+  const { json: open } = await app.call('GET', `${v1}/webhooks/${down.id}/deliveries`);
+  await did('deliveries.cancel', `${v1}/deliveries/${open.data[0].id}/cancel`);
+  await did('webhooks.rotate', `${v1}/webhooks/${hook.id}/rotate`, { overlapHours: 1 });
   await did('webhooks.update', `${v1}/webhooks/${hook.id}`, { description: 'the receiver' });
   await did('webhooks.update', `${v1}/webhooks/${hook.id}`, { enabled: false });
   await did('webhooks.delete', `${v1}/webhooks/${hook.id}`);

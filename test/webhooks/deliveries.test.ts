@@ -2,10 +2,10 @@
 // never lost, never sent where they must not go. A real receiver on loopback; only the clock is ours.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { verify } from '../../sdk/webhooks/index.ts';
+import { stripeVerifier } from './stripe.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 
 const hour = 3_600_000;
@@ -59,21 +59,6 @@ async function file(title = 'One', more: object = {}): Promise<Json> {
 
 async function deliveries(endpoint: Json): Promise<Json[]> {
   return (await call('GET', `/api/v1/webhooks/${endpoint.id}/deliveries`)).json.data;
-}
-
-async function stripeVerifier(): Promise<{
-  constructEvent(
-    body: string,
-    header: string,
-    secret: string,
-    tolerance: number,
-    provider: undefined,
-    atSeconds: number,
-  ): Json;
-}> {
-  const root = dirname(createRequire(import.meta.url).resolve('stripe/package.json'));
-  const { default: Stripe } = await import(join(root, 'esm/stripe.esm.node.js'));
-  return Stripe.webhooks ?? new Stripe('sk_test_x').webhooks;
 }
 
 test('an event arrives with the bytes of the feed, and Stripe, Standard Webhooks and the SDK accept it', async () => {

@@ -62,9 +62,15 @@ function headerParameters(route: Route): string[] {
   return ['IdempotencyKey', 'TatamiMode', ...(takesIfMatch(route) ? ['IfMatch'] : []), 'Traceparent'];
 }
 
-/** What is only just made has no version to compare. */
+/** What is only just made, and what shows no version, has none to compare. */
 function takesIfMatch(route: Route): boolean {
-  return route.write !== undefined && !makes(route);
+  if (route.write === undefined || makes(route)) return false;
+  const shown = route.responses[200];
+  return shown == null || hasVersion(shown);
+}
+
+function hasVersion(schema: TSchema | null): boolean {
+  return 'version' in ((schema as Partial<TObject> | null)?.properties ?? {});
 }
 
 function makes(route: Route): boolean {
@@ -103,8 +109,8 @@ function successHeaders(route: Route, status: string, schema: TSchema | null): s
   return [
     'Tatami-Mode',
     'Idempotent-Replayed',
-    // What is queued has no version yet.
-    ...(isObject(schema) && status !== '202' ? ['ETag'] : []),
+    // What is queued has no version yet; what is only just made shows less than the whole object.
+    ...(isObject(schema) && (status === '201' || (status === '200' && hasVersion(schema))) ? ['ETag'] : []),
     ...(isObject(schema) && makes(route) ? ['Location'] : []),
   ];
 }

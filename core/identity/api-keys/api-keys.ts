@@ -5,7 +5,7 @@ import { listKind, type PageParameters } from '../../changes/list.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
-import { isTime } from '../../lib/filter.ts';
+import { readTime } from '../../lib/time.ts';
 import { apiKeyKind, type ApiKeyCreate } from './schema.ts';
 import { mintToken } from './token.ts';
 
@@ -26,10 +26,7 @@ export async function createApiKey(ctx: Context, input: Static<typeof ApiKeyCrea
   const { memberId } = ctx.actor;
   if (memberId === undefined) throw new ApiError('forbidden', 'Only a member can mint keys.');
   const now = ctx.nowMs();
-  const expiresAt =
-    input.expiresAt == null ? null : isTime(input.expiresAt) ? Date.parse(input.expiresAt) : Number.NaN;
-  if (Number.isNaN(expiresAt))
-    throw invalidField('expiresAt', 'invalid_format', 'Give an ISO 8601 time such as 2027-01-01T00:00:00Z.');
+  const expiresAt = input.expiresAt == null ? null : readTime(input.expiresAt, 'expiresAt');
   if (expiresAt !== null && expiresAt <= now)
     throw invalidField('expiresAt', 'too_small', 'Give a time in the future.');
   const token = mintToken();

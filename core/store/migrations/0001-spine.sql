@@ -229,6 +229,7 @@ CREATE TABLE deliveries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_created ON deliveries (workspace_id, created_at, id);
 CREATE INDEX deliveries_endpoint ON deliveries (workspace_id, endpoint_id, created_at, id);
+CREATE INDEX deliveries_event ON deliveries (workspace_id, event_id);
 CREATE INDEX deliveries_open ON deliveries (workspace_id, endpoint_id, sequence) WHERE status IN ('pending', 'retrying');
 CREATE INDEX deliveries_ordered ON deliveries (workspace_id, endpoint_id, order_key, sequence, id)
   WHERE order_key IS NOT NULL AND status IN ('pending', 'retrying');

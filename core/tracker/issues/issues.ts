@@ -5,7 +5,8 @@ import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts
 import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
-import { isTime, parseFilter, type Filter } from '../../lib/filter.ts';
+import { parseFilter, type Filter } from '../../lib/filter.ts';
+import { readTime } from '../../lib/time.ts';
 import { parseJson } from '../../lib/json.ts';
 import { filterCondition } from '../../store/filter-sql.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -63,17 +64,8 @@ function flatFilters(ctx: Context, query: IssueQuery): Filter[] {
   if (query.label !== undefined) equals('label', query.label);
   if (query.priority !== undefined) equals('priority', query.priority);
   if (query.updatedSince !== undefined) {
-    if (!isTime(query.updatedSince))
-      throw invalidField(
-        'updatedSince',
-        'invalid_format',
-        'Give an ISO 8601 time such as 2026-11-20T12:00:00Z.',
-      );
-    filters.push({
-      field: 'updatedAt',
-      test: 'gt',
-      value: new Date(Date.parse(query.updatedSince) - 1).toISOString(),
-    });
+    const since = readTime(query.updatedSince, 'updatedSince');
+    filters.push({ field: 'updatedAt', test: 'gt', value: new Date(since - 1).toISOString() });
   }
   if (query.filter !== undefined) {
     let tree: unknown;

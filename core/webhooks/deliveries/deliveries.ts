@@ -9,11 +9,15 @@ import { findEvent } from '../../events/log.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
+import { readTime } from '../../lib/time.ts';
 import { readPage, type Condition } from '../../store/page.ts';
+import type { Value } from '../../store/statement.ts';
 import { endpointKind } from '../endpoints/schema.ts';
 import { payloadOf } from '../payload.ts';
+import { freeNextOp, isOrdered } from './order.ts';
 import {
   attemptsOf,
+  cancelDeliveryOp,
   deliveryColumns,
   findDelivery,
   newDelivery,
@@ -22,33 +26,52 @@ import {
 } from './rows.ts';
 
 export interface DeliveryWork {
+  noteCanceled(id: string, queue: WorkQueue): void;
   /** Those being attempted, which only their worker knows. */
   active(): ReadonlySet<string>;
   readonly queue: WorkQueue;
 }
 
-export async function listDeliveries(
-  ctx: Context,
-  endpointId: string,
-  query: PageParameters & { status?: string; eventType?: string },
-  { active }: DeliveryWork,
-) {
-  await getEntity(ctx, endpointKind, endpointId);
+export interface DeliveryQuery extends PageParameters {
+  readonly webhook?: string;
+  readonly status?: string;
+  readonly eventType?: string;
+  readonly eventId?: string;
+  readonly origin?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** Newest first. @throws ApiError invalid_cursor */
+export async function listDeliveries(ctx: Context, query: DeliveryQuery, { active }: DeliveryWork) {
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'deliveries',
     select: deliveryColumns,
     where: [
-      { sql: 'endpoint_id = :endpointId', params: { endpointId } },
+      ...where('endpoint_id = :endpointId', 'endpointId', query.webhook),
+      ...where('event_type = :eventType', 'eventType', query.eventType),
+      ...where('event_id = :eventId', 'eventId', query.eventId),
+      ...where('origin = :origin', 'origin', query.origin),
+      ...where('created_at >= :since', 'since', query.since && readTime(query.since, 'since')),
+      ...where('created_at < :until', 'until', query.until && readTime(query.until, 'until')),
       ...(query.status === undefined ? [] : [hasStatus(query.status, active())]),
-      ...(query.eventType === undefined
-        ? []
-        : [{ sql: 'event_type = :eventType', params: { eventType: query.eventType } }]),
     ],
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
   });
   return { data: data.map((row) => showDelivery(row as unknown as DeliveryRow, active())), pageInfo };
+}
+
+/** @throws ApiError not_found, invalid_cursor */
+export async function listDeliveriesTo(
+  ctx: Context,
+  endpointId: string,
+  query: DeliveryQuery,
+  work: DeliveryWork,
+) {
+  await getEntity(ctx, endpointKind, endpointId);
+  return listDeliveries(ctx, { ...query, webhook: endpointId }, work);
 }
 
 /** @throws ApiError not_found, also where the token may not read the event: its payload is in here. */
@@ -67,7 +90,7 @@ export async function getDelivery(ctx: Context, id: string, { active }: Delivery
       requestHeaders: JSON.parse(attempt.request_headers_json),
       responseHeaders:
         attempt.response_headers_json === null ? null : JSON.parse(attempt.response_headers_json),
-      responseBody: attempt.response_body === null ? null : new TextDecoder().decode(attempt.response_body),
+      ...shownBody(attempt.response_body),
       truncated: attempt.truncated === 1,
     })),
   };
@@ -91,7 +114,7 @@ export async function replayDelivery(
       'conflict',
       'The endpoint of this delivery is switched off. Switch it on, then replay.',
     );
-  const delivery = newDelivery(ctx.ids.next('delivery'), endpoint.id, event, ctx.nowMs(), 'replay');
+  const delivery = newDelivery(ctx.ids.next('delivery'), endpoint, event, ctx.nowMs(), 'replay');
   return {
     changes: [],
     ops: queueDeliveryOps(queue, ctx.scope, delivery, false),
@@ -102,11 +125,52 @@ export async function replayDelivery(
   };
 }
 
+/** Makes no more attempts. One that is under way is not cut off, and is told. @throws ApiError not_found, conflict */
+export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
+  const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
+  if (!row) throw notFound();
+  if (row.status !== 'pending' && row.status !== 'retrying')
+    throw new ApiError('conflict', `This delivery has ended: it is ${row.status}.`);
+  const now = ctx.nowMs();
+  const ops = [cancelDeliveryOp(ctx.scope, id, now), work.queue.remove(ctx.scope, id)];
+  return {
+    changes: [],
+    ops: isOrdered(row) ? [...ops, freeNextOp(work.queue, ctx.scope, row, now)] : ops,
+    adopt(rows) {
+      work.noteCanceled(id, work.queue);
+      work.queue.adopt(ctx.scope, rows[ops.length] ?? []);
+    },
+    body: showDelivery(
+      { ...row, status: 'canceled', next_attempt_at: null, finished_at: now },
+      new Set<string>(),
+    ),
+  };
+}
+
 async function readDelivery(ctx: Context, id: string): Promise<{ row: DeliveryRow; event: EventRow }> {
   const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
   const event = row && (await findEvent(ctx.store, ctx.scope, row.event_id));
   if (!event || !mayRead(ctx.scopes, event.type)) throw notFound();
   return { row, event };
+}
+
+function where(sql: string, name: string, value: Value | undefined): Condition[] {
+  return value === undefined ? [] : [{ sql, params: { [name]: value } }];
+}
+
+/** The raw body: as text where it is UTF-8, as base64 otherwise. */
+function shownBody(body: Uint8Array | ArrayBuffer | null) {
+  if (body === null) return { responseBody: null, responseBodyEncoding: null };
+  try {
+    // A byte order mark is a part of what came.
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+    return { responseBody: text, responseBodyEncoding: 'utf8' };
+  } catch {
+    return {
+      responseBody: Buffer.from(new Uint8Array(body)).toString('base64'),
+      responseBodyEncoding: 'base64',
+    };
+  }
 }
 
 /** As `showDelivery` shows it: the row does not say what is being attempted. */

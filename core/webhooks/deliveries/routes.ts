@@ -2,8 +2,24 @@ import { Type } from 'typebox';
 import { eventTypes } from '../../events/catalogue.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
-import { getDelivery, listDeliveries, replayDelivery, type DeliveryWork } from './deliveries.ts';
-import { DeliveryDetail, DeliveryShown, deliveryStatuses } from './schema.ts';
+import {
+  cancelDelivery,
+  getDelivery,
+  listDeliveries,
+  listDeliveriesTo,
+  replayDelivery,
+  type DeliveryWork,
+} from './deliveries.ts';
+import { DeliveryDetail, DeliveryShown, deliveryOrigins, deliveryStatuses } from './schema.ts';
+
+const filters = {
+  status: Type.Optional(Type.Enum([...deliveryStatuses])),
+  eventType: Type.Optional(Type.Enum([...eventTypes])),
+  eventId: Type.Optional(id('event')),
+  origin: Type.Optional(Type.Enum([...deliveryOrigins])),
+  since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; made then or later.' })),
+  until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; made before.' })),
+};
 
 export function deliveryRoutes(work: DeliveryWork): Route[] {
   return [
@@ -15,14 +31,22 @@ export function deliveryRoutes(work: DeliveryWork): Route[] {
       scope: 'webhooks:read',
       limit: 'read',
       params: Closed({ id: id('endpoint') }),
-      query: Closed({
-        ...pageQuery,
-        status: Type.Optional(Type.Enum([...deliveryStatuses])),
-        eventType: Type.Optional(Type.Enum([...eventTypes])),
-      }),
+      query: Closed({ ...pageQuery, ...filters }),
       responses: { 200: pageOf(DeliveryShown) },
       errors: ['invalid_cursor'],
-      read: (ctx, { params, query }) => listDeliveries(ctx, params.id, query, work),
+      read: (ctx, { params, query }) => listDeliveriesTo(ctx, params.id, query, work),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/deliveries',
+      name: 'deliveries.list',
+      summary: 'List deliveries to all endpoints, newest first',
+      scope: 'webhooks:read',
+      limit: 'read',
+      query: Closed({ ...pageQuery, webhook: Type.Optional(id('endpoint')), ...filters }),
+      responses: { 200: pageOf(DeliveryShown) },
+      errors: ['invalid_cursor'],
+      read: (ctx, { query }) => listDeliveries(ctx, query, work),
     }),
     defineRoute({
       method: 'GET',
@@ -49,6 +73,20 @@ export function deliveryRoutes(work: DeliveryWork): Route[] {
       responses: { 201: DeliveryShown },
       errors: ['conflict'],
       write: (ctx, { params }) => replayDelivery(ctx, params.id, work),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/deliveries/{id}/cancel',
+      name: 'deliveries.cancel',
+      summary: 'Make no more attempts at a delivery',
+      description:
+        'An attempt that is under way is not cut off: where it succeeds, the delivery is delivered.',
+      scope: 'webhooks:write',
+      limit: 'write',
+      params: Closed({ id: id('delivery') }),
+      responses: { 200: DeliveryShown },
+      errors: ['conflict'],
+      write: (ctx, { params }) => cancelDelivery(ctx, params.id, work),
     }),
   ];
 }

@@ -1,7 +1,10 @@
 // Delivery and attempt rows, and the health of an endpoint: the machinery's own, written in the batch that moves the work.
+import type { EventRow } from '../../events/event.ts';
 import { neverMs, type WorkQueue } from '../../events/work.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import type { Endpoint } from '../endpoints/schema.ts';
+import { addInOrderOp, isOrdered, orderKeyOf } from './order.ts';
 
 export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
 
@@ -86,33 +89,41 @@ export interface EndpointHealth {
   readonly failures: number;
   /** Since when nothing but failure; null while it works. */
   readonly failingSince: number | null;
+  /** When a delivery last succeeded. */
+  readonly succeededAt: number | null;
 }
 
-export const readHealth = tenantStatement<{ failures: number; failing_since: number | null }>(
+export const readHealth = tenantStatement<{
+  failures: number;
+  failing_since: number | null;
+  succeeded_at: number | null;
+}>(
   'endpoint_health.read',
-  'SELECT failures, failing_since FROM endpoint_health WHERE workspace_id = :ws AND id = :id',
+  'SELECT failures, failing_since, succeeded_at FROM endpoint_health WHERE workspace_id = :ws AND id = :id',
 );
 const writeHealth = tenantStatement(
   'endpoint_health.write',
-  `INSERT INTO endpoint_health (workspace_id, id, failures, failing_since) VALUES (:ws, :id, :failures, :failingSince)
-   ON CONFLICT (workspace_id, id) DO UPDATE SET failures = :failures, failing_since = :failingSince`,
+  `INSERT INTO endpoint_health (workspace_id, id, failures, failing_since, succeeded_at)
+   VALUES (:ws, :id, :failures, :failingSince, :succeededAt)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET failures = :failures, failing_since = :failingSince,
+     succeeded_at = coalesce(:succeededAt, succeeded_at)`,
 );
 
 export function newDelivery(
   id: string,
-  endpointId: string,
-  event: { readonly id: string; readonly type: string; readonly sequence: number },
+  endpoint: Pick<Endpoint, 'id' | 'ordering'>,
+  event: Pick<EventRow, 'id' | 'type' | 'sequence' | 'issueId' | 'entityId'>,
   nowMs: number,
   origin: DeliveryOrigin = 'event',
 ): DeliveryRow {
   return {
     id,
-    endpoint_id: endpointId,
+    endpoint_id: endpoint.id,
     event_id: event.id,
     event_type: event.type,
     sequence: event.sequence,
     origin,
-    order_key: null,
+    order_key: orderKeyOf(endpoint, event),
     status: 'pending',
     attempts: 0,
     created_at: nowMs,
@@ -140,9 +151,10 @@ export function queueDeliveryOps(
     sample: null,
     now: delivery.created_at,
   };
+  const dueAt = heldBack ? neverMs : delivery.created_at;
   return [
     tenantOp(scope, insert, row),
-    queue.add(scope, delivery.id, heldBack ? neverMs : delivery.created_at),
+    isOrdered(delivery) ? addInOrderOp(queue, scope, delivery, dueAt) : queue.add(scope, delivery.id, dueAt),
   ];
 }
 
@@ -156,6 +168,28 @@ export interface DeliveryMove {
 
 export function moveDeliveryOp(scope: Scope, id: string, to: DeliveryMove): Op {
   return tenantOp(scope, move, { id, ...to }, { expectRows: 1 });
+}
+
+const cancel = tenantStatement(
+  'deliveries.cancel',
+  `UPDATE deliveries SET status = 'canceled', next_attempt_at = NULL, finished_at = :now
+   WHERE workspace_id = :ws AND id = :id AND status IN ('pending', 'retrying')`,
+);
+/** Cancels a delivery that is open. */
+export function cancelDeliveryOp(scope: Scope, id: string, nowMs: number): Op {
+  return tenantOp(scope, cancel, { id, now: nowMs }, { expectRows: 1 });
+}
+
+const noteLateAttempt = tenantStatement(
+  'deliveries.note_late_attempt',
+  `UPDATE deliveries SET attempts = :attempts, first_attempt_at = coalesce(first_attempt_at, :at),
+     status = CASE WHEN :worked = 1 THEN 'delivered' ELSE status END
+   WHERE workspace_id = :ws AND id = :id AND status = 'canceled'`,
+);
+/** An attempt that was under way when its delivery was canceled: it is told all the same. */
+export function noteLateAttemptOps(scope: Scope, id: string, attempt: Attempt, worked: boolean): Op[] {
+  const params = { id, attempts: attempt.number, at: attempt.at, worked: worked ? 1 : 0 };
+  return [tenantOp(scope, noteLateAttempt, params, { expectRows: 1 }), recordAttemptOp(scope, id, attempt)];
 }
 
 export interface Attempt {

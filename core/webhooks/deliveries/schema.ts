@@ -46,7 +46,10 @@ export const DeliveryDetail = named(
         error: nullable(Type.String({ description: 'What went wrong, in words.' })),
         requestHeaders: headers,
         responseHeaders: nullable(headers),
-        responseBody: nullable(Type.String({ description: 'Up to 64 KiB.' })),
+        responseBody: nullable(Type.String({ description: 'What came back, up to 64 KiB.' })),
+        responseBodyEncoding: nullable(
+          Type.Enum(['utf8', 'base64'], { description: '`base64` where the body is not UTF-8.' }),
+        ),
         truncated: Type.Boolean(),
       }),
     ),

@@ -20,6 +20,8 @@ export interface EndpointRules {
   filterFields(eventType: string): FilterFields;
   /** Forgets an endpoint's failures. */
   forgiveOp(scope: Scope, endpointId: string): Op;
+  /** When a delivery to an endpoint last succeeded. */
+  lastSucceededAt(scope: Scope, endpointId: string): Promise<number | null>;
 }
 
 export function listEndpoints(ctx: Context, page: PageParameters) {

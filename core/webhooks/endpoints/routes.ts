@@ -8,7 +8,15 @@ import {
   updateEndpoint,
   type EndpointRules,
 } from './endpoints.ts';
-import { EndpointCreate, EndpointCreated, EndpointShown, EndpointUpdate } from './schema.ts';
+import { rotateSecret } from './rotate.ts';
+import {
+  EndpointCreate,
+  EndpointCreated,
+  EndpointShown,
+  EndpointUpdate,
+  SecretRotate,
+  SecretRotated,
+} from './schema.ts';
 
 const params = Closed({ id: id('endpoint') });
 
@@ -74,6 +82,24 @@ export function endpointRoutes(rules: EndpointRules): Route[] {
       params,
       responses: { 204: null },
       write: (ctx, { params, ifMatch }) => deleteEndpoint(ctx, params.id, ifMatch),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/webhooks/{id}/rotate',
+      name: 'webhooks.rotate',
+      summary: 'Replace the signing secret; the new one is shown once',
+      description:
+        'Until the overlap ends, deliveries carry a signature of each secret, the newest first. The audit log says who rotated, and when the secret before last signed a delivery that succeeded.',
+      scope: 'webhooks:write',
+      limit: 'write',
+      params,
+      body: SecretRotate,
+      example: { overlapHours: 24 },
+      responses: { 200: SecretRotated },
+      errors: ['conflict'],
+      secret: true,
+      write: (ctx, { params, body, ifMatch }) =>
+        rotateSecret(ctx, params.id, body, ifMatch, (id) => rules.lastSucceededAt(ctx.scope, id)),
     }),
   ];
 }

@@ -48,6 +48,10 @@ export const EndpointShown = named(
       ...time,
       description: 'Until when deliveries are signed with the secret before as well.',
     }),
+    previousSecretLastSucceededAt: nullable({
+      ...time,
+      description: 'When the secret before had last signed a delivery that succeeded, as of its rotation.',
+    }),
     version,
     createdAt: time,
     updatedAt: time,
@@ -80,6 +84,26 @@ export const EndpointUpdate = Closed({
   payloadVersion: Type.Optional(payloadVersion),
   enabled: Type.Optional(Type.Boolean()),
 });
+
+export const SecretRotate = Closed({
+  overlapHours: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 168,
+      default: 24,
+      description: 'How long earlier secrets go on signing beside the new one; 0 ends them at once.',
+    }),
+  ),
+});
+export const SecretRotated = named(
+  'WebhookSecretRotated',
+  Closed({
+    id: id('endpoint'),
+    secret: Type.String({ description: 'Signs from now on. It is shown this once.' }),
+    previousSecretExpiresAt: time,
+    version,
+  }),
+);
 
 export interface Endpoint extends Entity {
   readonly url: string;
@@ -140,6 +164,7 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
     disabledReason: endpoint.disabledReason,
     secretSince: isoTime(endpoint.secretSince),
     previousSecretExpiresAt: isoTime(endpoint.previousSecrets[0]?.expiresAt ?? null),
+    previousSecretLastSucceededAt: isoTime(endpoint.previousSecrets[0]?.lastSucceededAt ?? null),
     version: endpoint.version,
     createdAt: isoTime(endpoint.createdAt),
     updatedAt: isoTime(endpoint.updatedAt),
@@ -147,7 +172,7 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
   events(before, after) {
     if (!before) return ['webhook.created'];
     if (after.deletedAt !== null) return ['webhook.deleted'];
-    if (after.secretSince !== before.secretSince) return ['webhook.secret_rotated'];
+    if (after.secretSealed !== before.secretSealed) return ['webhook.secret_rotated'];
     return before.enabled && !after.enabled ? ['webhook.disabled'] : ['webhook.updated'];
   },
 });

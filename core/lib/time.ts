@@ -1,0 +1,23 @@
+// Times as they come in: ISO 8601, checked against the calendar, because `Date.parse` alone takes what nobody meant.
+import { invalidField } from './errors.ts';
+
+/** ISO 8601 date or date-time. */
+export function isTime(text: string): boolean {
+  return (
+    /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
+    isDay(text.slice(0, 10)) &&
+    !Number.isNaN(Date.parse(text))
+  );
+}
+
+/** YYYY-MM-DD of a day that the calendar has; `Date.parse` alone takes 30 February for 2 March. */
+export function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text;
+}
+
+/** Milliseconds since the epoch. @throws ApiError validation_failed, naming the field */
+export function readTime(text: string, path: string): number {
+  if (isTime(text)) return Date.parse(text);
+  throw invalidField(path, 'invalid_format', 'Give an ISO 8601 time such as 2026-11-20T12:00:00Z.');
+}

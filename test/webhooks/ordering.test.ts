@@ -1,0 +1,153 @@
+// An endpoint that asks for order gets the events of one issue one after the other, whatever fails, restarts or is canceled
+// on the way; what belongs to other issues does not wait.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import type { Json } from '../app.ts';
+import { hooksOf, startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
+
+let hooks: Hooks;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  receiver = startReceiver();
+  hooks = await startHooks();
+});
+afterAll(async () => {
+  await hooks.app.stop();
+  await receiver.stop();
+});
+beforeEach(() => {
+  receiver.received.length = 0;
+  receiver.answer = () => new Response();
+});
+
+const registerOrdered = (more: object = {}): Promise<Json> =>
+  hooks.register(receiver.url, { events: ['issue.*', 'comment.*'], ordering: 'entity', ...more });
+const forget = (endpoint: Json) => hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
+const rename = (issue: Json, title: string) => hooks.call('PATCH', `/api/v1/issues/${issue.id}`, { title });
+const titles = (issue: Json): string[] =>
+  receiver.received.filter(({ event }) => event.data.id === issue.id).map(({ event }) => event.data.title);
+const failing = (bad: (title: string) => boolean) => {
+  receiver.answer = ({ event }) => new Response(null, { status: bad(event.data.title) ? 500 : 200 });
+};
+
+test('what follows a failing delivery waits for its end, other issues do not', async () => {
+  const endpoint = await registerOrdered();
+  failing((title) => title === 'A1');
+  const a = await hooks.file('A1');
+  const b = await hooks.file('B1');
+  await rename(a, 'A2');
+  await rename(b, 'B2');
+  await hooks.call('POST', `/api/v1/issues/${a.id}/comments`, { body: 'a comment is of its issue' });
+  await hooks.app.settled();
+  expect(receiver.received.map(({ event }) => event.data.title).toSorted()).toEqual(['A1', 'B1', 'B2']);
+  failing(() => false);
+  hooks.app.clock.advance(6_000);
+  await hooks.app.settled();
+  expect(titles(a)).toEqual(['A1', 'A1', 'A2']);
+  expect(receiver.received.map(({ event }) => event.type).at(-1)).toBe('comment.added');
+  await forget(endpoint);
+});
+
+test('one that is parked, canceled by hand or lost its endpoint lets the next go', async () => {
+  const endpoint = await registerOrdered();
+  failing((title) => title === 'A1' || title === 'A3');
+  const a = await hooks.file('A1');
+  await rename(a, 'A2');
+  for (let n = 0; n < 8; n++) {
+    hooks.app.clock.advance(24 * 3_600_000);
+    await hooks.app.settled();
+  }
+  expect(titles(a).at(-1)).toBe('A2');
+  await rename(a, 'A3');
+  await rename(a, 'A4');
+  await rename(a, 'A5');
+  await hooks.app.settled();
+  const [fifth, fourth, third] = await hooks.deliveries(endpoint);
+  // Not the head of its chain: nothing may overtake the head.
+  expect((await hooks.call('POST', `/api/v1/deliveries/${fourth.id}/cancel`)).json.status).toBe('canceled');
+  await hooks.app.settled();
+  expect(titles(a).at(-1)).toBe('A3');
+  expect((await hooks.call('POST', `/api/v1/deliveries/${third.id}/cancel`)).json.status).toBe('canceled');
+  await hooks.app.settled();
+  expect(titles(a).at(-1)).toBe('A5');
+  expect(await hooks.delivery(fifth.id)).toMatchObject({ status: 'delivered', attempts: 1 });
+  await forget(endpoint);
+});
+
+test('switched off and on again, nothing stays stuck', async () => {
+  const endpoint = await registerOrdered();
+  failing(() => true);
+  const a = await hooks.file('A1');
+  await rename(a, 'A2');
+  await rename(a, 'A3');
+  await hooks.app.settled();
+  await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: false });
+  hooks.app.clock.advance(6_000);
+  await hooks.app.settled();
+  expect((await hooks.deliveries(endpoint)).map(({ status }) => status)).toEqual(Array(3).fill('canceled'));
+  failing(() => false);
+  await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: true });
+  await rename(a, 'A4');
+  await hooks.app.settled();
+  expect(titles(a).at(-1)).toBe('A4');
+  await forget(endpoint);
+});
+
+test('410 at the head of a chain ends the whole chain', async () => {
+  const endpoint = await registerOrdered();
+  receiver.answer = () => new Response(null, { status: 410 });
+  const a = await hooks.file('A1');
+  for (const title of ['A2', 'A3']) await rename(a, title);
+  await hooks.app.settled();
+  const ended = (await hooks.deliveries(endpoint)).map(({ status }) => status);
+  expect([ended.at(-1), ended.filter((status) => status !== 'canceled' && status !== 'failed')]).toEqual([
+    'failed',
+    [],
+  ]);
+  await forget(endpoint);
+});
+
+test('a thousand events of twenty issues arrive in order per issue, over failures and a restart', async () => {
+  const seed = Number(process.env.SEED ?? 20_261_121);
+  let state = seed;
+  const random = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
+  const local = await startHooks();
+  await local.register(receiver.url, { events: ['issue.*'], ordering: 'entity' });
+  receiver.answer = () => new Response(null, { status: random() < 0.1 ? 503 : 200 });
+  const issues = await Promise.all(Array.from({ length: 20 }, (_, n) => local.file(`I${n} 0`)));
+  for (let round = 1; round < 50; round++)
+    await Promise.all(
+      issues.map(({ id }, n) => local.call('PATCH', `/api/v1/issues/${id}`, { title: `I${n} ${round}` })),
+    );
+  const again = await local.app.restart();
+  const open = async (): Promise<number> =>
+    (await again.call('GET', '/api/v1/deliveries?status=retrying&limit=1')).json.data.length +
+    (await again.call('GET', '/api/v1/deliveries?status=pending&limit=1')).json.data.length;
+  await again.settled();
+  for (let steps = 0; steps < 500 && (await open()) > 0; steps++) {
+    again.clock.advance(6_000);
+    await again.settled();
+    if (steps % 20 === 19) again.clock.advance(3_600_000);
+  }
+  expect([seed, await open()]).toEqual([seed, 0]);
+  const worked = new Map<string, number[]>();
+  for (const { event } of receiver.received) {
+    const sequences = worked.get(event.data.id) ?? [];
+    if (sequences.at(-1) !== event.sequence) worked.set(event.data.id, [...sequences, event.sequence]);
+  }
+  expect(worked.size).toBe(20);
+  for (const sequences of worked.values())
+    expect([seed, sequences.length, sequences]).toEqual([seed, 50, sequences.toSorted((a, b) => a - b)]);
+  await again.stop();
+}, 60_000);
+
+test('without the wish for order, a failing delivery holds nothing back', async () => {
+  const endpoint = await registerOrdered({ ordering: 'none' });
+  failing((title) => title === 'A1');
+  const a = await hooks.file('A1');
+  await rename(a, 'A2');
+  await hooks.app.settled();
+  expect(titles(a).toSorted()).toEqual(['A1', 'A2']);
+  await forget(endpoint);
+  expect(hooksOf(hooks.app)).toBeDefined();
+});
