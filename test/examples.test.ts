@@ -22,6 +22,12 @@ test('the main job on its sample', async () => {
   expect(code).toBe(0);
 }, 120_000);
 
+test('the webhook receiver takes in each event once, through forgeries, replays and kills', async () => {
+  const { code, output } = await run('examples/webhook-receiver/check.ts');
+  expect(output).toContain('The receiver took in each event once.');
+  expect(code).toBe(0);
+}, 120_000);
+
 test.skipIf(!existsSync(realIssues))(
   'the main job on 1,500 real issues (skips where shared/data is not beside the project)',
   async () => {
