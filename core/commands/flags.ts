@@ -1,4 +1,5 @@
 // Values of flags that several commands take; a value that cannot be used is a usage error which names its flag.
+import { isTime } from '../lib/time.ts';
 import { CommandError, exitCodes } from './output.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -18,15 +19,11 @@ export function moment(flag: string, text: string, nowMs: number): string {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (count !== undefined && unit !== undefined)
     return new Date(nowMs - Number(count) * unitMs[unit]!).toISOString();
-  // Only ISO 8601: Date.parse alone takes "2" for a year. Without a zone the time is UTC, as everywhere in the API.
-  const [, day, clock = 'T00:00', zone = 'Z'] =
-    /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?(Z|[+-]\d{2}:\d{2})?$/.exec(text) ?? [];
-  const atMs = day === undefined ? Number.NaN : Date.parse(day + clock + zone);
-  if (Number.isNaN(atMs))
+  if (!isTime(text))
     throw usage(
       `${flag} must be a time such as 2026-11-20T12:00:00Z, or how long ago: 30m, 2h, 3d; not "${text}".`,
     );
-  return new Date(atMs).toISOString();
+  return new Date(Date.parse(text)).toISOString();
 }
 
 /** @throws CommandError */

@@ -93,6 +93,51 @@ test('a delivery is listed, shown with its attempt, and sent again as a new deli
   );
 });
 
+test('a secret is rotated with an overlap or without one', async () => {
+  const endpoint = (await run('create', '--url', receiver.url, '--events', 'issue.created')).json;
+  const { json } = await run('rotate', endpoint.id, '--overlap-hours', '48');
+  expect(json).toMatchObject({
+    id: endpoint.id,
+    previousSecretExpiresAt: new Date(hooks.app.clock.now() + 48 * 3_600_000).toISOString(),
+  });
+  receiver.received.length = 0;
+  await hooks.file('One');
+  await hooks.app.settled();
+  const { body, headers } = receiver.received.find(({ headers }) =>
+    /v1=.*v1=/.test(headers.get('x-webhook-signature')!),
+  )!;
+  const nowSeconds = hooks.app.clock.now() / 1000;
+  for (const secret of [json.secret, endpoint.secret])
+    expect((await verify(body, headers.get('x-webhook-signature')!, secret, { nowSeconds })).type).toBe(
+      'issue.created',
+    );
+  const shown = await said('rotate', endpoint.id, '--overlap-hours', '0');
+  expect(shown.out).toMatch(
+    /^whe_\w+ {2}the one before signs nothing any more\nNew signing secret, shown this once: {2}whsec_\S+\n$/,
+  );
+});
+
+test('deliveries of all endpoints are listed by status, type and time', async () => {
+  const { endpoint, delivery } = await delivered();
+  hooks.app.clock.advance(3_600_000);
+  receiver.answer = () => new Response(null, { status: 500 });
+  await hooks.file('Two');
+  await hooks.app.settled();
+  receiver.answer = () => new Response();
+  const ids = async (...args: string[]): Promise<string[]> =>
+    (await run('deliveries', ...args, '--limit', '100')).json
+      .filter(({ webhookId }: Json) => webhookId === endpoint.id)
+      .map(({ id }: Json) => id);
+  const [latest] = await ids();
+  expect(await ids()).toEqual([latest!, delivery.id]);
+  expect(await ids('--status', 'retrying')).toEqual([latest!]);
+  expect(await ids('--since', new Date(hooks.app.clock.now()).toISOString())).toEqual([latest!]);
+  expect(await ids('--event-type', 'comment.added')).toEqual([]);
+  expect((await said('deliveries', '--status', 'retrying')).out).toMatch(/ {2}next attempt at 2026-/);
+  hooks.app.clock.advance(6_000);
+  await hooks.app.settled();
+});
+
 test('a replay that the receiver refuses is exit 1, and says that the server goes on by itself', async () => {
   const { delivery } = await delivered();
   receiver.answer = () => new Response('no', { status: 503 });

@@ -12,13 +12,13 @@ export async function rotate(
   const rotated = await connect(options)<{
     id: string;
     secret: string;
-    previousSecretExpiresAt: string | null;
+    previousSecretExpiresAt: string;
   }>('POST', `/webhooks/${encodeURIComponent(webhook)}/rotate`, body);
   const { id, secret, previousSecretExpiresAt: until } = rotated;
   printResult(
     rotated,
     options,
     () =>
-      `${id}  ${until === null ? 'the secret before signs nothing any more' : `the secret before signs as well until ${until}`}\nNew signing secret, shown this once:  ${secret}`,
+      `${id}  ${Number(overlap) === 0 ? 'the one before signs nothing any more' : `the one before signs as well until ${until}`}\nNew signing secret, shown this once:  ${secret}`,
   );
 }
