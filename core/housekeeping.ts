@@ -55,6 +55,15 @@ const sweeps = [
        RETURNING id`,
     ),
   },
+  {
+    keptMs: deliveriesKeptMs,
+    statement: systemStatement<{ id: string }>(
+      'replays.sweep',
+      why,
+      `DELETE FROM replays WHERE (workspace_id, id) IN
+         (SELECT workspace_id, id FROM replays WHERE finished_at <= :before LIMIT :limit) RETURNING id`,
+    ),
+  },
 ] as const;
 
 export interface Housekeeping {

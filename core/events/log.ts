@@ -44,6 +44,11 @@ const last = tenantStatement<{ sequence: number }>(
   'SELECT coalesce(max(sequence), 0) AS sequence FROM events WHERE workspace_id = :ws',
 );
 
+const timeOf = tenantStatement<{ created_at: number }>(
+  'events.time_of',
+  'SELECT created_at FROM events WHERE workspace_id = :ws AND sequence = :sequence',
+);
+
 /** Ascending, at most `limit`. */
 export async function eventsAfter(
   store: Store,
@@ -82,6 +87,26 @@ export async function findEvent(store: Store, scope: Scope, id: string): Promise
 /** 0 before the first event. */
 export async function lastSequence(store: Store, scope: Scope): Promise<number> {
   return (await store.readOne(scope, last))?.sequence ?? 0;
+}
+
+/**
+ * The first sequence of a moment or later; `end + 1` when there is none. Times ascend with sequences unless the clock was set
+ * back, so that a search by halves finds it without an index.
+ */
+export async function firstSequenceSince(
+  store: Store,
+  scope: Scope,
+  timeMs: number,
+  end: number,
+): Promise<number> {
+  let [low, high] = [1, end + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const time = (await store.readOne(scope, timeOf, { sequence: middle }))?.created_at ?? Infinity;
+    if (time < timeMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The JSON of an event is parsed when it is asked for: most readers look at the type and go on. */

@@ -13,6 +13,7 @@ export const idPrefixes = {
   comment: 'cmt',
   endpoint: 'whe',
   delivery: 'dlv',
+  replay: 'rpl',
   apiKey: 'key',
   install: 'plg',
   run: 'run',

@@ -17,8 +17,11 @@ import { endpointKind, isForgiven, type Endpoint } from './endpoints/schema.ts';
 import { createHealths } from './health.ts';
 import { createLanes } from './lanes.ts';
 import { createPlanner } from './planner.ts';
+import { replayRoutes } from './replays/routes.ts';
+import { createReplayWorker } from './replays/worker.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
+const concurrentReplays = 4;
 /** Work rows in memory; the attempts in flight are bounded per endpoint. */
 const concurrentDeliveries = 2_000;
 
@@ -42,6 +45,7 @@ export function createWebhooks(options: {
 }): Webhooks {
   const { services, clock, owner, committer, egress, filterFields } = options;
   const { store, log, ids } = services;
+  let stopped = false;
   const lanes = createLanes();
   const healths = createHealths(store, lanes);
   const subscriptions = createSubscriptions({ store, log, filterFields });
@@ -77,6 +81,24 @@ export function createWebhooks(options: {
     plan: createPlanner({ clock, ids, baseUrl: services.baseUrl, subscriptions, lanes, deliverer, queue }),
   });
 
+  const replays = createWorkQueue({
+    store,
+    clock,
+    log,
+    kind: 'replay',
+    owner,
+    concurrency: concurrentReplays,
+    perform: createReplayWorker({
+      store,
+      clock,
+      ids,
+      subscriptions,
+      deliveries: queue,
+      noteHeldBack: deliverer.noteHeldBack,
+      stopped: () => stopped,
+    }),
+  });
+
   committer.onCommit((workspaceId, changes) => {
     subscriptions.moveAlong(workspaceId, changes);
     for (const { kind, before, after } of changes) {
@@ -94,23 +116,28 @@ export function createWebhooks(options: {
         lastSucceededAt: healths.lastSucceededAt,
       }),
       ...deliveryRoutes({ active: deliverer.active, noteCanceled: deliverer.noteCanceled, queue }),
+      ...replayRoutes(replays),
     ],
     async start() {
       const heldBack = await store.readSystem(withHeldBack, { never: neverMs });
       await queue.start();
       for (const row of heldBack) deliverer.noteHeldBack(scopeOf(row.workspace_id), row.endpoint_id, queue);
       await consumer.start();
+      await replays.start();
     },
     async settled() {
       // Switching an endpoint off is an event that other endpoints may hear of.
       for (let rounds = 0; rounds < 2; rounds++) {
         await consumer.settled();
+        await replays.settled();
         await deliverer.settled();
         await queue.settled();
       }
     },
     async stop() {
+      stopped = true;
       await consumer.stop();
+      await replays.stop();
       deliverer.stop();
       await queue.stop();
       egress.close();

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Change } from '../changes/change.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
+import { renderEvent, type EventRow } from '../events/event.ts';
 import { matches, parseFilter, type FilterFields } from '../lib/filter.ts';
 import type { Log } from '../lib/log.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
@@ -24,6 +25,8 @@ export interface Subscriptions {
   /** Whether any endpoint listens to any event. */
   listens(scope: Scope): Promise<boolean>;
   subscribers(scope: Scope, eventType: string): Promise<readonly Subscriber[]>;
+  /** Whether an endpoint wants an event, whenever that happened. */
+  wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
   /** Undefined when deleted or disabled. */
   enabled(scope: Scope, endpointId: string): Promise<Endpoint | undefined>;
   moveAlong(workspaceId: string, changes: readonly Change[]): void;
@@ -81,6 +84,13 @@ export function createSubscriptions(options: {
   return {
     listens: async (scope) => (await of(scope)).byType.size > 0,
     subscribers: async (scope, eventType) => (await of(scope)).byType.get(eventType) ?? none,
+    async wants(scope, endpointId, event) {
+      const subscriber = (await of(scope)).byType
+        .get(event.type)
+        ?.find(({ endpoint }) => endpoint.id === endpointId);
+      // An endpoint is not told of what happens to itself.
+      return event.entityId !== endpointId && (subscriber?.wants(renderEvent(event).data) ?? false);
+    },
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
     moveAlong(workspaceId, changes) {
       if (!changes.some(({ kind }) => kind === endpointKind.name)) return;

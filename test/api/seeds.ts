@@ -18,6 +18,7 @@ const kinds: readonly IdKind[] = [
   'comment',
   'endpoint',
   'delivery',
+  'replay',
   'apiKey',
   'install',
   'run',
@@ -45,7 +46,8 @@ export const nowhere: Seeds = {
 export async function seed(app: TestApp, call: Client, team: string, hookUrl: string): Promise<Seeds> {
   const made = async (path: string, body: object): Promise<Json> => {
     const { status, json } = await call('POST', `/api/v1${path}`, body);
-    if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${JSON.stringify(json)}`);
+    if (status !== 201 && status !== 202)
+      throw new Error(`POST ${path} answered ${status}: ${JSON.stringify(json)}`);
     return json;
   };
   const endpoint = await made('/webhooks', { url: hookUrl, events: ['issue.created'] });
@@ -69,6 +71,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     comment: (await made(`/issues/${issue.id}/comments`, { body: `Secret comment of ${team}` })).id,
     endpoint: endpoint.id,
     delivery: (await first(`/webhooks/${endpoint.id}/deliveries`)).id,
+    replay: (await made(`/webhooks/${endpoint.id}/replays`, { afterSequence: 0 })).id,
     apiKey: (await made('/api-keys', { name: 'seed', scopes: ['issues:read'] })).id,
     install: plugin.id,
     plugin: pluginId,

@@ -245,7 +245,7 @@ CREATE TABLE endpoint_health (
 -- Events of the past sent again to an endpoint, a page at a time.
 CREATE TABLE replays (
   workspace_id TEXT NOT NULL, id TEXT NOT NULL, endpoint_id TEXT NOT NULL,
-  since INTEGER NOT NULL, until INTEGER NOT NULL, only_undelivered INTEGER NOT NULL,
+  since INTEGER, until INTEGER, only_undelivered INTEGER NOT NULL,
   status TEXT NOT NULL, after_sequence INTEGER NOT NULL, last_sequence INTEGER NOT NULL, deliveries INTEGER NOT NULL,
   created_at INTEGER NOT NULL, finished_at INTEGER,
   PRIMARY KEY (workspace_id, id)

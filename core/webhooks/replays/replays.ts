@@ -1,0 +1,134 @@
+// Asks for past events to be delivered again, shows how far that has come, and stops it.
+import type { Static } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { cursorOf, type PageParameters } from '../../changes/list.ts';
+import { getEntity, isoTime } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { namespaceScopes, type EventNamespace } from '../../events/catalogue.ts';
+import { firstSequenceSince, lastSequence } from '../../events/log.ts';
+import type { WorkQueue } from '../../events/work.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
+import { limitDefault } from '../../lib/schema.ts';
+import { readTime } from '../../lib/time.ts';
+import { readPage } from '../../store/page.ts';
+import { endpointKind, type Endpoint } from '../endpoints/schema.ts';
+import { cancelReplayOp, findReplay, insertReplayOp, replayColumns, type ReplayRow } from './rows.ts';
+import type { ReplayCreate } from './schema.ts';
+
+/** @throws ApiError not_found, conflict, insufficient_scope, validation_failed */
+export async function createReplay(
+  ctx: Context,
+  endpointId: string,
+  input: Static<typeof ReplayCreate>,
+  queue: WorkQueue,
+): Promise<ChangeSet> {
+  const endpoint = await getEntity(ctx, endpointKind, endpointId);
+  requireReadScopes(ctx, endpoint);
+  if (!endpoint.enabled)
+    throw new ApiError('conflict', 'The endpoint is switched off. Switch it on, then replay.');
+  const range = await rangeOf(ctx, input);
+  const row: ReplayRow = {
+    id: ctx.ids.next('replay'),
+    endpoint_id: endpointId,
+    since: range.since,
+    until: range.until,
+    only_undelivered: input.only === 'undelivered' ? 1 : 0,
+    status: 'running',
+    after_sequence: range.afterSequence,
+    last_sequence: range.lastSequence,
+    deliveries: 0,
+    created_at: ctx.nowMs(),
+    finished_at: null,
+  };
+  return {
+    changes: [],
+    ops: [insertReplayOp(ctx.scope, row), queue.add(ctx.scope, row.id, row.created_at)],
+    adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
+    body: showReplay(row),
+    status: 202,
+    location: `${ctx.baseUrl}/api/v1/replays/${row.id}`,
+  };
+}
+
+/** Newest first. @throws ApiError not_found, invalid_cursor */
+export async function listReplays(ctx: Context, endpointId: string, query: PageParameters) {
+  await getEntity(ctx, endpointKind, endpointId);
+  const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
+    table: 'replays',
+    select: replayColumns,
+    where: [{ sql: 'endpoint_id = :endpointId', params: { endpointId } }],
+    order: [{ sql: 'created_at', direction: 'desc' }],
+    limit: query.limit ?? limitDefault,
+    after: cursorOf(query),
+  });
+  return { data: data.map((row) => showReplay(row as unknown as ReplayRow)), pageInfo };
+}
+
+/** @throws ApiError not_found */
+export async function getReplay(ctx: Context, id: string) {
+  return showReplay(await find(ctx, id));
+}
+
+/** Makes no more deliveries; those it has made go on. @throws ApiError not_found, conflict */
+export async function cancelReplay(ctx: Context, id: string, queue: WorkQueue): Promise<ChangeSet> {
+  const row = await find(ctx, id);
+  if (row.status !== 'running') throw new ApiError('conflict', `This replay has ended: it is ${row.status}.`);
+  const now = ctx.nowMs();
+  return {
+    changes: [],
+    ops: [cancelReplayOp(ctx.scope, id, now), queue.remove(ctx.scope, id)],
+    body: showReplay({ ...row, status: 'canceled', finished_at: now }),
+  };
+}
+
+async function find(ctx: Context, id: string): Promise<ReplayRow> {
+  const row = await ctx.store.readOne(ctx.scope, findReplay, { id });
+  if (!row) throw notFound();
+  return row;
+}
+
+/** Who sends events again could have subscribed to them. */
+function requireReadScopes(ctx: Context, endpoint: Endpoint): void {
+  const needed = endpoint.namespaces.map((namespace) => namespaceScopes[namespace as EventNamespace]);
+  const missing = new Set(needed.filter((scope) => !ctx.scopes.has(scope)));
+  if (missing.size > 0)
+    throw new ApiError(
+      'insufficient_scope',
+      `Replaying what this endpoint subscribes to needs ${[...missing].join(', ')}, which the token does not have.`,
+    );
+}
+
+async function rangeOf(ctx: Context, input: Static<typeof ReplayCreate>) {
+  if ((input.since === undefined) === (input.afterSequence === undefined))
+    throw invalidField(
+      'since',
+      input.since === undefined ? 'required' : 'conflict',
+      'Give either since, a time, or afterSequence.',
+    );
+  const since = input.since === undefined ? null : readTime(input.since, 'since');
+  const until = input.until === undefined ? null : readTime(input.until, 'until');
+  if (since !== null && until !== null && until < since)
+    throw invalidField('until', 'too_small', 'Give a time after since.');
+  const { store, scope } = ctx;
+  const end = await lastSequence(store, scope);
+  const lastOf = async (time: number | null): Promise<number> =>
+    time === null ? end : (await firstSequenceSince(store, scope, time, end)) - 1;
+  const afterSequence = input.afterSequence ?? (await lastOf(since));
+  return { since, until, afterSequence, lastSequence: Math.max(afterSequence, await lastOf(until)) };
+}
+
+function showReplay(row: ReplayRow) {
+  return {
+    id: row.id,
+    webhookId: row.endpoint_id,
+    since: isoTime(row.since),
+    until: isoTime(row.until),
+    afterSequence: row.after_sequence,
+    lastSequence: row.last_sequence,
+    only: row.only_undelivered === 1 ? 'undelivered' : 'all',
+    status: row.status,
+    deliveries: row.deliveries,
+    createdAt: isoTime(row.created_at),
+    finishedAt: isoTime(row.finished_at),
+  };
+}

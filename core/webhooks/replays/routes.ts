@@ -1,0 +1,65 @@
+import type { WorkQueue } from '../../events/work.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
+import { cancelReplay, createReplay, getReplay, listReplays } from './replays.ts';
+import { ReplayCreate, ReplayShown } from './schema.ts';
+
+const ofEndpoint = Closed({ id: id('endpoint') });
+const ofReplay = Closed({ id: id('replay') });
+
+export function replayRoutes(queue: WorkQueue): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/webhooks/{id}/replays',
+      name: 'webhooks.replays',
+      summary: 'List the replays to an endpoint, newest first',
+      scope: 'webhooks:read',
+      limit: 'read',
+      params: ofEndpoint,
+      query: Closed(pageQuery),
+      responses: { 200: pageOf(ReplayShown) },
+      errors: ['invalid_cursor'],
+      read: (ctx, { params, query }) => listReplays(ctx, params.id, query),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/webhooks/{id}/replays',
+      name: 'webhooks.replay',
+      summary: 'Deliver past events again: a range, or everything since a moment',
+      description:
+        "Each event that the endpoint subscribes to now gets a new delivery, signed afresh, also one from before it was registered. Needs the read scopes of the endpoint's events as well. It goes on after the answer: see the replay.",
+      scope: 'webhooks:write',
+      limit: 'write',
+      params: ofEndpoint,
+      body: ReplayCreate,
+      example: { since: '2026-11-20T12:00:00Z', only: 'undelivered' },
+      responses: { 202: ReplayShown },
+      errors: ['conflict'],
+      write: (ctx, { params, body }) => createReplay(ctx, params.id, body, queue),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/replays/{id}',
+      name: 'replays.get',
+      summary: 'See how far a replay has come',
+      scope: 'webhooks:read',
+      limit: 'read',
+      params: ofReplay,
+      responses: { 200: ReplayShown },
+      read: (ctx, { params }) => getReplay(ctx, params.id),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/replays/{id}/cancel',
+      name: 'replays.cancel',
+      summary: 'Stop a replay; the deliveries it has made go on',
+      scope: 'webhooks:write',
+      limit: 'write',
+      params: ofReplay,
+      responses: { 200: ReplayShown },
+      errors: ['conflict'],
+      write: (ctx, { params }) => cancelReplay(ctx, params.id, queue),
+    }),
+  ];
+}

@@ -1,0 +1,43 @@
+// Replays: past events delivered to an endpoint again, from a moment or a place in the log on.
+import { Type } from 'typebox';
+import { Closed, id, named, nullable, time } from '../../lib/schema.ts';
+
+export const replayStatuses = ['running', 'done', 'canceled'] as const;
+const only = Type.Enum(['all', 'undelivered'], {
+  default: 'all',
+  description:
+    '`undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off.',
+});
+
+export const ReplayCreate = Closed({
+  since: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'ISO 8601 time: events of then or later. This or afterSequence.',
+    }),
+  ),
+  afterSequence: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Events after this sequence; 0 replays from the first on.' }),
+  ),
+  until: Type.Optional(
+    Type.String({ maxLength: 40, description: 'ISO 8601 time: events before it. By default all until now.' }),
+  ),
+  only: Type.Optional(only),
+});
+
+export const ReplayShown = named(
+  'Replay',
+  Closed({
+    id: id('replay'),
+    webhookId: id('endpoint'),
+    since: nullable(time),
+    until: nullable(time),
+    afterSequence: Type.Integer({ description: 'How far in the log it has come.' }),
+    lastSequence: Type.Integer({ description: 'How far it will go.' }),
+    only,
+    status: Type.Enum([...replayStatuses]),
+    deliveries: Type.Integer({ description: 'Made so far.' }),
+    createdAt: time,
+    finishedAt: nullable(time),
+  }),
+);
