@@ -19,13 +19,17 @@ export interface Actor {
   readonly kind: 'user' | 'api_key' | 'plugin' | 'system';
   readonly id: string;
   readonly name: string;
+  /** The member an API key acts for. */
+  readonly memberId?: string;
 }
 
-/** What led to this event; an event without an earlier cause has depth 0. */
+/** What led to this event; one without an earlier cause is its own root, at depth 0. */
 export interface Cause {
   readonly rootEventId: string | null;
   readonly parentRunId: string | null;
   readonly depth: number;
+  /** Installs and issues the chain went through, oldest first: `plg_…:iss_…`. */
+  readonly path: readonly string[];
 }
 
 /** The full object as it was when the event happened; a payload over 256 KiB is thinned to its ids and link. */
