@@ -147,6 +147,34 @@ test('a replay that the receiver refuses is exit 1, and says that the server goe
   expect(err).toMatch(/tries again by itself\. {2}next attempt at 2026-/);
 });
 
+test('everything since a moment is replayed to an endpoint, or what of it was never delivered', async () => {
+  hooks.app.clock.advance(1_000);
+  const since = new Date(hooks.app.clock.now()).toISOString();
+  const { endpoint, delivery } = await delivered();
+  hooks.app.clock.advance(1_000);
+  receiver.answer = () => new Response(null, { status: 503 });
+  await hooks.file('Missed');
+  await hooks.app.settled();
+  const [missed] = await hooks.deliveries(endpoint);
+  await hooks.call('POST', `/api/v1/deliveries/${missed.id}/cancel`);
+  receiver.answer = () => new Response();
+
+  const got = async (...args: string[]): Promise<string[]> => {
+    receiver.received.length = 0;
+    const { code, json } = await run('replay', endpoint.id, '--since', since, ...args);
+    expect([code, json]).toMatchObject([0, { webhookId: endpoint.id, status: 'done' }]);
+    await hooks.app.settled();
+    expect(receiver.received).toHaveLength(json.deliveries);
+    return receiver.received.map(({ event }) => event.id).toSorted();
+  };
+  expect(await got('--undelivered')).toEqual([missed.eventId]);
+  expect(await got()).toEqual([delivery.eventId, missed.eventId]);
+  expect(await got('--until', new Date(hooks.app.clock.now()).toISOString())).toEqual([delivery.eventId]);
+  expect((await said('replay', endpoint.id, '--since', since)).out).toMatch(
+    /^2 deliveries to whe_\w+ since 2026-\S+, made anew \(rpl_\w+\)\n$/,
+  );
+});
+
 test('a delivery or event is replayed from here to a local address: the same bytes, signed with the kept secret', async () => {
   const { delivery } = await delivered();
   const { payload } = await hooks.delivery(delivery.id);
