@@ -10,6 +10,7 @@ import { hostile } from './parts/hostile.ts';
 import { list } from './parts/list.ts';
 import { pluginRuns } from './parts/plugin-runs.ts';
 import { recovery } from './parts/recovery.ts';
+import { webhooks } from './parts/webhooks.ts';
 import { printTable, type Findings } from './report.ts';
 import { fullEffort, quickEffort, type Effort } from './rounds.ts';
 
@@ -18,6 +19,7 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   list,
   create,
   'plugin-runs': pluginRuns,
+  webhooks,
   hostile,
   footprint,
   recovery,

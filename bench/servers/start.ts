@@ -16,6 +16,8 @@ export interface TatamiChild extends TatamiReady {
 export interface Bench {
   readonly load: Child;
   temporary(): string;
+  /** @param file beside `children.ts` */
+  start(file: string): Child;
   tatami(options?: Partial<TatamiStart>): Promise<TatamiChild>;
   yardstick(beside: TatamiChild, writes: boolean): Promise<{ child: Child; url: string }>;
 }
@@ -40,6 +42,7 @@ export async function withServers<T>(work: (bench: Bench) => Promise<T>): Promis
     return await work({
       load,
       temporary,
+      start: begin,
       async tatami(options = {}) {
         const dataDir = options.dataDir ?? temporary();
         const child = begin('servers/tatami-server.ts');

@@ -38,6 +38,12 @@ const openWork = systemStatement<{ runs: number; deliveries: number }>(
   "SELECT sum(kind = 'run') AS runs, sum(kind = 'delivery') AS deliveries FROM due_work",
 );
 
+const plannedDeliveries = systemStatement<{ count: number }>(
+  'bench.deliveries',
+  'a bench counts deliveries in the whole installation',
+  "SELECT count(*) AS count FROM due_work WHERE kind = 'delivery'",
+);
+
 let tatami: Tatami;
 let apiKey = '';
 
@@ -128,5 +134,6 @@ answerParent({
     return (await call<{ id: string }>('POST', '/plugins', { package: document, grant })).id;
   },
   settled: () => tatami.settled(),
+  deliveries: async () => (await tatami.services.store.readSystem(plannedDeliveries))[0]!.count,
   openWork: async () => (await tatami.services.store.readSystem(openWork))[0],
 });

@@ -6,9 +6,11 @@ import type { Attempt } from './deliveries/rows.ts';
 import type { Message } from './payload.ts';
 import { signatureHeaders } from './signature.ts';
 
-const connectTimeoutMs = 5_000;
-const totalTimeoutMs = 15_000;
-const responseBytesMax = 64 * 1024;
+export const attemptLimits = {
+  connectTimeoutMs: 5_000,
+  totalTimeoutMs: 15_000,
+  responseBytesMax: 64 * 1024,
+};
 
 export interface Attempted {
   readonly record: Attempt;
@@ -23,19 +25,7 @@ export async function attempt(
   message: Message,
 ): Promise<Attempted | null> {
   const at = clock.nowMs();
-  const headers: Record<string, string> = {
-    'Content-Type': 'application/json',
-    'User-Agent': `Tatami-Webhooks/${version}`,
-    'X-Webhook-Event': message.type,
-    ...signatureHeaders({
-      secrets: delivery.secrets,
-      payload: message.payload,
-      timestampSeconds: Math.floor(at / 1000),
-      deliveryId: delivery.id,
-      eventId: message.eventId,
-    }),
-    ...(message.traceparent === null ? {} : { traceparent: message.traceparent }),
-  };
+  const headers = attemptHeaders(delivery, message, at, version);
   const started = performance.now();
   let response: EgressResponse | null = null;
   let error: string | null = null;
@@ -45,10 +35,8 @@ export async function attempt(
       method: 'POST',
       headers,
       body: message.payload,
-      connectTimeoutMs,
-      totalTimeoutMs,
-      responseBytesMax,
       signal,
+      ...attemptLimits,
     });
     error = failureOf(response.status);
   } catch (failure) {
@@ -68,6 +56,27 @@ export async function attempt(
     truncated: response?.truncated ?? false,
   };
   return { record, response, worked: error === null };
+}
+
+export function attemptHeaders(
+  delivery: { id: string; secrets: readonly string[] },
+  message: Message,
+  nowMs: number,
+  version: string,
+): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': `Tatami-Webhooks/${version}`,
+    'X-Webhook-Event': message.type,
+    ...signatureHeaders({
+      secrets: delivery.secrets,
+      payload: message.payload,
+      timestampSeconds: Math.floor(nowMs / 1000),
+      deliveryId: delivery.id,
+      eventId: message.eventId,
+    }),
+    ...(message.traceparent === null ? {} : { traceparent: message.traceparent }),
+  };
 }
 
 function failureOf(status: number): string | null {

@@ -1,0 +1,130 @@
+// The yardstick of webhooks: the same POSTs from a bare loop, signed like ours and sent over as many connections, with no log,
+// lease or record behind them. By `fetch`, or by the guarded door that our own deliveries take.
+import { createEgress, resolveWithSystem } from '../../core/lib/egress/egress.ts';
+import { attemptHeaders, attemptLimits } from '../../core/webhooks/attempt.ts';
+import type { Message } from '../../core/webhooks/payload.ts';
+import { mintSecret } from '../../core/webhooks/secret.ts';
+import { version } from '../../core/version.ts';
+import { answerParent } from '../children.ts';
+import type { Captured } from '../servers/webhook-receiver.ts';
+
+export type Door = 'fetch' | 'egress';
+
+export interface BareLoopPlan {
+  readonly door: Door;
+  readonly urls: readonly string[];
+  /** Requests that Tatami has sent: the bodies are sent again as they are, the headers are made anew. */
+  readonly captured: readonly Captured[];
+  readonly durationMs: number;
+  /** In flight at each endpoint. */
+  readonly connections: number;
+  /** A steady rate of events, each sent to every endpoint, instead of closed loops. */
+  readonly eventsPerSecond?: number;
+}
+
+export interface BareLoopResult {
+  readonly requests: number;
+  readonly perSecond: number;
+  /** Processor time of this process per request. */
+  readonly cpuUs: number;
+  /** Of the round trip; at a steady rate from when it was due. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const secret = mintSecret();
+const egress = createEgress({
+  allow: ['127.0.0.0/8'],
+  ownPort: () => undefined,
+  resolve: resolveWithSystem,
+});
+
+const doors: Readonly<
+  Record<Door, (url: string, headers: Record<string, string>, body: string) => Promise<number>>
+> = {
+  async fetch(url, headers, body) {
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+    await response.arrayBuffer();
+    return response.status;
+  },
+  egress: async (url, headers, body) =>
+    (await egress.send({ url, method: 'POST', headers, body, ...attemptLimits })).status,
+};
+
+function messageOf({ head, body }: Captured): Message {
+  const of = (name: string): string | null =>
+    new RegExp(`\r\n${name}: *([^\r]*)`, 'i').exec(head)?.[1] ?? null;
+  return {
+    eventId: of('webhook-id') ?? '',
+    type: of('x-webhook-event') ?? '',
+    traceparent: of('traceparent'),
+    payload: body,
+  };
+}
+
+let sent = 0;
+
+const headersOf = (message: Message): Record<string, string> =>
+  attemptHeaders(
+    { id: `dlv_${String(sent++).padStart(26, '0')}`, secrets: [secret] },
+    message,
+    Date.now(),
+    version,
+  );
+
+/** A yardstick that sends less than we do would flatter nobody but itself. */
+function checkHeaders({ head }: Captured, message: Message): void {
+  for (const name of Object.keys(headersOf(message)))
+    if (!head.toLowerCase().includes(`\r\n${name.toLowerCase()}:`))
+      throw new Error(`The bare loop sends ${name}, which Tatami did not send.`);
+  const ours = head.toLowerCase().match(/^(?:x-)?webhook-|^traceparent/gm)?.length ?? 0;
+  const bare = Object.keys(headersOf(message)).filter((name) =>
+    /^(?:x-)?webhook-|^traceparent/i.test(name),
+  ).length;
+  if (ours !== bare) throw new Error(`Tatami signs with ${ours} headers, the bare loop with ${bare}.`);
+}
+
+async function run(plan: BareLoopPlan): Promise<BareLoopResult> {
+  const messages = plan.captured.map(messageOf);
+  checkHeaders(plan.captured[0]!, messages[0]!);
+  const latencies: number[] = [];
+  const post = async (url: string, dueMs: number): Promise<void> => {
+    const message = messages[sent % messages.length]!;
+    const status = await doors[plan.door](url, headersOf(message), message.payload);
+    if (status !== 200) throw new Error(`The bare loop got ${status}.`);
+    latencies.push(performance.now() - dueMs);
+  };
+  const cpuBefore = process.cpuUsage();
+  const startedMs = performance.now();
+  const endsMs = startedMs + plan.durationMs;
+  const closedLoop = async (url: string): Promise<void> => {
+    for (let now = performance.now(); now < endsMs; now = performance.now()) await post(url, now);
+  };
+  if (plan.eventsPerSecond === undefined)
+    await Promise.all(
+      plan.urls.flatMap((url) => Array.from({ length: plan.connections }, () => closedLoop(url))),
+    );
+  else
+    for (
+      let event = 0, dueMs = startedMs;
+      dueMs < endsMs;
+      dueMs = startedMs + (++event / plan.eventsPerSecond) * 1000
+    ) {
+      await Bun.sleep(Math.max(0, dueMs - performance.now()));
+      await Promise.all(plan.urls.map((url) => post(url, dueMs)));
+    }
+  const tookMs = performance.now() - startedMs;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return {
+    requests: sorted.length,
+    perSecond: (sorted.length / tookMs) * 1000,
+    cpuUs: (user + system) / sorted.length,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  };
+}
+
+answerParent({ run });

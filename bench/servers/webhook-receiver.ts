@@ -1,0 +1,126 @@
+// The receiving end of webhooks, in a process of its own: one port for each endpoint, raw sockets, an answer of two bytes. It
+// counts, notes when events reach it, keeps some requests to be sent again by the bare loop, and hangs when told to.
+import type { Socket } from 'bun';
+import { answerParent } from '../children.ts';
+
+export interface ReceiverRound {
+  /** By endpoint. */
+  readonly counts: readonly number[];
+  /** When the last request came in, on `epochMs`. */
+  readonly lastAtMs: number;
+  /** From the event's `created_at`, which is in whole milliseconds, to its receipt. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface Captured {
+  readonly head: string;
+  readonly body: string;
+}
+
+interface State {
+  endpoint: number;
+  unread: Buffer | null;
+}
+
+const answer = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok');
+const capturedMax = 500;
+const createdAt = Buffer.from('"created_at":"');
+const isoLength = '2026-01-01T00:00:00.000Z'.length;
+
+let counts: number[] = [];
+let latencies: number[] = [];
+let captured: Captured[] = [];
+let lastAtMs = 0;
+let waiting: { endpoints: readonly number[]; count: number; resolve(): void } | null = null;
+const hanging = new Set<number>();
+const held = new Map<number, Socket<State>[]>();
+
+const epochMs = (): number => performance.timeOrigin + performance.now();
+
+function isReached({ endpoints, count }: { endpoints: readonly number[]; count: number }): boolean {
+  return endpoints.reduce((sum, endpoint) => sum + (counts[endpoint] ?? 0), 0) >= count;
+}
+
+function receive(socket: Socket<State>, head: string, body: Buffer): void {
+  const { endpoint } = socket.data;
+  if (hanging.has(endpoint)) return void held.set(endpoint, [...(held.get(endpoint) ?? []), socket]);
+  lastAtMs = epochMs();
+  const at = body.indexOf(createdAt) + createdAt.length;
+  latencies.push(lastAtMs - Date.parse(body.toString('latin1', at, at + isoLength)));
+  if (captured.length < capturedMax) captured.push({ head, body: body.toString() });
+  counts[endpoint] = (counts[endpoint] ?? 0) + 1;
+  socket.write(answer);
+  if (!waiting || !isReached(waiting)) return;
+  waiting.resolve();
+  waiting = null;
+}
+
+function read(socket: Socket<State>, chunk: Buffer): void {
+  const { data } = socket;
+  data.unread = data.unread ? Buffer.concat([data.unread, chunk]) : chunk;
+  while (data.unread) {
+    const end: number = data.unread.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const head = data.unread.toString('latin1', 0, end);
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+    const next: number = end + 4 + length;
+    if (data.unread.length < next) return;
+    const body = data.unread.subarray(end + 4, next);
+    data.unread = data.unread.length > next ? data.unread.subarray(next) : null;
+    receive(socket, head, body);
+  }
+}
+
+function start({ endpoints }: { endpoints: number }): string[] {
+  counts = Array.from({ length: endpoints }, () => 0);
+  return counts.map((_, endpoint) => {
+    const { port } = Bun.listen<State>({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        open(socket) {
+          socket.data = { endpoint, unread: null };
+        },
+        data: read,
+      },
+    });
+    return `http://127.0.0.1:${port}/hooks`;
+  });
+}
+
+function begin(): void {
+  counts = counts.map(() => 0);
+  latencies = [];
+  lastAtMs = 0;
+}
+
+/** What came in since `begin`. */
+function round(): ReceiverRound {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { counts, lastAtMs, p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** Resolves once so many have come in at the endpoints since `begin`. */
+async function reached(goal: { endpoints: readonly number[]; count: number }): Promise<ReceiverRound> {
+  if (!isReached(goal)) await new Promise<void>((resolve) => (waiting = { ...goal, resolve }));
+  return round();
+}
+
+/** Endpoints that take requests and do not answer; those that no longer hang answer what they hold. */
+function hang(endpoints: readonly number[]): void {
+  hanging.clear();
+  for (const endpoint of endpoints) hanging.add(endpoint);
+  for (const [endpoint, sockets] of held) {
+    if (hanging.has(endpoint)) continue;
+    held.delete(endpoint);
+    for (const socket of sockets) {
+      counts[endpoint] = (counts[endpoint] ?? 0) + 1;
+      socket.write(answer);
+    }
+  }
+}
+
+answerParent({ start, begin, round, reached, hang, captured: () => captured });
