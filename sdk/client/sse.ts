@@ -1,0 +1,55 @@
+/** Reads server-sent events (WHATWG HTML › Server-sent events): text in any pieces goes in, whole messages come out. */
+
+export interface SseMessage {
+  /** Null when the message names none. */
+  readonly id: string | null;
+  readonly event: string;
+  /** Null when the message has no data: it then only says where the stream stands. */
+  readonly data: string | null;
+}
+
+export interface SseParser {
+  /** The messages that end in this piece of text. */
+  push(text: string): SseMessage[];
+}
+
+export function createSseParser(): SseParser {
+  let rest = '';
+  let id: string | null = null;
+  let event = '';
+  let data: string[] = [];
+
+  const take = (line: string): SseMessage | null => {
+    if (line === '') {
+      const message = { id, event, data: data.length === 0 ? null : data.join('\n') };
+      [id, event, data] = [null, '', []];
+      return message.id === null && message.data === null ? null : message;
+    }
+    const colon = line.indexOf(':');
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (field === 'id') id = value;
+    if (field === 'event') event = value;
+    if (field === 'data') data.push(value);
+    // An empty field name is a comment: the server's sign of life.
+    return null;
+  };
+
+  return {
+    push(text) {
+      const messages: SseMessage[] = [];
+      // Most pieces hold no whole line of a large message: what is known to hold none is not searched again.
+      if (!text.includes('\n')) {
+        rest += text;
+        return messages;
+      }
+      const lines = (rest + text).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) {
+        const message = take(line.endsWith('\r') ? line.slice(0, -1) : line);
+        if (message) messages.push(message);
+      }
+      return messages;
+    },
+  };
+}
