@@ -74,6 +74,28 @@ test('one that is parked, canceled by hand or lost its endpoint lets the next go
   await forget(endpoint);
 });
 
+test('a replay of an earlier event waits behind what is open, whoever else of the chain is canceled', async () => {
+  const endpoint = await registerOrdered();
+  const a = await hooks.file('A1');
+  await hooks.app.settled();
+  const [first] = await hooks.deliveries(endpoint);
+  failing((title) => title === 'A2');
+  await rename(a, 'A2');
+  await hooks.app.settled();
+  await rename(a, 'A3');
+  await hooks.call('POST', `/api/v1/deliveries/${first.id}/replay`);
+  await hooks.app.settled();
+  const [third] = (await hooks.deliveries(endpoint)).filter(({ origin }) => origin === 'event');
+  await hooks.call('POST', `/api/v1/deliveries/${third.id}/cancel`);
+  await hooks.app.settled();
+  expect(titles(a)).toEqual(['A1', 'A2']);
+  failing(() => false);
+  hooks.app.clock.advance(6_000);
+  await hooks.app.settled();
+  expect(titles(a)).toEqual(['A1', 'A2', 'A2', 'A1']);
+  await forget(endpoint);
+});
+
 test('switched off and on again, nothing stays stuck', async () => {
   const endpoint = await registerOrdered();
   failing(() => true);
