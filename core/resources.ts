@@ -1,6 +1,8 @@
 // THE registry of resources: one line each. Routes, OpenAPI, scopes, events and tests follow from it.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { EventType } from './events/catalogue.ts';
+import { inboxRoutes } from './inbox/routes.ts';
+import { InboxItemShown } from './inbox/schema.ts';
 import { eventRoutes } from './events/routes.ts';
 import { envelope } from './events/schema.ts';
 import type { Route } from './http/route.ts';
@@ -41,6 +43,7 @@ export const resourceRoutes: readonly Route[] = [
   ...apiKeyRoutes,
   ...eventRoutes,
   ...auditRoutes,
+  ...inboxRoutes,
 ];
 
 /** The fields that subscriptions to an event type can filter by. */
@@ -51,12 +54,13 @@ export function filterFieldsOf(eventType: string): FilterFields {
 /** What `data` of each event type holds: the object as it is shown; where it was there before, also `previous`. */
 const eventData: readonly {
   readonly shown: TObject;
-  readonly made: EventType;
+  /** Whole objects: they came to be, or are only told of. */
+  readonly made: readonly EventType[];
   readonly changed: readonly EventType[];
 }[] = [
   {
     shown: IssueShown,
-    made: 'issue.created',
+    made: ['issue.created'],
     changed: [
       'issue.updated',
       'issue.state_changed',
@@ -68,26 +72,27 @@ const eventData: readonly {
   },
   {
     shown: CommentShown,
-    made: 'comment.added',
+    made: ['comment.added'],
     changed: ['comment.updated', 'comment.deleted', 'comment.resolved', 'comment.unresolved'],
   },
-  { shown: ProjectShown, made: 'project.created', changed: ['project.updated'] },
-  { shown: LabelShown, made: 'label.created', changed: ['label.updated', 'label.deleted'] },
+  { shown: ProjectShown, made: ['project.created'], changed: ['project.updated'] },
+  { shown: LabelShown, made: ['label.created'], changed: ['label.updated', 'label.deleted'] },
   {
     shown: StateShown,
-    made: 'workflow.state_created',
+    made: ['workflow.state_created'],
     changed: ['workflow.state_updated', 'workflow.state_deleted'],
   },
-  { shown: TeamShown, made: 'team.created', changed: ['team.updated'] },
-  { shown: MemberShown, made: 'member.added', changed: ['member.updated', 'member.removed'] },
-  { shown: WorkspaceShown, made: 'workspace.created', changed: ['workspace.updated'] },
-  { shown: ApiKeyShown, made: 'api_key.created', changed: ['api_key.revoked'] },
-  { shown: InstallShown, made: 'plugin.installed', changed: ['plugin.updated', 'plugin.disabled'] },
+  { shown: TeamShown, made: ['team.created'], changed: ['team.updated'] },
+  { shown: MemberShown, made: ['member.added'], changed: ['member.updated', 'member.removed'] },
+  { shown: WorkspaceShown, made: ['workspace.created'], changed: ['workspace.updated'] },
+  { shown: ApiKeyShown, made: ['api_key.created'], changed: ['api_key.revoked'] },
+  { shown: InstallShown, made: ['plugin.installed'], changed: ['plugin.updated', 'plugin.disabled'] },
   {
     shown: EndpointShown,
-    made: 'webhook.created',
+    made: ['webhook.created', 'webhook.ping'],
     changed: ['webhook.updated', 'webhook.deleted', 'webhook.disabled', 'webhook.secret_rotated'],
   },
+  { shown: InboxItemShown, made: ['inbox.item_created'], changed: [] },
 ];
 
 /** The envelope of every event type that is sent today. */
@@ -99,7 +104,10 @@ export function sentEvents(): { type: EventType; envelope: TSchema }[] {
     const { 'x-name': name } = shown as TObject & { 'x-name': string };
     const moved = named(`${name}Changed`, Closed({ ...shown.properties, previous }));
     return [
-      { type: made, envelope: Closed({ ...envelope, type: Type.Enum([made]), data: shown }) },
+      ...made.map((type) => ({
+        type,
+        envelope: Closed({ ...envelope, type: Type.Enum([type]), data: shown }),
+      })),
       ...changed.map((type) => ({
         type,
         envelope: Closed({ ...envelope, type: Type.Enum([type]), data: moved }),

@@ -142,6 +142,7 @@ export async function serve({
       directoryOf: directories.of,
       egress: createEgress({ allow: config.egressAllow, ownPort: () => port, resolve }),
       filterFields: filterFieldsOf,
+      sentEvents: sentEvents(),
       version,
     });
     const openapi = createOpenApi({ version, baseUrl: services.baseUrl, webhooks: sentEvents() });

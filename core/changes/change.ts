@@ -28,6 +28,8 @@ export interface Change {
 
 /** An event as its kind derives it; the commit adds id, time, sequence, actor and cause. */
 export interface EventDraft {
+  /** Where rows of the same batch must name the event; else the commit makes one. */
+  readonly id?: string;
   readonly type: EventType;
   readonly entityKind: string;
   readonly entityId: string;

@@ -74,7 +74,7 @@ export function createCommitter(options: {
       const rows = changes
         .flatMap((change) => change.events(view))
         .map((draft) => {
-          const id = options.ids.next('event');
+          const id = draft.id ?? options.ids.next('event');
           const cause = author.cause ?? { rootEventId: id, parentRunId: null, depth: 0, path: [] };
           return {
             id,

@@ -27,7 +27,10 @@ export const envelope = {
   id: id('event', 'Stable for the event across retries, replays and the feed.'),
   created_at: time,
   workspace_id: uuid,
-  sequence: Type.Integer({ minimum: 1, description: 'Gap-free within the workspace.' }),
+  sequence: Type.Integer({
+    minimum: 0,
+    description: 'Gap-free within the workspace; 0 in a sample, which is in no log.',
+  }),
   actor: ActorShown,
   cause: CauseShown,
 };

@@ -17,6 +17,7 @@ export const idPrefixes = {
   apiKey: 'key',
   install: 'plg',
   run: 'run',
+  inboxItem: 'inb',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

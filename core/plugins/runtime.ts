@@ -1,6 +1,7 @@
 // The plugin runtime: installs, the consumer that makes runs of events, the queue that performs them, and schedules.
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
+import { inboxItem } from '../inbox/inbox.ts';
 import { createConsumer } from '../events/consumer.ts';
 import { createWorkQueue } from '../events/work.ts';
 import type { App } from '../http/app.ts';
@@ -71,7 +72,21 @@ export function createPluginRuntime(options: {
       traceparent: null,
       directory: await options.directoryOf(scope),
     };
-    const committed = await committer.commit(author, [change], [], schedules.opsFor(change.after, { scope }));
+    const item = inboxItem(
+      {
+        kind: 'plugin_disabled',
+        title: `The plugin ${install.manifest.name ?? install.pluginId} was switched off`,
+        body: `${why.reason} Look at its runs; once it is mended, install the new version or switch it on again.`,
+        target: { kind: installKind.name, id: install.id },
+      },
+      { ids, nowMs: clock.nowMs() },
+    );
+    const committed = await committer.commit(
+      author,
+      [change, item],
+      [],
+      schedules.opsFor(change.after, { scope }),
+    );
     if (committed.ok)
       log('warn', 'plugin disabled', {
         workspaceId: scope.workspaceId,

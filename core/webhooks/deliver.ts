@@ -1,7 +1,6 @@
 // Performs deliveries: one signed POST, recorded with what came back, in the batch that moves the delivery on. Spec › States
 // and transitions, Webhook delivery lifecycle.
 import { LRUCache } from 'lru-cache';
-import { findEvent } from '../events/log.ts';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
 import { neverMs } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -11,6 +10,7 @@ import type { Sealing } from '../lib/sealing.ts';
 import type { Row } from '../store/statement.ts';
 import { backgroundPatienceMs, type CommitOutcome, type Op, type Scope, type Store } from '../store/store.ts';
 import { attempt, type Attempted } from './attempt.ts';
+import { messageOfDelivery } from './deliveries/message.ts';
 import { freeNextOp, isOrdered } from './deliveries/order.ts';
 import {
   cancelDeliveryOp,
@@ -25,7 +25,7 @@ import {
 import type { Endpoint } from './endpoints/schema.ts';
 import type { Healths } from './health.ts';
 import type { Lanes } from './lanes.ts';
-import { messageOf, type Message } from './payload.ts';
+import type { Message } from './payload.ts';
 import { nextAttempt, parseRetryAfterMs } from './schedule.ts';
 import { openSecrets } from './secret.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -95,11 +95,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const stopping = new AbortController();
   let stopped = false;
 
-  const messageFor = async (scope: Scope, delivery: DeliveryRow): Promise<Message | undefined> => {
-    const event = await findEvent(store, scope, delivery.event_id);
-    return event && messageOf(event, options.baseUrl);
-  };
-
   /** Where an attempt leaves its delivery. */
   const moveAfter = async (
     scope: Scope,
@@ -167,7 +162,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   ): Promise<void> => {
     const { scope } = item;
     const endpoint = await subscriptions.enabled(scope, delivery.endpoint_id);
-    const message = endpoint && (known ?? (await messageFor(scope, delivery)));
+    const message = endpoint && (known ?? (await messageOfDelivery(store, scope, delivery, options.baseUrl)));
     if (!endpoint || !message) return void (await cancel(item, queue, delivery));
     const attempted = await attemptAt(scope, endpoint, delivery, message);
     // Its lease ends with this process; the next one makes the attempt.

@@ -1,11 +1,14 @@
 // Switches an endpoint off for what its receiver did, in the batch that records it, so that no crash falls in between.
 // Decisions › Webhooks, Disabling.
+import type { Change } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
+import { inboxItem } from '../inbox/inbox.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
-import { endpointKind } from './endpoints/schema.ts';
+import { endpointKind, type Endpoint } from './endpoints/schema.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** Others may change the endpoint at the same moment: so often it is planned anew. */
@@ -14,6 +17,7 @@ const plansMax = 5;
 export function createDisable(options: {
   store: Store;
   clock: Clock;
+  ids: Ids;
   log: Log;
   committer: Committer;
   subscriptions: Subscriptions;
@@ -40,7 +44,8 @@ export function createDisable(options: {
         traceparent: null,
         directory: await options.directoryOf(scope),
       };
-      const committed = await options.committer.commit(author, [change], fence, rest);
+      const changes = [change, itemOf(change.after, options)];
+      const committed = await options.committer.commit(author, changes, fence, rest);
       if (committed.ok) {
         options.log('warn', 'webhook disabled', {
           workspaceId: scope.workspaceId,
@@ -53,4 +58,18 @@ export function createDisable(options: {
     }
     return options.store.commit(ops);
   };
+}
+
+/** The host alone: the rest of an address may hold what is not for every reader of the inbox. */
+function itemOf(endpoint: Endpoint, { ids, clock }: { ids: Ids; clock: Clock }): Change {
+  const host = new URL(endpoint.url).host;
+  return inboxItem(
+    {
+      kind: 'webhook_disabled',
+      title: `The webhook to ${host} was switched off`,
+      body: `${endpoint.disabledReason} Once the receiver is mended, switch the webhook on and replay what it missed.`,
+      target: { kind: endpointKind.name, id: endpoint.id },
+    },
+    { ids, nowMs: clock.nowMs() },
+  );
 }

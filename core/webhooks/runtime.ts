@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
+import type { DeliveryWork } from './deliveries/deliveries.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { withHeldBack } from './deliveries/rows.ts';
 import { createDeliverer } from './deliver.ts';
@@ -19,6 +20,8 @@ import { createLanes } from './lanes.ts';
 import { createPlanner } from './planner.ts';
 import { replayRoutes } from './replays/routes.ts';
 import { createReplayWorker } from './replays/worker.ts';
+import { sampleRoutes } from './samples/routes.ts';
+import { createSamples, type SentEvent } from './samples/samples.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 const concurrentReplays = 4;
@@ -41,6 +44,7 @@ export function createWebhooks(options: {
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   egress: Egress;
   filterFields: (eventType: string) => FilterFields;
+  sentEvents: readonly SentEvent[];
   version: string;
 }): Webhooks {
   const { services, clock, owner, committer, egress, filterFields } = options;
@@ -62,7 +66,7 @@ export function createWebhooks(options: {
     healths,
     baseUrl: services.baseUrl,
     version: options.version,
-    disable: createDisable({ ...options, store, log, subscriptions }),
+    disable: createDisable({ ...options, store, ids, log, subscriptions }),
   });
   const queue = createWorkQueue({
     store,
@@ -107,6 +111,7 @@ export function createWebhooks(options: {
     }
   });
 
+  const work: DeliveryWork = { active: deliverer.active, noteCanceled: deliverer.noteCanceled, queue };
   return {
     routes: [
       ...endpointRoutes({
@@ -115,8 +120,9 @@ export function createWebhooks(options: {
         forgiveOp: healths.forgiveOp,
         lastSucceededAt: healths.lastSucceededAt,
       }),
-      ...deliveryRoutes({ active: deliverer.active, noteCanceled: deliverer.noteCanceled, queue }),
+      ...deliveryRoutes(work),
       ...replayRoutes(replays),
+      ...sampleRoutes(createSamples(options.sentEvents), work),
     ],
     async start() {
       const heldBack = await store.readSystem(withHeldBack, { never: neverMs });

@@ -11,7 +11,11 @@ let other: Client;
 let own: Seeds;
 let theirs: Seeds;
 let lists: Route[];
-const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: ({ url }) => new Response(null, { status: url.endsWith('/gone') ? 410 : 200 }),
+});
 
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
@@ -19,7 +23,10 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${receiver.port}/`;
   own = await seed(app, app.call, 'ENG', url);
   theirs = await seed(app, other, 'OTHER', url);
+  // For the inbox: the first issue below switches it off.
+  await app.call('POST', '/api/v1/webhooks', { url: `${url}gone`, events: ['issue.created'] });
   for (let i = 0; i < 4; i++) await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Issue ${i}` });
+  await app.settled();
   lists = app.app.routes.filter((route) => 'after' in propertiesOf(route.query));
 });
 afterAll(async () => {

@@ -17,6 +17,7 @@ const receiver = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
+    if (request.url.endsWith('/gone')) return new Response(null, { status: 410 });
     delivered.push({ headers: request.headers, text: await request.text() });
     return new Response();
   },
@@ -287,6 +288,8 @@ async function scenario(): Promise<ReadonlySet<string>> {
   await did('deliveries.list', `${v1}/deliveries?webhook=${hook.id}&status=delivered`);
   const closed = { url: 'http://127.0.0.1:1/', events: ['label.*'] };
   const { json: down } = await app.call('POST', `${v1}/webhooks`, closed);
+  const gone = { url: `http://127.0.0.1:${receiver.port}/gone`, events: ['label.*'] };
+  await app.call('POST', `${v1}/webhooks`, gone);
   await app.call('POST', `${v1}/labels`, { name: 'unheard' });
   await app.settled();
   const { json: open } = await app.call('GET', `${v1}/webhooks/${down.id}/deliveries`);
@@ -295,12 +298,16 @@ async function scenario(): Promise<ReadonlySet<string>> {
   await app.settled();
   await did('replays.get', `${v1}/replays/${replay.id}`);
   await did('webhooks.replays', `${v1}/webhooks/${down.id}/replays`);
+  await did('webhooks.ping', `${v1}/webhooks/${hook.id}/ping`);
+  await did('webhooks.sample', `${v1}/webhooks/${hook.id}/samples`, { type: 'issue.created' });
+  await app.settled();
   await did('webhooks.rotate', `${v1}/webhooks/${hook.id}/rotate`, { overlapHours: 1 });
   await did('webhooks.update', `${v1}/webhooks/${hook.id}`, { description: 'the receiver' });
   await did('webhooks.update', `${v1}/webhooks/${hook.id}`, { enabled: false });
   await did('webhooks.delete', `${v1}/webhooks/${hook.id}`);
   const events = await did('events.list', `${v1}/events?limit=100`);
   await did('events.get', `${v1}/events/${events.data[0].id}`);
+  await did('inbox.list', `${v1}/inbox`);
   await did('audit-log.list', `${v1}/audit-log`);
   await did('health.live', '/healthz');
   await did('health.ready', '/readyz');

@@ -154,7 +154,15 @@ test('the log and the audit say who rotated, when, and when the secret before la
       created_at: new Date(rotatedAt).toISOString(),
       data: { previousSecretExpiresAt: new Date(rotatedAt + 48 * hour).toISOString() },
     });
-    expect(JSON.stringify(json.data)).not.toContain('whsec_');
+    const { json: audit } = await hooks.call('GET', `/api/v1/audit-log?target=${endpoint.id}`);
+    expect(audit.data.slice(0, 3).toReversed()).toMatchObject(
+      [null, succeededAt, null].map((previousSecretLastSucceededAt) => ({
+        action: 'webhook.secret_rotated',
+        actor: { kind: 'api_key', id: expect.stringMatching(/^key_/) },
+        details: { previousSecretLastSucceededAt },
+      })),
+    );
+    expect(JSON.stringify([json.data, audit])).not.toContain('whsec_');
   }));
 
 test('the last success survives a restart', async () => {

@@ -2,6 +2,7 @@
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { eventsBefore } from '../../events/log.ts';
+import type { EventRow } from '../../events/event.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { limitDefault } from '../../lib/schema.ts';
 
@@ -36,6 +37,7 @@ export async function listAudit(
         action: row.type,
         actor: row.actor,
         target: { kind: row.entityKind, id: row.entityId },
+        details: detailsOf(row),
         requestId: row.requestId,
         cause: row.cause,
       });
@@ -43,4 +45,13 @@ export async function listAudit(
   }
   const endCursor = data.length > 0 || more ? encodeCursor(ctx.sealing, list, [before]) : null;
   return { data, pageInfo: { hasNextPage: more, endCursor } };
+}
+
+/** Which fields moved, without their values; of a rotation also what tells whether the old secret may go. */
+function detailsOf({ type, data }: EventRow) {
+  if (!('previous' in data)) return null;
+  const changed = Object.keys(data.previous as object);
+  if (type !== 'webhook.secret_rotated') return { changed };
+  const { previousSecretExpiresAt, previousSecretLastSucceededAt } = data;
+  return { changed, previousSecretExpiresAt, previousSecretLastSucceededAt };
 }

@@ -14,6 +14,18 @@ const AuditEntry = named(
     action: Type.Enum([...eventTypes]),
     actor: envelope.actor,
     target: Closed({ kind: Type.String(), id: Type.String() }),
+    details: nullable(
+      Closed({
+        changed: Type.Array(Type.String(), { description: 'The fields that moved.' }),
+        previousSecretExpiresAt: Type.Optional(nullable(time)),
+        previousSecretLastSucceededAt: Type.Optional(
+          nullable({
+            ...time,
+            description: 'When the secret that was rotated out had last signed a delivery that succeeded.',
+          }),
+        ),
+      }),
+    ),
     requestId: nullable(Type.String()),
     cause: envelope.cause,
   }),

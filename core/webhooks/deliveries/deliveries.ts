@@ -3,7 +3,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import type { EventRow } from '../../events/event.ts';
+import type { EventType } from '../../events/catalogue.ts';
 import { mayRead } from '../../events/feed.ts';
 import { findEvent } from '../../events/log.ts';
 import type { WorkQueue } from '../../events/work.ts';
@@ -12,8 +12,9 @@ import { limitDefault } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { readPage, type Condition } from '../../store/page.ts';
 import type { Value } from '../../store/statement.ts';
-import { endpointKind } from '../endpoints/schema.ts';
-import { payloadOf } from '../payload.ts';
+import { endpointKind, type Endpoint } from '../endpoints/schema.ts';
+import type { Message } from '../payload.ts';
+import { messageOfDelivery } from './message.ts';
 import { freeNextOp, isOrdered } from './order.ts';
 import {
   attemptsOf,
@@ -22,6 +23,7 @@ import {
   findDelivery,
   newDelivery,
   queueDeliveryOps,
+  type DeliveryOrigin,
   type DeliveryRow,
 } from './rows.ts';
 
@@ -76,11 +78,11 @@ export async function listDeliveriesTo(
 
 /** @throws ApiError not_found, also where the token may not read the event: its payload is in here. */
 export async function getDelivery(ctx: Context, id: string, { active }: DeliveryWork) {
-  const { row, event } = await readDelivery(ctx, id);
+  const { row, message } = await readDelivery(ctx, id);
   const attempts = await ctx.store.read(ctx.scope, attemptsOf, { deliveryId: id });
   return {
     ...showDelivery(row, active()),
-    payload: payloadOf(event, ctx.baseUrl),
+    payload: message.payload,
     attemptList: attempts.map((attempt) => ({
       number: attempt.number,
       at: isoTime(attempt.at),
@@ -97,27 +99,47 @@ export async function getDelivery(ctx: Context, id: string, { active }: Delivery
 }
 
 /** A new delivery of the same event, signed afresh when it is made. @throws ApiError not_found, conflict */
-export async function replayDelivery(
-  ctx: Context,
-  id: string,
-  { active, queue }: DeliveryWork,
-): Promise<ChangeSet> {
-  const { row, event } = await readDelivery(ctx, id);
+export async function replayDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
+  const { row, message } = await readDelivery(ctx, id);
   const endpoint = await endpointKind.find(ctx, row.endpoint_id);
   if (!endpoint || endpoint.deletedAt !== null)
     throw new ApiError(
       'conflict',
       'The endpoint of this delivery was deleted. Register another, then read the events from the feed.',
     );
+  const event = await findEvent(ctx.store, ctx.scope, row.event_id);
+  return event
+    ? makeDelivery(ctx, endpoint, event, 'replay', work)
+    : makeSampleDelivery(ctx, endpoint, message, work);
+}
+
+/** The change set of a delivery of what never happened. @throws ApiError conflict */
+export function makeSampleDelivery(
+  ctx: Context,
+  endpoint: Endpoint,
+  { eventId, type, payload }: Pick<Message, 'eventId' | 'type' | 'payload'>,
+  work: DeliveryWork,
+): ChangeSet {
+  // It is about nothing that is ordered: its own id is its key.
+  const event = { id: eventId, type: type as EventType, sequence: 0, issueId: null, entityId: eventId };
+  return makeDelivery(ctx, endpoint, event, 'sample', work, payload);
+}
+
+/** The change set of one delivery, to be made at once. @throws ApiError conflict when the endpoint is switched off */
+export function makeDelivery(
+  ctx: Context,
+  endpoint: Endpoint,
+  event: Parameters<typeof newDelivery>[2],
+  origin: DeliveryOrigin,
+  { active, queue }: DeliveryWork,
+  sample: string | null = null,
+): ChangeSet {
   if (!endpoint.enabled)
-    throw new ApiError(
-      'conflict',
-      'The endpoint of this delivery is switched off. Switch it on, then replay.',
-    );
-  const delivery = newDelivery(ctx.ids.next('delivery'), endpoint, event, ctx.nowMs(), 'replay');
+    throw new ApiError('conflict', 'The endpoint is switched off. Switch it on, then send this again.');
+  const delivery = newDelivery(ctx.ids.next('delivery'), endpoint, event, ctx.nowMs(), origin);
   return {
     changes: [],
-    ops: queueDeliveryOps(queue, ctx.scope, delivery, false),
+    ops: queueDeliveryOps(queue, ctx.scope, delivery, false, sample),
     adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
     body: showDelivery(delivery, active()),
     status: 201,
@@ -147,11 +169,11 @@ export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWor
   };
 }
 
-async function readDelivery(ctx: Context, id: string): Promise<{ row: DeliveryRow; event: EventRow }> {
+async function readDelivery(ctx: Context, id: string): Promise<{ row: DeliveryRow; message: Message }> {
   const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
-  const event = row && (await findEvent(ctx.store, ctx.scope, row.event_id));
-  if (!event || !mayRead(ctx.scopes, event.type)) throw notFound();
-  return { row, event };
+  const message = row && (await messageOfDelivery(ctx.store, ctx.scope, row, ctx.baseUrl));
+  if (!message || !mayRead(ctx.scopes, row.event_type as EventType)) throw notFound();
+  return { row, message };
 }
 
 function where(sql: string, name: string, value: Value | undefined): Condition[] {

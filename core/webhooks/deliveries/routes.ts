@@ -10,6 +10,7 @@ import {
   replayDelivery,
   type DeliveryWork,
 } from './deliveries.ts';
+import { pingEndpoint } from './ping.ts';
 import { DeliveryDetail, DeliveryShown, deliveryOrigins, deliveryStatuses } from './schema.ts';
 
 const filters = {
@@ -47,6 +48,20 @@ export function deliveryRoutes(work: DeliveryWork): Route[] {
       responses: { 200: pageOf(DeliveryShown) },
       errors: ['invalid_cursor'],
       read: (ctx, { query }) => listDeliveries(ctx, query, work),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/webhooks/{id}/ping',
+      name: 'webhooks.ping',
+      summary: 'Send a webhook.ping event to an endpoint',
+      description:
+        'It goes to this endpoint whatever it subscribes to. The answer is the delivery, to be looked at again.',
+      scope: 'webhooks:write',
+      limit: 'write',
+      params: Closed({ id: id('endpoint') }),
+      responses: { 201: DeliveryShown },
+      errors: ['conflict'],
+      write: (ctx, { params }) => pingEndpoint(ctx, params.id, work),
     }),
     defineRoute({
       method: 'GET',

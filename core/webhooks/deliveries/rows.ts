@@ -16,7 +16,8 @@ export interface DeliveryRow {
   readonly endpoint_id: string;
   readonly event_id: string;
   readonly event_type: string;
-  readonly sequence: number;
+  /** 0 for a sample. Null only before it is stored: that of the event which the same batch appended last. */
+  readonly sequence: number | null;
   readonly origin: DeliveryOrigin;
   /** Of an ordered endpoint: what it is delivered in order with. */
   readonly order_key: string | null;
@@ -34,7 +35,8 @@ export const deliveryColumns =
 const insert = tenantStatement(
   'deliveries.insert',
   `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, origin, order_key, sample_json, status, attempts, created_at)
-   VALUES (:ws, :id, :endpointId, :eventId, :eventType, :sequence, :origin, :orderKey, :sample, 'pending', 0, :now)`,
+   VALUES (:ws, :id, :endpointId, :eventId, :eventType,
+     coalesce(:sequence, (SELECT max(sequence) FROM events WHERE workspace_id = :ws)), :origin, :orderKey, :sample, 'pending', 0, :now)`,
 );
 export const findDelivery = tenantStatement<DeliveryRow>(
   'deliveries.find',
@@ -109,10 +111,15 @@ const writeHealth = tenantStatement(
      succeeded_at = coalesce(:succeededAt, succeeded_at)`,
 );
 
+export const findSample = tenantStatement<{ sample_json: string | null }>(
+  'deliveries.sample',
+  'SELECT sample_json FROM deliveries WHERE workspace_id = :ws AND id = :id',
+);
+
 export function newDelivery(
   id: string,
   endpoint: Pick<Endpoint, 'id' | 'ordering'>,
-  event: Pick<EventRow, 'id' | 'type' | 'sequence' | 'issueId' | 'entityId'>,
+  event: Pick<EventRow, 'id' | 'type' | 'issueId' | 'entityId'> & { readonly sequence: number | null },
   nowMs: number,
   origin: DeliveryOrigin = 'event',
 ): DeliveryRow {
@@ -139,6 +146,7 @@ export function queueDeliveryOps(
   scope: Scope,
   delivery: DeliveryRow,
   heldBack: boolean,
+  sample: string | null = null,
 ): [Op, Op] {
   const row = {
     id: delivery.id,
@@ -148,7 +156,7 @@ export function queueDeliveryOps(
     sequence: delivery.sequence,
     origin: delivery.origin,
     orderKey: delivery.order_key,
-    sample: null,
+    sample,
     now: delivery.created_at,
   };
   const dueAt = heldBack ? neverMs : delivery.created_at;

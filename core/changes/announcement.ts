@@ -1,0 +1,32 @@
+// A change that writes no row: its event is all there is of it, so the log is where it is kept and read from.
+import type { EventType } from '../events/catalogue.ts';
+import type { Change } from './change.ts';
+
+export function announce(
+  entity: { readonly kind: string; readonly id: string },
+  type: EventType,
+  data: Readonly<Record<string, unknown>>,
+  eventId?: string,
+): Change {
+  const draft = {
+    type,
+    data,
+    entityKind: entity.kind,
+    entityId: entity.id,
+    issueId: null,
+    numberOf: null,
+    ...(eventId === undefined ? {} : { id: eventId }),
+  };
+  return {
+    kind: 'announcement',
+    id: entity.id,
+    before: null,
+    after: { id: entity.id, version: 1 },
+    baseVersion: null,
+    ops: () => [],
+    events: () => [draft],
+    followedBy() {
+      throw new Error('An announcement is not followed by a change.');
+    },
+  };
+}

@@ -1,0 +1,25 @@
+// A ping: an event that says nothing but that the way to a receiver is open. It stands in the log like any other, and goes to
+// its endpoint whatever that subscribes to.
+import { announce } from '../../changes/announcement.ts';
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { endpointKind } from '../endpoints/schema.ts';
+import { makeDelivery, type DeliveryWork } from './deliveries.ts';
+
+/** @throws ApiError not_found, conflict when the endpoint is switched off */
+export async function pingEndpoint(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
+  const endpoint = await getEntity(ctx, endpointKind, id);
+  const target = { kind: endpointKind.name, id };
+  const event = {
+    id: ctx.ids.next('event'),
+    type: 'webhook.ping' as const,
+    sequence: null,
+    issueId: null,
+    entityId: id,
+  };
+  return {
+    ...makeDelivery(ctx, endpoint, event, 'ping', work),
+    changes: [announce(target, event.type, endpointKind.wire(endpoint, ctx), event.id)],
+  };
+}

@@ -1,0 +1,81 @@
+// A value that satisfies a schema, the same every time: what the sample of an event is made from. Nice values stand here by the
+// names of fields; everything else follows from the schema.
+import type { TSchema } from 'typebox';
+import { idPrefixes } from '../../lib/ids.ts';
+
+export interface SampleSetting {
+  readonly nowMs: number;
+  readonly baseUrl: string;
+}
+
+interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+}
+
+const texts: Readonly<Record<string, string>> = {
+  identifier: 'ENG-42',
+  key: 'ENG',
+  title: 'The save dialog crashes when the disk is full',
+  description: 'Steps: fill the disk, press **Save**. Expected: an error that says so.',
+  body: 'Seen on 2.4 as well.',
+  name: 'Engineering',
+  email: 'ana@acme.example',
+  prefix: 'k7m2p9',
+  cron: '0 3 * * *',
+  tz: 'UTC',
+  pluginId: 'com.acme.sample',
+  pluginVersion: '1.0.0',
+  scope: 'issues:read',
+  kind: 'issue',
+};
+const suffix = '01m7wd7tg0000sampe00000001';
+
+export function sampleOf(schema: TSchema, setting: SampleSetting): unknown {
+  return valueOf(schema as JsonSchema, '', setting);
+}
+
+function valueOf(schema: JsonSchema, name: string, setting: SampleSetting): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum.find((value) => value !== null && value !== 'none');
+  if (schema.anyOf) return valueOf(schema.anyOf[0]!, name, setting);
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  switch (type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([key, inner]) => [key, valueOf(inner, key, setting)]),
+      );
+    case 'array':
+      return schema.items ? [valueOf(schema.items, name, setting)] : [];
+    case 'boolean':
+      return true;
+    case 'integer':
+    case 'number':
+      return name === 'number' ? 42 : (schema.minimum ?? 1);
+    default:
+      return textOf(schema, name, setting);
+  }
+}
+
+function textOf(
+  { pattern = '', format }: JsonSchema,
+  name: string,
+  { nowMs, baseUrl }: SampleSetting,
+): string {
+  const now = new Date(nowMs).toISOString();
+  if (format === 'date-time') return now;
+  if (name === 'url' || format === 'uri') return `${baseUrl}/issues/${texts.identifier}`;
+  const prefix = Object.values(idPrefixes).find((one) => pattern.startsWith(`^${one}_`));
+  if (prefix) return `${prefix}_${suffix}`;
+  if (pattern.startsWith('^[0-9a-f]{8}-')) return '019b0000-0000-7000-8000-000000000001';
+  if (pattern.startsWith('^\\d{4}-')) return now.slice(0, 10);
+  if (pattern.startsWith('^#')) return '#5e6ad2';
+  return texts[name] ?? 'sample';
+}

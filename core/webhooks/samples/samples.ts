@@ -1,0 +1,86 @@
+// Samples: an event of any type that never happened, for trying a receiver out. It has the shape and the signature of a real
+// one and stands in no log: its sequence is 0, no plugin hears of it, no history shows it.
+import type { Static, TSchema } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { eventTypes, namespaceOf, namespaceScopes, type EventType } from '../../events/catalogue.ts';
+import type { EventEnvelope } from '../../events/event.ts';
+import { compileCheck } from '../../http/validate.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
+import { endpointKind } from '../endpoints/schema.ts';
+import { sampleOf } from './sample-of.ts';
+import type { SampleCreate } from './schema.ts';
+
+/** An event type that is sent, with the schema of its envelope. */
+export interface SentEvent {
+  readonly type: EventType;
+  readonly envelope: TSchema;
+}
+
+export interface Samples {
+  /** @throws ApiError insufficient_scope, validation_failed */
+  make(ctx: Context, input: Static<typeof SampleCreate>): EventEnvelope;
+}
+
+/** What an update's `previous` shows, where the object has such a field. */
+const earlier = ['title', 'name', 'body', 'description'];
+
+export function createSamples(sent: readonly SentEvent[]): Samples {
+  const byType = new Map(
+    sent.map(({ type, envelope }) => [type as string, { envelope, check: compileCheck(envelope) }]),
+  );
+  return {
+    make(ctx, { type, data }) {
+      const known = byType.get(type);
+      if (!known)
+        throw invalidField(
+          'type',
+          'invalid_enum',
+          eventTypes.some((one) => one === type)
+            ? `${type} is not sent by this version yet.`
+            : `There is no event type ${type}; use one such as issue.created.`,
+        );
+      const scope = namespaceScopes[namespaceOf(type)];
+      if (!ctx.scopes.has(scope))
+        throw new ApiError(
+          'insufficient_scope',
+          `A sample of ${type} needs the scope ${scope}, which the token does not have.`,
+        );
+      const made = sampleOf(known.envelope, { nowMs: ctx.nowMs(), baseUrl: ctx.baseUrl }) as EventEnvelope;
+      const id = ctx.ids.next('event');
+      const event: EventEnvelope = {
+        ...made,
+        id,
+        workspace_id: ctx.workspaceId,
+        sequence: 0,
+        actor: ctx.actor,
+        cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
+        data: { ...withPrevious(made.data), ...data },
+      };
+      known.check(event);
+      return event;
+    },
+  };
+}
+
+/** @throws ApiError not_found, conflict, insufficient_scope, validation_failed */
+export async function deliverSample(
+  ctx: Context,
+  endpointId: string,
+  input: Static<typeof SampleCreate>,
+  samples: Samples,
+  work: DeliveryWork,
+): Promise<ChangeSet> {
+  const endpoint = await getEntity(ctx, endpointKind, endpointId);
+  const event = samples.make(ctx, input);
+  const message = { eventId: event.id, type: event.type, payload: JSON.stringify(event) };
+  return makeSampleDelivery(ctx, endpoint, message, work);
+}
+
+function withPrevious(data: EventEnvelope['data']): EventEnvelope['data'] {
+  if (!('previous' in data)) return data;
+  const field = earlier.find((name) => typeof data[name] === 'string');
+  return { ...data, previous: field === undefined ? {} : { [field]: `Earlier: ${String(data[field])}` } };
+}

@@ -1,0 +1,80 @@
+// The inbox tells what the system did by itself: it holds what the log announced, and nothing that people did.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Json } from '../app.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+
+let hooks: Hooks;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  receiver = startReceiver();
+  hooks = await startHooks();
+});
+afterAll(async () => {
+  await hooks.app.stop();
+  await receiver.stop();
+});
+
+const inbox = async (query = ''): Promise<Json> => (await hooks.call('GET', `/api/v1/inbox${query}`)).json;
+
+async function gone(path: string): Promise<Json> {
+  receiver.answer = () => new Response(null, { status: 410 });
+  const endpoint = await hooks.register(`${receiver.url}/${path}`, { events: ['issue.created'] });
+  await hooks.file('One');
+  await hooks.app.settled();
+  return endpoint;
+}
+
+test('an endpoint that the system switched off lands in the inbox, in the same moment of the log', async () => {
+  const from = await hooks.app.lastSequence();
+  const endpoint = await gone('token-in-the-path');
+  expect((await hooks.app.eventTypes(from)).slice(-2)).toEqual(['webhook.disabled', 'inbox.item_created']);
+  const { data } = await inbox();
+  expect(data).toEqual([
+    {
+      id: expect.stringMatching(/^inb_/),
+      kind: 'webhook_disabled',
+      title: `The webhook to ${new URL(receiver.url).host} was switched off`,
+      body: expect.stringContaining('The receiver answered 410 Gone.'),
+      target: { kind: 'webhook', id: endpoint.id },
+      createdAt: new Date(hooks.app.clock.now()).toISOString(),
+    },
+  ]);
+  const events = (await hooks.call('GET', `/api/v1/events?after=${from}&types=inbox.*`)).json.data;
+  expect([events.length, events[0].data, events[0].actor.kind]).toEqual([1, data[0], 'system']);
+  // Its readers need not be those of webhooks.
+  expect(JSON.stringify(data)).not.toContain('token-in-the-path');
+});
+
+test('what people switch off does not land there', async () => {
+  const before = await inbox();
+  const endpoint = await hooks.register(receiver.url, { events: ['issue.created'] });
+  await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: false });
+  expect(await inbox()).toEqual(before);
+});
+
+test('it is read page by page, newest first, by who may', async () => {
+  for (let n = 0; n < 3; n++) await gone(String(n));
+  const all = (await inbox()).data;
+  expect(all.length).toBe(4);
+  expect(all.map(({ id }: Json) => id)).toEqual(
+    all
+      .map(({ id }: Json) => id)
+      .toSorted()
+      .toReversed(),
+  );
+  const paged: Json[] = [];
+  for (let after = ''; ;) {
+    const page = await inbox(`?limit=3${after}`);
+    paged.push(...page.data);
+    if (!page.pageInfo.hasNextPage) break;
+    after = `&after=${page.pageInfo.endCursor}`;
+  }
+  expect(paged).toEqual(all);
+  const { data: feed } = (await hooks.call('GET', '/api/v1/events?types=inbox.*')).json;
+  expect(feed.map(({ data }: Json) => data).toReversed()).toEqual(all);
+  const other = await hooks.app.addWorkspace('Other', 'OTH');
+  expect((await hooks.app.clientOf(other.apiKey)('GET', '/api/v1/inbox')).json.data).toEqual([]);
+  const narrow = hooks.app.clientOf(await hooks.app.mintKey(['webhooks:read']));
+  expect((await narrow('GET', '/api/v1/inbox')).json.error.code).toBe('insufficient_scope');
+});

@@ -1,0 +1,137 @@
+// Pings and samples: a receiver is tried out without anything happening, with requests that are signed, tried again, shown and
+// replayed like any other.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { Compile } from 'typebox/compile';
+import { eventTypes } from '../../core/events/catalogue.ts';
+import { sentEvents } from '../../core/resources.ts';
+import { verify } from '../../sdk/webhooks/index.ts';
+import type { Json } from '../app.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
+
+let hooks: Hooks;
+let receiver: Receiver;
+let endpoint: Json;
+
+beforeAll(async () => {
+  receiver = startReceiver();
+  hooks = await startHooks();
+  endpoint = await hooks.register(receiver.url, { events: ['comment.added'] });
+});
+afterAll(async () => {
+  await hooks.app.stop();
+  await receiver.stop();
+});
+beforeEach(() => {
+  receiver.received.length = 0;
+  receiver.answer = () => new Response();
+});
+
+const post = (path: string, body?: object, headers?: Record<string, string>) =>
+  hooks.call('POST', `/api/v1/webhooks/${endpoint.id}${path}`, body, headers);
+const sample = (body: object) => post('/samples', body);
+
+test('a ping is an event of the log, and reaches its endpoint whatever that subscribes to', async () => {
+  const from = await hooks.app.lastSequence();
+  const all = await hooks.register(receiver.url, { events: ['*'] });
+  const { status, json: delivery } = await post('/ping');
+  expect([status, delivery]).toMatchObject([
+    201,
+    { webhookId: endpoint.id, eventType: 'webhook.ping', origin: 'ping', status: 'pending' },
+  ]);
+  await hooks.app.settled();
+  expect(await hooks.app.eventTypes(from)).toEqual(['webhook.created', 'webhook.ping']);
+  const { data } = (await hooks.call('GET', `/api/v1/events?after=${from}&types=webhook.ping`)).json;
+  expect(data[0]).toMatchObject({ id: delivery.eventId, data: { id: endpoint.id, url: receiver.url } });
+  expect(receiver.received.map(({ body }) => body)).toEqual(Array(2).fill(JSON.stringify(data[0])));
+  expect(await hooks.delivery(delivery.id)).toMatchObject({ status: 'delivered', attempts: 1 });
+  expect((await hooks.deliveries(endpoint)).length).toBe(1);
+  await hooks.call('DELETE', `/api/v1/webhooks/${all.id}`);
+});
+
+test('a simulated ping does nothing; a ping of an endpoint that is switched off is refused', async () => {
+  const from = await hooks.app.lastSequence();
+  expect((await post('/ping', undefined, { 'tatami-mode': 'simulate' })).status).toBe(201);
+  await hooks.app.settled();
+  expect([receiver.received.length, await hooks.app.eventTypes(from)]).toEqual([0, []]);
+  await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: false });
+  expect((await post('/ping')).json.error.code).toBe('conflict');
+  expect((await sample({ type: 'issue.created' })).json.error.code).toBe('conflict');
+  await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: true });
+});
+
+test('a sample of every type that is sent arrives, verifies and is as the document says', async () => {
+  for (const { type, envelope } of sentEvents()) {
+    receiver.received.length = 0;
+    const { status, json, text } = await sample({ type });
+    expect([type, status, status === 201 ? '' : text]).toEqual([type, 201, '']);
+    await hooks.app.settled();
+    const [{ body, headers, event }] = receiver.received as [(typeof receiver.received)[0]];
+    expect([type, [...Compile(envelope).Errors(event)]]).toEqual([type, []]);
+    expect([headers.get('x-webhook-event'), event.id, event.sequence]).toEqual([type, json.eventId, 0]);
+    const verified = await verify(body, headers.get('x-webhook-signature')!, endpoint.secret, {
+      nowSeconds: hooks.app.clock.now() / 1000,
+    });
+    expect(verified.type).toBe(type);
+  }
+});
+
+test('a sample changes nothing: it is in no feed, history or audit, wakes nobody else, and is no event to read', async () => {
+  const before = (await hooks.call('GET', '/api/v1/audit-log?limit=100')).text;
+  const from = await hooks.app.lastSequence();
+  const other = await hooks.register(receiver.url, { events: ['*'] });
+  const { json } = await sample({ type: 'issue.created' });
+  await hooks.app.settled();
+  expect(receiver.received.length).toBe(1);
+  expect(await hooks.app.eventTypes(from)).toEqual(['webhook.created']);
+  expect((await hooks.call('GET', `/api/v1/events/${json.eventId}`)).status).toBe(404);
+  expect((await hooks.call('GET', `/api/v1/issues/${receiver.received[0]!.event.data.id}`)).status).toBe(404);
+  await hooks.call('DELETE', `/api/v1/webhooks/${other.id}`);
+  const after = (await hooks.call('GET', '/api/v1/audit-log?limit=100')).json.data.map(
+    ({ action }: Json) => action,
+  );
+  expect(after.slice(0, 2)).toEqual(['webhook.deleted', 'webhook.created']);
+  expect(before).not.toContain(json.eventId);
+});
+
+test('fields can be set, as far as the type allows', async () => {
+  await sample({ type: 'issue.created', data: { priority: 'urgent', title: 'Mine' } });
+  await hooks.app.settled();
+  expect(receiver.received[0]!.event.data).toMatchObject({ priority: 'urgent', title: 'Mine' });
+  for (const [body, path, issue] of [
+    [{ type: 'issue.created', data: { priority: 'huge' } }, 'data.priority', 'invalid_enum'],
+    [{ type: 'issue.created', data: { colour: 'red' } }, 'data.colour', 'unknown_field'],
+    [{ type: 'issue.exploded' }, 'type', 'invalid_enum'],
+    [{}, 'type', 'required'],
+  ] as const) {
+    const { status, json } = await sample(body);
+    expect([status, json.error.details[0]]).toMatchObject([422, { path, issue }]);
+  }
+  const sent = new Set<string>(sentEvents().map(({ type }) => type));
+  const unsent = eventTypes.find((type) => !sent.has(type))!;
+  expect((await sample({ type: unsent })).json.error.message).toContain('not sent by this version yet');
+});
+
+test('a sample is tried again, shown with its bytes, and replayed as a new delivery of the same', async () => {
+  receiver.answer = () => new Response(null, { status: 500 });
+  const { json } = await sample({ type: 'comment.added' });
+  await hooks.app.settled();
+  receiver.answer = () => new Response();
+  hooks.app.clock.advance(6_000);
+  await hooks.app.settled();
+  const shown = await hooks.delivery(json.id);
+  expect(shown).toMatchObject({ origin: 'sample', status: 'delivered', attempts: 2 });
+  const { json: again } = await hooks.call('POST', `/api/v1/deliveries/${json.id}/replay`);
+  await hooks.app.settled();
+  expect(again).toMatchObject({ origin: 'sample', eventId: json.eventId });
+  expect(receiver.received.map(({ body }) => body)).toEqual(Array(3).fill(shown.payload));
+});
+
+test('a key makes and reads samples only of what it could read', async () => {
+  const key = hooks.app.clientOf(await hooks.app.mintKey(['webhooks:write', 'comments:read']));
+  const path = `/api/v1/webhooks/${endpoint.id}/samples`;
+  const refused = await key('POST', path, { type: 'issue.created' });
+  expect([refused.status, refused.json.error.message]).toEqual([403, expect.stringContaining('issues:read')]);
+  expect((await key('POST', path, { type: 'comment.added' })).status).toBe(201);
+  const { json } = await sample({ type: 'issue.created' });
+  expect((await key('GET', `/api/v1/deliveries/${json.id}`)).status).toBe(404);
+});
