@@ -1,0 +1,158 @@
+// Every operation of the service once, on every kind of object, so that every event type happens.
+import type { Json, TestApp } from '../app.ts';
+import { packSource } from '../plugins/pack.ts';
+
+/** Performs one operation by its route's name and answers its body. */
+export interface Did {
+  (name: string, path: string, body?: unknown): Promise<Json>;
+}
+
+/** @param receiverUrl ends in a slash; `gone` below it answers 410 */
+export async function everyOperation(app: TestApp, receiverUrl: string, did: Did): Promise<void> {
+  const v1 = '/api/v1';
+  const hook = await did('webhooks.create', `${v1}/webhooks`, {
+    url: receiverUrl,
+    events: ['*'],
+  });
+  const member = await did('members.create', `${v1}/members`, { name: 'Ana', email: 'ana@acme.example' });
+  await did('members.get', `${v1}/members/${member.id}`);
+  await did('members.update', `${v1}/members/${member.id}`, { role: 'admin' });
+  await did('members.list', `${v1}/members`);
+  const team = await did('teams.create', `${v1}/teams`, { key: 'DOC' });
+  await did('teams.get', `${v1}/teams/${team.id}`);
+  await did('teams.update', `${v1}/teams/${team.id}`, { name: 'Documents' });
+  await did('teams.list', `${v1}/teams`);
+  await did('workspace.get', `${v1}/workspace`);
+  await did('workspace.update', `${v1}/workspace`, { name: 'Acme 2' });
+  const started = { team: 'DOC', name: 'Review', type: 'started' };
+  const state = await did('workflows.create', `${v1}/workflows`, started);
+  await did('workflows.update', `${v1}/workflows/${state.id}`, { position: 9 });
+  await did('workflows.list', `${v1}/workflows?team=DOC`);
+  const label = await did('labels.create', `${v1}/labels`, { name: 'regression', team: 'DOC' });
+  await did('labels.get', `${v1}/labels/${label.id}`);
+  await did('labels.update', `${v1}/labels/${label.id}`, { color: '#ff0000' });
+  await did('labels.list', `${v1}/labels`);
+  const project = await did('projects.create', `${v1}/projects`, {
+    name: 'Spring',
+    leadId: member.id,
+    targetDate: '2027-03-01',
+  });
+  await did('projects.get', `${v1}/projects/${project.id}`);
+  await did('projects.update', `${v1}/projects/${project.id}`, { status: 'started', health: 'at_risk' });
+  await did('projects.list', `${v1}/projects`);
+  const parent = await did('issues.create', `${v1}/issues`, {
+    team: 'DOC',
+    title: 'Parent',
+    description: 'x'.repeat(256 * 1024),
+  });
+  const issue = await did('issues.create', `${v1}/issues`, {
+    team: 'DOC',
+    title: 'All fields',
+    description: '**bold**',
+    priority: 'urgent',
+    stateId: state.id,
+    assigneeId: member.id,
+    labels: ['regression', 'bug'],
+    projectId: project.id,
+    parentId: parent.id,
+    estimate: 2.5,
+    dueDate: '2027-01-31',
+    externalSource: 'test',
+    externalId: '1',
+  });
+  await did('issues.get', `${v1}/issues/${issue.id}`);
+  await did('issues.list', `${v1}/issues`);
+  await did('issues.list', `${v1}/issues?fields=title,labels`);
+  await did('issues.bulk', `${v1}/issues/bulk`, {
+    issues: [
+      { team: 'DOC', title: 'Bulk' },
+      { team: 'DOC', title: 'Bulk too' },
+    ],
+  });
+  const other = (await app.call('GET', `${v1}/workflows?team=DOC`)).json.data.find(
+    ({ id }: Json) => id !== state.id,
+  );
+  await did('issues.update', `${v1}/issues/${issue.id}`, {
+    priority: 'low',
+    stateId: other.id,
+    assigneeId: null,
+    labels: [],
+  });
+  await did('issues.delete', `${v1}/issues/${parent.id}`);
+  await did('issues.restore', `${v1}/issues/${parent.id}/restore`);
+  await did('issues.history', `${v1}/issues/${issue.id}/history`);
+  const comment = await did('comments.create', `${v1}/issues/${issue.id}/comments`, { body: 'First' });
+  await did('comments.create', `${v1}/issues/${issue.id}/comments`, { body: 'Reply', parentId: comment.id });
+  await did('comments.get', `${v1}/comments/${comment.id}`);
+  await did('comments.update', `${v1}/comments/${comment.id}`, { body: 'Changed' });
+  await did('comments.resolve', `${v1}/comments/${comment.id}/resolve`);
+  await did('comments.unresolve', `${v1}/comments/${comment.id}/unresolve`);
+  await did('comments.list', `${v1}/issues/${issue.id}/comments`);
+  await did('comments.delete', `${v1}/comments/${comment.id}`);
+  const key = await did('api-keys.create', `${v1}/api-keys`, {
+    name: 'ci',
+    scopes: ['issues:read'],
+    expiresAt: '2027-01-01T00:00:00Z',
+  });
+  await did('api-keys.get', `${v1}/api-keys/${key.id}`);
+  await did('api-keys.list', `${v1}/api-keys`);
+  await did('api-keys.delete', `${v1}/api-keys/${key.id}`);
+  const plugin = `${v1}/plugins/com.test.documented`;
+  const packed = (version: string) =>
+    packSource(
+      `{ id: 'com.test.documented', version: '${version}', engines: { tatami: '*' }, on: { 'issue.created': { handle: (_, ctx) => ctx.log.info('seen') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+    );
+  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: [] });
+  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: [] });
+  await app.call('POST', `${v1}/issues`, { team: 'DOC', title: 'Crash: TypeError' });
+  await app.settled();
+  await did('plugins.list', `${v1}/plugins`);
+  await did('plugins.get', plugin);
+  const runs = await did('plugins.runs', `${plugin}/runs`);
+  await did('runs.get', `${v1}/runs/${runs.data[0].id}`);
+  await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
+  await app.settled();
+  await app.call('PUT', `${plugin}/kv/note`, { value: null });
+  await did('plugins.kv.set', `${plugin}/kv/note`, { value: { a: 1 } });
+  await did('plugins.kv.get', `${plugin}/kv/note`);
+  await did('plugins.kv.list', `${plugin}/kv`);
+  await did('plugins.kv.delete', `${plugin}/kv/note`);
+  await did('plugins.update', plugin, { mode: 'simulate' });
+  await did('plugins.delete', plugin);
+  await did('workflows.delete', `${v1}/workflows/${state.id}`);
+  await did('labels.delete', `${v1}/labels/${label.id}`);
+  await did('members.delete', `${v1}/members/${member.id}`);
+  await app.settled();
+  await did('webhooks.get', `${v1}/webhooks/${hook.id}`);
+  await did('webhooks.list', `${v1}/webhooks`);
+  const deliveries = await did('webhooks.deliveries', `${v1}/webhooks/${hook.id}/deliveries`);
+  await did('deliveries.get', `${v1}/deliveries/${deliveries.data[0].id}`);
+  await did('deliveries.replay', `${v1}/deliveries/${deliveries.data[0].id}/replay`);
+  await did('deliveries.list', `${v1}/deliveries?webhook=${hook.id}&status=delivered`);
+  const closed = { url: 'http://127.0.0.1:1/', events: ['label.*'] };
+  const { json: down } = await app.call('POST', `${v1}/webhooks`, closed);
+  const gone = { url: `${receiverUrl}gone`, events: ['label.*'] };
+  await app.call('POST', `${v1}/webhooks`, gone);
+  await app.call('POST', `${v1}/labels`, { name: 'unheard' });
+  await app.settled();
+  const { json: open } = await app.call('GET', `${v1}/webhooks/${down.id}/deliveries`);
+  await did('deliveries.cancel', `${v1}/deliveries/${open.data[0].id}/cancel`);
+  const replay = await did('webhooks.replay', `${v1}/webhooks/${down.id}/replays`, { afterSequence: 0 });
+  await app.settled();
+  await did('replays.get', `${v1}/replays/${replay.id}`);
+  await did('webhooks.replays', `${v1}/webhooks/${down.id}/replays`);
+  await did('webhooks.ping', `${v1}/webhooks/${hook.id}/ping`);
+  await did('webhooks.sample', `${v1}/webhooks/${hook.id}/samples`, { type: 'issue.created' });
+  await app.settled();
+  await did('webhooks.rotate', `${v1}/webhooks/${hook.id}/rotate`, { overlapHours: 1 });
+  await did('webhooks.update', `${v1}/webhooks/${hook.id}`, { description: 'the receiver' });
+  await did('webhooks.update', `${v1}/webhooks/${hook.id}`, { enabled: false });
+  await did('webhooks.delete', `${v1}/webhooks/${hook.id}`);
+  const events = await did('events.list', `${v1}/events?limit=100`);
+  await did('events.get', `${v1}/events/${events.data[0].id}`);
+  await did('inbox.list', `${v1}/inbox`);
+  await did('audit-log.list', `${v1}/audit-log`);
+  await did('health.live', '/healthz');
+  await did('health.ready', '/readyz');
+  await did('openapi.get', `${v1}/openapi.json`);
+}
