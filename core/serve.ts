@@ -4,6 +4,8 @@ import { createCommitter, type Committer } from './changes/commit.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
 import { healthRoutes } from './health.ts';
+import { streamRoutes } from './events/stream/routes.ts';
+import { createStreams } from './events/stream/streams.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
@@ -33,6 +35,8 @@ import { createWebhooks } from './webhooks/runtime.ts';
 
 /** Idle or dripping connections are closed after this long. */
 const idleTimeoutSeconds = 10;
+/** Of a connection that is given up although its peer takes nothing. */
+const hangUpSeconds = 1;
 /** Bun's own cap, above every cap of ours, so that oversized bodies get our answer and not its bare one. */
 const socketBodyBytesMax = 24 * 1024 * 1024;
 
@@ -114,6 +118,10 @@ export async function serve({
       authenticate: createAuthenticate({ store, committer, nowMs }),
       inProcess,
       directoryOf: directories.of,
+      holdOpen(request) {
+        server?.timeout(request, 0);
+        return () => server?.timeout(request, hangUpSeconds);
+      },
       peerOf: (request) => server?.requestIP(request)?.address ?? 'local',
     });
     const sandbox = createSandboxOnDemand(() =>
@@ -133,6 +141,7 @@ export async function serve({
       filterFields: filterFieldsOf,
       serverVersion: version,
     });
+    const streams = createStreams({ store, clock, log });
     const webhooks = createWebhooks({
       services,
       clock,
@@ -143,6 +152,7 @@ export async function serve({
       egress: createEgress({ allow: config.egressAllow, ownPort: () => port, resolve }),
       filterFields: filterFieldsOf,
       sentEvents: sentEvents(),
+      streams,
       version,
     });
     const openapi = createOpenApi({ version, baseUrl: services.baseUrl, webhooks: sentEvents() });
@@ -150,6 +160,7 @@ export async function serve({
       ...resourceRoutes,
       ...plugins.routes,
       ...webhooks.routes,
+      ...streamRoutes(streams),
       openapi.route,
       ...(await docsRoutes(version)),
       ...pageRoutes(services.baseUrl),
@@ -175,6 +186,7 @@ export async function serve({
         await webhooks.settled();
       },
       async stop() {
+        streams.stop();
         await server?.stop();
         await housekeeping.stop();
         await plugins.stop();

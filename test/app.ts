@@ -125,7 +125,10 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
         },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
-      const text = await response.text();
+      // A stream has no end to wait for.
+      const isStream = response.headers.get('content-type') === 'text/event-stream';
+      const text = isStream ? '' : await response.text();
+      if (isStream) await response.body?.cancel();
       const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
       return {
         status: response.status,

@@ -44,7 +44,7 @@ export interface ChangeSet<T = unknown> {
   readonly changes: readonly Change[];
   /** Rows of the machinery (runs, deliveries, plugin code) that belong to the same batch; they make no events. */
   readonly ops?: readonly Op[];
-  /** Takes the rows that `ops` returned, once they are durable. */
+  /** Takes the rows that `ops` returned, once they are durable; what must not happen in a simulation goes here. */
   adopt?(rows: readonly (readonly Row[])[]): void;
   /** The answer; identifiers of issues created here still lack their number. Undefined answers 204. */
   readonly body: T;

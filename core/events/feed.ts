@@ -19,11 +19,11 @@ export function mayRead(scopes: ReadonlySet<string>, type: EventType): boolean {
 
 /** @throws ApiError invalid_cursor, validation_failed */
 export async function listEvents(ctx: Context, query: PageParameters & { types?: string }) {
-  const list = `${ctx.workspaceId} events`;
+  const list = feedOf(ctx);
   const wanted = query.types === undefined ? null : typesOf(query.types);
   return pageOfLog(ctx, {
     list,
-    from: await startOf(ctx, list, cursorOf(query)),
+    from: await placeOf(ctx, cursorOf(query)),
     limit: query.limit ?? limitDefault,
     read: (after) => eventsAfter(ctx.store, ctx.scope, after, batch),
     wants: (type) => !wanted || wanted.has(type),
@@ -87,7 +87,8 @@ export async function getEvent(ctx: Context, id: string): Promise<EventEnvelope>
   return renderEvent(row);
 }
 
-function typesOf(text: string): Set<EventType> {
+/** @throws ApiError validation_failed */
+export function typesOf(text: string): Set<EventType> {
   const types = text.split(',').flatMap((pattern) => {
     const covered = expandPattern(pattern);
     if (covered.length === 0)
@@ -101,8 +102,12 @@ function typesOf(text: string): Set<EventType> {
   return new Set(types);
 }
 
-/** `after` is a cursor, a sequence or an event id. */
-async function startOf(ctx: Context, list: string, after: string | undefined): Promise<number> {
+/** The list that the feed's cursors belong to. */
+const feedOf = (ctx: Context): string => `${ctx.workspaceId} events`;
+
+/** A place in the log by a cursor of the feed, a sequence or an event id. @throws ApiError invalid_cursor, validation_failed */
+export async function placeOf(ctx: Context, after: string | undefined): Promise<number> {
+  const list = feedOf(ctx);
   if (after === undefined) return 0;
   if (/^\d{1,15}$/.test(after)) return Number(after);
   if (!after.startsWith('evt_')) return Number(decodeCursor(ctx.sealing, list, after)[0]);

@@ -19,7 +19,8 @@ import { announcesBody, bodyBytesMaxDefault, readBody, type ReadBody } from './b
 import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
 import type { Authenticate, InProcess, InProcessCalls, Principal } from './principal.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { Route } from './route.ts';
+import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
+import type { Connection, Route } from './route.ts';
 import { compileCheck, compileQuery, nothingNamed } from './validate.ts';
 
 /** A lost race is planned again this often before the caller is told to. */
@@ -35,6 +36,8 @@ export interface KernelOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   /** The peer's address, for buckets of requests without a token. */
   readonly peerOf: (request: Request) => string;
+  /** Holds a request's connection open however long it is silent; the answer closes it. */
+  readonly holdOpen: (request: Request) => () => void;
 }
 
 export interface Kernel {
@@ -185,10 +188,27 @@ export function createKernel(options: KernelOptions): Kernel {
         }
         if (!principal) throw new Error(`Route ${route.name} is public but needs a context.`);
         const ctx = await contextFor(principal, local, exchange, request);
+        if (route.stream) {
+          if (local) throw new ApiError('forbidden', 'A plugin cannot do this.');
+          // The router would wait for the end of the body to tell its length.
+          if (request.method === 'HEAD') return answerStream(exchange, null);
+          return answerStream(exchange, await route.stream(ctx, input, connectionOf(request, principal)));
+        }
         return route.read
           ? answerRead(exchange, request, successStatus, await route.read(ctx, input))
           : write(ctx, exchange, request, principal, input, body.text);
       };
+
+      const connectionOf = (request: Request, { tokenId }: Principal): Connection => ({
+        tokenId,
+        lastEventId: request.headers.get('last-event-id'),
+        isAdmitted: () =>
+          identify(request).then(
+            (now) => now !== null,
+            () => false,
+          ),
+        hangUp: options.holdOpen(request),
+      });
 
       const contextFor = async (
         principal: Principal,
@@ -257,7 +277,10 @@ export function createKernel(options: KernelOptions): Kernel {
           const now = plans === 0 ? ctx : { ...ctx, directory: await options.directoryOf(ctx.scope) };
           const set = await plan(now);
           const stored = keyed(set, set.body);
-          if (set.changes.length === 0 && !set.ops && !claim) return stored;
+          if (set.changes.length === 0 && !set.ops && !claim) {
+            set.adopt?.([]);
+            return stored;
+          }
           const committed = await options.committer.commit(
             now,
             set.changes,
@@ -307,6 +330,15 @@ export function createKernel(options: KernelOptions): Kernel {
   };
 }
 
+function answerStream(exchange: Exchange, stream: ReadableStream<Uint8Array> | null): Response {
+  return answer(exchange, 200, stream, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    // Proxies that hold answers back until they end would hold this one forever.
+    'x-accel-buffering': 'no',
+  });
+}
+
 function answerRead(exchange: Exchange, request: Request, status: number, body: unknown): Response {
   const text = JSON.stringify(body);
   const etag = etagOf((body as { version?: unknown }).version, text);
@@ -342,33 +374,6 @@ function readParams(check: (value: unknown) => void, url: string, params: Record
     if (error instanceof ApiError) throw new ApiError('not_found');
     throw error;
   }
-}
-
-function modeOf(request: Request): 'commit' | 'simulate' {
-  const mode = request.headers.get('tatami-mode') ?? 'commit';
-  if (mode === 'commit' || mode === 'simulate') return mode;
-  const fix =
-    mode === 'propose'
-      ? 'Proposals are not available yet; use simulate to see what a write would do.'
-      : 'Use one of commit, simulate.';
-  throw new ApiError('validation_failed', `Tatami-Mode: ${fix}`, {
-    details: [{ path: 'Tatami-Mode', issue: 'invalid_enum', fix }],
-  });
-}
-
-/** Quoted (the IETF draft's structured string) and bare keys are the same key. */
-function checkedKey(header: string): string {
-  const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
-  if (key.length >= 1 && key.length <= 255) return key;
-  const fix = 'Give 1 to 255 characters.';
-  throw new ApiError('validation_failed', `Idempotency-Key: ${fix}`, {
-    details: [{ path: 'Idempotency-Key', issue: key.length === 0 ? 'too_short' : 'too_long', fix }],
-  });
-}
-
-/** W3C Trace Context: carried into events, runs and deliveries when well-formed, dropped otherwise. */
-function traceparentOf(header: string | null): string | null {
-  return header !== null && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(header) ? header : null;
 }
 
 function pathOf(url: string): string {

@@ -63,16 +63,43 @@ export interface RawAnswer {
   readonly status?: number;
 }
 
-/** Exactly one of: `read` answers, `write` returns a change set for the door to commit, `raw` answers a page or document. */
+/** The connection that a stream is sent on. */
+export interface Connection {
+  /** Rate-limit bucket of its token. */
+  readonly tokenId: string;
+  /** `Last-Event-ID` (WHATWG HTML § 9.2.4). */
+  readonly lastEventId: string | null;
+  /** Whether its token is still good. */
+  isAdmitted(): Promise<boolean>;
+  /** Closes it, though it takes nothing. */
+  hangUp(): void;
+}
+
+/**
+ * Exactly one of: `read` answers, `write` returns a change set for the door to commit, `raw` answers a page or document,
+ * `stream` answers for as long as the connection is held.
+ */
 type RouteWork<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> =
   | { read(ctx: Context, input: Input<P, Q, B>): Promise<unknown> }
   | { write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet> }
-  | { raw(input: Input<P, Q, B>): Promise<RawAnswer> | RawAnswer };
+  | { raw(input: Input<P, Q, B>): Promise<RawAnswer> | RawAnswer }
+  | {
+      stream(
+        ctx: Context,
+        input: Input<P, Q, B>,
+        connection: Connection,
+      ): Promise<ReadableStream<Uint8Array>>;
+    };
 
 /** A route with its types erased, as the kernel holds it. */
 export interface Route extends RouteFacts<TObject, TObject, TSchema> {
   readonly read?: (ctx: Context, input: Input<TObject, TObject, TSchema>) => Promise<unknown>;
   readonly write?: (ctx: Context, input: Input<TObject, TObject, TSchema>) => Promise<ChangeSet>;
+  readonly stream?: (
+    ctx: Context,
+    input: Input<TObject, TObject, TSchema>,
+    connection: Connection,
+  ) => Promise<ReadableStream<Uint8Array>>;
   readonly raw?: (input: Input<TObject, TObject, TSchema>) => Promise<RawAnswer> | RawAnswer;
 }
 

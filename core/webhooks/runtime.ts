@@ -2,6 +2,7 @@
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { createConsumer } from '../events/consumer.ts';
+import type { Streams } from '../events/stream/streams.ts';
 import { createWorkQueue, neverMs } from '../events/work.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -45,6 +46,7 @@ export function createWebhooks(options: {
   egress: Egress;
   filterFields: (eventType: string) => FilterFields;
   sentEvents: readonly SentEvent[];
+  streams: Streams;
   version: string;
 }): Webhooks {
   const { services, clock, owner, committer, egress, filterFields } = options;
@@ -122,7 +124,7 @@ export function createWebhooks(options: {
       }),
       ...deliveryRoutes(work),
       ...replayRoutes(replays),
-      ...sampleRoutes(createSamples(options.sentEvents), work),
+      ...sampleRoutes(createSamples(options.sentEvents), work, options.streams),
     ],
     async start() {
       const heldBack = await store.readSystem(withHeldBack, { never: neverMs });

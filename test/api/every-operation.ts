@@ -142,6 +142,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('replays.get', `${v1}/replays/${replay.id}`);
   await did('webhooks.replays', `${v1}/webhooks/${down.id}/replays`);
   await did('webhooks.ping', `${v1}/webhooks/${hook.id}/ping`);
+  await did('events.sample', `${v1}/events/samples`, { type: 'issue.created' });
   await did('webhooks.sample', `${v1}/webhooks/${hook.id}/samples`, { type: 'issue.created' });
   await app.settled();
   await did('webhooks.rotate', `${v1}/webhooks/${hook.id}/rotate`, { overlapHours: 1 });

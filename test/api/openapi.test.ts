@@ -175,7 +175,7 @@ const played = (): Promise<ReadonlySet<string>> => (playing ??= scenario());
 
 test('what the server answers is what the document says', async () => {
   const seen = await played();
-  const pages = /^(docs|pages)\.|^replays\.cancel$/;
+  const pages = /^(docs|pages)\.|^replays\.cancel$|^events\.stream$/;
   expect([...routes.keys()].filter((name) => !seen.has(name) && !pages.test(name))).toEqual([]);
 });
 

@@ -56,6 +56,12 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     'An ETag: the write fails with 412 when the object is at another version.',
     text,
   ),
+  LastEventId: parameter(
+    'Last-Event-ID',
+    false,
+    'The id of the last event that arrived: go on after it.',
+    text,
+  ),
   IfNoneMatch: parameter('If-None-Match', false, 'An ETag: answered 304 when nothing changed.', text),
   Traceparent: parameter(
     'traceparent',

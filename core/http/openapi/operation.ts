@@ -58,6 +58,7 @@ function objectParameters(
 
 function headerParameters(route: Route): string[] {
   if (route.read) return ['IfNoneMatch'];
+  if (route.stream) return ['LastEventId'];
   if (!route.write) return [];
   return ['IdempotencyKey', 'TatamiMode', ...(takesIfMatch(route) ? ['IfMatch'] : []), 'Traceparent'];
 }

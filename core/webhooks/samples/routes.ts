@@ -1,12 +1,27 @@
+import type { Streams } from '../../events/stream/streams.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, id } from '../../lib/schema.ts';
 import type { DeliveryWork } from '../deliveries/deliveries.ts';
 import { DeliveryShown } from '../deliveries/schema.ts';
-import { deliverSample, type Samples } from './samples.ts';
-import { SampleCreate } from './schema.ts';
+import { deliverSample, sendSample, type Samples } from './samples.ts';
+import { SampleCreate, SampleSent } from './schema.ts';
 
-export function sampleRoutes(samples: Samples, work: DeliveryWork): Route[] {
+export function sampleRoutes(samples: Samples, work: DeliveryWork, streams: Streams): Route[] {
   return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/events/samples',
+      name: 'events.sample',
+      summary: 'Send a sample of any event type to open event streams',
+      description:
+        "It goes to the streams of this workspace that asked for samples. It is an event that never happened, in no log: it changes nothing. Needs the read scope of the type's namespace as well.",
+      scope: 'webhooks:write',
+      limit: 'write',
+      body: SampleCreate,
+      example: { type: 'issue.created', data: { priority: 'urgent' } },
+      responses: { 200: SampleSent },
+      write: (ctx, { body }) => sendSample(ctx, body, samples, streams),
+    }),
     defineRoute({
       method: 'POST',
       path: '/api/v1/webhooks/{id}/samples',

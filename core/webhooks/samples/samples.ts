@@ -6,6 +6,7 @@ import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { eventTypes, namespaceOf, namespaceScopes, type EventType } from '../../events/catalogue.ts';
 import type { EventEnvelope } from '../../events/event.ts';
+import type { Streams } from '../../events/stream/streams.ts';
 import { compileCheck } from '../../http/validate.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
@@ -77,6 +78,21 @@ export async function deliverSample(
   const event = samples.make(ctx, input);
   const message = { eventId: event.id, type: event.type, payload: JSON.stringify(event) };
   return makeSampleDelivery(ctx, endpoint, message, work);
+}
+
+/** To the open streams of the workspace that want it. @throws ApiError insufficient_scope, validation_failed */
+export async function sendSample(
+  ctx: Context,
+  input: Static<typeof SampleCreate>,
+  samples: Samples,
+  streams: Streams,
+): Promise<ChangeSet> {
+  const event = samples.make(ctx, input);
+  return {
+    changes: [],
+    adopt: () => streams.broadcast(ctx.workspaceId, event),
+    body: { listeners: streams.listeners(ctx.workspaceId, event.type), event },
+  };
 }
 
 function withPrevious(data: EventEnvelope['data']): EventEnvelope['data'] {

@@ -1,5 +1,7 @@
+// What asks for a sample, and what tells where it went.
 import { Type } from 'typebox';
-import { Closed } from '../../lib/schema.ts';
+import { EventShown } from '../../events/schema.ts';
+import { Closed, named } from '../../lib/schema.ts';
 
 export const SampleCreate = Closed({
   type: Type.String({ maxLength: 60, description: 'An event type, such as `issue.created`.' }),
@@ -9,3 +11,11 @@ export const SampleCreate = Closed({
     }),
   ),
 });
+
+export const SampleSent = named(
+  'SampleSent',
+  Closed({
+    listeners: Type.Integer({ minimum: 0, description: 'Open streams that it went to.' }),
+    event: EventShown,
+  }),
+);

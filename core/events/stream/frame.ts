@@ -1,0 +1,32 @@
+// Events as frames of a server-sent stream (WHATWG HTML § 9.2.6). JSON has no bare line ends, so that one data line holds it.
+import type { EventType } from '../catalogue.ts';
+import { renderEvent, type EventEnvelope, type EventRow } from '../event.ts';
+
+export interface Frame {
+  readonly sequence: number;
+  readonly type: EventType;
+  readonly text: string;
+}
+
+export function frameOf(row: EventRow): Frame {
+  const { sequence, type } = row;
+  return { sequence, type, text: `id: ${sequence}\n${body(renderEvent(row))}` };
+}
+
+/** Without an id, so that a reader who comes back goes on after the last event of the log. */
+export function sampleFrame(sample: EventEnvelope): string {
+  return body(sample);
+}
+
+/** Moves a reader's place without an event: an id without data is dispatched to nobody. */
+export function placeFrame(sequence: number): string {
+  return `id: ${sequence}\n\n`;
+}
+
+/** The first lines: what is sent reaches readers behind proxies that wait for some. */
+export const openingFrame = 'retry: 2000\n: events follow\n\n';
+export const heartbeatFrame = ':\n\n';
+
+function body(event: EventEnvelope): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}

@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+import type { Context } from '../../context.ts';
+import { defineRoute, type Connection, type Route } from '../../http/route.ts';
+import { Closed } from '../../lib/schema.ts';
+import { mayRead, placeOf, typesOf } from '../feed.ts';
+import type { Streams } from './streams.ts';
+
+const query = Closed({
+  after: Type.Optional(
+    Type.String({
+      maxLength: 2000,
+      description:
+        'Begin after this event: its id, its sequence or a cursor of the feed. By default with what happens from now on.',
+    }),
+  ),
+  types: Type.Optional(
+    Type.String({ maxLength: 2000, description: 'Event types or `issue.*`, comma-separated.' }),
+  ),
+  samples: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Also samples, which come without an id and are in no log.',
+    }),
+  ),
+});
+
+export function streamRoutes(streams: Streams): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/events/stream',
+      name: 'events.stream',
+      summary: 'Follow the events as they happen, as server-sent events',
+      description:
+        'Each event has its sequence as `id` and the entry of the feed as `data`. Who was cut off sends `Last-Event-ID`, which wins over `after`, and misses nothing. A reader that takes nothing for 30 seconds is cut off; 20 streams of one token and 100 of one workspace are open at most.',
+      scope: 'events:read',
+      limit: 'read',
+      query,
+      responses: { 200: Type.String({ description: 'Frames as in WHATWG HTML § 9.2.' }) },
+      errors: ['invalid_cursor'],
+      contentType: 'text/event-stream',
+      stream: (ctx, { query }, connection) => openStream(ctx, query, connection, streams),
+    }),
+  ];
+}
+
+async function openStream(
+  ctx: Context,
+  { after, types, samples = false }: { after?: string; types?: string; samples?: boolean },
+  connection: Connection,
+  streams: Streams,
+): Promise<ReadableStream<Uint8Array>> {
+  const wanted = types === undefined ? null : typesOf(types);
+  const from = connection.lastEventId ?? after;
+  const place = from === undefined ? null : await placeOf(ctx, from);
+  return streams.open(ctx.scope, place, {
+    ...connection,
+    samples,
+    wants: (type) => mayRead(ctx.scopes, type) && (wanted === null || wanted.has(type)),
+  });
+}

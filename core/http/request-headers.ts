@@ -1,0 +1,30 @@
+// What a request says in its headers beside its input.
+import { ApiError } from '../lib/errors.ts';
+
+/** `Tatami-Mode`. @throws ApiError validation_failed */
+export function modeOf(request: Request): 'commit' | 'simulate' {
+  const mode = request.headers.get('tatami-mode') ?? 'commit';
+  if (mode === 'commit' || mode === 'simulate') return mode;
+  const fix =
+    mode === 'propose'
+      ? 'Proposals are not available yet; use simulate to see what a write would do.'
+      : 'Use one of commit, simulate.';
+  throw new ApiError('validation_failed', `Tatami-Mode: ${fix}`, {
+    details: [{ path: 'Tatami-Mode', issue: 'invalid_enum', fix }],
+  });
+}
+
+/** Quoted (the IETF draft's structured string) and bare keys are the same key. @throws ApiError validation_failed */
+export function checkedKey(header: string): string {
+  const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
+  if (key.length >= 1 && key.length <= 255) return key;
+  const fix = 'Give 1 to 255 characters.';
+  throw new ApiError('validation_failed', `Idempotency-Key: ${fix}`, {
+    details: [{ path: 'Idempotency-Key', issue: key.length === 0 ? 'too_short' : 'too_long', fix }],
+  });
+}
+
+/** W3C Trace Context: carried into events, runs and deliveries when well-formed, dropped otherwise. */
+export function traceparentOf(header: string | null): string | null {
+  return header !== null && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(header) ? header : null;
+}
