@@ -59,7 +59,7 @@ async function follow(
       buffer += value;
     }
   };
-  const take = async (count: number, wanted = (_: Frame) => true): Promise<Frame[]> => {
+  const take = async (count: number, wanted: (frame: Frame) => boolean = () => true): Promise<Frame[]> => {
     const frames: Frame[] = [];
     while (frames.length < count) {
       const frame = await next();
