@@ -5,11 +5,20 @@
  */
 import dns from 'node:dns/promises';
 import os from 'node:os';
-import { type AddressPolicy, judgeAddress, parseAllowList, type Permitted } from './addresses.ts';
+import { LRUCache } from 'lru-cache';
+import {
+  type AddressPolicy,
+  judgeAddress,
+  parseAllowList,
+  type Permitted,
+  type Verdict,
+} from './addresses.ts';
 import { type Connect, connectChecked, createPool } from './dial.ts';
 import { EgressError } from './error.ts';
-import { type Answer, exchange, type StartTimer } from './exchange.ts';
-import { prepareBody, prepareHeaders } from './request.ts';
+import type { Answer } from './answer-reader.ts';
+import { startEnding, type Ending } from './ending.ts';
+import { exchange, type StartTimer } from './exchange.ts';
+import { requestBytes } from './request.ts';
 import { parseTarget, type Target } from './target.ts';
 
 export type Resolve = (host: string) => Promise<readonly { address: string; family: number }[]>;
@@ -62,8 +71,12 @@ export interface Egress {
 
 /** Of several addresses of one host we try a few, as a host with an unreachable IPv6 address must still be reached. */
 const ADDRESSES_TRIED_MAX = 4;
+/** URLs and addresses whose reading is remembered: both follow from the text and the allow-list alone. */
+const KNOWN_MAX = 1_000;
 /** Registration must not hang on a slow name server. */
 const CHECK_TIMEOUT_MS = 5_000;
+
+type Judge = (address: string, port: number) => Verdict;
 
 /** @throws Error when the allow-list holds something that is no CIDR. */
 export function createEgress(options: EgressOptions): Egress {
@@ -79,22 +92,41 @@ export function createEgress(options: EgressOptions): Egress {
     extraRoots: options.extraRoots ?? [],
   });
 
-  async function findPermitted(target: Target): Promise<Permitted[]> {
-    const answers = target.isLiteral
-      ? [{ address: target.host }]
-      : await resolveName(options.resolve, target.host);
-    return judgeAll(target, answers, policy);
-  }
+  const verdicts = new LRUCache<string, Verdict>({ max: KNOWN_MAX });
+  const targets = new LRUCache<string, Target>({ max: KNOWN_MAX });
 
-  async function sendWithin(request: EgressRequest, signal: AbortSignal): Promise<EgressResponse> {
+  const targetOf = (url: string): Target => {
+    const known = targets.get(url);
+    if (known) return known;
+    const target = parseTarget(url);
+    targets.set(url, target);
+    return target;
+  };
+
+  /** But for our own port, which addresses are ours may change, the port has no say: a verdict stands for all of them. */
+  const judge: Judge = (address, port) => {
+    if (port === policy.ownPort()) return judgeAddress(address, port, policy);
+    const known = verdicts.get(address);
+    if (known) return known;
+    const verdict = judgeAddress(address, port, policy);
+    verdicts.set(address, verdict);
+    return verdict;
+  };
+
+  const findPermitted = (target: Target): Permitted[] | Promise<Permitted[]> =>
+    target.isLiteral
+      ? judgeAll(target, [{ address: target.host }], judge)
+      : resolveName(options.resolve, target.host).then((answers) => judgeAll(target, answers, judge));
+
+  async function sendWithin(request: EgressRequest, ending: Ending): Promise<EgressResponse> {
     const startedAtMs = nowMs();
-    const target = parseTarget(request.url);
-    const body = prepareBody(request.body);
-    const headers = prepareHeaders(request.headers, target.authority, request.method, body);
-    const permitted = await untilAborted(
-      within(findPermitted(target), request.connectTimeoutMs, startTimer, target.host),
-      signal,
-    );
+    const target = targetOf(request.url);
+    const { method, headers, body } = request;
+    const bytes = requestBytes({ method, target, headers, body });
+    const found = findPermitted(target);
+    const permitted = Array.isArray(found)
+      ? found
+      : await untilEnded(within(found, request.connectTimeoutMs, startTimer, target.host), ending);
     const tried = permitted.slice(0, ADDRESSES_TRIED_MAX);
     for (const [index, { address }] of tried.entries()) {
       const leftMs = Math.max(1, request.connectTimeoutMs - (nowMs() - startedAtMs));
@@ -103,17 +135,16 @@ export function createEgress(options: EgressOptions): Egress {
         const answer = await exchange(pool, startTimer, {
           target,
           address,
-          headers,
-          body,
-          signal,
+          bytes,
+          ending,
           connectTimeoutMs,
-          method: request.method,
+          isHead: method === 'HEAD',
           responseBytesMax: request.responseBytesMax,
         });
         return { ...answer, address, latencyMs: nowMs() - startedAtMs };
       } catch (error) {
         const isLast = index === tried.length - 1;
-        if (isLast || signal.aborted || !isConnectFailure(error)) throw error;
+        if (isLast || ending.reason || !isConnectFailure(error)) throw error;
       }
     }
     throw new EgressError('dns', `${target.host} has no address.`);
@@ -121,23 +152,17 @@ export function createEgress(options: EgressOptions): Egress {
 
   return {
     send: async (request) => {
-      const deadline = new AbortController();
-      const stopTimer = startTimer(
-        () =>
-          deadline.abort(new EgressError('timeout', `No whole answer within ${request.totalTimeoutMs} ms.`)),
-        request.totalTimeoutMs,
-      );
-      const signals = request.signal === undefined ? [deadline.signal] : [deadline.signal, request.signal];
+      const ending = startEnding(startTimer, request.totalTimeoutMs, request.signal);
       try {
-        return await sendWithin(request, AbortSignal.any(signals));
+        return await sendWithin(request, ending);
       } finally {
-        stopTimer();
+        ending.stop();
       }
     },
     checkUrl: async (url) => {
       const target = parseTarget(url);
       try {
-        await within(findPermitted(target), CHECK_TIMEOUT_MS, startTimer, target.host);
+        await within(Promise.resolve(findPermitted(target)), CHECK_TIMEOUT_MS, startTimer, target.host);
       } catch (error) {
         const isUnresolved =
           error instanceof EgressError && (error.code === 'dns' || error.code === 'timeout');
@@ -164,13 +189,9 @@ async function resolveName(resolve: Resolve, host: string): Promise<readonly { a
 }
 
 /** One refused answer refuses the host: which of them gets dialled must not be up to whoever runs its DNS. */
-function judgeAll(
-  target: Target,
-  answers: readonly { address: string }[],
-  policy: AddressPolicy,
-): Permitted[] {
+function judgeAll(target: Target, answers: readonly { address: string }[], judge: Judge): Permitted[] {
   return answers.map(({ address }) => {
-    const verdict = judgeAddress(address, target.port, policy);
+    const verdict = judge(address, target.port);
     if ('refused' in verdict) {
       // The address itself stays out of the message: the reader may not be entitled to what internal DNS says.
       throw new EgressError('refused_address', `${target.host} leads to ${verdict.refused}.`, {
@@ -210,19 +231,18 @@ async function within<T>(
   }
 }
 
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => {
-    const reason: unknown = signal.reason;
-    reject(reason instanceof EgressError ? reason : new EgressError('aborted', 'The request was cancelled.'));
-  };
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+function untilEnded<T>(work: Promise<T>, ending: Ending): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (ending.reason) return reject(ending.reason);
+    ending.listener = reject;
+    const over =
+      <V>(settle: (value: V) => void) =>
+      (value: V): void => {
+        ending.listener = null;
+        settle(value);
+      };
+    work.then(over(resolve), over(reject));
+  });
 }
 
 function listInterfaceAddresses(): string[] {

@@ -3,6 +3,7 @@
  * headers that frame or route a message belong to this door alone, as a caller's own could smuggle a second request.
  */
 import { EgressError } from './error.ts';
+import type { Target } from './target.ts';
 
 const REQUEST_BODY_BYTES_MAX = 1024 * 1024;
 const HEADER_BYTES_MAX = 32 * 1024;
@@ -23,39 +24,47 @@ const OURS: ReadonlySet<string> = new Set([
   'accept-encoding',
 ]);
 
-/** @throws EgressError too_large */
-export function prepareBody(body: Uint8Array | string | undefined): Uint8Array {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array());
-  if (bytes.byteLength > REQUEST_BODY_BYTES_MAX) {
+/**
+ * The request as it goes over the wire, in one piece, so that it is one write.
+ * @throws EgressError too_large, or bad_request, naming the header.
+ */
+export function requestBytes(request: {
+  method: string;
+  target: Target;
+  headers: Record<string, string>;
+  body: Uint8Array | string | undefined;
+}): Uint8Array {
+  const { method, target, body = '' } = request;
+  const bodyBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+  if (bodyBytes > REQUEST_BODY_BYTES_MAX)
     throw new EgressError('too_large', `The request body is over ${REQUEST_BODY_BYTES_MAX} bytes.`);
-  }
+  if (!TOKEN.test(method)) throw bad(`${JSON.stringify(method)} is no method`);
+  let head = `${method} ${target.path} HTTP/1.1\r\nHost: ${target.authority}\r\n${checkedHeaders(request.headers)}`;
+  head += 'Accept-Encoding: identity\r\nConnection: keep-alive\r\n';
+  if (bodyBytes > 0 || (method !== 'GET' && method !== 'HEAD')) head += `Content-Length: ${bodyBytes}\r\n`;
+  head += '\r\n';
+  // The head is ASCII, every part of it was checked: a character is a byte.
+  const bytes = Buffer.allocUnsafe(head.length + bodyBytes);
+  bytes.write(head, 'latin1');
+  if (typeof body === 'string') bytes.write(body, head.length, 'utf8');
+  else bytes.set(body, head.length);
   return bytes;
 }
 
-/** @throws EgressError bad_request, naming the header. */
-export function prepareHeaders(
-  asked: Record<string, string>,
-  authority: string,
-  method: string,
-  body: Uint8Array,
-): Record<string, string> {
-  const headers: Record<string, string> = Object.create(null);
-  let bytes = 0;
+function checkedHeaders(asked: Record<string, string>): string {
+  const seen = new Set<string>();
+  let lines = '';
   for (const [name, value] of Object.entries(asked)) {
     const key = name.toLowerCase();
     if (!TOKEN.test(name)) throw bad(`${JSON.stringify(name)} is no header name`);
     if (!FIELD_VALUE.test(value)) throw bad(`header ${key} holds line breaks or non-ASCII characters`);
     if (OURS.has(key)) throw bad(`header ${key} is set by the sender and cannot be chosen`);
-    if (key in headers) throw bad(`header ${key} is given twice`);
-    bytes += name.length + value.length + 4;
-    headers[key] = value;
+    if (seen.has(key)) throw bad(`header ${key} is given twice`);
+    seen.add(key);
+    lines += `${name}: ${value}\r\n`;
   }
-  if (bytes > HEADER_BYTES_MAX) throw bad(`headers are over ${HEADER_BYTES_MAX} bytes`);
-  headers.host = authority;
-  headers['accept-encoding'] = 'identity';
-  if (body.byteLength > 0 || (method !== 'GET' && method !== 'HEAD'))
-    headers['content-length'] = String(body.byteLength);
-  return headers;
+  if (lines.length > HEADER_BYTES_MAX) throw bad(`headers are over ${HEADER_BYTES_MAX} bytes`);
+  return lines;
 }
 
 function bad(reason: string): EgressError {

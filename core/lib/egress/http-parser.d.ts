@@ -1,0 +1,18 @@
+// The part of Node's HTTP parser (llhttp) that `answer-reader.ts` uses: Node and Bun export it, their type packages do not tell it.
+declare module 'node:_http_common' {
+  export class HTTPParser {
+    static readonly RESPONSE: number;
+    static readonly kOnMessageBegin: number;
+    static readonly kOnHeaders: number;
+    static readonly kOnHeadersComplete: number;
+    static readonly kOnBody: number;
+    static readonly kOnMessageComplete: number;
+    initialize(type: number, resource: object, headerBytesMax: number, lenient: number): void;
+    /** How many bytes it took, or what is wrong with them; its `code` begins with `HPE_`. */
+    execute(chunk: Uint8Array): number | Error;
+    /** The peer will send no more. */
+    finish(): Error | undefined;
+    close(): void;
+    [callback: number]: (...args: never[]) => number | void;
+  }
+}
