@@ -10,6 +10,7 @@ import type { Sealing } from '../lib/sealing.ts';
 import type { Row } from '../store/statement.ts';
 import { backgroundPatienceMs, type CommitOutcome, type Op, type Scope, type Store } from '../store/store.ts';
 import { attempt, type Attempted } from './attempt.ts';
+import { createCompany } from './company.ts';
 import { messageOfDelivery } from './deliveries/message.ts';
 import { freeNextOp, isOrdered } from './deliveries/order.ts';
 import {
@@ -87,6 +88,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     sizeCalculation: ({ message }) => message.payload.length + freshOverhead,
   });
   const active = new Set<string>();
+  const company = createCompany();
   /** Deliveries that hold their place in a lane already, with their endpoint. */
   const placed = new Map<string, string>();
   /** Canceled while they wait in memory. */
@@ -164,7 +166,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const endpoint = await subscriptions.enabled(scope, delivery.endpoint_id);
     const message = endpoint && (known ?? (await messageOfDelivery(store, scope, delivery, options.baseUrl)));
     if (!endpoint || !message) return void (await cancel(item, queue, delivery));
-    const attempted = await attemptAt(scope, endpoint, delivery, message);
+    const leave = company.join();
+    const attempted = await attemptAt(scope, endpoint, delivery, message).finally(leave);
     // Its lease ends with this process; the next one makes the attempt.
     if (!attempted) return;
     const to = await moveAfter(scope, delivery, attempted);
@@ -178,7 +181,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const next = to.nextAttemptAt === null ? freeNext(scope, delivery, queue) : [];
     const reason = attempted.worked ? null : reasonToDisable(attempted, endpoint.id, now);
     const outcome = await (reason === null
-      ? store.commit([...ops, ...next], { patienceMs: backgroundPatienceMs })
+      ? store.commit([...ops, ...next], { patienceMs: company.isExpected() ? backgroundPatienceMs : 0 })
       : options.disable(scope, endpoint.id, reason, [...ops, ...next]));
     if (!outcome.ok) return await tellLate(scope, delivery, attempted);
     if (next.length > 0) place(scope, endpoint.id, outcome.rows[ops.length] ?? [], queue);
