@@ -27,6 +27,8 @@ const allWorkspaces = systemStatement<{ workspace_id: string }>(
 
 export interface Plan {
   readonly ops: readonly Op[];
+  /** Up to which event it goes where that is not the last: the others are asked for again. */
+  readonly through?: number;
   /** Called once the ops are durable, with the rows each returned. */
   committed?(rows: readonly (readonly Row[])[]): void;
 }
@@ -74,27 +76,32 @@ export function createConsumer(options: {
       return true;
     }
     const events = await eventsAfter(store, scope, from.at, pageEvents);
-    const last = events.at(-1);
-    if (!last) return false;
-    const plan = await options.plan(scope, events);
-    if (plan.ops.length === 0 && last.sequence - from.stored < idleCursorEvents) {
-      from.at = last.sequence;
+    if (events.length === 0) return false;
+    for (let rest = events, goesOn = true; goesOn && rest.length > 0 && !stopped;) {
+      const plan = await options.plan(scope, rest);
+      const to = plan.through ?? rest.at(-1)!.sequence;
+      goesOn = await take(scope, plan, to);
+      rest = rest.filter(({ sequence }) => sequence > to);
+    }
+    return true;
+  };
+
+  /** Stores a plan and moves on; false where another process has moved on already. */
+  const take = async (scope: Scope, plan: Plan, to: number): Promise<boolean> => {
+    const from = await position(scope);
+    if (plan.ops.length === 0 && to - from.stored < idleCursorEvents) {
+      from.at = to;
       return true;
     }
-    const move = tenantOp(
-      scope,
-      moveCursor,
-      { consumer: name, from: from.stored, to: last.sequence },
-      { expectRows: 1 },
-    );
+    const move = tenantOp(scope, moveCursor, { consumer: name, from: from.stored, to }, { expectRows: 1 });
     const outcome = await store.commit([move, ...plan.ops], { patienceMs: backgroundPatienceMs });
     if (!outcome.ok) {
       if (outcome.op > 0) throw new Error(`${name} planned work that cannot be stored: ${outcome.message}`);
       // Another process has moved the cursor: read on from where it stands now.
       positions.delete(scope.workspaceId);
-      return true;
+      return false;
     }
-    positions.set(scope.workspaceId, { at: last.sequence, stored: last.sequence });
+    positions.set(scope.workspaceId, { at: to, stored: to });
     plan.committed?.(outcome.rows.slice(1));
     return true;
   };

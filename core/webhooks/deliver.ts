@@ -60,15 +60,13 @@ export interface Fresh {
   readonly message: Message;
 }
 
-export interface Added extends Fresh {
-  /** What its `WorkQueue.add` returned; empty when it is held back. */
-  readonly rows: readonly Row[];
-}
-
 export interface Deliverer {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /** Takes over new deliveries, as far as they are not held back; their first attempts are spared the reads. */
-  adopt(scope: Scope, added: readonly Added[], queue: WorkQueue): void;
+  /**
+   * Takes over new deliveries by their work rows, of which those held back have none. First attempts are spared the reads, as
+   * far as there is room to remember.
+   */
+  adopt(scope: Scope, added: readonly Fresh[], rows: readonly Row[], queue: WorkQueue): void;
   /** Deliveries are held back for an endpoint: takes over as many as it has room for. */
   noteHeldBack(scope: Scope, endpointId: string, queue: WorkQueue): void;
   /** Resolves once what was noted as held back has been looked at. */
@@ -131,7 +129,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const { scope } = item;
     const ops = [queue.finish(item), cancelDeliveryOp(scope, delivery.id, clock.nowMs())];
     const outcome = await store.commit([...ops, ...freeNext(scope, delivery, queue)]);
-    if (outcome.ok) place(scope, delivery.endpoint_id, outcome.rows[ops.length] ?? [], queue);
+    if (outcome.ok) place(scope, () => delivery.endpoint_id, outcome.rows[ops.length] ?? [], queue);
   };
 
   /** Its delivery was ended elsewhere while it was under way: it is told where that was a cancellation. */
@@ -184,7 +182,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       ? store.commit([...ops, ...next], { patienceMs: company.isExpected() ? backgroundPatienceMs : 0 })
       : options.disable(scope, endpoint.id, reason, [...ops, ...next]));
     if (!outcome.ok) return await tellLate(scope, delivery, attempted);
-    if (next.length > 0) place(scope, endpoint.id, outcome.rows[ops.length] ?? [], queue);
+    if (next.length > 0) place(scope, () => endpoint.id, outcome.rows[ops.length] ?? [], queue);
     if (to.nextAttemptAt !== null) queue.wake();
   };
 
@@ -193,11 +191,18 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     return healths.isHopeless(endpointId, nowMs) ? 'Nothing but failed deliveries for 120 hours.' : null;
   };
 
-  const place = (scope: Scope, endpointId: string, rows: readonly Row[], queue: WorkQueue): void => {
-    // The others were stored unleased, for want of room in the queue: they are claimed when it has some.
-    for (const { id } of rows.filter((row) => Number(row.due_at) < neverMs)) {
-      placed.set(String(id), endpointId);
-      lanes.take(endpointId);
+  const place = (
+    scope: Scope,
+    endpointOf: (id: string) => string,
+    rows: readonly Row[],
+    queue: WorkQueue,
+  ): void => {
+    for (const row of rows) {
+      // The others were stored unleased, for want of room in the queue: they are claimed when it has some.
+      if (Number(row.due_at) >= neverMs) continue;
+      const id = String(row.id);
+      placed.set(id, endpointOf(id));
+      lanes.take(endpointOf(id));
     }
     queue.adopt(scope, rows);
   };
@@ -212,7 +217,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       const outcome = await store.commit([claimHeldBackOp(queue, scope, endpointId, clock.nowMs(), room)]);
       const rows = outcome.ok ? outcome.rows[0]! : [];
       if (!outcome.ok || rows.length === room) lanes.noteHeldBack(endpointId);
-      place(scope, endpointId, rows, queue);
+      place(scope, () => endpointId, rows, queue);
     } catch (error) {
       options.log('warn', 'held back deliveries could not be taken over', {
         endpointId,
@@ -269,11 +274,14 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         }
       }
     },
-    adopt(scope, added, queue) {
-      for (const { delivery, message, rows } of added) {
-        fresh.set(delivery.id, { delivery, message });
-        place(scope, delivery.endpoint_id, rows, queue);
-      }
+    adopt(scope, added, rows, queue) {
+      const known = new Map(added.map((one) => [one.delivery.id, one]));
+      const isPlaced = new Set(rows.map(({ id }) => String(id)));
+      for (const one of added)
+        // What is held back comes after all that is remembered already, and must not push that out.
+        if (isPlaced.has(one.delivery.id) || fresh.calculatedSize < freshCharactersMax / 2)
+          fresh.set(one.delivery.id, one);
+      place(scope, (id) => known.get(id)!.delivery.endpoint_id, rows, queue);
     },
     noteHeldBack(scope, endpointId, queue) {
       lanes.noteHeldBack(endpointId);

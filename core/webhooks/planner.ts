@@ -5,12 +5,15 @@ import { renderEvent, type EventRow } from '../events/event.ts';
 import type { WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Ids } from '../lib/ids.ts';
-import type { Op, Scope } from '../store/store.ts';
+import type { Scope } from '../store/store.ts';
 import type { Deliverer, Fresh } from './deliver.ts';
-import { newDelivery, queueDeliveryOps } from './deliveries/rows.ts';
+import { newDelivery, queueDeliveriesOps } from './deliveries/rows.ts';
 import type { Lanes } from './lanes.ts';
 import { messageOf } from './payload.ts';
 import type { Subscriber, Subscriptions } from './subscriptions.ts';
+
+/** One batch holds up everything else while it is written: so many deliveries take about ten milliseconds. */
+const deliveriesAtOnce = 1_000;
 
 export function createPlanner(options: {
   clock: Clock;
@@ -25,39 +28,38 @@ export function createPlanner(options: {
 
   return async (scope, events) => {
     const now = clock.nowMs();
-    const ops: Op[] = [];
-    /** With the op whose row is to be adopted; null for what is held back. */
-    const planned: { readonly fresh: Fresh; readonly at: number | null }[] = [];
+    const placed: Fresh[] = [];
+    const heldBack: Fresh[] = [];
     const free = new Map<string, number>();
-    const heldBack = new Set<string>();
+    let through = 0;
 
-    const takeRoom = (endpointId: string): boolean => {
+    const hasRoom = (endpointId: string): boolean => {
       const left = free.get(endpointId) ?? lanes.free(endpointId);
       free.set(endpointId, left - 1);
       return left > 0;
     };
 
     for (const event of events) {
+      if (placed.length + heldBack.length >= deliveriesAtOnce) break;
+      through = event.sequence;
       const wanting = await subscribersTo(subscriptions, scope, event);
       if (wanting.length === 0) continue;
       const message = messageOf(event, options.baseUrl);
       for (const { endpoint } of wanting) {
         const delivery = newDelivery(options.ids.next('delivery'), endpoint, event, now);
-        const hasRoom = takeRoom(endpoint.id);
-        ops.push(...queueDeliveryOps(queue, scope, delivery, !hasRoom));
-        planned.push({ fresh: { delivery, message }, at: hasRoom ? ops.length - 1 : null });
-        if (!hasRoom) heldBack.add(endpoint.id);
+        (hasRoom(endpoint.id) ? placed : heldBack).push({ delivery, message });
       }
     }
+    const rowsOf = (all: readonly Fresh[]) => all.map(({ delivery }) => delivery);
+    const first = queueDeliveriesOps(queue, scope, rowsOf(placed), false);
     return {
-      ops,
-      committed(rows) {
-        const added = planned.map(({ fresh, at }) => ({
-          ...fresh,
-          rows: (at === null ? null : rows[at]) ?? [],
-        }));
-        deliverer.adopt(scope, added, queue);
-        for (const endpointId of heldBack) deliverer.noteHeldBack(scope, endpointId, queue);
+      through,
+      ops: [...first.ops, ...queueDeliveriesOps(queue, scope, rowsOf(heldBack), true).ops],
+      committed(returned) {
+        const rows = first.adoptable(returned.slice(0, first.ops.length));
+        deliverer.adopt(scope, [...placed, ...heldBack], rows, queue);
+        for (const endpointId of new Set(heldBack.map(({ delivery }) => delivery.endpoint_id)))
+          deliverer.noteHeldBack(scope, endpointId, queue);
       },
     };
   };

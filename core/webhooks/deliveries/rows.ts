@@ -1,7 +1,7 @@
 // Delivery and attempt rows, and the health of an endpoint: the machinery's own, written in the batch that moves the work.
 import type { EventRow } from '../../events/event.ts';
 import { neverMs, type WorkQueue } from '../../events/work.ts';
-import { systemStatement, tenantStatement } from '../../store/statement.ts';
+import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/schema.ts';
 import { addInOrderOp, isOrdered, orderKeyOf } from './order.ts';
@@ -37,6 +37,12 @@ const insert = tenantStatement(
   `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, origin, order_key, sample_json, status, attempts, created_at)
    VALUES (:ws, :id, :endpointId, :eventId, :eventType,
      coalesce(:sequence, (SELECT max(sequence) FROM events WHERE workspace_id = :ws)), :origin, :orderKey, :sample, 'pending', 0, :now)`,
+);
+const insertAll = tenantStatement(
+  'deliveries.insert_all',
+  `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, origin, order_key, status, attempts, created_at)
+   SELECT :ws, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, 'pending', 0, value->>7
+   FROM json_each(:deliveries)`,
 );
 export const findDelivery = tenantStatement<DeliveryRow>(
   'deliveries.find',
@@ -164,6 +170,33 @@ export function queueDeliveryOps(
     tenantOp(scope, insert, row),
     isOrdered(delivery) ? addInOrderOp(queue, scope, delivery, dueAt) : queue.add(scope, delivery.id, dueAt),
   ];
+}
+
+/**
+ * `queueDeliveryOps` for many deliveries, made at one time and in the order of their events. `adoptable` takes what the ops
+ * returned and gives the rows for `WorkQueue.adopt`.
+ */
+export function queueDeliveriesOps(
+  queue: WorkQueue,
+  scope: Scope,
+  deliveries: readonly DeliveryRow[],
+  heldBack: boolean,
+): { readonly ops: readonly Op[]; adoptable(returned: readonly (readonly Row[])[]): readonly Row[] } {
+  const [first] = deliveries;
+  if (!first) return { ops: [], adoptable: () => [] };
+  const dueAt = heldBack ? neverMs : first.created_at;
+  const plain = deliveries.filter((delivery) => !isOrdered(delivery)).map(({ id }) => id);
+  const { op, rows } = queue.addAll(scope, plain, dueAt);
+  const rowsOf = deliveries.map((row) => [
+    ...[row.id, row.endpoint_id, row.event_id, row.event_type, row.sequence],
+    ...[row.origin, row.order_key, row.created_at],
+  ]);
+  const ops = [
+    tenantOp(scope, insertAll, { deliveries: JSON.stringify(rowsOf) }),
+    op,
+    ...deliveries.filter(isOrdered).map((delivery) => addInOrderOp(queue, scope, delivery, dueAt)),
+  ];
+  return { ops, adoptable: (returned) => (heldBack ? [] : [...rows, ...returned.flat()]) };
 }
 
 export interface DeliveryMove {

@@ -6,7 +6,7 @@ import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { backgroundPatienceMs, type Scope, type Store } from '../../store/store.ts';
-import { newDelivery, queueDeliveryOps } from '../deliveries/rows.ts';
+import { newDelivery, queueDeliveriesOps } from '../deliveries/rows.ts';
 import type { Endpoint } from '../endpoints/schema.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import { findReplay, moveReplayOp, settledEvents, type ReplayRow } from './rows.ts';
@@ -69,10 +69,12 @@ export function createReplayWorker(options: {
       [
         moveReplayOp(scope, id, { from, to, made: made.length, status, finishedAt: ends ? now : null }),
         ...(ends ? [queue.finish(item)] : []),
-        ...made.flatMap((event) => {
-          const delivery = newDelivery(options.ids.next('delivery'), endpoint!, event, now, 'replay');
-          return queueDeliveryOps(deliveries, scope, delivery, true);
-        }),
+        ...queueDeliveriesOps(
+          deliveries,
+          scope,
+          made.map((event) => newDelivery(options.ids.next('delivery'), endpoint!, event, now, 'replay')),
+          true,
+        ).ops,
       ],
       { patienceMs: backgroundPatienceMs },
     );
