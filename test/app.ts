@@ -12,18 +12,23 @@ import { serve, type Tatami } from '../core/serve.ts';
 /** The moment at which every test begins. */
 export const testStart = Date.parse('2026-11-20T12:00:00.000Z');
 
-/** A clock that moves only when told to, running the timers it passes in order. */
+/** A clock that moves only when told to, running the timers it passes in order. Timers are monotonic, as in real life. */
 export interface TestClock extends Clock {
   now(): number;
   advance(ms: number): void;
+  /** Sets the clock on the wall, forward or back, which no timer notices. */
+  jump(ms: number): void;
 }
 
 export function createClock(startMs: number = testStart): TestClock {
   let now = startMs;
+  let offset = 0;
   let timers: { atMs: number; run: () => void }[] = [];
   return {
-    now: () => now,
-    nowMs: () => now,
+    now: () => now + offset,
+    nowMs: () => now + offset,
+    monotonicMs: () => now,
+    jump: (ms) => void (offset += ms),
     after(delayMs, run) {
       const timer = { atMs: now + Math.max(0, delayMs), run };
       timers.push(timer);

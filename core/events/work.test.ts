@@ -29,7 +29,7 @@ function begin(): {
   const gate = Promise.withResolvers<void>();
   const queue = createWorkQueue({
     store: opened.store,
-    clock: { nowMs: () => clock.now, after: () => () => undefined },
+    clock: { nowMs: () => clock.now, monotonicMs: () => 0, after: () => () => undefined },
     log: () => undefined,
     kind: 'test',
     owner: 'me',

@@ -14,6 +14,8 @@ export interface WorkItem {
 }
 
 const leaseMs = 600_000;
+/** What the clock is corrected by without being set back. */
+const slewMs = 1_000;
 /** Items held in memory, running and waiting; more stay in the database. */
 const heldMax = 2_000;
 
@@ -54,6 +56,12 @@ const nextDue = systemStatement<{ due_at: number | null }>(
   'due_work.next',
   'workers serve all workspaces, earliest first',
   'SELECT due_at FROM due_work WHERE kind = :kind AND lease_owner IS NULL ORDER BY due_at LIMIT 1',
+);
+const moveBack = systemStatement(
+  'due_work.move_back',
+  'the clock was set back for all workspaces',
+  `UPDATE due_work SET due_at = due_at - :by
+   WHERE kind = :kind AND lease_owner IS NULL AND due_at > :now AND due_at < :never`,
 );
 const dropLeases = systemStatement(
   'due_work.drop_leases',
@@ -99,6 +107,11 @@ export function createWorkQueue(options: {
   /** Names this process among others on the same database. */
   owner: string;
   concurrency: number;
+  /**
+   * Due times are intervals from when they were written: when the clock is set back they move with it, or they would wait for
+   * the time to pass twice. What else of the subject has to move, by so many milliseconds. Absent for times of the calendar.
+   */
+  setBack?(byMs: number): Op[];
   /** Does the work and commits its end with `finish` or `defer`. What it throws gives the work back for a while. */
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
 }): WorkQueue {
@@ -113,6 +126,30 @@ export function createWorkQueue(options: {
   let cancelTimer: (() => void) | null = null;
   let cancelWatch: (() => void) | null = null;
   let idle: (() => void)[] = [];
+
+  let moving = 0;
+  let seen = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+  /** To be asked before a due time is written or looked for. @returns the time */
+  const readClock = (): number => {
+    const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    const backMs = Math.round(seen.wallMs + (now.monotonicMs - seen.monotonicMs) - now.wallMs);
+    seen = now;
+    if (backMs > slewMs && options.setBack && !stopped) {
+      log('warn', 'the clock was set back; what waits keeps its intervals', { kind, byMs: backMs });
+      const params = { kind, by: backMs, now: now.wallMs, never: neverMs };
+      // In the store's queue ahead of what is written by the new time.
+      moving++;
+      store
+        .commit([{ statement: moveBack, params, scope: null }, ...options.setBack(backMs)])
+        .catch((error: unknown) => log('error', 'waiting work was not moved', { kind, error: String(error) }))
+        .finally(() => {
+          moving--;
+          queue.wake();
+          notify();
+        });
+    }
+    return now.wallMs;
+  };
 
   const hold = (item: WorkItem): void => {
     held.add(item.id);
@@ -132,7 +169,7 @@ export function createWorkQueue(options: {
   const giveBack = async (item: WorkItem): Promise<void> => {
     for (;;) {
       try {
-        await store.commit([queue.defer(item, clock.nowMs() + 5_000)]);
+        await store.commit([queue.defer(item, readClock() + 5_000)]);
         return;
       } catch (error) {
         if (stopped) return;
@@ -162,14 +199,14 @@ export function createWorkQueue(options: {
   };
 
   const notify = (): void => {
-    if (active > 0 || waiting.length > 0 || claiming) return;
+    if (active > 0 || waiting.length > 0 || claiming || moving > 0) return;
     const waiters = idle;
     idle = [];
     for (const resolve of waiters) resolve();
   };
 
   const claimDue = async (): Promise<void> => {
-    const now = clock.nowMs();
+    const now = readClock();
     const limit = Math.min(options.concurrency * 2, heldMax - held.size);
     if (limit <= 0) return;
     const [due] = await store.readSystem(nextDue, { kind });
@@ -205,8 +242,10 @@ export function createWorkQueue(options: {
 
   const queue: WorkQueue = {
     owner,
-    leaseUntil: (dueAtMs) =>
-      dueAtMs <= clock.nowMs() && held.size < heldMax && !stopped ? clock.nowMs() + leaseMs : 0,
+    leaseUntil(dueAtMs) {
+      const now = readClock();
+      return dueAtMs <= now && held.size < heldMax && !stopped ? now + leaseMs : 0;
+    },
     add(scope, id, dueAtMs) {
       const leaseUntil = queue.leaseUntil(dueAtMs);
       return tenantOp(scope, add, {
@@ -235,8 +274,15 @@ export function createWorkQueue(options: {
       drain();
     },
     finish: (item) => tenantOp(item.scope, finish, { id: item.id, epoch: item.epoch }, { expectRows: 1 }),
-    defer: (item, dueAtMs) =>
-      tenantOp(item.scope, defer, { id: item.id, epoch: item.epoch, dueAt: dueAtMs }, { expectRows: 1 }),
+    defer(item, dueAtMs) {
+      readClock();
+      return tenantOp(
+        item.scope,
+        defer,
+        { id: item.id, epoch: item.epoch, dueAt: dueAtMs },
+        { expectRows: 1 },
+      );
+    },
     remove: (scope, id) => tenantOp(scope, remove, { id }),
     isHeld: (id) => held.has(id),
     async start() {

@@ -3,7 +3,9 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
-  /** Runs once after the delay; the returned function cancels it. */
+  /** Milliseconds that only ever grow, whatever is done to the clock on the wall. */
+  monotonicMs(): number;
+  /** Runs once after the delay, which is monotonic; the returned function cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
@@ -12,6 +14,7 @@ const timerMaxMs = 2_147_483_647;
 
 export const systemClock: Clock = {
   nowMs: Date.now,
+  monotonicMs: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, Math.min(Math.max(0, delayMs), timerMaxMs));
     return () => clearTimeout(timer);

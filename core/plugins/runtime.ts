@@ -123,6 +123,7 @@ export function createPluginRuntime(options: {
     kind: 'run',
     owner,
     concurrency: concurrentRuns,
+    setBack: () => [],
     perform: runner.perform,
   });
   const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });

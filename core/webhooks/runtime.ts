@@ -11,7 +11,7 @@ import type { FilterFields } from '../lib/filter.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import type { DeliveryWork } from './deliveries/deliveries.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
-import { withHeldBack } from './deliveries/rows.ts';
+import { setDeliveriesBackOp, withHeldBack } from './deliveries/rows.ts';
 import { createDeliverer } from './deliver.ts';
 import { endpointRoutes } from './endpoints/routes.ts';
 import { createDisable } from './disable.ts';
@@ -77,6 +77,7 @@ export function createWebhooks(options: {
     kind: 'delivery',
     owner,
     concurrency: concurrentDeliveries,
+    setBack: (byMs) => [setDeliveriesBackOp(byMs)],
     perform: deliverer.perform,
   });
   const consumer = createConsumer({

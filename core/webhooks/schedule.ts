@@ -40,7 +40,9 @@ export interface FailedAttempt {
  * only put an attempt off, at most to the final one, which is at exactly 24 h.
  */
 export function nextAttempt(failed: FailedAttempt): { atMs: number } | 'parked' {
-  const { attempt, firstAttemptAtMs, nowMs } = failed;
+  const { attempt, nowMs } = failed;
+  // Later than now, it was read before the clock was set back.
+  const firstAttemptAtMs = Math.min(failed.firstAttemptAtMs, nowMs);
   const finalAtMs = firstAttemptAtMs + RETRY_HORIZON_MS;
   if (nowMs >= finalAtMs) return 'parked';
   // Other offsets that have passed (the core was down, the endpoint was being probed) are left out: catching up would be a

@@ -53,6 +53,16 @@ const move = tenantStatement(
   `UPDATE deliveries SET status = :status, attempts = :attempts, first_attempt_at = :firstAttemptAt, next_attempt_at = :nextAttemptAt,
      finished_at = :finishedAt WHERE workspace_id = :ws AND id = :id`,
 );
+const setBack = systemStatement(
+  'deliveries.set_back',
+  'the clock was set back for all workspaces',
+  `UPDATE deliveries SET first_attempt_at = first_attempt_at - :by, next_attempt_at = next_attempt_at - :by
+   WHERE status IN ('pending', 'retrying') AND first_attempt_at IS NOT NULL`,
+);
+/** The clock was set back: what is being retried goes on at its intervals, and ends when it would have. */
+export function setDeliveriesBackOp(byMs: number): Op {
+  return { statement: setBack, params: { by: byMs }, scope: null };
+}
 const insertAttempt = tenantStatement(
   'attempts.insert',
   `INSERT INTO attempts (workspace_id, delivery_id, number, at, latency_ms, status_code, error, request_headers_json,

@@ -1,0 +1,148 @@
+// The clock on the wall is set forward and back by an hour or a day while receivers are down (fault matrix 8): what is retried
+// keeps its intervals, nothing storms and nothing stalls, and ids stay unique. Seeds are printed with a failure.
+import { expect, test } from 'bun:test';
+import { ATTEMPT_OFFSETS_MS } from '../../core/webhooks/schedule.ts';
+import { createClock, type Json, type TestClock } from '../app.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
+}
+
+interface World {
+  readonly hooks: Hooks;
+  readonly clock: TestClock;
+  readonly receiver: Receiver;
+  /** When each request came in, by delivery, in hours of the monotonic clock. */
+  readonly at: Map<string, number[]>;
+  stop(): Promise<void>;
+}
+
+async function begin(): Promise<World> {
+  const clock = createClock();
+  const start = clock.monotonicMs();
+  const at = new Map<string, number[]>();
+  const receiver = startReceiver();
+  receiver.answer = ({ headers }) => {
+    const id = headers.get('x-webhook-delivery')!;
+    at.set(id, [...(at.get(id) ?? []), clock.monotonicMs() - start]);
+    return new Response(null, { status: 500 });
+  };
+  const hooks = await startHooks({ clock });
+  return {
+    hooks,
+    clock,
+    receiver,
+    at,
+    async stop() {
+      await hooks.app.stop();
+      await receiver.stop();
+    },
+  };
+}
+
+/** Lets time pass in steps that no interval of the schedule is shorter than, so that each retry is made when it is due. */
+async function pass({ hooks, clock }: World, ms: number): Promise<void> {
+  for (let left = ms; left > 0;) {
+    const step = Math.min(left, 2 * 60_000);
+    clock.advance(step);
+    await hooks.app.settled();
+    left -= step;
+  }
+}
+
+for (const [name, jump] of [
+  ['an hour', -hour],
+  ['a day', -day],
+] as const)
+  test(`set back by ${name}, retries come when they would have, and are parked after their 24 hours`, async () => {
+    const world = await begin();
+    const { hooks, clock, at } = world;
+    const endpoint = await hooks.register(world.receiver.url, { events: ['issue.created'] });
+    await hooks.file('One');
+    await hooks.app.settled();
+    await pass(world, 3 * 60_000);
+    clock.jump(jump);
+    await pass(world, 40 * 60_000);
+    const [delivery] = await hooks.deliveries(endpoint);
+    const times = at.get(delivery.id)!;
+    expect(times.length).toBe(4);
+    for (const [n, time] of times.entries()) {
+      expect(time).toBeGreaterThanOrEqual(ATTEMPT_OFFSETS_MS[n]!);
+      expect(time).toBeLessThanOrEqual(ATTEMPT_OFFSETS_MS[n]! * 1.1 + 2 * 60_000);
+    }
+    expect(Date.parse(delivery.nextAttemptAt) - clock.now()).toBeLessThan(2.2 * hour);
+    await pass(world, 25 * hour);
+    expect(await hooks.delivery(delivery.id)).toMatchObject({ status: 'failed', attempts: 8 });
+    await world.stop();
+  }, 30_000);
+
+test('set forward by a day, each open delivery makes one attempt and is parked: no storm', async () => {
+  const world = await begin();
+  const { hooks, clock, receiver } = world;
+  const endpoint = await hooks.register(receiver.url, { events: ['issue.created'] });
+  for (let n = 0; n < 30; n++) await hooks.file(`Issue ${n}`);
+  await hooks.app.settled();
+  receiver.received.length = 0;
+  clock.jump(day);
+  await pass(world, 6_000);
+  expect(receiver.received.length).toBe(30);
+  expect(new Set((await hooks.deliveries(endpoint)).map(({ status }: Json) => status))).toEqual(
+    new Set(['failed']),
+  );
+  await world.stop();
+}, 30_000);
+
+test('what is put off after the clock was set back is not moved with what waited before', async () => {
+  const world = await begin();
+  const { hooks, clock, receiver, at } = world;
+  await hooks.register(receiver.url, { events: ['issue.created'] });
+  const first = await hooks.file('before');
+  await hooks.app.settled();
+  clock.jump(-hour);
+  const second = await hooks.file('after');
+  await hooks.app.settled();
+  await pass(world, 10_000);
+  const timesOf = (issue: Json): number[] => {
+    const { headers } = receiver.received.find(({ event }) => event.data.id === issue.id)!;
+    return at.get(headers.get('x-webhook-delivery')!)!;
+  };
+  expect([timesOf(first).length, timesOf(second).length]).toEqual([2, 2]);
+  await pass(world, 4 * 60_000);
+  expect([timesOf(first).length, timesOf(second).length]).toEqual([2, 2]);
+  await world.stop();
+}, 30_000);
+
+test('through a day of random jumps every delivery is retried in turn, none stalls or storms, and ids stay unique', async () => {
+  const seed = Number(process.env.SEED ?? 20_261_122);
+  const random = randomOf(seed);
+  const world = await begin();
+  const { hooks, clock, at } = world;
+  const endpoint = await hooks.register(world.receiver.url, { events: ['issue.created'] });
+  const jumps = [-day, -hour, -10_000, 10_000];
+  const ids = new Set<string>();
+  for (let step = 0; step < 60; step++) {
+    if (step < 12) ids.add((await hooks.file(`Issue ${step}`)).id);
+    // A first attempt that a jump falls into is for the pure tests of the schedule.
+    await hooks.app.settled();
+    if (random() < 0.3) clock.jump(jumps[Math.floor(random() * jumps.length)]!);
+    await pass(world, 30 * 60_000);
+  }
+  expect([seed, ids.size, at.size]).toEqual([seed, 12, 12]);
+  for (const times of at.values())
+    for (const [n, time] of times.entries()) {
+      const offset = ATTEMPT_OFFSETS_MS[n]!;
+      // Time passes in steps of two minutes here; a jump forward is time that has passed.
+      expect([seed, n, time - times[0]! >= offset - 3 * 60_000]).toEqual([seed, n, true]);
+      expect([seed, n, time - times[0]! <= offset * 1.1 + 5 * 60_000]).toEqual([seed, n, true]);
+    }
+  expect([seed, Math.min(...[...at.values()].map(({ length }) => length))]).toEqual([seed, 8]);
+  const deliveries = await hooks.deliveries(endpoint);
+  expect(new Set(deliveries.map(({ id }) => id)).size).toBe(12);
+  expect(deliveries.filter(({ status }) => status !== 'failed')).toEqual([]);
+  await world.stop();
+}, 60_000);
