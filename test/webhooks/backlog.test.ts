@@ -66,3 +66,45 @@ test('a hanging endpoint does not hold up the end of the process, and what waite
   expect(new Set(ids).size).toBe(300);
   expect(ids.length).toBe(308);
 }, 30_000);
+
+/** Issues behind each endpoint; 1,000 in the long form. */
+const backlog = process.env.TATAMI_LONG ? 1_000 : 500;
+
+test(`${backlog * 10} deliveries to ten endpoints, one of them hanging: drained fast, fairly, and none twice`, async () => {
+  const { hooks, receiver } = await begin();
+  const tarpit = startReceiver();
+  cleanUp.push(tarpit.stop);
+  tarpit.answer = () => new Promise<Response>(() => undefined);
+  const urls = [tarpit.url, ...Array.from({ length: 9 }, (_, index) => `${receiver.url}/${index}`)];
+  const endpoints = await Promise.all(urls.map((url) => hooks.register(url, { events: ['issue.created'] })));
+  const patchAll = (body: object) =>
+    Promise.all(endpoints.map(({ id }) => hooks.call('PATCH', `/api/v1/webhooks/${id}`, body)));
+  await patchAll({ enabled: false });
+  await fileMany(hooks, backlog / 100);
+  await patchAll({ enabled: true });
+
+  const ids = new Set<string>();
+  const byPath = new Map<string, number>();
+  let repeated = 0;
+  let half: number[] = [];
+  receiver.answer = ({ headers, path }) => {
+    const id = headers.get('x-webhook-delivery')!;
+    if (ids.has(id)) repeated++;
+    ids.add(id);
+    byPath.set(path, (byPath.get(path) ?? 0) + 1);
+    if (ids.size === Math.floor((backlog * 9) / 2)) half = [...byPath.values()];
+    return new Response();
+  };
+  const started = performance.now();
+  await Promise.all(
+    endpoints.map(({ id }) => hooks.call('POST', `/api/v1/webhooks/${id}/replays`, { afterSequence: 0 })),
+  );
+  await receiver.arrived(backlog * 9);
+  const perSecond = (backlog * 9 * 1_000) / (performance.now() - started);
+  expect([repeated, ids.size, byPath.size]).toEqual([0, backlog * 9, 9]);
+  const mean = half.reduce((sum, count) => sum + count, 0) / 9;
+  expect([half.length, half.filter((count) => Math.abs(count - mean) > mean * 0.2)]).toEqual([9, []]);
+  // 500 on a machine at rest.
+  expect([Math.round(perSecond), perSecond > 200]).toEqual([Math.round(perSecond), true]);
+  expect(tarpit.received.length).toBe(8);
+}, 120_000);

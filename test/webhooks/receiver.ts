@@ -2,6 +2,7 @@
 import { startApp, type Client, type Json, type TestApp, type TestAppOptions } from '../app.ts';
 
 export interface Received {
+  readonly path: string;
   readonly headers: Headers;
   readonly body: string;
   /** The parsed body. */
@@ -27,7 +28,8 @@ export function startReceiver(): Receiver {
     idleTimeout: 0,
     async fetch(request) {
       const body = await request.text();
-      const one = { headers: request.headers, body, event: JSON.parse(body) };
+      const { pathname: path } = new URL(request.url);
+      const one = { path, headers: request.headers, body, event: JSON.parse(body) };
       received.push(one);
       const due = waiting.filter(({ count }) => received.length >= count);
       waiting = waiting.filter((wait) => !due.includes(wait));

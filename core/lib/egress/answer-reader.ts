@@ -19,6 +19,8 @@ export interface Expected {
 }
 
 const HEADER_BYTES_MAX = 16 * 1024;
+/** Before the real answer; who sends more of them sends nothing else. */
+const INTERIM_ANSWERS_MAX = 20;
 const STRICT = 0;
 /** What the parser wants to hear when headers are complete. */
 const READ_BODY = 0;
@@ -37,6 +39,7 @@ export class AnswerReader {
   #chunks: Uint8Array[] = [];
   #bytes = 0;
   #interim = false;
+  #interims = 0;
   #switched = false;
   #done = false;
   #reusable = true;
@@ -71,6 +74,7 @@ export class AnswerReader {
     this.#fields = [];
     this.#chunks = [];
     this.#bytes = 0;
+    this.#interims = 0;
     this.#done = false;
   }
 
@@ -108,6 +112,7 @@ export class AnswerReader {
     }
     if (status < 200) {
       this.#interim = true;
+      this.#interims++;
       this.#fields = [];
       return NO_BODY;
     }
@@ -126,6 +131,7 @@ export class AnswerReader {
 
   #answerAfter(result: number | Error): Answer | null {
     if (this.#switched) throw new SwitchedProtocols('switched protocols');
+    if (this.#interims > INTERIM_ANSWERS_MAX) throw new Error('it sent interim answers without an end');
     const truncated = this.#expected !== null && this.#bytes > this.#expected.bodyBytesMax;
     if (truncated || result instanceof Error) this.#reusable = false;
     if (!this.#done && !truncated) {

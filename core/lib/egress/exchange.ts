@@ -73,9 +73,15 @@ function translate(error: unknown, connected: boolean): EgressError {
   if (code.startsWith('HPE_')) {
     return new EgressError('protocol', `The receiver's answer is not HTTP/1.1: ${reason}.`, options);
   }
-  if (TLS_ERROR.test(code)) return new EgressError('tls', `TLS failed: ${reason}`, options);
+  if (TLS_ERROR.test(code)) return new EgressError('tls', `TLS failed: ${tlsReason(reason)}.`, options);
   const what = connected ? 'The connection broke before a whole answer came' : 'The connection failed';
   return new EgressError('connect', `${what}: ${reason}.`, options);
+}
+
+/** OpenSSL's names for people: `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`. */
+function tlsReason(reason: string): string {
+  const name = /^error:[^:]*:[^:]*:[^:]*:([A-Z0-9_]+)/.exec(reason)?.[1];
+  return name === undefined ? reason.replace(/\.$/, '') : name.replaceAll('_', ' ').toLowerCase();
 }
 
 function asSent(reason: EgressError, sent: boolean): EgressError {
