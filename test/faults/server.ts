@@ -9,7 +9,13 @@ export interface Server {
   readonly child: Bun.Subprocess;
 }
 
-export async function startServer(dir: string, ...flags: string[]): Promise<Server> {
+export interface ServerOptions {
+  readonly flags?: readonly string[];
+  /** Beside the environment of the test. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startServer(dir: string, options: ServerOptions = {}): Promise<Server> {
   const child = Bun.spawn(
     [
       process.execPath,
@@ -22,11 +28,12 @@ export async function startServer(dir: string, ...flags: string[]): Promise<Serv
       '--rate-limit',
       'off',
       '--json',
-      ...flags,
+      ...(options.flags ?? []),
     ],
     {
       stdout: 'pipe',
       stderr: 'ignore',
+      env: { ...process.env, ...options.env },
     },
   );
   const reader = child.stdout.getReader();

@@ -79,7 +79,7 @@ beforeAll(async () => {
   const first = await startApp({ dataDir: dir, clock: createClock(Date.now()) });
   const { apiKey } = first.workspace;
   await first.stop();
-  core = await startServer(dir, '--egress-allow', '127.0.0.0/8');
+  core = await startServer(dir, { flags: ['--egress-allow', '127.0.0.0/8'] });
   call = clientOf(core.url, apiKey);
   receiver = startReceiver();
   canary = startReceiver();
