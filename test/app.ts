@@ -16,6 +16,8 @@ export const testStart = Date.parse('2026-11-20T12:00:00.000Z');
 export interface TestClock extends Clock {
   now(): number;
   advance(ms: number): void;
+  /** Advances to the next timer and runs it; false, at the end of that time, when there is none within it. */
+  advanceToNext(withinMs: number): boolean;
   /** Sets the clock on the wall, forward or back, which no timer notices. */
   jump(ms: number): void;
 }
@@ -28,6 +30,11 @@ export function createClock(startMs: number = testStart): TestClock {
     now: () => now + offset,
     nowMs: () => now + offset,
     monotonicMs: () => now,
+    advanceToNext(withinMs) {
+      const next = Math.min(...timers.map(({ atMs }) => atMs));
+      this.advance(Math.max(0, Math.min(next - now, withinMs)));
+      return next - now <= 0;
+    },
     jump: (ms) => void (offset += ms),
     after(delayMs, run) {
       const timer = { atMs: now + Math.max(0, delayMs), run };
@@ -93,6 +100,8 @@ export interface TestAppOptions {
   readonly dataDir?: string;
   /** DNS of webhook receivers. */
   readonly resolve?: Resolve;
+  /** Chance, for the jitter of retries. */
+  readonly random?: () => number;
 }
 
 /** Rate limits are off unless `flags` say otherwise. The data directory is removed by `stop`, not by `restart`. */
@@ -107,6 +116,7 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
     log,
     clock,
     ...(options.resolve ? { resolve: options.resolve } : {}),
+    ...(options.random ? { random: options.random } : {}),
   });
   const add = (name: string, teamKey: string): Promise<FirstWorkspace> =>
     createWorkspace(tatami.services, tatami.committer, {
