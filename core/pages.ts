@@ -47,7 +47,7 @@ export function pageRoutes(baseUrl: string): Route[] {
 function page(title: string, content: string): RawAnswer {
   return {
     contentType: 'text/html; charset=utf-8',
-    headers: { 'content-security-policy': csp, 'referrer-policy': 'no-referrer' },
+    headers: { 'content-security-policy': csp },
     body: `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title}</title><style>body{font:1rem/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f4f4f4;padding:1rem}</style>
 <h1>${title}</h1>${content}</html>`,

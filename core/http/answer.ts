@@ -1,5 +1,6 @@
 // The one place that makes a Response: every answer of the application carries the request id and the three RateLimit
-// headers (Spec › Limits), errors use the one envelope (Spec › Errors), and Retry-After stands on 429 only.
+// headers (Spec › Limits), errors use the one envelope (Spec › Errors), and Retry-After stands on 429 only. Nothing is stored on
+// the way or told to other sites unless a route says so (docs/decisions/0009).
 import type { ApiError } from '../lib/errors.ts';
 import type { RateVerdict } from './rate-limit.ts';
 
@@ -24,6 +25,8 @@ export function answer(
   headers['ratelimit-limit'] = String(verdict.limit);
   headers['ratelimit-remaining'] = String(verdict.remaining);
   headers['ratelimit-reset'] = String(verdict.resetSeconds);
+  headers['cache-control'] ??= 'no-store';
+  headers['referrer-policy'] = 'no-referrer';
   if (exchange.mode !== null) headers['tatami-mode'] = exchange.mode;
   return new Response(body, { status, headers });
 }

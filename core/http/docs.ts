@@ -55,7 +55,7 @@ export async function docsRoutes(version: string): Promise<Route[]> {
       raw: () => ({
         contentType: 'text/html; charset=utf-8',
         body: html,
-        headers: { 'content-security-policy': csp, 'referrer-policy': 'no-referrer' },
+        headers: { 'content-security-policy': csp },
       }),
     }),
     defineRoute({

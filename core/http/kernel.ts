@@ -333,7 +333,6 @@ export function createKernel(options: KernelOptions): Kernel {
 function answerStream(exchange: Exchange, stream: ReadableStream<Uint8Array> | null): Response {
   return answer(exchange, 200, stream, {
     'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
     // Proxies that hold answers back until they end would hold this one forever.
     'x-accel-buffering': 'no',
   });

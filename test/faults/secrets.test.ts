@@ -1,0 +1,114 @@
+// Secrets at rest (fault matrix 31): what is shown once is nowhere afterwards, in none of the forms it could take, on the disk, in a
+// copy of the database, in the log or in an answer.
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { createSealing } from '../../core/lib/sealing.ts';
+import { openSecrets, sealSecret } from '../../core/webhooks/secret.ts';
+import { startHooks, startReceiver } from '../webhooks/receiver.ts';
+
+/** As it may lie in a file: as text, encoded, and the bytes that base64 in it stands for. */
+function formsOf(secret: string): Buffer[] {
+  const text = Buffer.from(secret);
+  const inner = secret.slice(secret.lastIndexOf('_') + 1);
+  return [
+    text,
+    Buffer.from(inner),
+    Buffer.from(text.toString('base64').replace(/=+$/, '')),
+    Buffer.from(text.toString('hex')),
+    Buffer.from(Buffer.from(inner).toString('hex')),
+    Buffer.from(encodeURIComponent(secret)),
+    Buffer.from(JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')),
+    ...(secret.startsWith('whsec_') ? [Buffer.from(inner, 'base64')] : []),
+  ].filter(({ length }) => length >= 12);
+}
+
+function filesUnder(dir: string): string[] {
+  return readdirSync(dir, { recursive: true })
+    .map((name) => join(dir, String(name)))
+    .filter((path) => statSync(path).isFile());
+}
+
+test('keys, signing secrets old and new, and the master key lie nowhere in the clear', async () => {
+  const receiver = startReceiver();
+  const hooks = await startHooks();
+  const { app, call } = hooks;
+  const secrets = new Map<string, string>([['first key', app.workspace.apiKey]]);
+  const once = async (name: string, path: string, body: object, field: string): Promise<string> => {
+    const key = { 'idempotency-key': `once ${name}` };
+    const { json } = await call('POST', path, body, key);
+    const again = await call('POST', path, body, key);
+    expect([name, again.headers.get('idempotent-replayed'), again.json]).toEqual([name, 'true', json]);
+    secrets.set(name, json[field]);
+    return json.id;
+  };
+  await once('minted key', '/api/v1/api-keys', { name: 'k', scopes: ['issues:read'] }, 'key');
+  const id = await once('signing secret', '/api/v1/webhooks', { url: receiver.url, events: ['*'] }, 'secret');
+  await once('rotated secret', `/api/v1/webhooks/${id}/rotate`, {}, 'secret');
+  await once('secret rotated again', `/api/v1/webhooks/${id}/rotate`, { overlapHours: 168 }, 'secret');
+  await hooks.file('One');
+  await call('POST', `/api/v1/webhooks/${id}/ping`);
+  await call('POST', `/api/v1/webhooks/${id}/samples`, { type: 'webhook.created' });
+  await app.settled();
+  expect(receiver.received.length).toBe(3);
+  expect(new Set(secrets.values()).size).toBe(5);
+
+  const answers = await Promise.all(
+    ['webhooks', 'deliveries', 'events?limit=100', 'audit-log', 'api-keys', 'openapi.json', 'inbox'].map(
+      async (path) => (await call('GET', `/api/v1/${path}`)).text,
+    ),
+  );
+  for (const { id: delivery } of (await call('GET', '/api/v1/deliveries')).json.data)
+    answers.push((await call('GET', `/api/v1/deliveries/${delivery}`)).text);
+  const database = filesUnder(app.dataDir).find((path) => path.endsWith('.db'))!;
+  const copy = join(app.dataDir, 'copy.db');
+  const reader = new Database(database, { readonly: true });
+  reader.exec(`VACUUM INTO '${copy}'`);
+  reader.close();
+  const files = filesUnder(app.dataDir);
+  const keyFile = files.find((path) => path.endsWith('master.key'))!;
+  const masterKey = readFileSync(keyFile);
+  const places = new Map<string, Buffer>([
+    ['the log', Buffer.from(JSON.stringify(app.logs))],
+    ['the answers', Buffer.from(answers.join('\n'))],
+    [
+      'the deliveries',
+      Buffer.from(JSON.stringify(receiver.received.map(({ body, headers }) => [body, [...headers]]))),
+    ],
+    ...files.filter((path) => path !== keyFile).map((path) => [path, readFileSync(path)] as const),
+  ]);
+  expect([...places.keys()].filter((path) => /(\.db|-wal)$/.test(path)).length).toBeGreaterThan(2);
+  const found: string[] = [];
+  for (const [place, bytes] of places) {
+    for (const [name, secret] of secrets)
+      for (const [form, needle] of formsOf(secret).entries())
+        if (bytes.includes(needle)) found.push(`${name}, form ${form}, in ${place}`);
+    const hex = masterKey.toString('latin1').trim();
+    for (const needle of [
+      masterKey,
+      Buffer.from(hex),
+      Buffer.from(masterKey.toString('hex')),
+      Buffer.from(masterKey.toString('base64')),
+    ])
+      if (bytes.includes(needle)) found.push(`the master key in ${place}`);
+  }
+  expect(found).toEqual([]);
+  expect(statSync(keyFile).mode & 0o077).toBe(0);
+  await app.stop();
+  await receiver.stop();
+}, 30_000);
+
+test('a sealed secret opens for its own endpoint and workspace, under its own master key, unaltered', () => {
+  const sealing = createSealing(Buffer.alloc(32, 1));
+  const sealed = sealSecret(sealing, 'workspace', 'whe_1', 'whsec_c2VjcmV0');
+  const open = (from = sealing, workspaceId = 'workspace', id = 'whe_1', bytes = sealed): string[] =>
+    openSecrets(from, workspaceId, { id, secretSealed: bytes, previousSecrets: [] }, 0);
+  expect(open()).toEqual(['whsec_c2VjcmV0']);
+  expect(() => open(sealing, 'other')).toThrow();
+  expect(() => open(sealing, 'workspace', 'whe_2')).toThrow();
+  expect(() => open(createSealing(Buffer.alloc(32, 2)))).toThrow();
+  const altered = Uint8Array.from(sealed);
+  altered[altered.length - 1]! ^= 1;
+  expect(() => open(sealing, 'workspace', 'whe_1', altered)).toThrow();
+});
