@@ -28,7 +28,7 @@ import type { Healths } from './health.ts';
 import type { Lanes } from './lanes.ts';
 import type { Message } from './payload.ts';
 import { nextAttempt, parseRetryAfterMs } from './schedule.ts';
-import { openSecrets } from './secret.ts';
+import { createSecretOpener } from './secret.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** Payloads kept for first attempts, in characters; what finds no room is read from the log again. */
@@ -87,6 +87,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   });
   const active = new Set<string>();
   const company = createCompany();
+  const openSecrets = createSecretOpener(options.sealing);
   /** Deliveries that hold their place in a lane already, with their endpoint. */
   const placed = new Map<string, string>();
   /** Canceled while they wait in memory. */
@@ -149,7 +150,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         id: delivery.id,
         number: delivery.attempts + 1,
         url: endpoint.url,
-        secrets: openSecrets(options.sealing, scope.workspaceId, endpoint, clock.nowMs()),
+        secrets: openSecrets(scope.workspaceId, endpoint, clock.nowMs()),
       },
       message,
     );

@@ -34,21 +34,38 @@ function openSecret(sealing: Sealing, workspaceId: string, endpointId: string, s
   return sealing.open(sealed, purpose(workspaceId, endpointId));
 }
 
-/** What signs at this moment, newest first. */
-export function openSecrets(
-  sealing: Sealing,
-  workspaceId: string,
-  endpoint: {
-    readonly id: string;
-    readonly secretSealed: Uint8Array;
-    readonly previousSecrets: readonly PreviousSecret[];
-  },
-  nowMs: number,
-): string[] {
-  const previous = endpoint.previousSecrets.flatMap(({ sealed, expiresAt }) =>
-    sealed !== null && expiresAt > nowMs ? [new Uint8Array(Buffer.from(sealed, 'base64'))] : [],
-  );
-  return [endpoint.secretSealed, ...previous].map((sealed) =>
-    openSecret(sealing, workspaceId, endpoint.id, sealed),
-  );
+interface Signer {
+  readonly id: string;
+  readonly secretSealed: Uint8Array;
+  readonly previousSecrets: readonly PreviousSecret[];
+}
+
+export type OpenSecrets = (workspaceId: string, endpoint: Signer, nowMs: number) => string[];
+
+/**
+ * Tells what signs at a moment, newest first. Opened once for each `endpoint` object, which stands for one version of an
+ * endpoint: whoever changes an endpoint reads it anew.
+ */
+export function createSecretOpener(sealing: Sealing): OpenSecrets {
+  const opened = new WeakMap<Signer, readonly { readonly secret: string; readonly expiresAt: number }[]>();
+
+  const open = (workspaceId: string, endpoint: Signer, nowMs: number) => {
+    const previous = endpoint.previousSecrets.flatMap(({ sealed, expiresAt }) =>
+      sealed !== null && expiresAt > nowMs
+        ? [{ sealed: new Uint8Array(Buffer.from(sealed, 'base64')), expiresAt }]
+        : [],
+    );
+    return [{ sealed: endpoint.secretSealed, expiresAt: Infinity }, ...previous].map(
+      ({ sealed, expiresAt }) => ({
+        secret: openSecret(sealing, workspaceId, endpoint.id, sealed),
+        expiresAt,
+      }),
+    );
+  };
+
+  return (workspaceId, endpoint, nowMs) => {
+    const known = opened.get(endpoint) ?? open(workspaceId, endpoint, nowMs);
+    opened.set(endpoint, known);
+    return known.filter(({ expiresAt }) => expiresAt > nowMs).map(({ secret }) => secret);
+  };
 }

@@ -140,7 +140,11 @@ export class AnswerReader {
     }
     const headers = joined(this.#fields);
     if (KEPT_TOO_SHORT.test(headers['keep-alive'] ?? '')) this.#reusable = false;
-    return { status: this.#status, headers, body: Buffer.concat(this.#chunks), truncated };
+    const body = Buffer.concat(this.#chunks);
+    // An idle connection holds on to nothing.
+    this.#fields = [];
+    this.#chunks = [];
+    return { status: this.#status, headers, body, truncated };
   }
 }
 
