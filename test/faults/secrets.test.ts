@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { createSealing } from '../../core/lib/sealing.ts';
-import { openSecrets, sealSecret } from '../../core/webhooks/secret.ts';
+import { createSecretOpener, sealSecret } from '../../core/webhooks/secret.ts';
 import { startHooks, startReceiver } from '../webhooks/receiver.ts';
 
 /** As it may lie in a file: as text, encoded, and the bytes that base64 in it stands for. */
@@ -103,7 +103,7 @@ test('a sealed secret opens for its own endpoint and workspace, under its own ma
   const sealing = createSealing(Buffer.alloc(32, 1));
   const sealed = sealSecret(sealing, 'workspace', 'whe_1', 'whsec_c2VjcmV0');
   const open = (from = sealing, workspaceId = 'workspace', id = 'whe_1', bytes = sealed): string[] =>
-    openSecrets(from, workspaceId, { id, secretSealed: bytes, previousSecrets: [] }, 0);
+    createSecretOpener(from)(workspaceId, { id, secretSealed: bytes, previousSecrets: [] }, 0);
   expect(open()).toEqual(['whsec_c2VjcmV0']);
   expect(() => open(sealing, 'other')).toThrow();
   expect(() => open(sealing, 'workspace', 'whe_2')).toThrow();
