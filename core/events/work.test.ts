@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../store/open-store.ts';
 import { scopeOf } from '../store/store.ts';
-import { createWorkQueue, type WorkQueue } from './work.ts';
+import { createWorkQueue, type WorkItem, type WorkQueue } from './work.ts';
 
 const scope = scopeOf('00000000-0000-7000-8000-000000000001');
 let cleanUp: (() => unknown)[] = [];
@@ -78,4 +78,39 @@ test('work is not forgotten when the clock is set back while it is stored', asyn
   await put(['one'], () => (clock.now -= 3_600_000));
   await queue.settled();
   expect(performed).toEqual(['one']);
+});
+
+test('a late worker cannot finish or put off what another process has taken over', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-work-'));
+  const opened = openStore(dir, () => 0);
+  cleanUp.push(() => rmSync(dir, { recursive: true }), opened.close);
+  const taken = new Map<string, WorkItem>();
+  const gate = Promise.withResolvers<void>();
+  const queueOf = (owner: string): WorkQueue => {
+    const queue = createWorkQueue({
+      store: opened.store,
+      clock: { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined },
+      log: () => undefined,
+      kind: 'test',
+      owner,
+      concurrency: 10,
+      async perform(item) {
+        taken.set(owner, item);
+        await gate.promise;
+      },
+    });
+    cleanUp.push(queue.stop, gate.resolve);
+    return queue;
+  };
+  const late = queueOf('late');
+  const added = await opened.store.commit([late.add(scope, 'one', 0)]);
+  late.adopt(scope, added.ok ? added.rows[0]! : []);
+  const next = queueOf('next');
+  await next.start();
+  while (!taken.has('next')) await new Promise((resolve) => setImmediate(resolve));
+  const [before, now] = [taken.get('late')!, taken.get('next')!];
+  expect(now.epoch).toBe(before.epoch + 1);
+  expect((await opened.store.commit([late.finish(before)])).ok).toBe(false);
+  expect((await opened.store.commit([late.defer(before, 5)])).ok).toBe(false);
+  expect((await opened.store.commit([next.finish(now)])).ok).toBe(true);
 });

@@ -1,0 +1,85 @@
+// The same hostile targets at the public doors (fault matrix 30): registering or moving a webhook there is refused in words, and a
+// name that comes to point there after its registration is refused at every attempt. The canary hears nothing.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Json } from '../app.ts';
+import { startCanary, type Listener } from './canary.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
+import { HOSTILE_ADDRESSES, HOSTILE_URLS } from './ssrf-targets.ts';
+
+/** What every name leads to. */
+let answers: string[] = ['1.1.1.1'];
+let hooks: Hooks;
+let canary: Listener;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  canary = await startCanary();
+  receiver = startReceiver();
+  hooks = await startHooks({
+    flags: { egressAllow: '' },
+    resolve: async () => answers.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+  });
+});
+afterAll(async () => {
+  expect([canary.connections, receiver.received.length]).toEqual([[], 0]);
+  await hooks.app.stop();
+  await canary.stop();
+  await receiver.stop();
+});
+
+const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
+const post = (url: string) => hooks.call('POST', '/api/v1/webhooks', { url, events: ['issue.created'] });
+
+test('registering and moving a webhook to any of them is refused, and says at which field', async () => {
+  const from = await hooks.app.lastSequence();
+  const { json: endpoint } = await post('https://hooks.example/');
+  answers = ['127.0.0.1'];
+  const targets = [
+    ...HOSTILE_URLS.map((url) => url.replace('PORT', String(canary.port))),
+    ...HOSTILE_ADDRESSES.map((address) => `https://${bracketed(address)}:${canary.port}/`),
+  ];
+  expect(targets.length).toBeGreaterThanOrEqual(120);
+  for (const url of targets) {
+    const moved = await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { url });
+    for (const { status, json } of [await post(url), moved]) {
+      // U+0000 is in no body that is read.
+      const unread = url.includes('\0');
+      expect([url, status]).toEqual([url, unread ? 400 : 422]);
+      if (!unread) expect([url, json.error.details[0].path]).toEqual([url, 'url']);
+      expect(json.error.message.length).toBeGreaterThan(15);
+    }
+  }
+  expect(await hooks.app.eventTypes(from)).toEqual(['webhook.created']);
+  await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
+});
+
+test('a name that comes to point into any of these networks is refused at each attempt', async () => {
+  answers = ['1.1.1.1'];
+  const { json: endpoint } = await post(`https://hooks.example:${canary.port}/`);
+  for (const address of HOSTILE_ADDRESSES) {
+    // Alone, and hidden behind a good one.
+    answers = HOSTILE_ADDRESSES.indexOf(address) % 2 === 0 ? [address] : ['1.1.1.1', address];
+    const { json: ping } = await hooks.call('POST', `/api/v1/webhooks/${endpoint.id}/ping`);
+    await hooks.app.settled();
+    const shown: Json = await hooks.delivery(ping.id);
+    const [attempt] = shown.attemptList;
+    expect([address, attempt.statusCode, attempt.error]).toEqual([
+      address,
+      null,
+      expect.stringMatching(/^hooks\.example leads to /),
+    ]);
+    // What internal DNS says is not for the reader of the delivery log.
+    expect(JSON.stringify(attempt)).not.toContain(`"${address}"`);
+    await hooks.call('POST', `/api/v1/deliveries/${ping.id}/cancel`);
+  }
+}, 30_000);
+
+test('our own port is refused although the operator opened the network it is in', async () => {
+  const local = await startHooks();
+  const own = new URL(local.app.url);
+  for (const url of [own.href, `http://localhost:${own.port}/`, `http://127.0.0.2:${own.port}/`]) {
+    const { status, json } = await local.call('POST', '/api/v1/webhooks', { url, events: ['issue.created'] });
+    expect([url, status, json.error?.details[0].path]).toEqual([url, 422, 'url']);
+  }
+  await local.app.stop();
+});
