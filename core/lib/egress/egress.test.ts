@@ -247,6 +247,36 @@ test('a name server that never answers costs the connect time', async () => {
   expect(error.message).toContain('DNS');
 });
 
+test('a request ends while its host is looked up when it is cancelled or its total time is over', async () => {
+  const timers = manualTimers();
+  const controller = new AbortController();
+  for (const [end, code] of [
+    [() => timers.fire(15_000), 'timeout'],
+    [() => controller.abort(), 'aborted'],
+  ] as const) {
+    const resolve = (): Promise<never> => {
+      setImmediate(end);
+      return new Promise(() => {});
+    };
+    const egress = build({ startTimer: timers.startTimer, resolve });
+    const error = await fail(egress.send(ask('http://slow.example/', { signal: controller.signal })));
+    expect([error.code, error.sent]).toEqual([code, false]);
+  }
+});
+
+test('a socket that is ended when it turns out to lead elsewhere carries not a byte', async () => {
+  const server = await serve(OK);
+  const connect = (address: string, port: number): net.Socket => {
+    const socket = net.connect({ host: address, port });
+    socket.once('connect', () => socket.destroy(new Error('elsewhere')));
+    return socket;
+  };
+  const error = await fail(build({ connect }).send(ask(server.url)));
+  expect([error.code, error.sent]).toEqual(['connect', false]);
+  while (server.counts.closed === 0) await new Promise(setImmediate);
+  expect(server.requests).toEqual([]);
+});
+
 test('a cancelled request ends at once, also before it began', async () => {
   const controller = new AbortController();
   const server = await serve(() => controller.abort());

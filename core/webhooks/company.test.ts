@@ -1,0 +1,21 @@
+// Finished attempts share a commit with those about to finish, and never wait for a receiver that hangs.
+import { expect, test } from 'bun:test';
+import { createCompany } from './company.ts';
+
+test('company is expected while another attempt is young and open, whatever came before or after it', () => {
+  let now = 0;
+  const company = createCompany(() => now);
+  expect(company.isExpected()).toBe(false);
+  const leaveHanging = company.join();
+  expect(company.isExpected()).toBe(true);
+  now = 21;
+  expect(company.isExpected()).toBe(false);
+  const leaveFirst = company.join();
+  const leaveSecond = company.join();
+  leaveFirst();
+  expect(company.isExpected()).toBe(true);
+  leaveSecond();
+  expect(company.isExpected()).toBe(false);
+  leaveHanging();
+  expect(company.isExpected()).toBe(false);
+});
