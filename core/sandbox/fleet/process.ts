@@ -3,6 +3,7 @@
  * something and when it is gone. Decides nothing.
  */
 import { readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Socket, Subprocess } from 'bun';
 import { capMemory } from '../jail/core-side.ts';
@@ -78,12 +79,14 @@ export class SidecarProcess {
   #spawn(): Child | undefined {
     const { programs } = this.#options;
     try {
-      return Bun.spawn(commandFor(this.#options), {
+      const child = Bun.spawn(commandFor(this.#options), {
         // The fourth entry is the inherited descriptor 3.
         stdio: [new Blob([programs.sidecar]), 'ignore', 'pipe', 'socket-fd'],
         env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
         onExit: (_child, code, signal) => void this.#exited(code, signal === null ? null : String(signal)),
       });
+      setPriority(child.pid, 10);
+      return child;
     } catch (error) {
       this.killReason = String(error);
       void this.#exited(null, null);
