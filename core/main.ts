@@ -88,7 +88,7 @@ remote(
   (await import('./commands/plugin/run-schedule.ts')).runSchedule(name, schedule, options),
 );
 
-addWebhooks(program, remote);
+const listenCommand = addWebhooks(program, remote);
 
 program
   .command('version')
@@ -98,9 +98,9 @@ program
     printResult({ version, bun: Bun.version }, options, () => version),
   );
 
-// `serve` has its own way to stop; everything else can be run again.
+// These have their own way to stop; everything else can be run again.
 program.hook('preAction', (_, command) => {
-  if (command !== serveCommand)
+  if (command !== serveCommand && command !== listenCommand)
     process.once('SIGINT', () => fail(new CommandError('Interrupted.', exitCodes.interrupted), asJson));
 });
 

@@ -74,7 +74,7 @@ export async function serveTatami(args: readonly string[], end: RegExp = /\n$/):
   };
 }
 
-function collect(stream: ReadableStream<Uint8Array>) {
+export function collect(stream: ReadableStream<Uint8Array>) {
   let text = '';
   let over = false;
   let changed = Promise.withResolvers<void>();

@@ -3,16 +3,35 @@ import { Option, type Command } from 'commander';
 import type { RemoteOptions } from '../remote.ts';
 import type { CreateOptions } from './create.ts';
 import type { DeliveriesOptions } from './deliveries.ts';
+import type { ListenOptions } from './listen.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { TriggerOptions } from './trigger.ts';
 
-/** @param remote adds what every command that talks to a server takes */
-export function addWebhooks(program: Command, remote: (command: Command) => Command): void {
+/**
+ * Answers the command that has its own way to be interrupted.
+ * @param remote adds what every command that talks to a server takes
+ */
+export function addWebhooks(program: Command, remote: (command: Command) => Command): Command {
   const webhooks = program
     .command('webhooks')
     .description('register webhooks, try them, and see what was sent');
   addEndpoints(webhooks, remote);
   addDeliveries(webhooks, remote);
+  return addListen(webhooks, remote);
+}
+
+function addListen(webhooks: Command, remote: (command: Command) => Command): Command {
+  return remote(
+    webhooks
+      .command('listen')
+      .description('forward events to a program on this machine as they happen, signed as deliveries are'),
+  )
+    .requiredOption('--forward-to <url>', 'address of the program')
+    .option('--events <types>', 'comma-separated: issue.created, issue.*, or *', '*')
+    .option('--after <sequence>', 'begin with what happened after this event of the log')
+    .option('--secret <secret>', 'sign with this secret; by default with one that is kept for the workspace')
+    .option('--write-env <file>', 'set TATAMI_WEBHOOK_SECRET in this file')
+    .action(async (options: ListenOptions) => (await import('./listen.ts')).listen(options));
 }
 
 function addEndpoints(webhooks: Command, remote: (command: Command) => Command): void {

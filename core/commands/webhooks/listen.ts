@@ -1,0 +1,121 @@
+// `tatami webhooks listen`: forwards events to an address of this machine as they happen, signed as real deliveries are. It dials
+// out to the server's stream, so it needs no tunnel and leaves nothing behind; any number of them run side by side.
+import { streamEvents, type StreamedEvent } from '../../../sdk/client/stream.ts';
+import { readRemote } from '../../config.ts';
+import type { EventEnvelope } from '../../events/event.ts';
+import { payloadOfEvent } from '../../webhooks/payload.ts';
+import { wholeNumber } from '../flags.ts';
+import { exitCodes, say } from '../output.ts';
+import { connect } from '../remote.ts';
+import { patterns } from './create.ts';
+import { outcome } from './delivery.ts';
+import { createForwarder, type Forwarded } from './local/forward.ts';
+import { checkSecret, localSecret, writeEnv, type SecretOptions } from './local/secret.ts';
+
+export interface ListenOptions extends SecretOptions {
+  forwardTo: string;
+  events: string;
+  after?: string;
+  writeEnv?: string;
+}
+
+export async function listen(options: ListenOptions): Promise<void> {
+  checkSecret(options);
+  const after =
+    options.after === undefined
+      ? undefined
+      : wholeNumber('--after', options.after, 0, Number.MAX_SAFE_INTEGER);
+  const stopped = stopSignal();
+  const secret = await localSecret(connect(options), options);
+  const forwarder = await createForwarder('--forward-to', options.forwardTo, secret);
+  const { server, token } = readRemote(options);
+  const counts = { forwarded: 0, failed: 0 };
+  let readUpTo: number | null = null;
+  let isReady = false;
+
+  const ready = (): void => {
+    if (isReady) return say('Connected again; nothing was missed.');
+    isReady = true;
+    if (options.writeEnv !== undefined) writeEnv(options.writeEnv, secret);
+    print(options, { ready: true, forwardTo: options.forwardTo, secret }, () => readyLine(options, secret));
+  };
+
+  const stream = streamEvents({
+    server,
+    token: token!,
+    types: patterns(options.events),
+    ...(after === undefined ? {} : { after }),
+    samples: true,
+    signal: stopped,
+    onOpen: ready,
+    onWait: (waitMs, { message }) =>
+      say(`${message} Connecting again in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
+  });
+  for await (const event of stream) {
+    const forwarded = await forwarder.forward(messageOf(event, server), stopped);
+    if (forwarded === null) break;
+    const { worked, ...shown } = forwarded;
+    counts.forwarded++;
+    if (!worked) counts.failed++;
+    readUpTo = event.sequence ?? readUpTo;
+    print(options, { ...shown, sequence: event.sequence }, () => line(forwarded, event, options));
+  }
+  forwarder.close();
+  say(
+    `Stopped: ${counts.forwarded} forwarded, ${counts.failed} of them failed.${readUpTo === null ? '' : ` Go on there with --after ${readUpTo}.`}`,
+  );
+}
+
+/** The first Ctrl-C or SIGTERM ends the command in its own time. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  process.once('SIGINT', () => {
+    process.exitCode = exitCodes.interrupted;
+    stop.abort();
+  });
+  process.once('SIGTERM', () => stop.abort());
+  return stop.signal;
+}
+
+function messageOf({ type, payload }: StreamedEvent, server: string) {
+  const event = JSON.parse(payload) as EventEnvelope;
+  return { eventId: event.id, type, payload: payloadOfEvent(event, server) };
+}
+
+function print(options: ListenOptions, value: object, text: () => string): void {
+  process.stdout.write(`${options.json ? JSON.stringify(value) : text()}\n`);
+}
+
+function readyLine(options: ListenOptions, secret: string): string {
+  const kept =
+    options.secret !== undefined
+      ? 'as given'
+      : options.writeEnv === undefined
+        ? 'the same every time; --write-env .env.local to save it'
+        : `the same every time; saved in ${options.writeEnv}`;
+  return `Ready. Signing secret ${secret} (${kept})`;
+}
+
+/** `14:02:11  issue.created  evt_…  → 200  31 ms`, and after a failure the command that repeats it. */
+function line(forwarded: Forwarded, { type, sequence }: StreamedEvent, options: ListenOptions): string {
+  const time = new Date(forwarded.at).toTimeString().slice(0, 8);
+  const again = forwarded.worked ? '' : `   ${repeatCommand(forwarded, sequence === null, options)}`;
+  return `${time}  ${type}  ${forwarded.eventId}  ${outcome(forwarded)}${again}`;
+}
+
+function repeatCommand(
+  { eventId, eventType, url }: Forwarded,
+  isSample: boolean,
+  options: ListenOptions,
+): string {
+  const words = isSample
+    ? ['trigger', eventType]
+    : ['replay', eventId, '--to', url, ...(options.secret === undefined ? [] : ['--secret', options.secret])];
+  const server = options.server === undefined ? [] : ['--server', options.server];
+  return ['tatami', 'webhooks', ...words, ...server].map(quoted).join(' ');
+}
+
+/** For a shell. */
+function quoted(word: string): string {
+  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
