@@ -10,7 +10,7 @@ import type { Deliverer, Fresh } from './deliver.ts';
 import { newDelivery, queueDeliveriesOps } from './deliveries/rows.ts';
 import type { Lanes } from './lanes.ts';
 import { messageOf } from './payload.ts';
-import type { Subscriber, Subscriptions } from './subscriptions.ts';
+import { isPingOf, type Subscriber, type Subscriptions } from './subscriptions.ts';
 
 /** One batch holds up everything else while it is written: so many deliveries take about ten milliseconds. */
 const deliveriesAtOnce = 1_000;
@@ -75,7 +75,7 @@ async function subscribersTo(
   const { data } = renderEvent(event);
   return subscribers.filter(
     ({ endpoint, wants }) =>
-      // An endpoint hears of what happens from its registration on, but for what happens to itself.
-      event.sequence > endpoint.sinceSequence && event.entityId !== endpoint.id && wants(data),
+      // An endpoint hears of what happens from its registration on. Its ping has been on its way since it was asked for.
+      event.sequence > endpoint.sinceSequence && !isPingOf(endpoint.id, event) && wants(data),
   );
 }

@@ -39,6 +39,11 @@ interface Loaded {
 
 const none: readonly Subscriber[] = [];
 
+/** A ping goes to its endpoint in any case, whatever that subscribes to. */
+export function isPingOf(endpointId: string, event: EventRow): boolean {
+  return event.type === 'webhook.ping' && event.entityId === endpointId;
+}
+
 export function createSubscriptions(options: {
   store: Store;
   log: Log;
@@ -88,8 +93,7 @@ export function createSubscriptions(options: {
       const subscriber = (await of(scope)).byType
         .get(event.type)
         ?.find(({ endpoint }) => endpoint.id === endpointId);
-      // An endpoint is not told of what happens to itself.
-      return event.entityId !== endpointId && (subscriber?.wants(renderEvent(event).data) ?? false);
+      return !isPingOf(endpointId, event) && (subscriber?.wants(renderEvent(event).data) ?? false);
     },
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
     moveAlong(workspaceId, changes) {

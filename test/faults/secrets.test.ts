@@ -51,7 +51,7 @@ test('keys, signing secrets old and new, and the master key lie nowhere in the c
   await call('POST', `/api/v1/webhooks/${id}/ping`);
   await call('POST', `/api/v1/webhooks/${id}/samples`, { type: 'webhook.created' });
   await app.settled();
-  expect(receiver.received.length).toBe(3);
+  expect(receiver.received.length).toBe(6);
   expect(new Set(secrets.values()).size).toBe(5);
 
   const answers = await Promise.all(
