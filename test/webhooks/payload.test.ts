@@ -58,3 +58,23 @@ test('the trace of the request that caused an event goes on in its deliveries', 
   expect(traced.headers.get('traceparent')).toBe(traceparent);
   expect((await delivered(() => hooks.file('Untraced'))).headers.get('traceparent')).toBeNull();
 });
+
+test('a receiver of everything can prove that it got everything: its sequence has no gap', async () => {
+  const from = await hooks.app.lastSequence();
+  const receiver = startReceiver();
+  const endpoint = await hooks.register(receiver.url, { events: ['*'] });
+  const path = `/api/v1/webhooks/${endpoint.id}`;
+  const { id } = await hooks.file('One', { priority: 'low' });
+  await hooks.call('PATCH', `/api/v1/issues/${id}`, { priority: 'high', labels: ['bug'] });
+  await hooks.call('POST', `/api/v1/issues/${id}/comments`, { body: 'A comment' });
+  await hooks.call('PATCH', path, { description: 'told of itself' });
+  await hooks.call('POST', `${path}/rotate`, {});
+  await hooks.call('POST', `${path}/ping`);
+  await hooks.call('POST', '/api/v1/labels', { name: 'last' });
+  await hooks.app.settled();
+  const sequences = receiver.received.map(({ event }) => event.sequence).toSorted((a, b) => a - b);
+  const to = await hooks.app.lastSequence();
+  expect(sequences).toEqual(Array.from({ length: to - from }, (_, n) => from + 1 + n));
+  await hooks.call('DELETE', path);
+  await receiver.stop();
+});
