@@ -3,6 +3,8 @@ import { ApiCallError, errorOf, notTatami } from './error.ts';
 
 export { ApiCallError } from './error.ts';
 export type { CallErrorDetail } from './error.ts';
+export { streamEvents } from './stream.ts';
+export type { StreamedEvent, StreamOptions } from './stream.ts';
 
 export interface ClientOptions {
   /** Base address, such as http://127.0.0.1:4700. */
