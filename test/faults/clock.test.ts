@@ -3,15 +3,11 @@
 import { expect, test } from 'bun:test';
 import { ATTEMPT_OFFSETS_MS } from '../../core/webhooks/schedule.ts';
 import { createClock, type Json, type TestClock } from '../app.ts';
+import { seededRandom } from './server.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
-
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
-}
 
 interface World {
   readonly hooks: Hooks;
@@ -119,7 +115,7 @@ test('what is put off after the clock was set back is not moved with what waited
 
 test('through a day of random jumps every delivery is retried in turn, none stalls or storms, and ids stay unique', async () => {
   const seed = Number(process.env.SEED ?? 20_261_122);
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const world = await begin();
   const { hooks, clock, at } = world;
   const endpoint = await hooks.register(world.receiver.url, { events: ['issue.created'] });

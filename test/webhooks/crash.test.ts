@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClock, startApp, type Json } from '../app.ts';
+import { seededRandom, startServer, type Server } from '../faults/server.ts';
 import { hooksOf, startHooks, startReceiver } from './receiver.ts';
 
 const long = process.env.TATAMI_LONG !== undefined;
@@ -12,44 +13,9 @@ const kills = long ? 50 : 5;
 const eventsPerKill = long ? 200 : 40;
 /** Attempts in flight at one endpoint. */
 const inFlightMax = 8;
-const main = join(import.meta.dir, '../../core/main.ts');
-
-interface Core {
-  readonly url: string;
-  kill(): Promise<void>;
-}
-
-async function startCore(dataDir: string): Promise<Core> {
-  const child = Bun.spawn(
-    [
-      ...[process.execPath, main, 'serve', '--json', '--data-dir', dataDir, '--port', '0'],
-      ...['--egress-allow', '127.0.0.0/8', '--rate-limit', 'off'],
-    ],
-    { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore', env: { PATH: process.env.PATH ?? '' } },
-  );
-  const { value } = await child.stdout.getReader().read();
-  const { url } = JSON.parse(new TextDecoder().decode(value));
-  return {
-    url,
-    async kill() {
-      child.kill('SIGKILL');
-      await child.exited;
-    },
-  };
-}
-
-/** Numbers in [0, 1) that a seed decides. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
 test(`${kills} kills in the middle of deliveries lose none and repeat only what was in flight`, async () => {
   const seed = Number(process.env.SEED ?? 20_261_120);
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-crash-'));
   const receiver = startReceiver();
   const first = await startApp({
@@ -61,7 +27,12 @@ test(`${kills} kills in the middle of deliveries lose none and repeat only what 
   const { apiKey } = first.workspace;
   await first.stop();
 
-  let core = await startCore(dataDir);
+  const start = (): Promise<Server> => startServer(dataDir, { flags: ['--egress-allow', '127.0.0.0/8'] });
+  const end = async ({ child }: Server): Promise<void> => {
+    child.kill('SIGKILL');
+    await child.exited;
+  };
+  let core = await start();
   const call = async (method: string, path: string, body?: object): Promise<Json> => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -75,7 +46,7 @@ test(`${kills} kills in the middle of deliveries lose none and repeat only what 
     receiver.answer = async () => {
       const isLast = receiver.received.length === killAt;
       await allFiled.promise;
-      if (isLast) died.resolve(core.kill());
+      if (isLast) died.resolve(end(core));
       return new Response();
     };
     for (let left = eventsPerKill; left > 0; left -= 100) {
@@ -88,7 +59,7 @@ test(`${kills} kills in the middle of deliveries lose none and repeat only what 
     allFiled.resolve();
     await died.promise;
     receiver.answer = () => new Response();
-    core = await startCore(dataDir);
+    core = await start();
   }
 
   const created: string[] = [];
@@ -100,7 +71,7 @@ test(`${kills} kills in the middle of deliveries lose none and repeat only what 
   }
   const ids = (): string[] => receiver.received.map(({ event }) => event.id);
   while (new Set(ids()).size < created.length) await receiver.arrived(receiver.received.length + 1);
-  await core.kill();
+  await end(core);
   await receiver.stop();
   rmSync(dataDir, { recursive: true });
 

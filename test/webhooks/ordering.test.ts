@@ -2,6 +2,7 @@
 // on the way; what belongs to other issues does not wait.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
+import { seededRandom } from '../faults/server.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
 
 let hooks: Hooks;
@@ -131,8 +132,7 @@ test('410 at the head of a chain ends the whole chain', async () => {
 
 test('a thousand events of twenty issues arrive in order per issue, over failures and a restart', async () => {
   const seed = Number(process.env.SEED ?? 20_261_121);
-  let state = seed;
-  const random = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
+  const random = seededRandom(seed);
   const local = await startHooks();
   await local.register(receiver.url, { events: ['issue.*'], ordering: 'entity' });
   receiver.answer = () => new Response(null, { status: random() < 0.1 ? 503 : 200 });
