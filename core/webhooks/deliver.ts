@@ -11,7 +11,7 @@ import type { Row } from '../store/statement.ts';
 import { backgroundPatienceMs, type CommitOutcome, type Op, type Scope, type Store } from '../store/store.ts';
 import { attempt, type Attempted } from './attempt.ts';
 import { createCompany } from './company.ts';
-import { messageOfDelivery } from './deliveries/message.ts';
+import { createMessages } from './deliveries/message.ts';
 import { freeNextOp, isOrdered } from './deliveries/order.ts';
 import {
   cancelDeliveryOp,
@@ -88,6 +88,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const active = new Set<string>();
   const company = createCompany();
   const openSecrets = createSecretOpener(options.sealing);
+  const messageFor = createMessages(store, options.baseUrl);
   /** Deliveries that hold their place in a lane already, with their endpoint. */
   const placed = new Map<string, string>();
   /** Canceled while they wait in memory. */
@@ -163,7 +164,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   ): Promise<void> => {
     const { scope } = item;
     const endpoint = await subscriptions.enabled(scope, delivery.endpoint_id);
-    const message = endpoint && (known ?? (await messageOfDelivery(store, scope, delivery, options.baseUrl)));
+    const message = endpoint && (known ?? (await messageFor(scope, delivery)));
     if (!endpoint || !message) return void (await cancel(item, queue, delivery));
     const leave = company.join();
     const attempted = await attemptAt(scope, endpoint, delivery, message).finally(leave);

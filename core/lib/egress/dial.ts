@@ -22,7 +22,7 @@ export interface Pool {
 /** Below the idle timeout of common servers (gunicorn 2 s, Node 5 s), so that we rarely write into a connection just closed. */
 const IDLE_TIMEOUT_MS = 1_000;
 /** Many endpoints may share one host; idle connections live for a second only. */
-const IDLE_SOCKETS_PER_ADDRESS_MAX = 64;
+const IDLE_SOCKETS_PER_ADDRESS_MAX = 256;
 
 export function createPool(options: { connect: Connect; extraRoots: readonly string[] }): Pool {
   const secureOptions: tls.ConnectionOptions = {
