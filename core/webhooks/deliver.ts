@@ -31,10 +31,8 @@ import { nextAttempt, parseRetryAfterMs } from './schedule.ts';
 import { createSecretOpener } from './secret.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-/** Payloads kept for first attempts, in characters; what finds no room is read from the log again. */
-const freshCharactersMax = 16 * 1024 * 1024;
-/** What a kept one costs beside its payload, roughly. */
-const freshOverhead = 1_500;
+/** Deliveries remembered for their first attempts; what finds no room is read again. */
+const freshMax = 20_000;
 const fillAgainMs = 1_000;
 /** Attempts under way get this long when the process is asked to stop. */
 const stopGraceMs = 5_000;
@@ -81,14 +79,11 @@ export interface Deliverer {
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { store, clock, lanes, healths, subscriptions } = options;
-  const fresh = new LRUCache<string, Fresh>({
-    maxSize: freshCharactersMax,
-    sizeCalculation: ({ message }) => message.payload.length + freshOverhead,
-  });
+  const fresh = new LRUCache<string, DeliveryRow>({ max: freshMax });
   const active = new Set<string>();
   const company = createCompany();
   const openSecrets = createSecretOpener(options.sealing);
-  const messageFor = createMessages(store, options.baseUrl);
+  const messages = createMessages(store, options.baseUrl);
   /** Deliveries that hold their place in a lane already, with their endpoint. */
   const placed = new Map<string, string>();
   /** Canceled while they wait in memory. */
@@ -156,15 +151,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       message,
     );
 
-  const deliver = async (
-    item: WorkItem,
-    queue: WorkQueue,
-    delivery: DeliveryRow,
-    known: Message | undefined,
-  ): Promise<void> => {
+  const deliver = async (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<void> => {
     const { scope } = item;
     const endpoint = await subscriptions.enabled(scope, delivery.endpoint_id);
-    const message = endpoint && (known ?? (await messageFor(scope, delivery)));
+    const message = endpoint && (await messages.of(scope, delivery));
     if (!endpoint || !message) return void (await cancel(item, queue, delivery));
     const leave = company.join();
     const attempted = await attemptAt(scope, endpoint, delivery, message).finally(leave);
@@ -231,12 +221,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   };
 
   /** From here on the delivery holds a place in its lane, which it gives up at the end. */
-  const performPlaced = async (
-    item: WorkItem,
-    queue: WorkQueue,
-    delivery: DeliveryRow,
-    message: Message | undefined,
-  ): Promise<void> => {
+  const performPlaced = async (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<void> => {
     const { scope } = item;
     const endpointId = delivery.endpoint_id;
     if (!(await subscriptions.enabled(scope, endpointId))) return void (await cancel(item, queue, delivery));
@@ -244,7 +229,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     if (!(await lanes.enter(endpointId))) return;
     active.add(item.id);
     try {
-      if (!canceled.has(item.id)) await deliver(item, queue, delivery, message);
+      if (!canceled.has(item.id)) await deliver(item, queue, delivery);
     } finally {
       active.delete(item.id);
       lanes.leave(endpointId);
@@ -259,7 +244,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       let endpointId = placed.get(id);
       placed.delete(id);
       try {
-        const delivery = remembered?.delivery ?? (await store.readOne(scope, findDelivery, { id }));
+        const delivery = remembered ?? (await store.readOne(scope, findDelivery, { id }));
         if (!delivery) return void (await store.commit([queue.finish(item)]));
         if (endpointId === undefined && !lanes.hold(delivery.endpoint_id)) {
           await store.commit([queue.defer(item, neverMs)]);
@@ -267,7 +252,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
           return await fillLane(scope, delivery.endpoint_id, queue);
         }
         endpointId = delivery.endpoint_id;
-        await performPlaced(item, queue, delivery, remembered?.message);
+        await performPlaced(item, queue, delivery);
       } finally {
         canceled.delete(id);
         if (endpointId !== undefined) {
@@ -279,10 +264,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     adopt(scope, added, rows, queue) {
       const known = new Map(added.map((one) => [one.delivery.id, one]));
       const isPlaced = new Set(rows.map(({ id }) => String(id)));
-      for (const one of added)
+      for (const { delivery, message } of added) {
+        const soon = isPlaced.has(delivery.id);
+        messages.remember(scope, message, soon);
         // What is held back comes after all that is remembered already, and must not push that out.
-        if (isPlaced.has(one.delivery.id) || fresh.calculatedSize < freshCharactersMax / 2)
-          fresh.set(one.delivery.id, one);
+        if (soon || fresh.size < freshMax / 2) fresh.set(delivery.id, delivery);
+      }
       place(scope, (id) => known.get(id)!.delivery.endpoint_id, rows, queue);
     },
     noteHeldBack(scope, endpointId, queue) {

@@ -2,6 +2,7 @@
  * Makes sure that what we send is one request and no more: header names and values are checked (RFC 9110 §5.5), and the
  * headers that frame or route a message belong to this door alone, as a caller's own could smuggle a second request.
  */
+import { LRUCache } from 'lru-cache';
 import { EgressError } from './error.ts';
 import type { Target } from './target.ts';
 
@@ -51,14 +52,26 @@ export function requestBytes(request: {
   return bytes;
 }
 
+/** Names that have passed, in lower case: callers send the same few. */
+const passed = new LRUCache<string, string>({ max: 200 });
+
+/** @throws EgressError bad_request */
+function checkedName(name: string): string {
+  const known = passed.get(name);
+  if (known !== undefined) return known;
+  const key = name.toLowerCase();
+  if (!TOKEN.test(name)) throw bad(`${JSON.stringify(name)} is no header name`);
+  if (OURS.has(key)) throw bad(`header ${key} is set by the sender and cannot be chosen`);
+  passed.set(name, key);
+  return key;
+}
+
 function checkedHeaders(asked: Record<string, string>): string {
   const seen = new Set<string>();
   let lines = '';
   for (const [name, value] of Object.entries(asked)) {
-    const key = name.toLowerCase();
-    if (!TOKEN.test(name)) throw bad(`${JSON.stringify(name)} is no header name`);
+    const key = checkedName(name);
     if (!FIELD_VALUE.test(value)) throw bad(`header ${key} holds line breaks or non-ASCII characters`);
-    if (OURS.has(key)) throw bad(`header ${key} is set by the sender and cannot be chosen`);
     if (seen.has(key)) throw bad(`header ${key} is given twice`);
     seen.add(key);
     lines += `${name}: ${value}\r\n`;

@@ -21,24 +21,35 @@ export async function messageOfDelivery(
     : { eventId: delivery.event_id, type: delivery.event_type, traceparent: null, payload };
 }
 
-/** Payloads remembered, in characters. */
-const rememberedMax = 4 * 1024 * 1024;
+/** Payloads remembered, in characters, and what one costs beside its payload, roughly. */
+const rememberedMax = 16 * 1024 * 1024;
+const overhead = 500;
 
-/**
- * `messageOfDelivery` for many deliveries: endpoints take their turns at the same events, which never change, so the latest are
- * remembered.
- */
-export function createMessages(store: Store, baseUrl: string) {
+export interface Messages {
+  of(scope: Scope, delivery: DeliveryRow): Promise<Message | undefined>;
+  /** @param soon whether it is about to be sent: what comes later must not push that out */
+  remember(scope: Scope, message: Message, soon: boolean): void;
+}
+
+/** Endpoints take their turns at the same events, which never change: the latest are remembered. */
+export function createMessages(store: Store, baseUrl: string): Messages {
   const remembered = new LRUCache<string, Message>({
     maxSize: rememberedMax,
-    sizeCalculation: ({ payload }) => payload.length + 1,
+    sizeCalculation: ({ payload }) => payload.length + overhead,
   });
-  return async (scope: Scope, delivery: DeliveryRow): Promise<Message | undefined> => {
-    const key = `${scope.workspaceId} ${delivery.event_id}`;
-    const known = remembered.get(key);
-    if (known) return known;
-    const message = await messageOfDelivery(store, scope, delivery, baseUrl);
-    if (message) remembered.set(key, message);
-    return message;
+  const keyOf = ({ workspaceId }: Scope, eventId: string): string => `${workspaceId} ${eventId}`;
+  return {
+    async of(scope, delivery) {
+      const key = keyOf(scope, delivery.event_id);
+      const known = remembered.get(key);
+      if (known) return known;
+      const message = await messageOfDelivery(store, scope, delivery, baseUrl);
+      if (message) remembered.set(key, message);
+      return message;
+    },
+    remember(scope, message, soon) {
+      if (soon || remembered.calculatedSize < rememberedMax / 2)
+        remembered.set(keyOf(scope, message.eventId), message);
+    },
   };
 }
