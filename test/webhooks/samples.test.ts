@@ -108,6 +108,7 @@ test('fields can be set, as far as the type allows', async () => {
     [{ type: 'issue.created', data: { priority: 'huge' } }, 'data.priority', 'invalid_enum'],
     [{ type: 'issue.created', data: { colour: 'red' } }, 'data.colour', 'unknown_field'],
     [{ type: 'issue.exploded' }, 'type', 'invalid_enum'],
+    [{ type: 'issue.created', data: { description: 'x'.repeat(262_000) } }, 'data', 'too_long'],
     [{}, 'type', 'required'],
   ] as const) {
     const { status, json } = await sample(body);

@@ -97,7 +97,12 @@ export function createStreams({ store, clock, log }: { store: Store; clock: Cloc
   };
 
   store.onEvents((workspaceIds) => {
-    for (const id of workspaceIds) void rooms.get(id)?.hub.then((hub) => hub.wake());
+    for (const id of workspaceIds)
+      // A hub that could not be made is told to whoever opens a stream.
+      rooms.get(id)?.hub.then(
+        (hub) => hub.wake(),
+        () => undefined,
+      );
   });
 
   return {

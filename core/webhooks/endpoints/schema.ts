@@ -22,7 +22,7 @@ const events = Type.Array(
 const description = Type.String({ maxLength: 500 });
 const ordering = Type.Enum(['none', 'entity'], {
   description:
-    'With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it.',
+    'With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on.',
 });
 const payloadVersion = Type.Enum([...payloadVersions], {
   description: 'The shape of the payload. It stays until this is changed, whatever newer shapes come.',

@@ -11,6 +11,7 @@ import { compileCheck } from '../../http/validate.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
 import { endpointKind } from '../endpoints/schema.ts';
+import { payloadBytesMax } from '../payload.ts';
 import { sampleOf } from './sample-of.ts';
 import type { SampleCreate } from './schema.ts';
 
@@ -76,7 +77,10 @@ export async function deliverSample(
 ): Promise<ChangeSet> {
   const endpoint = await getEntity(ctx, endpointKind, endpointId);
   const event = samples.make(ctx, input);
-  const message = { eventId: event.id, type: event.type, payload: JSON.stringify(event) };
+  const payload = JSON.stringify(event);
+  if (Buffer.byteLength(payload) > payloadBytesMax)
+    throw invalidField('data', 'too_long', `A sample may have ${payloadBytesMax} bytes.`);
+  const message = { eventId: event.id, type: event.type, payload };
   return makeSampleDelivery(ctx, endpoint, message, work);
 }
 
