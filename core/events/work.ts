@@ -152,6 +152,8 @@ export function createWorkQueue(options: {
   };
 
   const hold = (item: WorkItem): void => {
+    // What is leased to a process that ends is the next one's.
+    if (stopped) return;
     held.add(item.id);
     waiting.push(item);
   };
@@ -306,7 +308,7 @@ export function createWorkQueue(options: {
         })
         .finally(() => {
           claiming = null;
-          if (again && held.size < heldMax) queue.wake();
+          if (again && !stopped && held.size < heldMax) queue.wake();
           else notify();
         });
     },
