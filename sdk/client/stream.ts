@@ -18,7 +18,7 @@ export interface StreamOptions {
   /** Ends the stream, without an error. */
   readonly signal?: AbortSignal;
   sleep?(ms: number): Promise<void>;
-  /** Connected, for the first time or again. */
+  /** Connected, for the first time or again: what happens from now on is read. */
   onOpen?(): void;
   /** Told before each wait, so that a person knows why nothing comes. */
   onWait?(waitMs: number, reason: ApiCallError): void;
@@ -45,20 +45,19 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Stre
   for (let failures = 0; !isOver(signal); failures++) {
     let reason: ApiCallError;
     try {
+      let isFirst = true;
       for await (const message of connection(options, position)) {
-        if (message === 'open') {
+        if (message.data !== null) failures = 0;
+        const sequence = message.id === null ? null : Number(message.id);
+        const isKnown = sequence !== null && position !== null && sequence <= position;
+        position = sequence ?? position;
+        // Not before the server has said where the stream stands: from here on nothing is missed.
+        if (isFirst) {
+          isFirst = false;
           opened = true;
           onOpen?.();
-          continue;
         }
-        failures = 0;
-        const sequence = message.id === null ? null : Number(message.id);
-        if (sequence !== null) {
-          const isKnown = position !== null && sequence <= position;
-          position = sequence;
-          if (isKnown) continue;
-        }
-        if (message.data !== null) yield { sequence, type: message.event, payload: message.data };
+        if (message.data !== null && !isKnown) yield { sequence, type: message.event, payload: message.data };
       }
       reason = new ApiCallError(0, { code: 'unreachable', message: 'The stream ended.' });
     } catch (error) {
@@ -86,14 +85,13 @@ function isPassing({ status }: ApiCallError, opened: boolean): boolean {
 async function* connection(
   options: StreamOptions,
   position: number | null,
-): AsyncGenerator<'open' | SseMessage, void, void> {
+): AsyncGenerator<SseMessage, void, void> {
   const ended = new AbortController();
   const stop = (): void => ended.abort();
   options.signal?.addEventListener('abort', stop);
   let silence = setTimeout(stop, silenceMsMax);
   try {
     const response = await open(options, position, ended.signal);
-    yield 'open';
     const parser = createSseParser();
     const decoder = new TextDecoder();
     const reader = response.body!.getReader();

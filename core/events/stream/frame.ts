@@ -23,8 +23,13 @@ export function placeFrame(sequence: number): string {
   return `id: ${sequence}\n\n`;
 }
 
-/** The first lines: what is sent reaches readers behind proxies that wait for some. */
-export const openingFrame = 'retry: 2000\n: events follow\n\n';
+/**
+ * The first lines: what is sent reaches readers behind proxies that wait for some. They tell the reader its place, so that one
+ * who is cut off before its first event comes back to where it began, and not to a later now.
+ */
+export function openingFrame(sequence: number): string {
+  return `retry: 2000\n: events follow\n${placeFrame(sequence)}`;
+}
 export const heartbeatFrame = ':\n\n';
 
 function body(event: EventEnvelope): string {

@@ -176,7 +176,7 @@ export function createStreams({ store, clock, log }: { store: Store; clock: Cloc
       const next = async (): Promise<string> => {
         if (!opened) {
           opened = true;
-          return openingFrame;
+          return openingFrame(position);
         }
         for (let isDue = false; !ended;) {
           if (!(await reader.isAdmitted())) break;
