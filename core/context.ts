@@ -1,6 +1,7 @@
 // What an operation is given. Everything that varies between callers, tests and processes is in here: who asks, in
 // which workspace, at what time, with which ids, and what a plugin run has staged so far.
 import type { Staging } from './changes/staging.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import type { Sealing } from './lib/sealing.ts';
@@ -74,6 +75,7 @@ export interface Services {
   readonly ids: Ids;
   readonly sealing: Sealing;
   readonly log: Log;
+  readonly ledger: Ledger;
   readonly baseUrl: string;
   nowMs(): number;
 }

@@ -17,6 +17,7 @@ import { createRateLimiter } from './http/rate-limit.ts';
 import { createAuthenticate } from './identity/api-keys/authenticate.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
 import { createEgress, resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
+import { createLedger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createSealing } from './lib/sealing.ts';
@@ -94,6 +95,7 @@ export async function serve({
       ids: createIds(nowMs),
       sealing: createSealing(opened.dataDir.masterKey),
       log,
+      ledger: createLedger(clock.monotonicMs),
       baseUrl: config.baseUrl ?? url,
       nowMs,
     };

@@ -7,12 +7,14 @@ declare const scopeBrand: unique symbol;
 /** The right to read and write one workspace; made where a request's principal is established, and nowhere else. */
 export interface Scope {
   readonly workspaceId: string;
+  /** Whom the ledger charges for what is read and written: `key_…`, `plg_…`, `whe_…`; null is the workspace itself. */
+  readonly payer: string | null;
   readonly [scopeBrand]: true;
 }
 
 /** @param workspaceId taken from an authenticated principal or from the work row being served. */
-export function scopeOf(workspaceId: string): Scope {
-  return { workspaceId } as Scope;
+export function scopeOf(workspaceId: string, payer: string | null = null): Scope {
+  return { workspaceId, payer } as Scope;
 }
 
 /** One write of a batch. `expectRows: 1` is a compare-and-set: any other count undoes the whole batch. */

@@ -56,7 +56,7 @@ export function createAuthenticate(options: {
     const expiresAt = row.expires_at ?? Infinity;
     if (nowMs() >= expiresAt) return null;
     const principal: Principal = {
-      scope: scopeOf(row.workspace_id),
+      scope: scopeOf(row.workspace_id, row.id),
       actor: { kind: 'api_key', id: row.id, name: row.name, memberId: row.member_id },
       scopes: expandScopes(JSON.parse(row.scopes_json) as string[]),
       tokenId: row.id,

@@ -1,0 +1,82 @@
+// The ledger: what each caller costs, charged where the cost arises. A payer is a token, a plugin's install or a webhook's
+// endpoint, known by its id; what no payer asked for is the workspace's own. Amounts of the last hour are kept in memory.
+import { LRUCache } from 'lru-cache';
+
+/**
+ * `cpuMs`: processor time of the core, in milliseconds; `sandboxMs`: that of plugins in their sidecars; `bytesIn` and
+ * `bytesOut`: bodies received and sent; `queueMs`: time spent waiting for a turn; the others count.
+ */
+export const quantities = [
+  'cpuMs',
+  'sandboxMs',
+  'bytesIn',
+  'bytesOut',
+  'queueMs',
+  'requests',
+  'runs',
+  'deliveries',
+] as const;
+export type Quantity = (typeof quantities)[number];
+export type Amounts = Readonly<Record<Quantity, number>>;
+
+/** Who pays: every `Scope` of the store names a payer. */
+export interface Payer {
+  readonly workspaceId: string;
+  /** `key_…`, `plg_…` or `whe_…`; null where the workspace as a whole is meant. */
+  readonly payer: string | null;
+}
+
+export interface Ledger {
+  charge(payer: Payer, quantity: Quantity, amount: number): void;
+  /** What a workspace used in the last hour, by payer; null is the workspace's own. */
+  usageOf(workspaceId: string): ReadonlyMap<string | null, Amounts>;
+}
+
+const slotMs = 300_000;
+/** The slot being filled and those before it make up the hour. */
+const slotsKept = 12;
+/** Above this many, payers that cost nothing lately are forgotten first. */
+const payersMax = 20_000;
+
+interface Account {
+  readonly workspaceId: string;
+  readonly payer: string | null;
+  /** Of slot `n` at `n % slotsKept`. */
+  readonly slots: { at: number; amounts: Record<Quantity, number> }[];
+}
+
+const nothing = (): Record<Quantity, number> =>
+  Object.fromEntries(quantities.map((quantity) => [quantity, 0])) as Record<Quantity, number>;
+
+/** @param monotonicMs a clock that is never set */
+export function createLedger(monotonicMs: () => number): Ledger {
+  const accounts = new LRUCache<string, Account>({ max: payersMax });
+
+  return {
+    charge({ workspaceId, payer }, quantity, amount) {
+      const at = Math.floor(monotonicMs() / slotMs);
+      const key = `${workspaceId} ${payer ?? ''}`;
+      let account = accounts.get(key);
+      if (!account) {
+        account = { workspaceId, payer, slots: [] };
+        accounts.set(key, account);
+      }
+      const slot = account.slots[at % slotsKept];
+      if (slot?.at === at) slot.amounts[quantity] += amount;
+      else account.slots[at % slotsKept] = { at, amounts: { ...nothing(), [quantity]: amount } };
+    },
+    usageOf(workspaceId) {
+      const since = Math.floor(monotonicMs() / slotMs) - slotsKept;
+      const usage = new Map<string | null, Amounts>();
+      for (const account of accounts.values()) {
+        if (account.workspaceId !== workspaceId) continue;
+        const sum = nothing();
+        for (const slot of account.slots)
+          if (slot && slot.at > since)
+            for (const quantity of quantities) sum[quantity] += slot.amounts[quantity];
+        usage.set(account.payer, sum);
+      }
+      return usage;
+    },
+  };
+}
