@@ -22,6 +22,9 @@ export interface TestClock extends Clock {
   jump(ms: number): void;
 }
 
+/** Begins at the machine's time: for what shares data or signatures with a process that reads the machine's own clock. */
+export const createSystemClock = (): TestClock => createClock(Date.now());
+
 export function createClock(startMs: number = testStart): TestClock {
   let now = startMs;
   let offset = 0;
@@ -94,10 +97,12 @@ export interface TestApp extends Tatami {
   restart(): Promise<TestApp>;
 }
 
-export interface TestAppOptions {
+/** Who brings a directory says by whose clock: another process may have written there, or may come to read. */
+export type TestAppOptions = AppOptions &
+  ({ clock?: TestClock; dataDir?: never } | { clock: TestClock; dataDir: string });
+
+interface AppOptions {
   readonly flags?: Flags;
-  readonly clock?: TestClock;
-  readonly dataDir?: string;
   /** DNS of webhook receivers. */
   readonly resolve?: Resolve;
   /** Chance, for the jitter of retries. */

@@ -1,7 +1,7 @@
 // `tatami init`: one workspace with a key, and never a second one by accident.
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
-import { startApp } from '../app.ts';
+import { createSystemClock, startApp } from '../app.ts';
 import { tatami, temporary } from './tatami.ts';
 
 test('init makes a workspace with a key for everything and auto-triage; again only with --add', async () => {
@@ -23,7 +23,7 @@ test('init makes a workspace with a key for everything and auto-triage; again on
   expect(added.code).toBe(0);
   expect(added.json.workspaceId).not.toBe(first.json.workspaceId);
 
-  const app = await startApp({ dataDir }, first.json);
+  const app = await startApp({ dataDir, clock: createSystemClock() }, first.json);
   try {
     const plugins = await app.call('GET', '/api/v1/plugins');
     expect(plugins.json.data.map((plugin: { pluginId: string }) => plugin.pluginId)).toEqual(['auto-triage']);

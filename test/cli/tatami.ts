@@ -14,11 +14,14 @@ export interface Ended {
   readonly json: Json;
 }
 
-/** Nothing of the machine's own settings gets in. */
+/** Where programs and files are, and the clock: a fake one (libfaketime) would else be the test's alone. */
+const kept = /^(PATH|HOME|TMPDIR|TZ|LD_PRELOAD|FAKETIME\w*)$/;
+
+/** Nothing else of the machine's own settings gets in. */
 export function spawnTatami(args: readonly string[], env: Record<string, string> = {}) {
-  const { PATH = '', HOME = '' } = process.env;
+  const machine = Object.entries(process.env).filter(([name]) => kept.test(name));
   return Bun.spawn([process.execPath, main, ...args], {
-    env: { PATH, HOME, ...env },
+    env: { ...Object.fromEntries(machine), ...env },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { verify } from '@tatami/sdk/webhooks';
-import { createClock } from '../app.ts';
+import { createSystemClock } from '../app.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
 import { collect, spawnTatami, tatami, temporary } from './tatami.ts';
 
@@ -14,7 +14,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   // The command signs by its own clock.
-  hooks = await startHooks({ clock: createClock(Date.now()) });
+  hooks = await startHooks({ clock: createSystemClock() });
   receiver = startReceiver();
 });
 afterAll(async () => {
@@ -136,7 +136,7 @@ test('a restart of the server in between loses nothing and repeats nothing', asy
   const probe = Bun.serve({ port: 0, fetch: () => new Response() });
   const port = String(probe.port);
   await probe.stop(true);
-  const local = await startHooks({ clock: createClock(Date.now()), flags: { port } });
+  const local = await startHooks({ clock: createSystemClock(), flags: { port } });
   const listener = await listen(
     receiver.url,
     ['--events', 'issue.created'],

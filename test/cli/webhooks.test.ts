@@ -133,7 +133,7 @@ test('deliveries of all endpoints are listed by status, type and time', async ()
   expect(await ids('--status', 'retrying')).toEqual([latest!]);
   expect(await ids('--since', new Date(hooks.app.clock.now()).toISOString())).toEqual([latest!]);
   expect(await ids('--event-type', 'comment.added')).toEqual([]);
-  expect((await said('deliveries', '--status', 'retrying')).out).toMatch(/ {2}next attempt at 2026-/);
+  expect((await said('deliveries', '--status', 'retrying')).out).toMatch(/ {2}next attempt at \d{4}-/);
   hooks.app.clock.advance(6_000);
   await hooks.app.settled();
 });
@@ -144,7 +144,7 @@ test('a replay that the receiver refuses is exit 1, and says that the server goe
   const { code, out, err } = await said('replay', delivery.id);
   receiver.answer = () => new Response();
   expect([code, out]).toEqual([1, expect.stringContaining('→ 503')]);
-  expect(err).toMatch(/tries again by itself\. {2}next attempt at 2026-/);
+  expect(err).toMatch(/tries again by itself\. {2}next attempt at \d{4}-/);
 });
 
 test('everything since a moment is replayed to an endpoint, or what of it was never delivered', async () => {
@@ -171,7 +171,7 @@ test('everything since a moment is replayed to an endpoint, or what of it was ne
   expect(await got()).toEqual([delivery.eventId, missed.eventId]);
   expect(await got('--until', new Date(hooks.app.clock.now()).toISOString())).toEqual([delivery.eventId]);
   expect((await said('replay', endpoint.id, '--since', since)).out).toMatch(
-    /^2 deliveries to whe_\w+ since 2026-\S+, made anew \(rpl_\w+\)\n$/,
+    /^2 deliveries to whe_\w+ since \S+, made anew \(rpl_\w+\)\n$/,
   );
 });
 

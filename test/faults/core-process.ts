@@ -1,13 +1,15 @@
 // A core that creates issues one after the other and says on stdout which are acknowledged. Killed from outside at any moment.
-// Arguments: data directory, key, number of issues.
+// Its clock stands where that of the test stands. Arguments: data directory, key, number of issues, milliseconds of that clock.
 import { writeSync } from 'node:fs';
 import { readConfig } from '../../core/config.ts';
 import { serve } from '../../core/serve.ts';
+import { createClock } from '../app.ts';
 
-const [dataDir = '', token = '', count = '0'] = process.argv.slice(2);
+const [dataDir = '', token = '', count = '0', startMs = ''] = process.argv.slice(2);
 const { app } = await serve({
   config: readConfig({ dataDir, port: '0', rateLimit: 'off' }, {}),
   log: () => undefined,
+  clock: createClock(Number(startMs)),
 });
 for (let i = 0; i < Number(count); i++) {
   const response = await app.fetch(

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApp, type Reply } from '../app.ts';
+import { createSystemClock, startApp, type Reply } from '../app.ts';
 import { checkOracle, everything } from './oracle.ts';
 import { clientOf } from './server.ts';
 import { hasStrace, underFault } from './strace.ts';
@@ -36,7 +36,7 @@ test.skipIf(!canMount)(
     mkdirSync(dir);
     expect(run('mount', '-t', 'tmpfs', '-o', 'size=8m', 'tatami', dir)).toBe(true);
     mounted.push(dir);
-    const app = await startApp({ dataDir: dir });
+    const app = await startApp({ dataDir: dir, clock: createSystemClock() });
     writeFileSync(join(dir, 'ballast'), Buffer.alloc(3 * 1024 * 1024));
     const acked = new Map<string, string>();
     const create = async (name: string): Promise<Reply> => {
@@ -71,7 +71,7 @@ test.skipIf(!canMount)(
     expect((await checkOracle(app.call, acked)).length).toBe(acked.size);
     await app.stop();
 
-    const again = await startApp({ dataDir: dir }, app.workspace);
+    const again = await startApp({ dataDir: dir, clock: createSystemClock() }, app.workspace);
     expect((await checkOracle(again.call, acked)).length).toBe(acked.size);
     await again.stop();
   },
@@ -112,7 +112,7 @@ test.skipIf(!hasStrace).each([
   '%s: from then on nothing is acknowledged, reads go on, and a new start holds what was (needs strace)',
   async (_, inject) => {
     const dir = join(parent, 'sync');
-    const app = await startApp({ dataDir: dir });
+    const app = await startApp({ dataDir: dir, clock: createSystemClock() });
     await app.stop();
     const failing = await startFailing(dir, inject);
     const call = clientOf(failing.url, app.workspace.apiKey);
@@ -137,7 +137,7 @@ test.skipIf(!hasStrace).each([
     expect((await call('GET', '/readyz')).status).toBe(503);
     await failing.stop();
 
-    const again = await startApp({ dataDir: dir }, app.workspace);
+    const again = await startApp({ dataDir: dir, clock: createSystemClock() }, app.workspace);
     for (let n = 0; n < 12; n++) {
       const reply = await again.call(
         'POST',
@@ -160,7 +160,7 @@ test.skipIf(!hasStrace)(
   'a disk that takes no writes for a while: 503 without a trace of the refused, reads 200, then it goes on (needs strace)',
   async () => {
     const dir = join(parent, 'read-only');
-    const app = await startApp({ dataDir: dir });
+    const app = await startApp({ dataDir: dir, clock: createSystemClock() });
     await app.stop();
     const failing = await startFailing(dir, 'pwrite64:error=EROFS:when=60..260');
     const call = clientOf(failing.url, app.workspace.apiKey);
@@ -180,7 +180,7 @@ test.skipIf(!hasStrace)(
     expect(seen).toEqual(new Set([201, 503]));
     expect((await checkOracle(call, acked)).length).toBe(acked.size);
     await failing.stop();
-    const again = await startApp({ dataDir: dir }, app.workspace);
+    const again = await startApp({ dataDir: dir, clock: createSystemClock() }, app.workspace);
     expect((await everything(again.call, '/issues')).length).toBe(acked.size);
     expect(readdirSync(dir)).toContain('log-head');
     await again.stop();

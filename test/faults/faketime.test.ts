@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClock, startApp } from '../app.ts';
+import { createSystemClock, startApp } from '../app.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { clientOf, startServer } from './server.ts';
 
@@ -29,7 +29,7 @@ test.skipIf(library === null)(
   'a clock that is set back stalls no retry, one that is set forward makes none twice (skips without libfaketime)',
   async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tatami-faketime-'));
-    const first = await startApp({ dataDir: join(dir, 'data'), clock: createClock(Date.now()) });
+    const first = await startApp({ dataDir: join(dir, 'data'), clock: createSystemClock() });
     const { apiKey } = first.workspace;
     await first.stop();
     const offset = join(dir, 'offset');

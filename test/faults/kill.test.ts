@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApp, type Client, type Reply, type TestApp } from '../app.ts';
+import { createSystemClock, startApp, type Client, type Reply, type TestApp } from '../app.ts';
 import { checkOracle } from './oracle.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
 import { hasStrace, underFault } from './strace.ts';
@@ -14,7 +14,7 @@ const randomKills = process.env.TATAMI_LONG ? 200 : 20;
 
 async function freshDir(): Promise<{ dir: string; key: string; workspace: TestApp['workspace'] }> {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-kill-'));
-  const app = await startApp({ dataDir: dir });
+  const app = await startApp({ dataDir: dir, clock: createSystemClock() });
   await app.stop();
   return { dir, key: app.workspace.apiKey, workspace: app.workspace };
 }
@@ -51,6 +51,7 @@ test.skipIf(!hasStrace)(
           dir,
           living.workspace.apiKey,
           String(issues),
+          String(living.clock.now()),
         ]),
         { stdout: 'pipe', stderr: 'ignore' },
       );
@@ -58,7 +59,7 @@ test.skipIf(!hasStrace)(
       await child.exited;
       const heard = [...output.matchAll(/^acked (\S+) (\S+)$/gm)].map(([, key, id]) => [key!, id!] as const);
       const acked = new Map<string, string>([['key-0', first], ...heard]);
-      const app = await startApp({ dataDir: dir }, living.workspace);
+      const app = await startApp({ dataDir: dir, clock: living.clock }, living.workspace);
       await checkOracle(app.call, acked);
       for (const [i, key] of script.entries()) {
         const again = await post(app, i);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApp, type Client } from '../app.ts';
+import { createSystemClock, startApp, type Client } from '../app.ts';
 import { clientOf, startServer, type Server } from './server.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-lock-'));
@@ -11,7 +11,7 @@ let server: Server;
 let call: Client;
 
 beforeAll(async () => {
-  const app = await startApp({ dataDir: dir });
+  const app = await startApp({ dataDir: dir, clock: createSystemClock() });
   await app.stop();
   server = await startServer(dir);
   call = clientOf(server.url, app.workspace.apiKey);

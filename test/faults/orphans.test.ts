@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApp } from '../app.ts';
+import { createSystemClock, startApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { clientOf, startServer } from './server.ts';
 
@@ -36,7 +36,7 @@ test.skipIf(process.platform !== 'linux')(
   'no plugin process holds a file of the data directory, and a killed core can be started again at once (needs /proc)',
   async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tatami-orphan-'));
-    const app = await startApp({ dataDir: dir });
+    const app = await startApp({ dataDir: dir, clock: createSystemClock() });
     await install(
       app.call,
       await packSource(`{

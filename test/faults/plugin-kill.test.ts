@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApp, type Json } from '../app.ts';
+import { createSystemClock, startApp, type Json } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { everything } from './oracle.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
@@ -14,7 +14,7 @@ const issuesEach = 40;
 
 test(`the core is killed ${kills} times while a plugin works: effects exactly once`, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
-  const app = await startApp({ dataDir: dir });
+  const app = await startApp({ dataDir: dir, clock: createSystemClock() });
   await install(
     app.call,
     await packSource(`{

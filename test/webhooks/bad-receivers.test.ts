@@ -6,7 +6,7 @@ import { createServer, type Server as TcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { createClock, startApp, type Json } from '../app.ts';
+import { createSystemClock, startApp, type Json } from '../app.ts';
 import { clientOf, startServer, type Server } from '../faults/server.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 
@@ -76,7 +76,7 @@ const listeners: TcpServer[] = [];
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'tatami-bad-receivers-'));
-  const first = await startApp({ dataDir: dir, clock: createClock(Date.now()) });
+  const first = await startApp({ dataDir: dir, clock: createSystemClock() });
   const { apiKey } = first.workspace;
   await first.stop();
   core = await startServer(dir, { flags: ['--egress-allow', '127.0.0.0/8'] });

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClock, startApp, type Json } from '../app.ts';
+import { createSystemClock, startApp, type Json } from '../app.ts';
 import { seededRandom, startServer, type Server } from '../faults/server.ts';
 import { hooksOf, startHooks, startReceiver } from './receiver.ts';
 
@@ -20,7 +20,7 @@ test(`${kills} kills in the middle of deliveries lose none and repeat only what 
   const receiver = startReceiver();
   const first = await startApp({
     dataDir,
-    clock: createClock(Date.now()),
+    clock: createSystemClock(),
     flags: { egressAllow: '127.0.0.0/8' },
   });
   await hooksOf(first).register(receiver.url, { events: ['issue.created'] });

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verify } from '@tatami/sdk/webhooks';
 import { Webhook } from 'standardwebhooks';
-import { createClock } from '../app.ts';
+import { createSystemClock } from '../app.ts';
 import { temporary } from '../cli/tatami.ts';
 import { startHooks, startReceiver, type Hooks, type Received, type Receiver } from './receiver.ts';
 import { stripeVerifier } from './stripe.ts';
@@ -23,7 +23,7 @@ let deliveries: { before: Received; during: Received; after: Received };
 // The verifiers of others read the real clock, so the server is given the real time.
 beforeAll(async () => {
   receiver = startReceiver();
-  hooks = await startHooks({ clock: createClock(Date.now() - 1_000) });
+  hooks = await startHooks({ clock: createSystemClock() });
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'] });
   const deliverOne = async (title: string): Promise<Received> => {
     await hooks.file(title);
