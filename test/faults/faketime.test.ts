@@ -1,48 +1,27 @@
 // A real server whose wall clock is set back by an hour and forward by a day while it runs (fault matrix 8; libfaketime): what is
 // to be tried again is tried after its interval, and nothing else notices.
 import { expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp } from '../app.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
+import { fakeTimeEnv, fakeTimeLibrary, ownOffsetSeconds, signed } from './faketime.ts';
 import { clientOf, startServer } from './server.ts';
 
-function findLibrary(): string | null {
-  try {
-    for (const folder of readdirSync('/usr/lib', { withFileTypes: true }).filter((entry) =>
-      entry.isDirectory(),
-    )) {
-      const path = join('/usr/lib', folder.name, 'faketime');
-      if (readdirSync(join('/usr/lib', folder.name)).includes('faketime'))
-        return join(path, 'libfaketime.so.1');
-    }
-  } catch {
-    // No such folder on this system.
-  }
-  return null;
-}
-
-const library = findLibrary();
-
-test.skipIf(library === null)(
-  'a clock that is set back stalls no retry, one that is set forward makes none twice (skips without libfaketime)',
+test.skipIf(fakeTimeLibrary === null)(
+  'a clock that is set back stalls no retry, one that is set forward makes none twice (needs libfaketime)',
   async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tatami-faketime-'));
     const first = await startApp({ dataDir: join(dir, 'data'), clock: createSystemClock() });
     const { apiKey } = first.workspace;
     await first.stop();
     const offset = join(dir, 'offset');
-    const set = (text: string): void => writeFileSync(offset, `${text}\n`);
-    set('+0');
+    const set = (seconds: number): void => writeFileSync(offset, `${signed(ownOffsetSeconds + seconds)}\n`);
+    set(0);
     const server = await startServer(join(dir, 'data'), {
       flags: ['--egress-allow', '127.0.0.0/8'],
-      env: {
-        LD_PRELOAD: library!,
-        FAKETIME_TIMESTAMP_FILE: offset,
-        FAKETIME_NO_CACHE: '1',
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      },
+      env: fakeTimeEnv({ file: offset }),
     });
     const call = clientOf(server.url, apiKey);
     const receiver = startReceiver();
@@ -52,16 +31,18 @@ test.skipIf(library === null)(
     const one = await file('One');
     // Once it is written down that the retry is due in five seconds.
     while ((await call('GET', '/api/v1/deliveries?status=retrying')).json.data.length === 0);
-    set('-3600');
+    set(-3_600);
     const started = performance.now();
     await receiver.arrived(2);
     expect(performance.now() - started).toBeLessThan(15_000);
-    set('+86400');
+    set(86_400);
     const two = await file('Two');
     await receiver.arrived(3);
     expect(receiver.received.map(({ event }) => event.data.id)).toEqual([one.id, one.id, two.id]);
     const { json } = await call('GET', '/api/v1/issues');
     expect(json.data.map(({ title }: { title: string }) => title)).toEqual(['Two', 'One']);
+    const [later, earlier] = json.data.map(({ createdAt }: { createdAt: string }) => Date.parse(createdAt));
+    expect(later - earlier).toBeGreaterThanOrEqual(86_400_000);
     server.child.kill('SIGTERM');
     expect(await server.child.exited).toBe(0);
     await receiver.stop();

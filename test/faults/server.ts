@@ -12,7 +12,7 @@ export interface Server {
 export interface ServerOptions {
   readonly flags?: readonly string[];
   /** Beside the environment of the test. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export async function startServer(dir: string, options: ServerOptions = {}): Promise<Server> {

@@ -1,0 +1,67 @@
+// Runs tests as on another day: `bun test/far-dates.ts`, and see its usage below. Needs libfaketime.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fakeTimeEnv, fakeTimeLibrary } from './faults/faketime.ts';
+
+const root = join(import.meta.dir, '..');
+const days = (count: number): number => Date.now() + count * 86_400_000;
+
+interface Day {
+  readonly startMs: number;
+  readonly timeZone: string;
+}
+
+/** Summer time begins half a minute into the run; without a time zone of its own `bun test` runs in UTC. */
+const calendar: Readonly<Record<string, Day>> = {
+  'in-a-day': { startMs: days(1), timeZone: 'Asia/Kolkata' },
+  'in-40-days': { startMs: days(40), timeZone: 'Pacific/Auckland' },
+  'in-a-year': { startMs: days(365), timeZone: 'UTC' },
+  'leap-day': { startMs: Date.parse('2028-02-29T12:00:00Z'), timeZone: 'Europe/Berlin' },
+  'summer-time-berlin': { startMs: Date.parse('2028-03-26T00:59:30Z'), timeZone: 'Europe/Berlin' },
+  'summer-time-new-york': { startMs: Date.parse('2028-03-12T06:59:30Z'), timeZone: 'America/New_York' },
+};
+
+/** What reads the machine's clock, or starts a process that does. */
+const touchesTime =
+  /\bDate\.now\b|\bnew Date\(|\bcreateSystemClock\b|\bspawn|\bstartServer\b|\btatami\(|\bcron\b/;
+/** Long, and about load or the sources: they say of dates what shorter ones say. */
+const left =
+  /^(examples|project|faults\/(plugin-kill|lock-held)|webhooks\/(bad-receivers|guards))\.test\.ts$/;
+
+function filesThatTouchTime(): string[] {
+  return [...new Bun.Glob('{core,sdk,plugins,test}/**/*.test.ts').scanSync(root)]
+    .filter((file) => !left.test(file.replace(/^test\//, '')))
+    .filter((file) => touchesTime.test(readFileSync(join(root, file), 'utf8')))
+    .map((file) => `./${file}`)
+    .toSorted();
+}
+
+/** @returns the exit code of `bun test` */
+async function runOn(name: string, { startMs, timeZone }: Day, files: readonly string[]): Promise<number> {
+  const offsetSeconds = Math.round((startMs - Date.now()) / 1000);
+  console.log(`\n${name}: ${new Date(startMs).toISOString()}, ${timeZone}`);
+  const { exited } = Bun.spawn([process.execPath, 'test', '--timeout', '60000', ...files], {
+    cwd: root,
+    env: { ...process.env, ...fakeTimeEnv(offsetSeconds), TZ: timeZone },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return exited;
+}
+
+const named = process.argv.slice(2).filter((argument) => argument !== '--all');
+const unknown = named.filter((name) => !(name in calendar));
+if (unknown.length > 0) {
+  console.error(`Usage: bun test/far-dates.ts [--all] [${Object.keys(calendar).join('|')}]…
+The tests that touch time, or --all, on the days named, or on each.`);
+  process.exit(2);
+}
+if (fakeTimeLibrary === null) {
+  console.log(
+    'The tests on far dates are skipped: they need libfaketime (Debian: apt-get install faketime).',
+  );
+  process.exit(0);
+}
+const files = process.argv.includes('--all') ? [] : filesThatTouchTime();
+for (const [name, day] of Object.entries(calendar))
+  if (named.length === 0 || named.includes(name))
+    if ((await runOn(name, day, files)) !== 0) process.exitCode = 1;
