@@ -100,7 +100,7 @@ test('in every query parameter', async () => {
         return app.call('GET', `/api/v1/issues?filter=${encodeURIComponent(JSON.stringify(filter))}`);
       }, `filter ${field} ${test}`);
   expect(await rowsOf(app, foreignWorkspace)).toBe(before);
-}, 30_000);
+}, 60_000);
 
 test('in every text of every body', async () => {
   const before = await rowsOf(app, foreignWorkspace);
@@ -122,4 +122,4 @@ test('in every text of every body', async () => {
   const transitions = (id: string) => ({ transitions: { [id]: [own.state] } });
   await compare((id) => app.call('PATCH', `/api/v1/teams/${own.team}`, transitions(id)), 'transitions');
   expect(await rowsOf(app, foreignWorkspace)).toBe(before);
-}, 30_000);
+}, 60_000);

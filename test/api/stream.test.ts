@@ -306,7 +306,7 @@ test('a reader that takes nothing is cut off without holding memory or anybody u
   // Its place, then the first event behind it.
   expect(ids.slice(0, 2)).toEqual([from, from + 1]);
   await again.close();
-}, 30_000);
+}, 60_000);
 
 test('a hundred streams each get every event, twenty of a token and a hundred of a workspace at most', async () => {
   const local = await startApp();
@@ -332,7 +332,7 @@ test('a hundred streams each get every event, twenty of a token and a hundred of
   const ends = Promise.all(followers.slice(1).map((follower) => follower.events(1)));
   await local.stop();
   expect((await ends).flat()).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 test('a sample reaches those who asked for samples, without an id', async () => {
   const [one, none] = [await follow('?samples=true&types=issue.*'), await follow()];

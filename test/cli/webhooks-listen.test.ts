@@ -92,7 +92,7 @@ test('two listeners side by side each forward every event once, signed as delive
   await again.stop();
   // Nothing is left behind on the server.
   expect((await hooks.call('GET', '/api/v1/webhooks')).json.data).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 test('a forward that fails shows the command that repeats it, and that command works', async () => {
   receiver.answer = () => new Response(null, { status: 500 });
@@ -110,7 +110,7 @@ test('a forward that fails shows the command that repeats it, and that command w
   expect(event.data.id).toBe(issue.id);
   expect((await verify(body, headers.get('x-webhook-signature')!, listener.secret)).id).toBe(event.id);
   expect((await listener.stop()).err).toContain('1 forwarded, 1 of them failed');
-}, 30_000);
+}, 60_000);
 
 test('a sample that is triggered reaches listeners, and with none there says what to do', async () => {
   const trigger = (...more: string[]) =>
@@ -129,7 +129,7 @@ test('a sample that is triggered reaches listeners, and with none there says wha
   expect(receiver.received[0]!.event).toEqual(json.event);
   expect(await hooks.app.eventTypes(from)).toEqual([]);
   await listener.stop();
-}, 30_000);
+}, 60_000);
 
 test('a restart of the server in between loses nothing and repeats nothing', async () => {
   receiver.received.length = 0;
@@ -156,7 +156,7 @@ test('a restart of the server in between loses nothing and repeats nothing', asy
   await listener.said('Connected again; nothing was missed.');
   await listener.stop();
   await again.stop();
-}, 30_000);
+}, 60_000);
 
 test('what cannot work ends at once and says why', async () => {
   const run = (args: string[], token?: string) =>
@@ -172,4 +172,4 @@ test('what cannot work ends at once and says why', async () => {
   expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('issue.exploded')]);
   const narrow = await hooks.app.mintKey(['issues:read']);
   expect((await run(['--forward-to', receiver.url], narrow)).err).toContain('events:read');
-}, 30_000);
+}, 60_000);

@@ -75,7 +75,7 @@ test.skipIf(!canMount)(
     expect((await checkOracle(again.call, acked)).length).toBe(acked.size);
     await again.stop();
   },
-  30_000,
+  60_000,
 );
 
 interface Broken {
@@ -153,7 +153,7 @@ test.skipIf(!hasStrace).each([
     expect((await checkOracle(again.call, acked)).length).toBe(12);
     await again.stop();
   },
-  30_000,
+  60_000,
 );
 
 test.skipIf(!hasStrace)(
@@ -185,5 +185,5 @@ test.skipIf(!hasStrace)(
     expect(readdirSync(dir)).toContain('log-head');
     await again.stop();
   },
-  30_000,
+  60_000,
 );

@@ -9,12 +9,23 @@ import { clientOf, startServer, type Server } from './server.ts';
 const dir = mkdtempSync(join(tmpdir(), 'tatami-lock-'));
 let server: Server;
 let call: Client;
+/** The slowest of a hundred reads while nobody holds the lock: a machine that is busy otherwise is slow all the time. */
+let freeMs = 0;
+
+async function readMs(): Promise<number> {
+  const startedMs = performance.now();
+  expect((await call('GET', '/api/v1/issues?limit=1')).status).toBe(200);
+  const tookMs = performance.now() - startedMs;
+  await Bun.sleep(5);
+  return tookMs;
+}
 
 beforeAll(async () => {
   const app = await startApp({ dataDir: dir, clock: createSystemClock() });
   await app.stop();
   server = await startServer(dir);
   call = clientOf(server.url, app.workspace.apiKey);
+  for (let n = 0; n < 100; n++) freeMs = Math.max(freeMs, await readMs());
 });
 afterAll(async () => {
   server.child.kill('SIGTERM');
@@ -45,14 +56,9 @@ test.each([
         expect([status, json.error.code, headers.has('retry-after')]).toEqual([503, 'unavailable', false]);
       }
     };
-    const latenciesMs: number[] = [];
+    const readsMs: number[] = [];
     const reader = async (): Promise<void> => {
-      while (held) {
-        const startedMs = performance.now();
-        expect((await call('GET', '/api/v1/issues?limit=1')).status).toBe(200);
-        latenciesMs.push(performance.now() - startedMs);
-        await Bun.sleep(5);
-      }
+      while (held) readsMs.push(await readMs());
     };
     const load = Promise.all([writer(), writer(), reader()]);
     await holder.exited;
@@ -61,12 +67,13 @@ test.each([
     expect(statuses).toContain(expected);
     if (expected === 201) expect(statuses).not.toContain(503);
     // The event loop never waits with the writers: no read took anywhere near as long as they did.
-    latenciesMs.sort((a, b) => a - b);
+    readsMs.sort((a, b) => a - b);
+    const percentile = (share: number): number => readsMs[Math.floor(readsMs.length * share)]!;
     console.info(
-      `      ${latenciesMs.length} reads, p50 ${latenciesMs[latenciesMs.length >> 1]?.toFixed(1)} ms, worst ${latenciesMs.at(-1)?.toFixed(1)} ms`,
+      `      ${readsMs.length} reads, p50 ${percentile(0.5).toFixed(1)} ms, p99 ${percentile(0.99).toFixed(1)} ms; worst while free ${freeMs.toFixed(1)} ms`,
     );
-    expect(latenciesMs[Math.floor(latenciesMs.length * 0.99)]).toBeLessThan(100);
+    expect(percentile(0.99)).toBeLessThan(Math.max(100, 3 * freeMs));
     expect((await call('POST', '/api/v1/issues', { team: 'ENG', title: 'after' })).status).toBe(201);
   },
-  30_000,
+  60_000,
 );

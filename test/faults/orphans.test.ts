@@ -71,5 +71,5 @@ test.skipIf(process.platform !== 'linux')(
       }
     rmSync(dir, { recursive: true, force: true });
   },
-  30_000,
+  60_000,
 );

@@ -97,7 +97,7 @@ test('keys, signing secrets old and new, and the master key lie nowhere in the c
   expect(statSync(keyFile).mode & 0o077).toBe(0);
   await app.stop();
   await receiver.stop();
-}, 30_000);
+}, 60_000);
 
 test('a sealed secret opens for its own endpoint and workspace, under its own master key, unaltered', () => {
   const sealing = createSealing(Buffer.alloc(32, 1));

@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { jobOf, LIMITS, openSandbox, pluginOf, runToEnd, sidecarPids, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 import { startVictims } from './victims.ts';
@@ -34,6 +35,17 @@ async function victimsResume(): Promise<void> {
     victims.succeeded().every((count, index) => count > (before[index] ?? 0) + 1),
   );
   expect(victims.wronged).toEqual([]);
+}
+
+/** What a process has used of processors, to 10 ms. */
+function processorMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return 10 * ((user ?? 0) + (system ?? 0));
 }
 
 /** Kills the process from inside: the memory limit of the process is met by a built-in that does not ask the isolate's. */
@@ -77,25 +89,32 @@ test('a stopped standby is noticed before it is needed', async () => {
 
 test('a segmentation fault is the failure of the run that was at work', async () => {
   await victims.stop();
+  const asked = Promise.withResolvers<number>();
   const call = (): Promise<CallAnswer> => {
-    setTimeout(() => process.kill(pidOf('active'), 'SIGSEGV'), 20);
+    asked.resolve(processorMs(pidOf('active')));
     return Promise.resolve({ ok: true, value: 'null' });
   };
   const atWork = sandbox.run(
     jobOf('ins_at_work', await pluginOf('await ctx.issues.get(1); for (;;);'), { call }),
   );
+  const before = await asked.promise;
+  await until('it is at work', () => processorMs(pidOf('active')) > before + 20);
+  process.kill(pidOf('active'), 'SIGSEGV');
   expect(await atWork).toMatchObject({ status: 'failed', reason: 'killed', killed: true });
 });
 
 test('a segmentation fault while a run only waits is nobody’s failure', async () => {
   await victims.stop();
+  const asked = Promise.withResolvers<void>();
   const call = (): Promise<CallAnswer> => {
-    setTimeout(() => process.kill(pidOf('active'), 'SIGSEGV'), 50);
-    return Promise.resolve({ ok: true, value: 'null' });
+    asked.resolve();
+    return new Promise(() => undefined);
   };
-  const waiting = sandbox.run(
-    jobOf('ins_waiting', await pluginOf('await ctx.issues.get(1); await ctx.sleep(2000);'), { call }),
-  );
+  const waiting = sandbox.run(jobOf('ins_waiting', await pluginOf('await ctx.issues.get(1);'), { call }));
+  await asked.promise;
+  // Where another run has come and gone, this one has nothing left to do but wait.
+  await runToEnd(sandbox, jobOf('ins_next', await pluginOf('')));
+  process.kill(pidOf('active'), 'SIGSEGV');
   expect(await waiting).toMatchObject({ status: 'interrupted' });
 });
 
@@ -138,7 +157,7 @@ test('a plugin that was merely nearby leaves quarantine with its first good run'
 
 test('the core’s own death takes the sidecars with it', async () => {
   const script = `
-    import { openSandbox, sidecarPids } from '${import.meta.dir}/harness.ts';
+    import { openSandbox, sidecarPids } from ${JSON.stringify(join(import.meta.dir, 'harness.ts'))};
     const sandbox = await openSandbox();
     while (sandbox.status().sidecars.length < 2) await Bun.sleep(5);
     console.log(JSON.stringify(sidecarPids()));
@@ -146,7 +165,7 @@ test('the core’s own death takes the sidecars with it', async () => {
   `;
   const child = Bun.spawn([process.execPath, '-e', script], {
     stdout: 'pipe',
-    cwd: `${import.meta.dir}/../..`,
+    cwd: join(import.meta.dir, '../..'),
   });
   const pids = JSON.parse(await new Response(child.stdout).text()) as number[];
   expect(pids.length).toBe(2);

@@ -50,7 +50,7 @@ describe('globals', () => {
 
   test('timers fire, in order, and can be cleared', async () => {
     const body = `const seen = []; setTimeout((x) => seen.push(x), 20, 'b'); setTimeout(() => seen.push('a'), 1); const c = setTimeout(() => seen.push('c'), 5);
-      clearTimeout(c); const i = setInterval(() => { seen.push('i'); if (seen.filter((s) => s === 'i').length === 2) clearInterval(i); }, 3); await ctx.sleep(60); ctx.log.info(seen.filter((s) => s !== 'i').join(''), seen.filter((s) => s === 'i').length);`;
+      clearTimeout(c); const i = setInterval(() => { seen.push('i'); if (seen.filter((s) => s === 'i').length === 2) clearInterval(i); }, 3); while (seen.length < 4) await ctx.sleep(20); await ctx.sleep(20); ctx.log.info(seen.filter((s) => s !== 'i').join(''), seen.filter((s) => s === 'i').length);`;
     expect((await runBody(body)).logs[0]?.message).toBe('ab 2');
   });
 

@@ -121,7 +121,7 @@ test('thousands of events are replayed in the background, in order of the log, a
     expect(last.deliveries).toBeLessThan(1_200);
   } else expect([status, last.status]).toEqual([409, 'done']);
   expect((await hooks.call('POST', `/api/v1/replays/${running.id}/cancel`)).json.error.code).toBe('conflict');
-}, 30_000);
+}, 60_000);
 
 test('a restart in the middle goes on where it was', async () => {
   const local = await startHooks();
@@ -140,7 +140,7 @@ test('a restart in the middle goes on where it was', async () => {
   const deliveries = new Set(receiver.received.map(({ headers }) => headers.get('x-webhook-delivery')));
   expect(deliveries.size).toBe(1_000);
   await again.stop();
-}, 30_000);
+}, 60_000);
 
 test('what makes no sense is refused with the fix', async () => {
   await register();

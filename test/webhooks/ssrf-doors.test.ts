@@ -72,7 +72,7 @@ test('a name that comes to point into any of these networks is refused at each a
     expect(JSON.stringify(attempt)).not.toContain(`"${address}"`);
     await hooks.call('POST', `/api/v1/deliveries/${ping.id}/cancel`);
   }
-}, 30_000);
+}, 60_000);
 
 test('our own port is refused although the operator opened the network it is in', async () => {
   const local = await startHooks();

@@ -139,7 +139,10 @@ describe('the SDK', () => {
   });
 
   test('takes the same where there is no more than in a worker: one bundle, Web Crypto and text coding', async () => {
-    writeFileSync(dir.path('worker.ts'), `import { verify } from '${entry}'; globalThis.verify = verify;`);
+    writeFileSync(
+      dir.path('worker.ts'),
+      `import { verify } from ${JSON.stringify(entry)}; globalThis.verify = verify;`,
+    );
     const { outputs, success } = await Bun.build({
       entrypoints: [dir.path('worker.ts')],
       format: 'iife',
