@@ -1,10 +1,11 @@
 // The signing secret of local deliveries: made once for a server and workspace and kept, so that every listener and every
 // replay signs with what the developer's receiver was given on the first day.
 import { createHash } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiCallError, type Client } from '../../../../sdk/client/index.ts';
 import { readRemote, readStateDir } from '../../../config.ts';
+import { makePrivateDir, makePrivateFile } from '../../../store/private.ts';
 import { mintSecret } from '../../../webhooks/secret.ts';
 import { isSigningSecret } from '../../../webhooks/signature.ts';
 import { usage } from '../../flags.ts';
@@ -44,9 +45,9 @@ export async function localSecret(call: Client, options: SecretOptions): Promise
 
 /** Two listeners that start at once must agree: the file appears whole and only once. */
 function keepNew(dir: string, file: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makePrivateDir(dir);
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${mintSecret()}\n`, { mode: 0o600 });
+  makePrivateFile(draft, `${mintSecret()}\n`);
   try {
     linkSync(draft, file);
   } catch (error) {
