@@ -2,7 +2,7 @@
  * Turns a plugin's folder into its package: one bundle, the static manifest, the hash. Macros are off and every import must lie in
  * the folder or in node_modules, because a bundler left to itself would run code and read files for whoever wrote the plugin.
  */
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import type { BunPlugin } from 'bun';
@@ -27,7 +27,7 @@ const SOURCES = /\.(ts|js|mjs|mts|json)$/;
 /** @throws PackageError with what to change */
 export async function packPlugin(dir: string, options: PackOptions): Promise<PluginPackage> {
   const entrypoint = join(dir, 'plugin.ts');
-  if (!existsSync(entrypoint))
+  if (statSync(entrypoint, { throwIfNoEntry: false })?.isFile() !== true)
     throw new PackageError('', `${entrypoint} does not exist; a plugin's folder has a plugin.ts.`);
   const code = await bundlePlugin(entrypoint);
   const described = await options.describe(code);

@@ -107,6 +107,17 @@ describe('nothing of the folder runs', () => {
     });
   }
 
+  test('in the jail’s own start, wherever its core stands', () => {
+    fill({ 'bunfig.toml': 'preload = ["./evil.ts"]', 'evil.ts': evil() });
+    const code = `export default { id: 'a.b', version: '1.0.0', on: { 'issue.created': { handle() {} } } };`;
+    const script = `
+      import { describePlugin } from ${JSON.stringify(join(packageRoot, 'core/sandbox/describe.ts'))};
+      process.chdir(${JSON.stringify(folder)});
+      console.log((await describePlugin(${JSON.stringify(code)})).id);`;
+    const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { cwd: packageRoot });
+    expect([stdout.toString(), ran()]).toEqual(['a.b\n', 0]);
+  });
+
   const bundles: [name: string, files: () => Record<string, string>, says: string][] = [
     [
       'a macro',
@@ -247,6 +258,21 @@ describe('nothing outside the folder gets into a package', () => {
   }
 });
 
+test('a plugin is bundled from its own files, wherever the process stands', () => {
+  writeFileSync(join(outside, 'secret.ts'), 'export default "the secret";');
+  fill({
+    'tsconfig.json': '{"compilerOptions":{"baseUrl":".","paths":{"*":["../secret.ts"]}}}',
+    'plugin.ts': 'export default "plugin";',
+  });
+  const script = `
+    import { bundlePlugin } from ${JSON.stringify(join(packageRoot, 'sdk/plugin/pack.ts'))};
+    process.chdir(${JSON.stringify(folder)});
+    console.log(await bundlePlugin(${JSON.stringify(join(folder, 'plugin.ts'))}));`;
+  const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { cwd: packageRoot });
+  expect(stdout.toString()).toContain('"plugin"');
+  expect(stdout.toString()).not.toContain('the secret');
+});
+
 describe('with a server', () => {
   let app: TestApp;
   const install = (name: string) =>
@@ -311,6 +337,36 @@ describe('nothing outside the folder is written to', () => {
       const { code, json } = await tatami('plugin', 'pack', '.', ...more, '--json');
       expect([code, json.error.message]).toEqual([1, expect.stringContaining('symbolic link')]);
     }
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+  });
+
+  test('nor does the secret of `listen --write-env`', async () => {
+    const victim = join(outside, 'victim');
+    writeFileSync(victim, 'precious');
+    fill({ other: '' });
+    symlinkSync(victim, join(folder, '.env.local'));
+    using stream = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: (request) =>
+        request.url.includes('/stream')
+          ? new Response(': hello\n\n', { headers: { 'content-type': 'text/event-stream' } })
+          : Response.json({ id: 'wsp_1' }),
+    });
+    const server = ['--server', stream.url.origin];
+    const { code, json } = await tatami(
+      ...[
+        'webhooks',
+        'listen',
+        '--forward-to',
+        'http://127.0.0.1:9',
+        '--write-env',
+        '.env.local',
+        '--json',
+        ...server,
+      ],
+    );
+    expect([code, json.error.message]).toEqual([1, expect.stringContaining('symbolic link')]);
     expect(readFileSync(victim, 'utf8')).toBe('precious');
   });
 });

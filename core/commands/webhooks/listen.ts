@@ -34,6 +34,7 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
   const stopped = stopSignal();
   const secret = await localSecret(connect(options), options);
   const forwarder = await createForwarder('--forward-to', options.forwardTo, secret);
+  if (options.writeEnv !== undefined) writeEnv(resolve(folder, options.writeEnv), secret);
   const { server, token } = readRemote(options);
   const counts = { forwarded: 0, failed: 0 };
   let readUpTo: number | null = null;
@@ -42,7 +43,6 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
   const ready = (): void => {
     if (isReady) return say('Connected again; nothing was missed.');
     isReady = true;
-    if (options.writeEnv !== undefined) writeEnv(resolve(folder, options.writeEnv), secret);
     const shown = { ready: true, forwardTo: options.forwardTo, secret };
     printResult(shown, options, () => readyLine(options, secret));
   };
