@@ -1,73 +1,21 @@
 // The command typed in a folder that somebody else filled: nothing of it runs, nothing is fetched for it, no key is sent where it
 // says, and nothing outside it is read into a package or written to. Each folder is as hostile as Bun's own configuration allows.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { cleanBunFlags, packageRoot } from '../../core/lib/clean-bun.ts';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../core/lib/clean-bun.ts';
 import { packFirstParty } from '../../core/plugins/first-party.ts';
 import { startApp, type TestApp } from '../app.ts';
-import { ended, runIn } from './tatami.ts';
+import { createHostileFolder, plugin } from './hostile-folder.ts';
+import { runIn } from './tatami.ts';
 
-const plugin = `
-import { definePlugin } from '@tatami/sdk/plugin';
-export default definePlugin({
-  id: 'hostile', version: '1.0.0', engines: { tatami: '*' }, on: { 'issue.created': { async handle() {} } },
-});`;
+const hostile = createHostileFolder();
+const { outside, folder, stolen, thief, fill, evil, ran } = hostile;
+afterEach(hostile.empty);
+afterAll(hostile.remove);
 
-let outside: string;
-let folder: string;
-let marker: string;
-/** What came in at the server that the folder names: requests as `GET /path authorization`. */
-let stolen: string[];
-let thief: Bun.Server<undefined>;
-
-beforeAll(() => {
-  outside = realpathSync(mkdtempSync(join(tmpdir(), 'tatami-hostile-')));
-  folder = join(outside, 'folder');
-  marker = join(outside, 'ran');
-  stolen = [];
-  thief = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      stolen.push(`${request.method} ${request.url} ${request.headers.get('authorization') ?? ''}`);
-      return new Response('{}', { status: 404 });
-    },
-  });
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
-  rmSync(marker, { force: true });
-  stolen.length = 0;
-});
-afterAll(async () => {
-  await thief.stop(true);
-  rmSync(outside, { recursive: true, force: true });
-});
-
-function fill(files: Record<string, string>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-}
-
-const evil = (): string =>
-  `require('node:fs').appendFileSync(${JSON.stringify(marker)}, 'x'); export const run = () => 1; export default 1;`;
 const tatami = (...args: string[]) =>
   runIn(folder, args, { HOME: outside, TATAMI_TOKEN: 'ttm_precious_key' });
-/** How often anything of the folder ran. */
-const ran = (): number => (existsSync(marker) ? readFileSync(marker, 'utf8').length : 0);
 
 describe('nothing of the folder runs', () => {
   const configurations: [name: string, files: () => Record<string, string>][] = [
@@ -369,65 +317,4 @@ describe('nothing outside the folder is written to', () => {
     expect([code, json.error.message]).toEqual([1, expect.stringContaining('symbolic link')]);
     expect(readFileSync(victim, 'utf8')).toBe('precious');
   });
-});
-
-describe('typed as `bun core/main.ts`, it starts itself again', () => {
-  const main = join(packageRoot, 'core/main.ts');
-  const typed = async (...args: string[]) =>
-    ended(
-      Bun.spawn([process.execPath, main, ...args], {
-        cwd: folder,
-        env: { PATH: process.env.PATH ?? '', HOME: outside, TATAMI_TOKEN: 'ttm_precious_key' },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
-      }),
-    );
-
-  test('without what .env said', async () => {
-    fill({ '.env': `TATAMI_SERVER=${thief.url.origin}\nHTTP_PROXY=${thief.url.origin}\n` });
-    await typed('plugin', 'list', '--json');
-    await typed('plugin', 'list', '--server', 'http://tatami.test', '--json');
-    expect(stolen).toEqual([]);
-  });
-
-  test('asking no registry for what a plugin lacks', async () => {
-    fill({
-      '.npmrc': `registry=${thief.url.href}\n`,
-      'plugin.ts': `export { x as default } from 'left-pad-of-nobody';`,
-    });
-    const { json } = await typed('plugin', 'pack', '.', '--json');
-    expect(json.error.message).toContain('left-pad-of-nobody, which cannot be found');
-    expect(stolen).toEqual([]);
-  });
-
-  test('but not where Bun has read a bunfig.toml: it names the way to start that reads none', async () => {
-    fill({ 'bunfig.toml': '', '.env': `TATAMI_SERVER=${thief.url.origin}\n` });
-    const { code, json } = await typed('plugin', 'list', '--json');
-    expect([code, json.error]).toEqual([
-      2,
-      { code: 'usage', message: expect.stringContaining(join(packageRoot, 'bin/tatami')) },
-    ]);
-    expect(stolen).toEqual([]);
-  });
-});
-
-test('paths begin in the folder, whichever way the command is reached', async () => {
-  fill({ 'plugin/plugin.ts': plugin, 'sub dir/x': '' });
-  const link = join(outside, 'tatami');
-  symlinkSync(join(packageRoot, 'bin/tatami'), join(outside, 'hop'));
-  symlinkSync('hop', link);
-  const packed = Bun.spawnSync([link, 'plugin', 'pack', '../plugin', '--out', '../made.json', '--json'], {
-    cwd: join(folder, 'sub dir'),
-    env: { PATH: process.env.PATH ?? '', HOME: outside },
-  });
-  expect(JSON.parse(packed.stdout.toString())).toMatchObject({ file: '../made.json', id: 'hostile' });
-  expect(existsSync(join(folder, 'made.json'))).toBe(true);
-  const made = await tatami('init', '--data-dir', 'data', '--workspace', 'A', '--team', 'ENG', '--json');
-  expect([made.code, existsSync(join(folder, 'data/master.key'))]).toEqual([0, true]);
-});
-
-test('the launcher and the second start agree on the flags', () => {
-  const launcher = readFileSync(join(packageRoot, 'bin/tatami'), 'utf8');
-  expect(launcher).toContain(` ${cleanBunFlags.join(' ')} "--cwd=$root"`);
 });
