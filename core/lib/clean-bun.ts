@@ -6,5 +6,5 @@ import { join } from 'node:path';
 /** The folder of Tatami itself, whose configuration is ours. */
 export const packageRoot = join(import.meta.dir, '../..');
 
-/** Beside them, the process must start in `packageRoot`: no flag keeps Bun from the current folder's tsconfig.json. */
+/** Beside them, the process must start in `packageRoot` or `/`: no flag keeps Bun from the current folder's tsconfig.json. */
 export const cleanBunFlags = ['--config=/dev/null', '--no-env-file', '--no-install'] as const;

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Socket, Subprocess } from 'bun';
-import { cleanBunFlags, packageRoot } from '../../lib/clean-bun.ts';
+import { cleanBunFlags } from '../../lib/clean-bun.ts';
 import { capMemory } from '../jail/core-side.ts';
 import type { JailOrder } from '../jail/entry.ts';
 import { encodeFrames, FrameReader } from '../protocol.ts';
@@ -83,7 +83,7 @@ export class SidecarProcess {
       const child = Bun.spawn(commandFor(this.#options), {
         // The fourth entry is the inherited descriptor 3.
         stdio: [new Blob([programs.sidecar]), 'ignore', 'pipe', 'socket-fd'],
-        cwd: packageRoot,
+        cwd: '/',
         env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
         onExit: (_child, code, signal) => void this.#exited(code, signal === null ? null : String(signal)),
       });
