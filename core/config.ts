@@ -1,7 +1,8 @@
 // Configuration: flags over TATAMI_* environment over defaults. The only reader of process.env; every key has a default, a
 // unit and one sentence.
+import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { LogLevel } from './lib/log.ts';
 
 interface Key {
@@ -94,9 +95,11 @@ export interface Config {
 /** A value that cannot be used; the message names the flag or variable. */
 export class ConfigError extends Error {}
 
+/** @param folder where relative paths begin */
 export function readConfig(
   flags: Flags,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  folder: string = process.cwd(),
 ): Config {
   const value = (key: ConfigKey): string => flags[key] ?? env[keys[key].env] ?? keys[key].fallback;
   const fail = (key: ConfigKey, wanted: string): never => {
@@ -120,7 +123,7 @@ export function readConfig(
   if (baseUrl !== '' && !/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(baseUrl))
     fail('baseUrl', 'an http or https address');
   return {
-    dataDir: value('dataDir'),
+    dataDir: resolve(folder, value('dataDir')),
     port: integer('port', 65535),
     host: value('host'),
     baseUrl: baseUrl === '' ? null : baseUrl,
@@ -135,25 +138,31 @@ export function readConfig(
       workspace: rate('rateWorkspace'),
     },
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
-    nodePath: value('nodePath') || null,
+    nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
   };
 }
 
 /**
- * Where a client command finds its server: flags over TATAMI_SERVER and TATAMI_TOKEN.
+ * Where a client command finds its server: flags over TATAMI_SERVER and TATAMI_TOKEN. `named` is the variable that named a
+ * server other than the usual one.
  * @throws ConfigError
  */
 export function readRemote(
   flags: { server?: string; token?: string },
   env: Readonly<Record<string, string | undefined>> = process.env,
-): { server: string; token: string | null } {
-  const server = flags.server ?? (env.TATAMI_SERVER || 'http://127.0.0.1:4700');
+): { server: string; token: string | null; named: string | null } {
+  const usual = 'http://127.0.0.1:4700';
+  const server = flags.server ?? (env.TATAMI_SERVER || usual);
   if (!/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(server))
     throw new ConfigError(
       `${flags.server === undefined ? 'TATAMI_SERVER' : '--server'} must be an address such as http://127.0.0.1:4700, not "${server}".`,
     );
-  return { server, token: (flags.token ?? env.TATAMI_TOKEN ?? '').trim() || null };
+  return {
+    server,
+    token: (flags.token ?? env.TATAMI_TOKEN ?? '').trim() || null,
+    named: flags.server === undefined && server !== usual ? 'TATAMI_SERVER' : null,
+  };
 }
 
 /** Where a client command keeps what is to be found again on the next run (XDG Base Directory Specification). */
@@ -161,6 +170,25 @@ export function readStateDir(env: Readonly<Record<string, string | undefined>> =
   const { XDG_STATE_HOME: state = '' } = env;
   // The specification has relative paths ignored.
   return join(isAbsolute(state) ? state : join(homedir(), '.local/state'), 'tatami');
+}
+
+/**
+ * The environment as this process was given it, without what Bun added from the .env files of `folder`; null where that can no
+ * longer be told apart.
+ */
+export function readStartEnvironment(folder: string): Record<string, string> | null {
+  try {
+    const entries = readFileSync('/proc/self/environ', 'utf8').split('\0').filter(Boolean);
+    return Object.fromEntries(
+      entries.map((entry) => /^(.[^=]*)=([^]*)$/.exec(entry)?.slice(1) ?? [entry, '']),
+    );
+  } catch {
+    const { env } = process;
+    if (readdirSync(folder).some((name) => name.startsWith('.env'))) return null;
+    return Object.fromEntries(
+      Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+  }
 }
 
 /** The reference of all keys, as it is printed and documented. */

@@ -1,10 +1,11 @@
-#!/usr/bin/env bun
 // The `tatami` command: argv → command. Each command lives in `commands/` and is loaded when it is asked for, because most
-// of them need no server and should answer at once.
+// of them need no server and should answer at once. `bin/tatami` is what people start.
+import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { cleanStart } from './commands/clean-start.ts';
 import type { ImportOptions } from './commands/import/import.ts';
 import type { InitOptions } from './commands/init.ts';
-import { CommandError, exitCodes, fail, printResult } from './commands/output.ts';
+import { CommandError, exitCodes, fail, printResult, say } from './commands/output.ts';
 import type { RemoteOptions } from './commands/remote.ts';
 import type { ServeFlags } from './commands/serve.ts';
 import { addWebhooks } from './commands/webhooks/command.ts';
@@ -13,12 +14,14 @@ import { version } from './version.ts';
 
 const asJson = { json: process.argv.includes('--json') };
 
+const { folder, args } = cleanStart(asJson);
+
 const program = new Command('tatami')
   .description('A self-hostable issue tracker that hosts sandboxed plugins.')
   .version(version, '-V, --version')
   .exitOverride()
   .showHelpAfterError('See `tatami --help`.')
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tatami: ')) });
+  .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
 
 const json: [string, string] = ['--json', 'print one JSON value on stdout'];
 const remote = (command: Command): Command =>
@@ -35,7 +38,7 @@ program
   .requiredOption('--team <key>', 'key of its first team, such as ENG')
   .option('--add', 'add a workspace to a directory that has one')
   .option(...json)
-  .action(async (options: InitOptions) => (await import('./commands/init.ts')).init(options));
+  .action(async (options: InitOptions) => (await import('./commands/init.ts')).init(options, folder));
 
 const serveCommand = program
   .command('serve')
@@ -45,7 +48,7 @@ for (const { flag, env, fallback, text } of configReference())
   serveCommand.option(`${flag} <value>`, `${text} (${env}${fallback === '' ? '' : `, default ${fallback}`})`);
 serveCommand
   .option('--first-start', 'make a first workspace when the data directory has none')
-  .action(async (options: ServeFlags) => (await import('./commands/serve.ts')).serve(options));
+  .action(async (options: ServeFlags) => (await import('./commands/serve.ts')).serve(options, folder));
 
 remote(
   program
@@ -55,7 +58,7 @@ remote(
   .option('--team-from <column>', 'column that names the team', 'repo')
   .option('--source <name>', 'externalSource of the issues', 'csv')
   .action(async (file: string, options: ImportOptions) =>
-    (await import('./commands/import/import.ts')).importIssues(file, options),
+    (await import('./commands/import/import.ts')).importIssues(resolve(folder, file), options),
   );
 
 const plugin = program.command('plugin').description('pack, install and watch plugins');
@@ -65,14 +68,14 @@ plugin
   .option('--out <file>', 'the package file')
   .option(...json)
   .action(async (dir: string, options: { out?: string; json?: boolean }) =>
-    (await import('./commands/plugin/pack.ts')).pack(dir, options),
+    (await import('./commands/plugin/pack.ts')).pack(dir, options, folder),
   );
 remote(
   plugin.command('install <package>').description('install a package file, or a first-party plugin by name'),
 )
   .option('--yes', 'grant the scopes it asks for')
   .action(async (source: string, options: RemoteOptions & { yes?: boolean }) =>
-    (await import('./commands/plugin/install.ts')).install(source, options),
+    (await import('./commands/plugin/install.ts')).install(source, options, folder),
   );
 remote(plugin.command('list').description('list installed plugins')).action(async (options: RemoteOptions) =>
   (await import('./commands/plugin/list.ts')).list(options),
@@ -88,7 +91,7 @@ remote(
   (await import('./commands/plugin/run-schedule.ts')).runSchedule(name, schedule, options),
 );
 
-const listenCommand = addWebhooks(program, remote);
+const listenCommand = addWebhooks(program, remote, folder);
 
 program
   .command('version')
@@ -105,15 +108,13 @@ program.hook('preAction', (_, command) => {
 });
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(args, { from: 'user' });
 } catch (error) {
   if (!(error instanceof CommanderError)) fail(error, asJson);
   if (error.exitCode === 0) process.exit(exitCodes.ok);
   // Commander has told people already.
   const message = error.code === 'commander.help' ? 'No command was given.' : error.message;
   if (asJson.json)
-    process.stdout.write(
-      `${JSON.stringify({ error: { code: 'usage', message: message.replace(/^error: /, '') } })}\n`,
-    );
+    printResult({ error: { code: 'usage', message: message.replace(/^error: /, '') } }, asJson, () => '');
   process.exit(exitCodes.usage);
 }

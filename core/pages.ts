@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { defineRoute, type RawAnswer, type Route } from './http/route.ts';
 import { Closed } from './lib/schema.ts';
 
-const csp = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
+const csp =
+  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 export function pageRoutes(baseUrl: string): Route[] {
   return [

@@ -106,6 +106,13 @@ test('libsql only in store, elysia only in http, outgoing HTTP only in egress an
   expect(using(/from 'node:https?'/, /^core\/lib\/egress\//)).toEqual([]);
 });
 
+test('a command prints through output.ts alone, where what strangers wrote is made harmless', () => {
+  const printing = [...under('core/commands/'), ...under('core/main.ts')].filter(({ text }) =>
+    /\bprocess\.(stdout|stderr)\b|\bconsole\./.test(text),
+  );
+  expect(printing.map(({ file }) => file)).toEqual(['core/commands/output.ts']);
+});
+
 test('time and chance come in as parameters', () => {
   const reads = core.filter(({ text }) => /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(/.test(text));
   expect(reads.map(({ file }) => file)).toEqual([]);

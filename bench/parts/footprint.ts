@@ -1,4 +1,4 @@
-// Start and memory: told, not judged. The program is the one that people start, `core/main.ts serve`.
+// Start and memory: told, not judged. The program is the one that people start, `tatami serve`.
 import { fileURLToPath } from 'node:url';
 import { crowd, touch } from '../plugins.ts';
 import { childrenOf, freePort, rssMb, untilReady } from '../processes.ts';
@@ -6,7 +6,7 @@ import { median, type Figure, type Findings } from '../report.ts';
 import type { Effort } from '../rounds.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 
-const main = fileURLToPath(new URL('../../core/main.ts', import.meta.url));
+const command = fileURLToPath(new URL('../../bin/tatami', import.meta.url));
 const restMs = 1_500;
 const crowdSize = 200;
 
@@ -35,12 +35,9 @@ async function startMain(
 ): Promise<{ readyMs: number; rss: number }> {
   const port = freePort();
   const startedMs = performance.now();
-  const child = Bun.spawn(
-    [process.execPath, main, 'serve', '--data-dir', dataDir, '--port', `${port}`, ...flags],
-    {
-      stdio: ['ignore', 'ignore', 'ignore'],
-    },
-  );
+  const child = Bun.spawn([command, 'serve', '--data-dir', dataDir, '--port', `${port}`, ...flags], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+  });
   try {
     const readyMs = await untilReady(`http://127.0.0.1:${port}`, startedMs);
     await Bun.sleep(restMs);

@@ -1,10 +1,9 @@
 // `tatami init`: makes a data directory with a workspace, its first team and a key, without serving it.
 import { readConfig } from '../config.ts';
 import { hasWorkspace } from '../identity/workspace/first-workspace.ts';
-import { createLog } from '../lib/log.ts';
 import { serve } from '../serve.ts';
 import { makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
-import { CommandError, exitCodes, printResult } from './output.ts';
+import { CommandError, exitCodes, logHere, printResult } from './output.ts';
 
 export interface InitOptions {
   dataDir?: string;
@@ -14,26 +13,21 @@ export interface InitOptions {
   json?: boolean;
 }
 
-export async function init({ dataDir, workspace, team, add = false, json }: InitOptions): Promise<void> {
+/** @param folder where a relative data directory begins */
+export async function init(
+  { dataDir, workspace, team, add = false, json }: InitOptions,
+  folder: string,
+): Promise<void> {
   if (!/^[A-Z][A-Z0-9]{0,9}$/.test(team))
     throw new CommandError(
       `--team must be a key such as ENG: up to 10 of A–Z and 0–9, a letter first, not "${team}".`,
       exitCodes.usage,
     );
   if (workspace.trim() === '') throw new CommandError('--workspace must be a name.', exitCodes.usage);
-  const log = createLog({
-    write: (line) => void process.stderr.write(line),
-    nowMs: Date.now,
-    pretty: process.stderr.isTTY,
-    level: 'warn',
-  });
   // The plugin is installed through the API's own door, so the whole server stands behind it for a moment.
-  const config = readConfig({
-    port: '0',
-    host: '127.0.0.1',
-    ...(dataDir === undefined ? {} : { dataDir }),
-  });
-  const tatami = await serve({ config, log });
+  const flags = { port: '0', host: '127.0.0.1', ...(dataDir === undefined ? {} : { dataDir }) };
+  const config = readConfig(flags, undefined, folder);
+  const tatami = await serve({ config, log: logHere('warn') });
   let made: MadeWorkspace;
   try {
     if (!add && (await hasWorkspace(tatami.services.store)))

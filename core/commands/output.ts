@@ -1,6 +1,9 @@
-// What a command prints and how it ends: data on stdout, everything else on stderr; `--json` is exactly one JSON value.
+// What a command prints and how it ends: data on stdout, everything else on stderr; `--json` is exactly one JSON value. No command
+// writes by another way, so that nothing reaches a terminal but text and line ends of our own.
 import { ApiCallError } from '../../sdk/client/index.ts';
 import { ConfigError } from '../config.ts';
+import { createLog, type Log, type LogLevel } from '../lib/log.ts';
+import { printable, printableCopy, printableJson, printableLines } from '../lib/printable.ts';
 
 /** 75 is EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
 export const exitCodes = {
@@ -32,18 +35,38 @@ export class CommandError extends Error {
   }
 }
 
-/** Prints a command's result: the value itself with `--json`, lines for people otherwise. */
-export function printResult(
-  value: unknown,
+/**
+ * Prints a command's result: the value itself with `--json`, lines for people otherwise.
+ * @param lines made of a copy of the value, in which no string holds a line end or another control character
+ */
+export function printResult<T>(
+  value: T,
   options: { json?: boolean | undefined },
-  lines: () => string,
+  lines: (shown: T) => string,
 ): void {
-  process.stdout.write(options.json ? `${JSON.stringify(value)}\n` : `${lines()}\n`);
+  const text = options.json ? printableJson(value) : printableLines(lines(printableCopy(value)));
+  process.stdout.write(`${text}\n`);
 }
 
-/** A message beside the data. */
+/** A message beside the data. What it quotes is made `printable` first where it might hold a line end. */
 export function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${printableLines(text)}\n`);
+}
+
+/** A question, without a line end. */
+export function ask(text: string): void {
+  process.stderr.write(printable(text));
+}
+
+/** The log of a server that this command runs. */
+export function logHere(level: LogLevel): Log {
+  const { stderr } = process;
+  return createLog({
+    write: (line) => void stderr.write(line),
+    nowMs: Date.now,
+    pretty: stderr.isTTY,
+    level,
+  });
 }
 
 export interface Progress {
@@ -54,41 +77,46 @@ export interface Progress {
   end(): void;
 }
 
+const clearLine = '\r\u001b[K';
+
 export function createProgress(): Progress {
   const { isTTY } = process.stderr;
   let steps = 0;
   return {
     show(text) {
-      if (isTTY) process.stderr.write(`\r\u001b[K${text}`);
-      else if (steps++ % 10 === 0) say(text);
+      if (isTTY) process.stderr.write(clearLine + printable(text));
+      else if (steps++ % 10 === 0) say(printable(text));
     },
-    note: (text) => say(isTTY ? `\r\u001b[K${text}` : text),
-    end: () => void (isTTY && process.stderr.write('\r\u001b[K')),
+    note: (text) => void process.stderr.write(`${isTTY ? clearLine : ''}${printable(text)}\n`),
+    end: () => void (isTTY && process.stderr.write(clearLine)),
   };
 }
 
 /** Ends the process with what went wrong. */
 export function fail(error: unknown, options: { json: boolean }): never {
-  const { message, code, exitCode } = describe(error);
-  if (options.json) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`);
-  say(`tatami: ${message}`);
+  const { message, code, exitCode } = describe(error, (quoted) => quoted);
+  if (options.json) process.stdout.write(`${printableJson({ error: { code, message } })}\n`);
+  say(`tatami: ${describe(error, printable).message}`);
   process.exit(exitCode);
 }
 
-function describe(error: unknown): { message: string; code: string; exitCode: ExitCode } {
+interface Failure {
+  message: string;
+  code: string;
+  exitCode: ExitCode;
+}
+
+/** @param quote applied to what others wrote, which the lines of a message are made of */
+function describe(error: unknown, quote: (text: string) => string): Failure {
+  const message = quote(error instanceof Error ? error.message : String(error));
   if (error instanceof CommandError)
-    return { message: error.message, code: codeOf[error.exitCode], exitCode: error.exitCode };
-  if (error instanceof ConfigError)
-    return { message: error.message, code: 'usage', exitCode: exitCodes.usage };
+    return { message, code: codeOf[error.exitCode], exitCode: error.exitCode };
+  if (error instanceof ConfigError) return { message, code: 'usage', exitCode: exitCodes.usage };
   if (error instanceof ApiCallError) {
-    const fixes = error.details.map(({ path, fix }) => `\n  ${path}: ${fix ?? ''}`).join('');
-    return { message: error.message + hintOf(error) + fixes, code: error.code, exitCode: exitCodeOf(error) };
+    const fixes = error.details.map(({ path, fix }) => `\n  ${quote(`${path}: ${fix ?? ''}`)}`).join('');
+    return { message: message + hintOf(error) + fixes, code: error.code, exitCode: exitCodeOf(error) };
   }
-  return {
-    message: error instanceof Error ? error.message : String(error),
-    code: 'failed',
-    exitCode: exitCodes.failed,
-  };
+  return { message, code: 'failed', exitCode: exitCodes.failed };
 }
 
 function exitCodeOf({ status }: ApiCallError): ExitCode {

@@ -9,11 +9,12 @@ export interface RemoteOptions {
   json?: boolean;
 }
 
-/** @throws CommandError when there is no key */
+/** Says where the key goes when it was not said on the command line. @throws CommandError when there is no key */
 export function connect(options: RemoteOptions, note: (text: string) => void = say): Client {
-  const { server, token } = readRemote(options);
+  const { server, token, named } = readRemote(options);
   if (token === null)
     throw new CommandError('No key: give one with --token or TATAMI_TOKEN.', exitCodes.loginNeeded);
+  if (named !== null) note(`Using the server ${server}, from ${named}.`);
   return createClient({
     server,
     token,

@@ -2,11 +2,10 @@
 // directory gets its first workspace.
 import { readConfig, type Config, type Flags } from '../config.ts';
 import { hasWorkspace } from '../identity/workspace/first-workspace.ts';
-import { createLog } from '../lib/log.ts';
 import { serve as startServer, type Tatami } from '../serve.ts';
 import { version } from '../version.ts';
 import { makeWorkspace } from './first-workspace.ts';
-import { CommandError, exitCodes, say } from './output.ts';
+import { CommandError, exitCodes, logHere, printResult, say } from './output.ts';
 import { startBlock } from './start-block.ts';
 
 export interface ServeFlags extends Flags {
@@ -14,15 +13,14 @@ export interface ServeFlags extends Flags {
   json?: boolean;
 }
 
-export async function serve({ firstStart = false, json = false, ...flags }: ServeFlags): Promise<void> {
+/** @param folder where relative paths of the configuration begin */
+export async function serve(
+  { firstStart = false, json = false, ...flags }: ServeFlags,
+  folder: string,
+): Promise<void> {
   const startedMs = performance.now();
-  const config = readConfig(flags);
-  const log = createLog({
-    write: (line) => void process.stderr.write(line),
-    nowMs: Date.now,
-    pretty: process.stderr.isTTY,
-    level: config.logLevel,
-  });
+  const config = readConfig(flags, undefined, folder);
+  const log = logHere(config.logLevel);
   const tatami = await startServer({ config, log }).catch((error: unknown) => {
     throw listenProblem(error, config) ?? error;
   });
@@ -37,15 +35,14 @@ export async function serve({ firstStart = false, json = false, ...flags }: Serv
     dataDir: config.dataDir,
     readyMs: Math.round(performance.now() - startedMs),
   };
-  const text = json
-    ? JSON.stringify({ ...ready, ...made?.workspace })
-    : startBlock({
-        ...ready,
-        newDataDir: tatami.newDataDir,
-        firstStart,
-        workspace: made?.workspace ?? null,
-      });
-  process.stdout.write(`${text}\n`);
+  printResult({ ...ready, ...made?.workspace }, { json }, () =>
+    startBlock({
+      ...ready,
+      newDataDir: tatami.newDataDir,
+      firstStart,
+      workspace: made?.workspace ?? null,
+    }),
+  );
   await stopped;
 }
 

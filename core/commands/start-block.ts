@@ -44,6 +44,6 @@ function laterStart(url: string): string[] {
     'The API key was shown at the first start and is kept nowhere. Mint another with one you have:',
     `  curl ${url}/api/v1/api-keys -H "Authorization: Bearer $TATAMI_TOKEN" \\`,
     `    -H 'Content-Type: application/json' -d '{"name":"second","scopes":["issues:write"]}'`,
-    'None left? Stop the server; `bun core/main.ts init --add --workspace NAME --team KEY` makes another workspace.',
+    'None left? Stop the server; `bin/tatami init --add --workspace NAME --team KEY` makes another workspace.',
   ];
 }

@@ -12,11 +12,13 @@ const exchange: Exchange = {
 test('every answer has the request id and the three RateLimit headers; only 429 says when to retry', async () => {
   expect(Object.fromEntries(answerJson(exchange, 200, '{}').headers)).toEqual({
     'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'content-type': 'application/json',
     'ratelimit-limit': '10',
     'ratelimit-remaining': '4',
     'ratelimit-reset': '30',
     'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
     'x-request-id': 'req_1',
   });
   for (const code of Object.keys(errorCodes) as ErrorCode[]) {

@@ -1,6 +1,6 @@
 // The one place that makes a Response: every answer of the application carries the request id and the three RateLimit
 // headers (Spec › Limits), errors use the one envelope (Spec › Errors), and Retry-After stands on 429 only. Nothing is stored on
-// the way or told to other sites unless a route says so (docs/decisions/0009).
+// the way, told to other sites, framed or taken for another type unless a route says so (docs/decisions/0009).
 import type { ApiError } from '../lib/errors.ts';
 import type { RateVerdict } from './rate-limit.ts';
 
@@ -13,6 +13,9 @@ export interface Exchange {
 }
 
 export type HeaderBag = Record<string, string>;
+
+/** What is no page needs nothing, whatever a browser is made to take it for. A page says what it needs. */
+const csp = "default-src 'none'; frame-ancestors 'none'";
 
 export function answer(
   exchange: Exchange,
@@ -27,6 +30,8 @@ export function answer(
   headers['ratelimit-reset'] = String(verdict.resetSeconds);
   headers['cache-control'] ??= 'no-store';
   headers['referrer-policy'] = 'no-referrer';
+  headers['x-content-type-options'] = 'nosniff';
+  headers['content-security-policy'] ??= csp;
   if (exchange.mode !== null) headers['tatami-mode'] = exchange.mode;
   return new Response(body, { status, headers });
 }

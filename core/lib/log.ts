@@ -1,4 +1,5 @@
 // The log: one JSON line per entry on standard error, or a readable line on a terminal. Never a secret, never a body.
+import { printable, printableJson } from './printable.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -24,7 +25,7 @@ export function createLog(options: LogOptions): Log {
       ? `${time.slice(11, 19)} ${level.padEnd(5)} ${message} ${Object.entries(fields)
           .map(([k, v]) => `${k}=${typeof v === 'string' ? v : JSON.stringify(v)}`)
           .join(' ')}`.trimEnd()
-      : JSON.stringify({ time, level, msg: message, ...fields });
-    options.write(`${line}\n`);
+      : printableJson({ time, level, msg: message, ...fields });
+    options.write(`${printable(line)}\n`);
   };
 }

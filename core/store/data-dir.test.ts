@@ -1,16 +1,21 @@
-// What a start that was cut short leaves behind: either the file is whole or it is not there.
+// What a start leaves behind: a file is whole or not there where it was cut short, and everything is private.
 import { afterEach, expect, test } from 'bun:test';
 import {
+  chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { migrate } from './migrate.ts';
+import { migrations } from './migrations/index.ts';
 import { openStore } from './open-store.ts';
 
 const dirs: string[] = [];
@@ -25,7 +30,8 @@ afterEach(() => {
 
 test('files half made by a start that was killed do not bar the next one', async () => {
   const dir = fresh();
-  for (const name of ['master.key.new', 'log-head.new', 'lock']) writeFileSync(join(dir, name), 'half');
+  for (const name of ['master.key.new', 'log-head.new', 'lock'])
+    writeFileSync(join(dir, name), 'half', { mode: 0o600 });
   const opened = openStore(dir, Date.now);
   await opened.close();
   expect(readFileSync(join(dir, 'master.key'), 'utf8')).toHaveLength(45);
@@ -57,5 +63,61 @@ test('a refused start lets go of the directory', async () => {
   writeFileSync(join(dir, 'master.key'), 'no key');
   expect(() => openStore(dir, Date.now)).toThrow('must hold 32 bytes');
   writeFileSync(join(dir, 'master.key'), key);
+  await openStore(dir, Date.now).close();
+});
+
+/** Path below the directory → mode in octal, of everything there is while the store is open. */
+function modes(dir: string): Record<string, string> {
+  const names = ['', ...readdirSync(dir, { recursive: true }).map(String)];
+  return Object.fromEntries(
+    names.map((name) => [name, (statSync(join(dir, name)).mode & 0o777).toString(8)]),
+  );
+}
+
+test.each([0o000, 0o022, 0o077, 0o277])('everything is private under umask %i', async (umask) => {
+  const dir = join(fresh(), 'data');
+  const before = process.umask(umask);
+  try {
+    const opened = openStore(dir, Date.now);
+    const { '': root, ...files } = modes(dir);
+    await opened.close();
+    expect(root).toBe('700');
+    expect(Object.keys(files).sort()).toEqual([
+      'lock',
+      'log-head',
+      'master.key',
+      'tatami.db',
+      'tatami.db-shm',
+      'tatami.db-wal',
+    ]);
+    expect(new Set(Object.values(files))).toEqual(new Set(['600']));
+    const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now };
+    const { snapshot } = migrate(at, [...migrations, { name: 'next', sql: 'CREATE TABLE next (id)' }]);
+    const kept = modes(at.snapshots);
+    expect(kept).toEqual({ '': '700', [basename(snapshot ?? '')]: '600' });
+  } finally {
+    process.umask(before);
+  }
+});
+
+test.each([
+  ['', 0o750],
+  ['', 0o701],
+  ['master.key', 0o640],
+  ['tatami.db', 0o604],
+  ['snapshots', 0o755],
+  ['snapshots/schema-1.db', 0o644],
+])('"%s" that others may open is refused, with the way out', async (name, mode) => {
+  const dir = fresh();
+  await openStore(dir, Date.now).close();
+  mkdirSync(join(dir, 'snapshots'), { mode: 0o700 });
+  writeFileSync(join(dir, 'snapshots/schema-1.db'), '', { mode: 0o600 });
+  const path = join(dir, name);
+  chmodSync(path, mode);
+  expect(() => openStore(dir, Date.now)).toThrow(
+    `${path.replace(/\/$/, '')} is open to other users (mode ${mode.toString(8)})`,
+  );
+  expect(() => openStore(dir, Date.now)).toThrow(`chmod -R go-rwx ${dir}`);
+  expect(Bun.spawnSync(['chmod', '-R', 'go-rwx', dir]).exitCode).toBe(0);
   await openStore(dir, Date.now).close();
 });

@@ -2,9 +2,10 @@
 // The lock is flock(2), so a killed process leaves no stale lock; libsql's bundled SQLite loses commits when two
 // processes checkpoint at once, so a second opener is refused rather than warned.
 import { dlopen } from 'bun:ffi';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, ftruncateSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fchmodSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { checkPrivate, makePrivateDir } from './private.ts';
 import { writeWholeFile } from './whole-file.ts';
 
 export interface DataDir {
@@ -19,9 +20,11 @@ export interface DataDir {
   release(): void;
 }
 
-/** @throws Error when another process holds the directory, or its master key is unreadable. */
+/** @throws Error when other users may look into the directory, another process holds it, or its master key is unreadable. */
 export function openDataDir(path: string): DataDir {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const snapshots = join(path, 'snapshots');
+  makePrivateDir(path);
+  checkPrivate(path, [snapshots]);
   const release = lock(join(path, 'lock'), path);
   try {
     const keyFile = join(path, 'master.key');
@@ -38,7 +41,7 @@ export function openDataDir(path: string): DataDir {
       path,
       database,
       logHead: join(path, 'log-head'),
-      snapshots: join(path, 'snapshots'),
+      snapshots,
       masterKey,
       created,
       release,
@@ -54,6 +57,7 @@ const LOCK_NB = 4;
 
 function lock(file: string, dir: string): () => void {
   const fd = openSync(file, 'a+', 0o600);
+  fchmodSync(fd, 0o600);
   const libc = dlopen(process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6', {
     flock: { args: ['i32', 'i32'], returns: 'i32' },
   });

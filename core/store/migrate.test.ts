@@ -163,6 +163,7 @@ test('an older build refuses a newer database by name of the remedy, and changes
   const before = files();
   const main = join(import.meta.dir, '../main.ts');
   writeFileSync(join(at.dir, 'master.key'), Buffer.alloc(32).toString('base64'));
+  Bun.spawnSync(['chmod', '-R', 'go-rwx', at.dir]);
   const { exitCode, stderr } = Bun.spawnSync(
     [process.execPath, main, 'serve', '--port', '0', '--data-dir', at.dir],
     { stdout: 'ignore', stderr: 'pipe' },

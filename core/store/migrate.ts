@@ -2,9 +2,10 @@
 // file. A database of a newer build is refused untouched.
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrations, type Migration } from './migrations/index.ts';
+import { makePrivateDir, makePrivateFile } from './private.ts';
 import { nameWholeFile } from './whole-file.ts';
 
 export interface MigrationReport {
@@ -25,6 +26,7 @@ export function migrate(
   steps: readonly Migration[] = migrations,
 ): MigrationReport {
   const existed = existsSync(options.path);
+  if (!existed) makePrivateFile(options.path);
   const db = new Database(options.path);
   try {
     const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
@@ -54,12 +56,13 @@ function takeSnapshot(
   from: number,
   options: { snapshots: string; nowMs: () => number },
 ): string {
-  mkdirSync(options.snapshots, { recursive: true, mode: 0o700 });
+  makePrivateDir(options.snapshots);
   const stamp = new Date(options.nowMs()).toISOString().replaceAll(':', '');
   const snapshot = join(options.snapshots, `schema-${from}-${stamp}.db`);
   const unfinished = `${snapshot}.new`;
   for (const name of readdirSync(options.snapshots))
     if (name.endsWith('.new') || name.endsWith('.new-journal')) rmSync(join(options.snapshots, name));
+  makePrivateFile(unfinished);
   db.prepare('VACUUM INTO ?1').run([unfinished]);
   nameWholeFile(unfinished, snapshot);
   return snapshot;

@@ -1,10 +1,11 @@
 // Makes a small file so that it is either there whole and durable, or not there: a start that is killed half-way must not
 // leave an empty key behind that bars every later start.
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makePrivateFile } from './private.ts';
 
 export function writeWholeFile(path: string, content: string | Uint8Array): void {
-  writeFileSync(`${path}.new`, content, { mode: 0o600 });
+  makePrivateFile(`${path}.new`, content);
   nameWholeFile(`${path}.new`, path);
 }
 

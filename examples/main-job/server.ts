@@ -1,11 +1,11 @@
 // Runs the `tatami` command the way a person does, and keeps one server of it for the example.
 import { join } from 'node:path';
 
-const main = join(import.meta.dir, '../../core/main.ts');
+const command = join(import.meta.dir, '../../bin/tatami');
 
 /** One command with `--json`; its value. @throws Error with what it printed when it fails */
 export async function tatami<T>(...args: string[]): Promise<T> {
-  const child = Bun.spawn([process.execPath, main, ...args, '--json'], { stdout: 'pipe', stderr: 'pipe' });
+  const child = Bun.spawn([command, ...args, '--json'], { stdout: 'pipe', stderr: 'pipe' });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -23,18 +23,7 @@ export interface Server {
 /** The receiver of this example is on loopback, which the egress guard refuses unless the operator opens it. */
 export async function startServer(dataDir: string): Promise<Server> {
   const child = Bun.spawn(
-    [
-      process.execPath,
-      main,
-      'serve',
-      '--data-dir',
-      dataDir,
-      '--port',
-      '0',
-      '--egress-allow',
-      '127.0.0.0/8',
-      '--json',
-    ],
+    [command, 'serve', '--data-dir', dataDir, '--port', '0', '--egress-allow', '127.0.0.0/8', '--json'],
     { stdout: 'pipe', stderr: 'inherit', env: { ...process.env, TATAMI_LOG_LEVEL: 'warn' } },
   );
   const reader = child.stdout.getReader();

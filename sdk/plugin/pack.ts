@@ -2,7 +2,7 @@
  * Turns a plugin's folder into its package: one bundle, the static manifest, the hash. Macros are off and every import must lie in
  * the folder or in node_modules, because a bundler left to itself would run code and read files for whoever wrote the plugin.
  */
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import type { BunPlugin } from 'bun';
@@ -27,18 +27,25 @@ const SOURCES = /\.(ts|js|mjs|mts|json)$/;
 /** @throws PackageError with what to change */
 export async function packPlugin(dir: string, options: PackOptions): Promise<PluginPackage> {
   const entrypoint = join(dir, 'plugin.ts');
-  if (!existsSync(entrypoint))
+  if (statSync(entrypoint, { throwIfNoEntry: false })?.isFile() !== true)
     throw new PackageError('', `${entrypoint} does not exist; a plugin's folder has a plugin.ts.`);
-  const code = await bundlePlugin(realpathSync(entrypoint));
+  const code = await bundlePlugin(entrypoint);
   const described = await options.describe(code);
   const document = { format: PACKAGE_FORMAT, manifest: described, code, sha256: await sha256Hex(code) };
   return parsePackage(JSON.stringify(document));
 }
 
-/** One ES module without imports. @throws PackageError */
+/** One ES module without imports, of files in the folder of `entrypoint`. @throws PackageError */
 export async function bundlePlugin(entrypoint: string): Promise<string> {
+  const root = realpathSync(dirname(entrypoint));
+  const entry = realpathSync(entrypoint);
+  if (!isInside(root, entry))
+    throw new PackageError(
+      '',
+      `${entrypoint} is a link to ${entry}, which lies outside the plugin's folder.`,
+    );
   const result = await Bun.build({
-    entrypoints: [entrypoint],
+    entrypoints: [entry],
     target: 'browser',
     format: 'esm',
     macros: false,
@@ -47,7 +54,7 @@ export async function bundlePlugin(entrypoint: string): Promise<string> {
     minify: { whitespace: true, identifiers: false, syntax: false },
     splitting: false,
     define: { 'process.env.NODE_ENV': '"production"' },
-    plugins: [guardImports(dirname(entrypoint))],
+    plugins: [guardImports(root, entry)],
     throw: false,
   });
   if (!result.success)
@@ -65,21 +72,22 @@ export async function bundlePlugin(entrypoint: string): Promise<string> {
 }
 
 /** Answers the SDK's name with this very SDK, and refuses files outside the folder, symbolic links included. */
-function guardImports(root: string): BunPlugin {
+function guardImports(root: string, entry: string): BunPlugin {
   const sdkRoot = join(import.meta.dir, sep);
   return {
     name: 'guard-imports',
     setup(build) {
       build.onResolve({ filter: /.*/ }, ({ path, importer }) => {
         if (path === SDK) return { path: join(import.meta.dir, 'index.ts') };
-        if (importer === '') return undefined;
+        // Left to Bun, a tsconfig.json may have another file stand for it.
+        if (importer === '') return { path: entry };
         if (isBuiltin(path))
           throw new PackageError('', `${importer} imports ${path}; the sandbox has no Node or Bun modules.`);
         const found = resolveFrom(path, importer);
         if (found.startsWith(sdkRoot) && importer.startsWith(sdkRoot)) return { path: found };
         if (!isInside(root, found))
           throw new PackageError('', `${importer} imports ${path}, which lies outside the plugin's folder.`);
-        if (!SOURCES.test(found))
+        if (!SOURCES.test(found) || !statSync(found).isFile())
           throw new PackageError('', `${importer} imports ${path}; only code and JSON can be imported.`);
         return { path: found };
       });

@@ -58,16 +58,32 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
   ],
   ['invalid field', 422, () => app.call('POST', '/api/v1/issues', { team: 'ENG' })],
   ['page', 200, () => app.call('GET', '/docs')],
+  ['root page', 200, () => app.clientOf(null)('GET', '/')],
+  ['page of an issue', 200, () => app.clientOf(null)('GET', '/issues/ENG-1')],
+  ['script', 200, () => app.clientOf(null)('GET', '/docs/scalar.js')],
+  ['document', 200, () => app.clientOf(null)('GET', '/api/v1/openapi.json')],
+  ['stream', 200, () => app.call('GET', '/api/v1/events/stream')],
+  ['no such page', 404, () => app.clientOf(null)('GET', '/nothing')],
   ['health', 200, () => app.clientOf(null)('GET', '/healthz')],
 ];
 
+/** Taken for what it says it is, shown in nobody's frame, and allowed no more than it names. */
+function expectUnframedAndUnsniffed(headers: Headers): void {
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  const policy = headers.get('content-security-policy')?.split('; ') ?? [];
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy.find((rule) => rule.startsWith('default-src '))).toMatch(/^default-src '(none|self)'$/);
+  expect(policy.filter((rule) => /^script-src .*unsafe|\*|https?:/.test(rule))).toEqual([]);
+}
+
 for (const [name, status, ask] of cases)
-  test(`${name} carries the request id and the RateLimit headers`, async () => {
+  test(`${name} carries the request id, the RateLimit headers and a policy`, async () => {
     const reply = await ask();
     expect(reply.status).toBe(status);
     expect(reply.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/);
     for (const header of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'])
       expect(reply.headers.get(header)).toMatch(/^\d+$/);
+    expectUnframedAndUnsniffed(reply.headers);
     expect(reply.headers.has('retry-after')).toBe(false);
     if (status < 400) return;
     const { error } = reply.json;

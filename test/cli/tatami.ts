@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Json } from '../app.ts';
 
 const main = join(import.meta.dir, '../../core/main.ts');
+const launcher = join(import.meta.dir, '../../bin/tatami');
 
 export interface Ended {
   code: number;
@@ -30,6 +31,20 @@ export function spawnTatami(args: readonly string[], env: Record<string, string>
 
 export async function tatami(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   return ended(spawnTatami(args, env));
+}
+
+/** `bin/tatami`, typed in a folder. */
+export async function runIn(folder: string, args: readonly string[], env: Record<string, string> = {}) {
+  const { PATH = '', HOME = '' } = process.env;
+  return ended(
+    Bun.spawn([launcher, ...args], {
+      cwd: folder,
+      env: { PATH, HOME, ...env },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    }),
+  );
 }
 
 export async function ended(child: ReturnType<typeof spawnTatami>): Promise<Ended> {

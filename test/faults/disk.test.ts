@@ -34,7 +34,7 @@ test.skipIf(!canMount)(
   async () => {
     const dir = join(parent, 'full');
     mkdirSync(dir);
-    expect(run('mount', '-t', 'tmpfs', '-o', 'size=8m', 'tatami', dir)).toBe(true);
+    expect(run('mount', '-t', 'tmpfs', '-o', 'size=8m,mode=700', 'tatami', dir)).toBe(true);
     mounted.push(dir);
     const app = await startApp({ dataDir: dir, clock: createSystemClock() });
     writeFileSync(join(dir, 'ballast'), Buffer.alloc(3 * 1024 * 1024));

@@ -1,9 +1,11 @@
 // `tatami plugin install FILE|NAME`: shows what the plugin asks for, then installs and grants it.
 import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
-import { packFirstParty } from '../../plugins/first-party.ts';
-import { CommandError, exitCodes, printResult, say } from '../output.ts';
+import { printableCopy } from '../../lib/printable.ts';
+import { firstPartyNames, packFirstParty } from '../../plugins/first-party.ts';
+import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 
 interface Install {
@@ -12,34 +14,48 @@ interface Install {
   pluginVersion: string;
 }
 
-export async function install(source: string, options: RemoteOptions & { yes?: boolean }): Promise<void> {
+/** @param folder where the path of a package file begins */
+export async function install(
+  source: string,
+  options: RemoteOptions & { yes?: boolean },
+  folder: string,
+): Promise<void> {
   const call = connect(options);
-  const document = await read(source);
-  const scopes = Object.entries(document.manifest.scopes ?? {});
-  say(`${document.manifest.id} ${document.manifest.version} asks for:`);
+  const document = await read(source, folder);
+  const { id, version, scopes: asked = {} } = printableCopy(document.manifest);
+  const scopes = Object.entries(asked);
+  say(`${id} ${version} asks for:`);
   for (const [scope, { why }] of scopes) say(`  ${scope.padEnd(16)} ${why}`);
   if (scopes.length === 0) say('  nothing');
   if (options.yes !== true) await confirm();
   const made = await call<Install>('POST', '/plugins', {
     package: document,
-    grant: scopes.map(([scope]) => scope),
+    grant: Object.keys(document.manifest.scopes ?? {}),
   });
-  printResult(made, options, () => `${made.pluginId} ${made.pluginVersion} installed as ${made.id}`);
+  printResult(made, options, (shown) => `${shown.pluginId} ${shown.pluginVersion} installed as ${shown.id}`);
 }
 
-/** A file, if there is one; else the name of a plugin that comes with Tatami. */
-async function read(source: string): Promise<PluginPackage> {
-  if (statSync(source, { throwIfNoEntry: false })?.isFile())
-    return parsePackage(readFileSync(source, 'utf8'));
-  if (/[./\\]/.test(source))
-    throw new CommandError(`There is no file ${source}. Make it with \`tatami plugin pack\`.`);
+/** A bare name is a plugin that comes with Tatami, whatever file of that name lies about; everything else is a file. */
+async function read(source: string, folder: string): Promise<PluginPackage> {
+  const file = resolve(folder, source);
+  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  if (/[./\\]/.test(source)) {
+    if (!isFile) throw new CommandError(`There is no file ${source}. Make it with \`tatami plugin pack\`.`);
+    return parsePackage(readFileSync(file, 'utf8'));
+  }
+  const hint = isFile ? ` The file of that name is ./${source}.` : '';
+  if (!firstPartyNames().includes(source))
+    throw new CommandError(
+      `There is no first-party plugin ${source}; there are ${firstPartyNames().join(', ')}.${hint}`,
+    );
+  if (isFile) say(`${source} is the plugin that comes with Tatami.${hint}`);
   return packFirstParty(source);
 }
 
 async function confirm(): Promise<void> {
   if (!process.stdin.isTTY)
     throw new CommandError('Nobody can be asked here: grant this with --yes.', exitCodes.usage);
-  process.stderr.write('Install and grant? [y/N] ');
+  ask('Install and grant? [y/N] ');
   for await (const answer of createInterface({ input: process.stdin })) {
     if (/^y(es)?$/i.test(answer.trim())) return;
     break;

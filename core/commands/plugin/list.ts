@@ -12,8 +12,8 @@ interface Install {
 
 export async function list(options: RemoteOptions): Promise<void> {
   const { data } = await connect(options)<{ data: Install[] }>('GET', '/plugins?limit=100');
-  printResult(data, options, () =>
-    data.length === 0 ? 'No plugins are installed.' : data.map(line).join('\n'),
+  printResult(data, options, (shown) =>
+    shown.length === 0 ? 'No plugins are installed.' : shown.map(line).join('\n'),
   );
 }
 

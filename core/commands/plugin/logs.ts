@@ -10,7 +10,7 @@ export async function logs(plugin: string, options: RemoteOptions & { limit: str
     'GET',
     `/plugins/${encodeURIComponent(plugin)}/runs?limit=${limit}`,
   );
-  printResult(data, options, () =>
-    data.length === 0 ? `${plugin} has not run yet.` : data.toReversed().map(runLines).join('\n'),
+  printResult(data, options, (shown) =>
+    shown.length === 0 ? `${plugin} has not run yet.` : shown.toReversed().map(runLines).join('\n'),
   );
 }

@@ -15,7 +15,7 @@ export async function runSchedule(plugin: string, schedule: string, options: Rem
     () => call<Run>('GET', `/runs/${started.id}`),
     ({ status }) => status !== 'queued' && status !== 'running',
   );
-  printResult(run, options, () => runLines(run));
+  printResult(run, options, runLines);
   // The server's retries go on for hours; that this attempt failed is the answer.
   if (run.status === 'retrying') say('The attempt failed; the server will try it again by itself.');
   if (run.status !== 'succeeded') process.exitCode = exitCodes.failed;

@@ -10,17 +10,22 @@ import type { TriggerOptions } from './trigger.ts';
 /**
  * Answers the command that has its own way to be interrupted.
  * @param remote adds what every command that talks to a server takes
+ * @param folder where paths among the arguments begin
  */
-export function addWebhooks(program: Command, remote: (command: Command) => Command): Command {
+export function addWebhooks(
+  program: Command,
+  remote: (command: Command) => Command,
+  folder: string,
+): Command {
   const webhooks = program
     .command('webhooks')
     .description('register webhooks, try them, and see what was sent');
   addEndpoints(webhooks, remote);
   addDeliveries(webhooks, remote);
-  return addListen(webhooks, remote);
+  return addListen(webhooks, remote, folder);
 }
 
-function addListen(webhooks: Command, remote: (command: Command) => Command): Command {
+function addListen(webhooks: Command, remote: (command: Command) => Command, folder: string): Command {
   return remote(
     webhooks
       .command('listen')
@@ -31,7 +36,7 @@ function addListen(webhooks: Command, remote: (command: Command) => Command): Co
     .option('--after <sequence>', 'begin with what happened after this event of the log')
     .option('--secret <secret>', 'sign with this secret; by default with one that is kept for the workspace')
     .option('--write-env <file>', 'set TATAMI_WEBHOOK_SECRET in this file')
-    .action(async (options: ListenOptions) => (await import('./listen.ts')).listen(options));
+    .action(async (options: ListenOptions) => (await import('./listen.ts')).listen(options, folder));
 }
 
 function addEndpoints(webhooks: Command, remote: (command: Command) => Command): void {

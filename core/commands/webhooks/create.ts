@@ -12,9 +12,9 @@ export interface CreateOptions extends RemoteOptions {
 }
 
 export async function create(options: CreateOptions): Promise<void> {
-  const { url, description, ordering } = options;
+  const { description, ordering } = options;
   const body = {
-    url,
+    url: options.url,
     events: patterns(options.events),
     ...(description === undefined ? {} : { description }),
     ...(options.filter === undefined ? {} : { filter: jsonObject('--filter', options.filter) }),
@@ -28,8 +28,8 @@ export async function create(options: CreateOptions): Promise<void> {
   printResult(
     made,
     options,
-    () =>
-      `${made.id}  ${made.url}  ${made.events.join(',')}\nSigning secret, shown this once:  ${made.secret}`,
+    ({ id, url, events, secret }) =>
+      `${id}  ${url}  ${events.join(',')}\nSigning secret, shown this once:  ${secret}`,
   );
 }
 

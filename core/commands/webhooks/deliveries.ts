@@ -26,7 +26,7 @@ export async function deliveries(of: string | undefined, options: DeliveriesOpti
     if (status !== undefined || eventType !== undefined || since !== undefined)
       throw usage('One delivery is shown whole: leave out --status, --event-type and --since.');
     const delivery = await getDelivery(connect(options), of);
-    return printResult(delivery, options, () => detailLines(delivery));
+    return printResult(delivery, options, detailLines);
   }
   const query = new URLSearchParams({
     limit: String(limit),
@@ -36,8 +36,8 @@ export async function deliveries(of: string | undefined, options: DeliveriesOpti
   });
   const list = of === undefined ? '/deliveries' : `/webhooks/${encodeURIComponent(of)}/deliveries`;
   const { data } = await connect(options)<{ data: Delivery[] }>('GET', `${list}?${query}`);
-  printResult(data, options, () =>
-    data.length === 0 ? 'There are no such deliveries.' : data.map(line).join('\n'),
+  printResult(data, options, (shown) =>
+    shown.length === 0 ? 'There are no such deliveries.' : shown.map(line).join('\n'),
   );
 }
 

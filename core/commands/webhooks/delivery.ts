@@ -1,5 +1,6 @@
 // A delivery, as the commands show it to people, and the wait for what its first attempt brought.
 import type { Client } from '../../../sdk/client/index.ts';
+import { printableCopy } from '../../lib/printable.ts';
 import { CommandError, exitCodes, printResult, say } from '../output.ts';
 import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
@@ -83,7 +84,11 @@ export async function deliverAndPrint(
       `${made.id} has not been attempted yet: its endpoint is busy or failing. See \`tatami webhooks deliveries ${made.id}\`.`,
       exitCodes.tryLater,
     );
-  printResult(seen, options, () => `${title(made)} ${first === undefined ? '→ canceled' : outcome(first)}`);
-  if (seen.status === 'retrying') say(`It failed; the server tries again by itself.${nextAttempt(seen)}`);
+  printResult(seen, options, (shown) => {
+    const [attempt] = shown.attemptList;
+    return `${title(shown)} ${attempt === undefined ? '→ canceled' : outcome(attempt)}`;
+  });
+  if (seen.status === 'retrying')
+    say(`It failed; the server tries again by itself.${nextAttempt(printableCopy(seen))}`);
   if (seen.status !== 'delivered') process.exitCode = exitCodes.failed;
 }

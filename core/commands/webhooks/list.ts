@@ -14,10 +14,10 @@ interface Endpoint {
 
 export async function list(options: RemoteOptions): Promise<void> {
   const endpoints = await readAll<Endpoint>(connect(options), '/webhooks');
-  printResult(endpoints, options, () =>
-    endpoints.length === 0
+  printResult(endpoints, options, (shown) =>
+    shown.length === 0
       ? 'No webhooks are registered. Register one with `tatami webhooks create`.'
-      : endpoints.map(line).join('\n'),
+      : shown.map(line).join('\n'),
   );
 }
 

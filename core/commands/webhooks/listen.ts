@@ -1,16 +1,21 @@
 // `tatami webhooks listen`: forwards events to an address of this machine as they happen, signed as real deliveries are. It dials
 // out to the server's stream, so it needs no tunnel and leaves nothing behind; any number of them run side by side.
+import { resolve } from 'node:path';
 import { streamEvents, type StreamedEvent } from '../../../sdk/client/stream.ts';
 import { readRemote } from '../../config.ts';
 import type { EventEnvelope } from '../../events/event.ts';
+import { printable } from '../../lib/printable.ts';
 import { payloadOfEvent } from '../../webhooks/payload.ts';
 import { wholeNumber } from '../flags.ts';
-import { exitCodes, say } from '../output.ts';
+import { exitCodes, printResult, say } from '../output.ts';
 import { connect } from '../remote.ts';
 import { patterns } from './create.ts';
 import { outcome } from './delivery.ts';
 import { createForwarder, type Forwarded } from './local/forward.ts';
 import { checkSecret, localSecret, writeEnv, type SecretOptions } from './local/secret.ts';
+
+/** What is printed of a forwarded event; a sample has no sequence. */
+type Shown = Omit<Forwarded, 'worked'> & { sequence: number | null };
 
 export interface ListenOptions extends SecretOptions {
   forwardTo: string;
@@ -19,7 +24,8 @@ export interface ListenOptions extends SecretOptions {
   writeEnv?: string;
 }
 
-export async function listen(options: ListenOptions): Promise<void> {
+/** @param folder where the path of `--write-env` begins */
+export async function listen(options: ListenOptions, folder: string): Promise<void> {
   checkSecret(options);
   const after =
     options.after === undefined
@@ -28,6 +34,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   const stopped = stopSignal();
   const secret = await localSecret(connect(options), options);
   const forwarder = await createForwarder('--forward-to', options.forwardTo, secret);
+  if (options.writeEnv !== undefined) writeEnv(resolve(folder, options.writeEnv), secret);
   const { server, token } = readRemote(options);
   const counts = { forwarded: 0, failed: 0 };
   let readUpTo: number | null = null;
@@ -36,8 +43,8 @@ export async function listen(options: ListenOptions): Promise<void> {
   const ready = (): void => {
     if (isReady) return say('Connected again; nothing was missed.');
     isReady = true;
-    if (options.writeEnv !== undefined) writeEnv(options.writeEnv, secret);
-    print(options, { ready: true, forwardTo: options.forwardTo, secret }, () => readyLine(options, secret));
+    const shown = { ready: true, forwardTo: options.forwardTo, secret };
+    printResult(shown, options, () => readyLine(options, secret));
   };
 
   const stream = streamEvents({
@@ -49,16 +56,16 @@ export async function listen(options: ListenOptions): Promise<void> {
     signal: stopped,
     onOpen: ready,
     onWait: (waitMs, { message }) =>
-      say(`${message} Connecting again in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
+      say(`${printable(message)} Connecting again in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
   });
   for await (const event of stream) {
     const forwarded = await forwarder.forward(messageOf(event, server), stopped);
     if (forwarded === null) break;
-    const { worked, ...shown } = forwarded;
+    const { worked, ...result } = forwarded;
     counts.forwarded++;
     if (!worked) counts.failed++;
     readUpTo = event.sequence ?? readUpTo;
-    print(options, { ...shown, sequence: event.sequence }, () => line(forwarded, event, options));
+    printResult({ ...result, sequence: event.sequence }, options, (shown) => line(shown, worked, options));
   }
   forwarder.close();
   say(
@@ -82,10 +89,6 @@ function messageOf({ type, payload }: StreamedEvent, server: string) {
   return { eventId: event.id, type, payload: payloadOfEvent(event, server) };
 }
 
-function print(options: ListenOptions, value: object, text: () => string): void {
-  process.stdout.write(`${options.json ? JSON.stringify(value) : text()}\n`);
-}
-
 function readyLine(options: ListenOptions, secret: string): string {
   const kept =
     options.secret !== undefined
@@ -97,20 +100,23 @@ function readyLine(options: ListenOptions, secret: string): string {
 }
 
 /** `14:02:11  issue.created  evt_…  → 200  31 ms`, and after a failure the command that repeats it. */
-function line(forwarded: Forwarded, { type, sequence }: StreamedEvent, options: ListenOptions): string {
-  const time = new Date(forwarded.at).toTimeString().slice(0, 8);
-  const again = forwarded.worked ? '' : `   ${repeatCommand(forwarded, sequence === null, options)}`;
-  return `${time}  ${type}  ${forwarded.eventId}  ${outcome(forwarded)}${again}`;
+function line(shown: Shown, worked: boolean, options: ListenOptions): string {
+  const time = new Date(shown.at).toTimeString().slice(0, 8);
+  const again = worked ? '' : `   ${repeatCommand(shown, options)}`;
+  return `${time}  ${shown.eventType}  ${shown.eventId}  ${outcome(shown)}${again}`;
 }
 
-function repeatCommand(
-  { eventId, eventType, url }: Forwarded,
-  isSample: boolean,
-  options: ListenOptions,
-): string {
-  const words = isSample
-    ? ['trigger', eventType]
-    : ['replay', eventId, '--to', url, ...(options.secret === undefined ? [] : ['--secret', options.secret])];
+function repeatCommand({ eventId, eventType, url, sequence }: Shown, options: ListenOptions): string {
+  const words =
+    sequence === null
+      ? ['trigger', eventType]
+      : [
+          'replay',
+          eventId,
+          '--to',
+          url,
+          ...(options.secret === undefined ? [] : ['--secret', options.secret]),
+        ];
   const server = options.server === undefined ? [] : ['--server', options.server];
   return ['tatami', 'webhooks', ...words, ...server].map(quoted).join(' ');
 }

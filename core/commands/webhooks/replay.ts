@@ -67,14 +67,13 @@ async function replayRange(webhook: string, since: string, options: ReplayOption
     () => call<Replay>('GET', `/replays/${begun.id}`),
     ({ status }) => status !== 'running',
   );
-  const { id, deliveries, status } = ended;
   printResult(
     ended,
     options,
-    () =>
+    ({ id, deliveries, status }) =>
       `${deliveries} deliver${deliveries === 1 ? 'y' : 'ies'} to ${webhook} since ${body.since}, made anew (${id}${status === 'canceled' ? ', canceled' : ''})`,
   );
-  if (status === 'canceled') process.exitCode = exitCodes.failed;
+  if (ended.status === 'canceled') process.exitCode = exitCodes.failed;
 }
 
 async function replayHere(what: string, to: string, options: ReplayOptions): Promise<void> {
@@ -88,7 +87,7 @@ async function replayHere(what: string, to: string, options: ReplayOptions): Pro
   printResult(
     result,
     options,
-    () => `replayed as ${result.deliveryId} (same ${result.eventId}, freshly signed) ${outcome(result)}`,
+    (shown) => `replayed as ${shown.deliveryId} (same ${shown.eventId}, freshly signed) ${outcome(shown)}`,
   );
   if (!worked) process.exitCode = exitCodes.failed;
 }

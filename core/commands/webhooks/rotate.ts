@@ -14,11 +14,10 @@ export async function rotate(
     secret: string;
     previousSecretExpiresAt: string;
   }>('POST', `/webhooks/${encodeURIComponent(webhook)}/rotate`, body);
-  const { id, secret, previousSecretExpiresAt: until } = rotated;
   printResult(
     rotated,
     options,
-    () =>
+    ({ id, secret, previousSecretExpiresAt: until }) =>
       `${id}  ${Number(overlap) === 0 ? 'the one before signs nothing any more' : `the one before signs as well until ${until}`}\nNew signing secret, shown this once:  ${secret}`,
   );
 }

@@ -30,8 +30,8 @@ export async function trigger(type: string, options: TriggerOptions): Promise<vo
   printResult(
     sent,
     options,
-    () =>
-      `${type}  ${sent.event.id}  a sample, to ${sent.listeners} listener${sent.listeners === 1 ? '' : 's'}`,
+    ({ event, listeners }) =>
+      `${type}  ${event.id}  a sample, to ${listeners} listener${listeners === 1 ? '' : 's'}`,
   );
 }
 

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Socket, Subprocess } from 'bun';
+import { cleanBunFlags } from '../../lib/clean-bun.ts';
 import { capMemory } from '../jail/core-side.ts';
 import type { JailOrder } from '../jail/entry.ts';
 import { encodeFrames, FrameReader } from '../protocol.ts';
@@ -82,6 +83,7 @@ export class SidecarProcess {
       const child = Bun.spawn(commandFor(this.#options), {
         // The fourth entry is the inherited descriptor 3.
         stdio: [new Blob([programs.sidecar]), 'ignore', 'pipe', 'socket-fd'],
+        cwd: '/',
         env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
         onExit: (_child, code, signal) => void this.#exited(code, signal === null ? null : String(signal)),
       });
@@ -244,5 +246,10 @@ function commandFor(options: SpawnOptions): string[] {
     readable: [addonPath],
     strict: jail === 'strict',
   };
-  return [process.execPath, join(import.meta.dir, '../jail/entry.ts'), JSON.stringify(order)];
+  return [
+    process.execPath,
+    ...cleanBunFlags,
+    join(import.meta.dir, '../jail/entry.ts'),
+    JSON.stringify(order),
+  ];
 }

@@ -1,15 +1,17 @@
 // The signing secret of local deliveries: made once for a server and workspace and kept, so that every listener and every
 // replay signs with what the developer's receiver was given on the first day.
 import { createHash } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiCallError, type Client } from '../../../../sdk/client/index.ts';
 import { readRemote, readStateDir } from '../../../config.ts';
+import { makePrivateDir, makePrivateFile } from '../../../store/private.ts';
 import { mintSecret } from '../../../webhooks/secret.ts';
 import { isSigningSecret } from '../../../webhooks/signature.ts';
 import { usage } from '../../flags.ts';
 import { CommandError } from '../../output.ts';
 import type { RemoteOptions } from '../../remote.ts';
+import { writeNamedFile } from '../../write-file.ts';
 
 export interface SecretOptions extends RemoteOptions {
   secret?: string;
@@ -43,9 +45,9 @@ export async function localSecret(call: Client, options: SecretOptions): Promise
 
 /** Two listeners that start at once must agree: the file appears whole and only once. */
 function keepNew(dir: string, file: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makePrivateDir(dir);
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${mintSecret()}\n`, { mode: 0o600 });
+  makePrivateFile(draft, `${mintSecret()}\n`);
   try {
     linkSync(draft, file);
   } catch (error) {
@@ -75,5 +77,5 @@ export function writeEnv(file: string, secret: string): void {
   const after = line.test(before)
     ? before.replace(line, `$1${secret}`)
     : `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${variable}=${secret}\n`;
-  if (after !== before) writeFileSync(file, after, { mode: 0o600 });
+  if (after !== before) writeNamedFile(file, after, 0o600);
 }

@@ -1,0 +1,50 @@
+// The command owes nothing to the folder it is typed in (core/lib/clean-bun.ts). `bin/tatami` starts it so; typed as
+// `bun core/main.ts` it starts itself again, in the same process.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readStartEnvironment } from '../config.ts';
+import { cleanBunFlags, packageRoot } from '../lib/clean-bun.ts';
+import { CommandError, exitCodes, fail } from './output.ts';
+
+export interface CleanStart {
+  /** Where the command was typed: paths among its arguments begin here. The process itself is elsewhere. */
+  readonly folder: string;
+  readonly args: readonly string[];
+}
+
+/** The first argument of a process that was started so, with the folder. */
+const typedIn = '--typed-in=';
+
+/** Does not return where the process must start again, or where something of the folder may have run already. */
+export function cleanStart(options: { json: boolean }): CleanStart {
+  const { argv, execArgv, execPath } = process;
+  const [, main = '', first = '', ...rest] = argv;
+  if (first.startsWith(typedIn)) return { folder: first.slice(typedIn.length), args: rest };
+  const folder = process.cwd();
+  const bunfig = join(folder, 'bunfig.toml');
+  const environment = readStartEnvironment(folder);
+  if (environment === null || (folder !== packageRoot && existsSync(bunfig)))
+    return refuse(
+      `Bun has read ${environment === null ? 'the .env files' : 'bunfig.toml'} of ${folder} before Tatami could keep it from that, and may have run code of that folder. ` +
+        `Start the command with ${join(packageRoot, 'bin/tatami')}, which reads nothing there.`,
+      options,
+    );
+  process.execve!(
+    execPath,
+    [
+      execPath,
+      ...execArgv,
+      ...cleanBunFlags,
+      `--cwd=${packageRoot}`,
+      main,
+      `${typedIn}${folder}`,
+      ...argv.slice(2),
+    ],
+    environment,
+  );
+  return refuse('Tatami could not be started again.', options);
+}
+
+function refuse(message: string, options: { json: boolean }): never {
+  return fail(new CommandError(message, exitCodes.usage), options);
+}

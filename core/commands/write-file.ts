@@ -1,0 +1,28 @@
+// Files that a command writes where a person says. A symbolic link of that name may have been laid by whoever filled the
+// folder, to have something else overwritten, so none is followed.
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
+import { CommandError } from './output.ts';
+
+const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+
+/**
+ * @param path absolute; only under /dev may it be a link, as /dev/stdout is one
+ * @param mode of a new file, less the umask
+ * @throws CommandError
+ */
+export function writeNamedFile(path: string, text: string, mode = 0o666): void {
+  const follow = path.startsWith('/dev/') ? 0 : O_NOFOLLOW;
+  let fd: number;
+  try {
+    fd = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | follow, mode);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ELOOP')
+      throw new CommandError(`${path} is a symbolic link. Name the file that it leads to, or remove it.`);
+    throw error;
+  }
+  try {
+    writeFileSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
+}

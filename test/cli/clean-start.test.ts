@@ -1,0 +1,82 @@
+// However the command is reached, it starts clean and knows where it was typed.
+import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { cleanBunFlags, packageRoot } from '../../core/lib/clean-bun.ts';
+import { createHostileFolder, plugin } from './hostile-folder.ts';
+import { ended, runIn } from './tatami.ts';
+
+const hostile = createHostileFolder();
+const { outside, folder, stolen, thief, fill } = hostile;
+afterEach(hostile.empty);
+afterAll(hostile.remove);
+
+describe('typed as `bun core/main.ts`, it starts itself again', () => {
+  const main = join(packageRoot, 'core/main.ts');
+  const typed = async (...args: string[]) =>
+    ended(
+      Bun.spawn([process.execPath, main, ...args], {
+        cwd: folder,
+        env: { PATH: process.env.PATH ?? '', HOME: outside, TATAMI_TOKEN: 'ttm_precious_key' },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      }),
+    );
+
+  test('without what .env said', async () => {
+    fill({ '.env': `TATAMI_SERVER=${thief.url.origin}\nHTTP_PROXY=${thief.url.origin}\n` });
+    await typed('plugin', 'list', '--json');
+    await typed('plugin', 'list', '--server', 'http://tatami.test', '--json');
+    expect(stolen).toEqual([]);
+  });
+
+  test('asking no registry for what a plugin lacks', async () => {
+    fill({
+      '.npmrc': `registry=${thief.url.href}\n`,
+      'plugin.ts': `export { x as default } from 'left-pad-of-nobody';`,
+    });
+    const { json } = await typed('plugin', 'pack', '.', '--json');
+    expect(json.error.message).toContain('left-pad-of-nobody, which cannot be found');
+    expect(stolen).toEqual([]);
+  });
+
+  test('but not where Bun has read a bunfig.toml: it names the way to start that reads none', async () => {
+    fill({ 'bunfig.toml': '', '.env': `TATAMI_SERVER=${thief.url.origin}\n` });
+    const { code, json } = await typed('plugin', 'list', '--json');
+    expect([code, json.error]).toEqual([
+      2,
+      { code: 'usage', message: expect.stringContaining(join(packageRoot, 'bin/tatami')) },
+    ]);
+    expect(stolen).toEqual([]);
+  });
+});
+
+test('paths begin in the folder, whichever way the command is reached', async () => {
+  fill({ 'plugin/plugin.ts': plugin, 'sub dir/x': '' });
+  const link = join(outside, 'tatami');
+  symlinkSync(join(packageRoot, 'bin/tatami'), join(outside, 'hop'));
+  symlinkSync('hop', link);
+  const packed = Bun.spawnSync([link, 'plugin', 'pack', '../plugin', '--out', '../made.json', '--json'], {
+    cwd: join(folder, 'sub dir'),
+    env: { PATH: process.env.PATH ?? '', HOME: outside },
+  });
+  expect(JSON.parse(packed.stdout.toString())).toMatchObject({ file: '../made.json', id: 'hostile' });
+  expect(existsSync(join(folder, 'made.json'))).toBe(true);
+  const made = await runIn(folder, [
+    'init',
+    '--data-dir',
+    'data',
+    '--workspace',
+    'A',
+    '--team',
+    'ENG',
+    '--json',
+  ]);
+  expect([made.code, existsSync(join(folder, 'data/master.key'))]).toEqual([0, true]);
+});
+
+test('the launcher and the second start agree on the flags', () => {
+  const launcher = readFileSync(join(packageRoot, 'bin/tatami'), 'utf8');
+  expect(launcher).toContain(` ${cleanBunFlags.join(' ')} "--cwd=$root"`);
+});

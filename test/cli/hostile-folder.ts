@@ -1,0 +1,75 @@
+// A folder that somebody else filled, with a place outside of it to break into and a server that takes what is sent to it.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** A plugin that can be packed, of the id `hostile`. */
+export const plugin = `
+import { definePlugin } from '@tatami/sdk/plugin';
+export default definePlugin({
+  id: 'hostile', version: '1.0.0', engines: { tatami: '*' }, on: { 'issue.created': { async handle() {} } },
+});`;
+
+export interface HostileFolder {
+  readonly folder: string;
+  /** What `folder` lies in. */
+  readonly outside: string;
+  readonly thief: Bun.Server<undefined>;
+  /** What the thief was sent, as `GET /path authorization`. */
+  readonly stolen: string[];
+  /** Name → text of its files. */
+  fill(files: Record<string, string>): void;
+  /** A module that leaves a trace where it runs. */
+  evil(): string;
+  /** How often one did. */
+  ran(): number;
+  empty(): void;
+  remove(): Promise<void>;
+}
+
+export function createHostileFolder(): HostileFolder {
+  const outside = realpathSync(mkdtempSync(join(tmpdir(), 'tatami-hostile-')));
+  const folder = join(outside, 'folder');
+  const trace = join(outside, 'ran');
+  const stolen: string[] = [];
+  const thief = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      stolen.push(`${request.method} ${request.url} ${request.headers.get('authorization') ?? ''}`);
+      return new Response('{}', { status: 404 });
+    },
+  });
+  return {
+    folder,
+    outside,
+    thief,
+    stolen,
+    fill(files) {
+      for (const [name, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        writeFileSync(join(folder, name), text);
+      }
+    },
+    evil: () =>
+      `require('node:fs').appendFileSync(${JSON.stringify(trace)}, 'x'); export const run = () => 1; export default 1;`,
+    ran: () => (existsSync(trace) ? readFileSync(trace, 'utf8').length : 0),
+    empty() {
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(trace, { force: true });
+      stolen.length = 0;
+    },
+    async remove() {
+      await thief.stop(true);
+      rmSync(outside, { recursive: true, force: true });
+    },
+  };
+}
