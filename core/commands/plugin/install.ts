@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
+import { consentLines } from '../../plugins/consent.ts';
 import { packFirstParty } from '../../plugins/first-party.ts';
 import { CommandError, exitCodes, printResult, say } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
@@ -15,14 +16,11 @@ interface Install {
 export async function install(source: string, options: RemoteOptions & { yes?: boolean }): Promise<void> {
   const call = connect(options);
   const document = await read(source);
-  const scopes = Object.entries(document.manifest.scopes ?? {});
-  say(`${document.manifest.id} ${document.manifest.version} asks for:`);
-  for (const [scope, { why }] of scopes) say(`  ${scope.padEnd(16)} ${why}`);
-  if (scopes.length === 0) say('  nothing');
+  for (const line of consentLines(document.manifest)) say(line);
   if (options.yes !== true) await confirm();
   const made = await call<Install>('POST', '/plugins', {
     package: document,
-    grant: scopes.map(([scope]) => scope),
+    grant: Object.keys(document.manifest.scopes ?? {}),
   });
   printResult(made, options, () => `${made.pluginId} ${made.pluginVersion} installed as ${made.id}`);
 }

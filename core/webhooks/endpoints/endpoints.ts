@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts';
 import { expandPattern, namespaceOf, namespaceScopes, type EventNamespace } from '../../events/catalogue.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { isMasked } from '../../lib/masked-url.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import type { Op, Scope } from '../../store/store.ts';
 import { currentPayloadVersion } from '../payload.ts';
@@ -146,6 +147,12 @@ function checkEvents(
 }
 
 async function checkUrl(url: string, rules: EndpointRules): Promise<void> {
+  if (isMasked(url))
+    throw invalidField(
+      'url',
+      'invalid_format',
+      'This address has … where its query has values that are not shown. Give the whole address, or leave it out.',
+    );
   try {
     await rules.checkUrl(url);
   } catch (error) {

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { Entity } from '../../changes/change.ts';
 import { defineKind, flag, json } from '../../changes/kind.ts';
 import { isoTime } from '../../changes/operations.ts';
+import { maskedUrl } from '../../lib/masked-url.ts';
 import { Closed, id, named, nullable, time, version } from '../../lib/schema.ts';
 import { payloadVersions, type PayloadVersion } from '../payload.ts';
 import type { PreviousSecret } from '../secret.ts';
@@ -35,7 +36,9 @@ export const EndpointShown = named(
   'Webhook',
   Closed({
     id: id('endpoint'),
-    url,
+    url: Type.String({
+      description: 'The values of its query may be secrets: each is shown as `…`.',
+    }),
     description,
     events: Type.Array(Type.String()),
     filter: nullable(filter),
@@ -154,7 +157,7 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
   },
   wire: (endpoint) => ({
     id: endpoint.id,
-    url: endpoint.url,
+    url: maskedUrl(endpoint.url),
     description: endpoint.description,
     events: [...endpoint.events],
     filter: endpoint.filter,
