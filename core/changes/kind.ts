@@ -41,8 +41,8 @@ export interface KindSpec<E extends Entity, W extends Readonly<Record<string, un
   /** The events a change means, in order. Absent for the machinery's own rows, which must say why. */
   readonly events: ((before: E | null, after: E) => readonly EventType[]) | { readonly machinery: string };
   issueId?(entity: E): string | null;
-  /** The id of the team it belongs to, and the same as SQL over the table's columns. */
-  readonly team?: { of(entity: E): string; readonly sql: string };
+  /** The id of the team it belongs to, and the condition over the table's columns that this is one of a list. */
+  readonly team?: { of(entity: E): string; isIn(list: string): string };
   /** True while the entity shows an issue number that only the commit will know. */
   pendingNumber?(entity: E): string | null;
   /** Values computed by SQL on insert: column → expression over the statement's parameters. */
@@ -56,8 +56,8 @@ export interface Kind<E extends Entity, W> {
   readonly table: string;
   /** The select list, its columns unaliased but for computed ones. */
   readonly select: string;
-  /** The id of its team as SQL; undefined where it belongs to none. */
-  readonly teamSql: string | undefined;
+  /** The condition that its team is one of a list; undefined where it belongs to none. */
+  readonly isOfTeamIn: ((list: string) => string) | undefined;
   fromRow(row: Row): E;
   wire(entity: E, view: View): W;
   /** By id, staged changes included; nothing where the caller does not see its team. */
@@ -192,7 +192,7 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
     name: spec.name,
     table: spec.table,
     select,
-    teamSql: spec.team?.sql,
+    isOfTeamIn: spec.team?.isIn,
     fromRow,
     wire: spec.wire,
     async find(ctx, id) {

@@ -25,9 +25,7 @@ export async function listKind<E extends Entity, W>(
     table: kind.table,
     select: kind.select,
     where:
-      ctx.visibleTeams && kind.teamSql !== undefined
-        ? [...where, ofTeams(kind.teamSql, ctx.visibleTeams)]
-        : where,
+      ctx.visibleTeams && kind.isOfTeamIn ? [...where, ofTeams(kind.isOfTeamIn, ctx.visibleTeams)] : where,
     order: options.order ?? [{ sql: 'created_at', direction: 'asc' }],
     limit: page.limit ?? limitDefault,
     after: cursorOf(page),
@@ -41,10 +39,10 @@ export async function listKind<E extends Entity, W>(
 }
 
 /** An empty list is written as one that nothing is in, because the planner folds a constant and then scans the table. */
-function ofTeams(sql: string, ids: ReadonlySet<string>): Condition {
+function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Condition {
   const bound = [...(ids.size === 0 ? [''] : ids)].map((id, index) => [`team${index}`, id] as const);
   return {
-    sql: `${sql} IN (${bound.map(([name]) => `:${name}`).join(', ')})`,
+    sql: isIn(bound.map(([name]) => `:${name}`).join(', ')),
     params: Object.fromEntries(bound),
   };
 }

@@ -63,7 +63,7 @@ export async function requireAlso(
   if (missing.length > 0)
     throw new ApiError(
       'insufficient_scope',
-      `This needs ${also.words} as well. The token does not have ${missing.sort().join(', ')}.`,
+      `This also needs ${also.words}. The token does not have ${missing.sort().join(', ')}.`,
     );
 }
 

@@ -23,12 +23,12 @@ export interface Rights {
 }
 
 /** As a manifest asks for scopes: scope → how it narrows itself. */
-export type ScopeRequests = Readonly<
-  Record<
-    string,
-    { readonly fields?: readonly string[]; readonly where?: Readonly<Record<string, readonly string[]>> }
-  >
->;
+export type ScopeRequests = Readonly<Record<string, ScopeRequest>>;
+export interface ScopeRequest {
+  readonly why?: string;
+  readonly fields?: readonly string[];
+  readonly where?: Readonly<Record<string, readonly string[]>>;
+}
 
 /** The read scope that a write scope implies; a read scope's own name. */
 export function readScopeOf(scope: string): string {

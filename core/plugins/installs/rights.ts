@@ -51,7 +51,7 @@ export const seeingRun: AlsoNeeded = {
 
 /** A patch steers unless all it does is pause. */
 export const updating: AlsoNeeded = {
-  words: `${steering.words}, unless it only pauses,`,
+  words: 'all that the plugin was granted, unless it only pauses it',
   scopes: (ctx, input) =>
     isDeepStrictEqual(input.body, { state: 'paused_by_admin' })
       ? Promise.resolve([])
