@@ -129,11 +129,25 @@ const guards: readonly Guard[] = [
     suite: 'test/rights/plugins.test.ts',
   },
   {
-    name: 'an address is shown masked',
-    file: 'core/webhooks/endpoints/schema.ts',
-    guarding: 'url: maskedUrl(endpoint.url),',
-    broken: 'url: endpoint.url,',
-    suite: 'test/rights/webhook-urls.test.ts',
+    name: 'an address of an earlier version is shown masked',
+    file: 'core/webhooks/endpoints/address.ts',
+    guarding: 'return maskedUrl(address.text);',
+    broken: 'return address.text;',
+    suite: 'core/webhooks/endpoints/address.test.ts',
+  },
+  {
+    name: 'an address with a query rests sealed',
+    file: 'core/webhooks/endpoints/address.ts',
+    guarding: 'if (text === url) return { text, sealed: null };',
+    broken: 'return { text: url, sealed: null };',
+    suite: 'test/faults/secrets.test.ts',
+  },
+  {
+    name: 'an event of an earlier version shows an address masked',
+    file: 'core/events/event.ts',
+    guarding: "return type.startsWith('webhook.') ? maskAddress(data) : data;",
+    broken: 'return data;',
+    suite: 'core/events/event.test.ts',
   },
   {
     name: 'a masked address is not taken',
@@ -151,4 +165,7 @@ const guards: readonly Guard[] = [
   },
 ];
 // Those whose suites are quickest.
-testGuards(guards, [guards[9], guards[19]]);
+testGuards(
+  guards,
+  guards.filter(({ suite }) => suite.startsWith('core/')),
+);

@@ -3,10 +3,10 @@ import { Type, type Static } from 'typebox';
 import type { Entity } from '../../changes/change.ts';
 import { defineKind, flag, json } from '../../changes/kind.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { maskedUrl } from '../../lib/masked-url.ts';
 import { Closed, id, named, nullable, time, version } from '../../lib/schema.ts';
 import { payloadVersions, type PayloadVersion } from '../payload.ts';
 import type { PreviousSecret } from '../secret.ts';
+import { addressField, shownAddress, type Address } from './address.ts';
 
 const url = Type.String({
   minLength: 1,
@@ -109,7 +109,7 @@ export const SecretRotated = named(
 );
 
 export interface Endpoint extends Entity {
-  readonly url: string;
+  readonly address: Address;
   readonly description: string;
   readonly events: readonly string[];
   /** The event namespaces its registrar could read when it subscribed: a later version's `*` covers no more. */
@@ -135,7 +135,7 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
   name: 'webhook',
   table: 'endpoints',
   fields: {
-    url: 'url',
+    address: addressField,
     description: 'description',
     events: json('events_json'),
     namespaces: json('namespaces_json'),
@@ -157,7 +157,7 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
   },
   wire: (endpoint) => ({
     id: endpoint.id,
-    url: maskedUrl(endpoint.url),
+    url: shownAddress(endpoint),
     description: endpoint.description,
     events: [...endpoint.events],
     filter: endpoint.filter,
@@ -182,8 +182,8 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
 
 /** Whether a change of an endpoint makes its past failures say nothing of its future. */
 export function isForgiven(
-  before: Pick<Endpoint, 'url' | 'enabled'>,
-  after: Pick<Endpoint, 'url' | 'enabled'>,
+  before: Pick<Endpoint, 'address' | 'enabled'>,
+  after: Pick<Endpoint, 'address' | 'enabled'>,
 ): boolean {
-  return (after.enabled && !before.enabled) || after.url !== before.url;
+  return (after.enabled && !before.enabled) || after.address !== before.address;
 }
