@@ -5,6 +5,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import type { Sealing } from './lib/sealing.ts';
+import type { Rights } from './rights/rights.ts';
 import type { Scope, Store } from './store/store.ts';
 
 /** Who acts. `id` is a member, an API key or a plugin install; `memberId` is the member a key acts for. */
@@ -80,13 +81,14 @@ export interface Services {
   nowMs(): number;
 }
 
-export interface Context extends Services {
+/** `scopes` are those held in full: an operation may need to compare (minting a key). */
+export interface Context extends Services, Rights {
   readonly scope: Scope;
   readonly workspaceId: string;
   readonly directory: Directory;
   readonly actor: Actor;
-  /** The scopes the caller holds; an operation may need to compare (minting a key). */
-  readonly scopes: ReadonlySet<string>;
+  /** Ids of the only teams whose objects can be seen; null: all. Kinds apply it. */
+  readonly visibleTeams: ReadonlySet<string> | null;
   readonly cause: Cause | null;
   readonly requestId: string;
   readonly traceparent: string | null;

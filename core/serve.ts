@@ -12,7 +12,7 @@ import { docsRoutes } from './http/docs.ts';
 import { createIdempotencyKeys } from './http/idempotency.ts';
 import { createKernel } from './http/kernel.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
-import { createInProcessCalls } from './http/principal.ts';
+import { createInProcessCalls, type InProcessCalls } from './http/principal.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createAuthenticate } from './identity/api-keys/authenticate.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
@@ -58,6 +58,8 @@ export interface Tatami {
   readonly app: App;
   readonly services: Services;
   readonly committer: Committer;
+  /** Who asks at the door without a socket. */
+  readonly inProcess: InProcessCalls;
   /** Installs a plugin that comes with Tatami, granting what it asks. */
   installFirstParty(workspaceId: string, name: string): Promise<{ id: string }>;
   /** Resolves once events, runs and deliveries have caught up and nothing is due. */
@@ -181,6 +183,7 @@ export async function serve({
       app,
       services,
       committer,
+      inProcess,
       installFirstParty: (workspaceId, name) =>
         installFirstParty({ app, inProcess }, scopeOf(workspaceId), name),
       async settled() {

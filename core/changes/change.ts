@@ -22,6 +22,8 @@ export interface Change {
   readonly baseVersion: number | null;
   ops(scope: Scope): Op[];
   events(view: View): EventDraft[];
+  /** Whether the object is of one of these teams, before and after. Absent where it is of none. */
+  isOfTeams?(ids: ReadonlySet<string>): boolean;
   /** This change followed by a later one of the same entity: the first `before`, the last `after`. */
   followedBy(later: Change): Change;
 }

@@ -41,6 +41,8 @@ export interface KindSpec<E extends Entity, W extends Readonly<Record<string, un
   /** The events a change means, in order. Absent for the machinery's own rows, which must say why. */
   readonly events: ((before: E | null, after: E) => readonly EventType[]) | { readonly machinery: string };
   issueId?(entity: E): string | null;
+  /** The id of the team it belongs to, and the condition over the table's columns that this is one of a list. */
+  readonly team?: { of(entity: E): string; isIn(list: string): string };
   /** True while the entity shows an issue number that only the commit will know. */
   pendingNumber?(entity: E): string | null;
   /** Values computed by SQL on insert: column → expression over the statement's parameters. */
@@ -54,9 +56,11 @@ export interface Kind<E extends Entity, W> {
   readonly table: string;
   /** The select list, its columns unaliased but for computed ones. */
   readonly select: string;
+  /** The condition that its team is one of a list; undefined where it belongs to none. */
+  readonly isOfTeamIn: ((list: string) => string) | undefined;
   fromRow(row: Row): E;
   wire(entity: E, view: View): W;
-  /** By id, staged changes included. */
+  /** By id, staged changes included; nothing where the caller does not see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
   /** Null when the patch changes nothing: no version, no event. `updatedAt` moves along where the kind has it. */
@@ -160,6 +164,9 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
       });
       return types.map(draft);
     },
+    ...(spec.team && {
+      isOfTeams: (ids) => [before ?? after, after].every((entity) => ids.has(spec.team!.of(entity))),
+    }),
     followedBy(later) {
       if (later.kind !== spec.name || later.id !== after.id)
         throw new Error('Only changes of one entity follow each other.');
@@ -185,13 +192,15 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
     name: spec.name,
     table: spec.table,
     select,
+    isOfTeamIn: spec.team?.isIn,
     fromRow,
     wire: spec.wire,
     async find(ctx, id) {
-      const staged = ctx.staged?.find(spec.name, id);
-      if (staged) return staged as E;
-      const row = await ctx.store.readOne(ctx.scope, findRow, { id });
-      return row === undefined ? undefined : fromRow(row);
+      const staged = ctx.staged?.find(spec.name, id) as E | undefined;
+      const row = staged ? undefined : await ctx.store.readOne(ctx.scope, findRow, { id });
+      const found = staged ?? (row && fromRow(row));
+      const hidden = found && ctx.visibleTeams && spec.team && !ctx.visibleTeams.has(spec.team.of(found));
+      return hidden ? undefined : found;
     },
     create: (entity) => makeChange(null, { ...entity, version: 1 } as E),
     update(before, patch, nowMs) {

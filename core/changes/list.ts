@@ -1,5 +1,5 @@
 // Lists of one kind in their public shape: a keyset page, with what a plugin run has staged laid over it (changed fields
-// show, new objects do not).
+// show, new objects do not). What belongs to teams that the caller does not see is left out.
 import type { Context } from '../context.ts';
 import { invalidField } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
@@ -20,10 +20,12 @@ export async function listKind<E extends Entity, W>(
   page: PageParameters,
   options: { where?: readonly Condition[]; order?: readonly SortKey[]; keep?(entity: E): boolean } = {},
 ): Promise<Page<W>> {
+  const where = options.where ?? [];
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: kind.table,
     select: kind.select,
-    where: options.where ?? [],
+    where:
+      ctx.visibleTeams && kind.isOfTeamIn ? [...where, ofTeams(kind.isOfTeamIn, ctx.visibleTeams)] : where,
     order: options.order ?? [{ sql: 'created_at', direction: 'asc' }],
     limit: page.limit ?? limitDefault,
     after: cursorOf(page),
@@ -34,6 +36,15 @@ export async function listKind<E extends Entity, W>(
   });
   const kept = options.keep ? entities.filter(options.keep) : entities;
   return { data: kept.map((entity) => kind.wire(entity, ctx)), pageInfo };
+}
+
+/** An empty list is written as one that nothing is in, because the planner folds a constant and then scans the table. */
+function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Condition {
+  const bound = [...(ids.size === 0 ? [''] : ids)].map((id, index) => [`team${index}`, id] as const);
+  return {
+    sql: isIn(bound.map(([name]) => `:${name}`).join(', ')),
+    params: Object.fromEntries(bound),
+  };
 }
 
 export function cursorOf({ after, cursor }: PageParameters): string | undefined {

@@ -67,6 +67,9 @@ export const namespaceScopes: Readonly<Record<EventNamespace, string>> = {
   workspace: 'workspace:read',
 };
 
+/** Those whose `data` tells the team it belongs to: by its `team`, or by the identifier of its `issue`. */
+export const namespacesOfTeams: readonly EventNamespace[] = ['issue', 'comment', 'reaction', 'sla'];
+
 export function namespaceOf(type: string): EventNamespace {
   return type.slice(0, type.indexOf('.')) as EventNamespace;
 }

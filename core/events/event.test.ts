@@ -67,6 +67,12 @@ test('an event renders the envelope of the specification, without what is ours a
     cause: row.cause,
     data: completeNumber(pending, 7),
   });
+  const [url, shown] = ['https://h.example/?token=s3cret', 'https://h.example/?token=…'];
+  const earlier = { ...row, type: 'webhook.updated' as const, number: null };
+  expect(renderEvent({ ...earlier, data: { url, previous: { url } } }).data).toEqual({
+    url: shown,
+    previous: { url: shown },
+  });
 });
 
 test('every event type has a namespace with a read scope that exists, and patterns cover what they say', () => {

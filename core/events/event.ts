@@ -1,6 +1,7 @@
 // An event as it is stored and as it is shown. One pure function renders it for every reader (feed, stream, webhooks,
 // plugins, history), so all of them carry the same bytes. Spec › Envelope.
 import type { Actor, Cause } from '../context.ts';
+import { maskedUrl } from '../lib/masked-url.ts';
 import type { EventType } from './catalogue.ts';
 
 export interface EventRow {
@@ -42,7 +43,22 @@ export function renderEvent(row: EventRow): EventEnvelope {
     sequence: row.sequence,
     actor: row.actor,
     cause: row.cause,
-    data: row.number === null ? row.data : completeNumber(row.data, row.number),
+    data: shownData(row),
+  };
+}
+
+function shownData({ type, data, number }: EventRow): EventRow['data'] {
+  if (number !== null) return completeNumber(data, number);
+  return type.startsWith('webhook.') ? maskAddress(data) : data;
+}
+
+/** Events of an earlier version hold the whole address. */
+function maskAddress<T extends Readonly<Record<string, unknown>>>(data: T): T {
+  const { url, previous } = data;
+  return {
+    ...data,
+    ...(typeof url === 'string' ? { url: maskedUrl(url) } : {}),
+    ...(previous ? { previous: maskAddress(previous as Record<string, unknown>) } : {}),
   };
 }
 

@@ -5,7 +5,8 @@ import type { Context } from '../context.ts';
 import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
 import { invalidField, notFound } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
-import { expandPattern, namespaceOf, namespaceScopes, type EventType } from './catalogue.ts';
+import { mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
+import { expandPattern, type EventType } from './catalogue.ts';
 import { renderEvent, type EventEnvelope, type EventRow } from './event.ts';
 import { eventsAfter, eventsOfIssue, findEvent } from './log.ts';
 
@@ -13,8 +14,9 @@ const batch = 200;
 /** Events looked at for one page; past it the page ends early and says that more may follow. */
 const examinedMax = 5_000;
 
+/** Whether it may read every event of a type. */
 export function mayRead(scopes: ReadonlySet<string>, type: EventType): boolean {
-  return scopes.has(namespaceScopes[namespaceOf(type)]);
+  return scopes.has(scopeOfEvent(type));
 }
 
 /** @throws ApiError invalid_cursor, validation_failed */
@@ -62,7 +64,7 @@ async function pageOfLog(
     more = rows.length === batch;
     for (const row of rows) {
       examined++;
-      if (mayRead(ctx.scopes, row.type) && part.wants(row.type)) {
+      if (part.wants(row.type) && mayReadEvent(ctx, row)) {
         if (data.length === part.limit) {
           more = true;
           break;
@@ -83,7 +85,7 @@ async function pageOfLog(
 
 export async function getEvent(ctx: Context, id: string): Promise<EventEnvelope> {
   const row = await findEvent(ctx.store, ctx.scope, id);
-  if (!row || !mayRead(ctx.scopes, row.type)) throw notFound();
+  if (!row || !mayReadEvent(ctx, row)) throw notFound();
   return renderEvent(row);
 }
 

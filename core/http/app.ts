@@ -9,6 +9,8 @@ export interface App {
   /** The one door, for sockets and for callers inside the process alike. */
   fetch(request: Request): Response | Promise<Response>;
   readonly routes: readonly Route[];
+  /** By name. @throws Error for a name that no route has */
+  route(name: string): Route;
 }
 
 export function createApp(kernel: Kernel, routes: readonly Route[]): App {
@@ -41,7 +43,16 @@ export function createApp(kernel: Kernel, routes: readonly Route[]): App {
   const missing = (request: Request): Promise<Response> => kernel.refuse(request, new ApiError('not_found'));
   app.all('/*', ({ request }) => missing(request), { parse: 'none' });
   if (!methods.has('/')) app.all('/', ({ request }) => missing(request), { parse: 'none' });
-  return { fetch: (request) => app.fetch(request), routes };
+  const byName = new Map(routes.map((route) => [route.name, route]));
+  return {
+    fetch: (request) => app.fetch(request),
+    routes,
+    route(name) {
+      const found = byName.get(name);
+      if (!found) throw new Error(`There is no route ${name}.`);
+      return found;
+    },
+  };
 }
 
 function withoutBody(response: Response): Response {

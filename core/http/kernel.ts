@@ -15,6 +15,7 @@ import {
   type Exchange,
   type HeaderBag,
 } from './answer.ts';
+import { admitTo, requireAlso, requireFields, requireRows, visibleTeams } from './admission.ts';
 import { announcesBody, bodyBytesMaxDefault, readBody, type ReadBody } from './body.ts';
 import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
 import type { Authenticate, InProcess, InProcessCalls, Principal } from './principal.ts';
@@ -155,15 +156,7 @@ export function createKernel(options: KernelOptions): Kernel {
       ): Promise<Response> => {
         const local = inProcess.of(request);
         const principal = local ? local.principal : await admit(request, exchange, route);
-        if (route.scope !== null) {
-          if (!principal)
-            throw new ApiError('unauthorized', 'Send an access token: Authorization: Bearer ttm_….');
-          if (!principal.scopes.has(route.scope))
-            throw new ApiError(
-              'insufficient_scope',
-              `This needs the scope ${route.scope}, which the token does not have.`,
-            );
-        }
+        const narrowing = admitTo(route, principal, params);
         const url = request.url;
         if (checkParams) readParams(checkParams, url, params);
         const mark = url.indexOf('?');
@@ -187,7 +180,9 @@ export function createKernel(options: KernelOptions): Kernel {
           return answer(exchange, status, content, { 'content-type': contentType, ...headers });
         }
         if (!principal) throw new Error(`Route ${route.name} is public but needs a context.`);
+        if (narrowing) requireFields(route, narrowing, input.body);
         const ctx = await contextFor(principal, local, exchange, request);
+        if (route.also) await requireAlso(route, principal, ctx, input);
         if (route.stream) {
           if (local) throw new ApiError('forbidden', 'A plugin cannot do this.');
           // The router would wait for the end of the body to tell its length.
@@ -216,19 +211,29 @@ export function createKernel(options: KernelOptions): Kernel {
         exchange: Exchange,
         request: Request,
       ): Promise<Context> => {
-        const directory = options.directoryOf(principal.scope);
+        const known = options.directoryOf(principal.scope);
+        const directory = known instanceof Promise ? await known : known;
         return {
           ...services,
           scope: principal.scope,
           workspaceId: principal.scope.workspaceId,
-          directory: directory instanceof Promise ? await directory : directory,
+          directory,
           actor: principal.actor,
           scopes: principal.scopes,
+          narrowed: principal.narrowed,
+          visibleTeams: principal.narrowed && visibleTeams(route, principal, directory),
           cause: local?.cause ?? null,
           requestId: exchange.requestId,
           traceparent: local?.traceparent ?? traceparentOf(request.headers.get('traceparent')),
           staged: local?.staged ?? null,
         };
+      };
+
+      /** A plan that stays within the rows that the caller may write. */
+      const within = (input: Parameters<NonNullable<Route['write']>>[1]) => async (now: Context) => {
+        const set = await route.write!(now, input);
+        requireRows(route, now, set);
+        return set;
       };
 
       const write = async (
@@ -239,7 +244,7 @@ export function createKernel(options: KernelOptions): Kernel {
         input: Parameters<NonNullable<Route['write']>>[1],
         text: string,
       ): Promise<Response> => {
-        const plan = (now: Context) => route.write!(now, input);
+        const plan = ctx.narrowed === null ? (now: Context) => route.write!(now, input) : within(input);
         if (ctx.staged) {
           const set = await plan(ctx);
           if (set.ops) throw new ApiError('forbidden', 'A plugin cannot do this.');

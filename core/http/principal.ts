@@ -2,13 +2,12 @@
 // object itself, in a WeakMap, so that nothing a remote client can send ever passes for one.
 import type { Actor, Cause } from '../context.ts';
 import type { Staging } from '../changes/staging.ts';
+import type { Rights } from '../rights/rights.ts';
 import type { Scope } from '../store/store.ts';
 
-export interface Principal {
+export interface Principal extends Rights {
   readonly scope: Scope;
   readonly actor: Actor;
-  /** What the token may do, implied reads included. */
-  readonly scopes: ReadonlySet<string>;
   /** Rate-limit bucket and idempotency scope. */
   readonly tokenId: string;
 }

@@ -53,6 +53,20 @@ interface RouteFacts<
   readonly bodyBytesMax?: number;
   /** The answer shows a secret once: it is kept encrypted for idempotent replays. */
   readonly secret?: boolean;
+  /** All that it reads and writes belongs to a team, so that a scope narrowed to teams holds for it. */
+  readonly rows?: 'team';
+  /** What it writes beside the fields of its body. */
+  readonly writes?: readonly string[];
+  /** The parameter that is a plugin's own id where it asks for what is its own, which needs no grant. */
+  readonly own?: string;
+  /** Scopes needed beside `scope`, where it depends on the object which those are. */
+  readonly also?: AlsoNeeded;
+}
+
+export interface AlsoNeeded {
+  /** Which those are, in words that end a sentence. */
+  readonly words: string;
+  scopes(ctx: Context, input: Input<TObject, TObject, TSchema>): Promise<readonly string[]>;
 }
 
 /** Answers that are not JSON, or not under the API's envelope. */

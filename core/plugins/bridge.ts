@@ -1,14 +1,14 @@
 // Host calls become requests at the one door, as the plugin: a call is checked, limited and answered exactly as any
 // client's. This file only says which request a call is; identity and staging travel beside the Request object.
-import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../context.ts';
 import type { App } from '../http/app.ts';
 import type { InProcess, InProcessCalls, Principal } from '../http/principal.ts';
-import { expandScopes } from '../http/scopes.ts';
+import type { Rights } from '../rights/rights.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
 import type { Scope } from '../store/store.ts';
 import { cutLongTexts } from './guest-shape.ts';
+import { hostCalls, type HostCall } from './host-calls.ts';
 import { effectsMax } from './limits.ts';
 import type { Install } from './installs/schema.ts';
 
@@ -36,6 +36,8 @@ export interface BridgeCall {
   readonly app: App;
   readonly inProcess: InProcessCalls;
   readonly install: Install;
+  /** What the install was granted, as it narrowed itself. */
+  readonly rights: Rights;
   readonly scope: Scope;
   readonly staged: Staging;
   readonly cause: Cause;
@@ -47,7 +49,7 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
   try {
     const parsed: unknown = JSON.parse(args);
     if (!Array.isArray(parsed)) throw new CallError('validation_failed', 'Arguments must be a list.');
-    if (call.staged.effects >= effectsMax && !isRead(op))
+    if (call.staged.effects >= effectsMax && !isRead(call.app, op))
       throw new CallError('quota_exceeded', `A run writes at most ${effectsMax} times.`);
     const value = op.startsWith('kv.')
       ? await callKv(call, op, parsed)
@@ -66,66 +68,50 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
   }
 }
 
-function isRead(op: string): boolean {
-  return op.endsWith('.get') || op.endsWith('.list');
-}
-
 async function callResource(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
-  const request = requestOf(op, args);
-  if (op === 'issues.create' || op === 'issues.update') await checkNarrowing(call, op, args);
-  const answer = await ask(call, request, expandScopes(call.install.grant));
-  return cutLongTexts(answer);
+  return cutLongTexts(await ask(call, requestOf(call.app, op, args)));
 }
 
-function requestOf(op: string, args: readonly unknown[]): DoorRequest {
-  switch (op) {
-    case 'issues.get':
-      return { method: 'GET', path: `/issues/${idOf(args[0])}` };
-    case 'issues.list':
-      return { method: 'GET', path: `/issues${queryOf(args[0])}` };
-    case 'issues.create':
-      return { method: 'POST', path: '/issues', body: objectOf(args[0]) };
-    case 'issues.update': {
-      const { ifVersion } = objectOf(args[2] ?? {});
-      const headers = ifVersion === undefined ? {} : { 'if-match': `"${String(ifVersion)}"` };
-      return { method: 'PATCH', path: `/issues/${idOf(args[0])}`, body: objectOf(args[1]), headers };
-    }
-    case 'comments.list':
-      return { method: 'GET', path: `/issues/${idOf(args[0])}/comments${queryOf(args[1])}` };
-    case 'comments.add':
-      return { method: 'POST', path: `/issues/${idOf(args[0])}/comments`, body: objectOf(args[1]) };
-    case 'comments.resolve':
-      return { method: 'POST', path: `/comments/${idOf(args[0])}/resolve` };
-    case 'labels.list':
-      return { method: 'GET', path: `/labels${queryOf(args[0])}` };
-    case 'projects.get':
-      return { method: 'GET', path: `/projects/${idOf(args[0])}` };
-    case 'projects.list':
-      return { method: 'GET', path: `/projects${queryOf(args[0])}` };
-    default:
-      throw new CallError('validation_failed', `There is no host call ${op}.`);
-  }
+function hostCallOf(op: string): HostCall {
+  const known = Object.hasOwn(hostCalls, op) ? hostCalls[op] : undefined;
+  if (!known) throw new CallError('validation_failed', `There is no host call ${op}.`);
+  return known;
+}
+
+function isRead(app: App, op: string): boolean {
+  return op.startsWith('kv.')
+    ? /[.](get|list)$/.test(op)
+    : app.route(hostCallOf(op).operation).method === 'GET';
+}
+
+function requestOf(app: App, op: string, args: readonly unknown[]): DoorRequest {
+  const { operation, takes } = hostCallOf(op);
+  const { method, path } = app.route(operation);
+  const given = (name: HostCall['takes'][number]): unknown => args[takes.indexOf(name)];
+  const { ifVersion } = objectOf((takes.includes('options') && given('options')) || {});
+  return {
+    method,
+    path:
+      path.replace('{id}', () => idOf(given('id'))) +
+      (takes.includes('query') ? queryOf(given('query')) : ''),
+    ...(takes.includes('body') ? { body: objectOf(given('body')) } : {}),
+    ...(ifVersion === undefined ? {} : { headers: { 'if-match': `"${String(ifVersion)}"` } }),
+  };
 }
 
 async function callKv(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
-  const base = `/plugins/${call.install.id}/kv`;
-  // The plugin's own values need no grant; these scopes go with requests to its own path only.
-  const scopes = expandScopes(['plugins:write']);
+  const base = `/api/v1/plugins/${call.install.id}/kv`;
   const read = async (key: unknown): Promise<{ value: unknown; version: number } | null> => {
-    const answer = await askOr404(call, { method: 'GET', path: `${base}/${keyOf(key)}` }, scopes);
+    const answer = await askOr404(call, { method: 'GET', path: `${base}/${keyOf(key)}` });
     return answer === null ? null : (JSON.parse(answer) as { value: unknown; version: number });
   };
   const write = (key: unknown, value: unknown, version: number | null): Promise<string> =>
-    ask(
-      call,
-      {
-        method: 'PUT',
-        path: `${base}/${keyOf(key)}`,
-        body: { value: value ?? null },
-        ...(version === null ? {} : { headers: { 'if-match': `"${version}"` } }),
-      },
-      scopes,
-    );
+    ask(call, {
+      method: 'PUT',
+      path: `${base}/${keyOf(key)}`,
+      body: { value: value ?? null },
+      ...(version === null ? {} : { headers: { 'if-match': `"${version}"` } }),
+    });
   switch (op) {
     case 'kv.get':
       return JSON.stringify((await read(args[0]))?.value ?? null);
@@ -133,10 +119,10 @@ async function callKv(call: BridgeCall, op: string, args: readonly unknown[]): P
       await write(args[0], args[1], null);
       return 'null';
     case 'kv.delete':
-      await askOr404(call, { method: 'DELETE', path: `${base}/${keyOf(args[0])}` }, scopes);
+      await askOr404(call, { method: 'DELETE', path: `${base}/${keyOf(args[0])}` });
       return 'null';
     case 'kv.list':
-      return ask(call, { method: 'GET', path: `${base}${queryOf(args[0])}` }, scopes);
+      return ask(call, { method: 'GET', path: `${base}${queryOf(args[0])}` });
     case 'kv.increment': {
       const by = args[1] ?? 1;
       const known = await read(args[0]);
@@ -157,37 +143,8 @@ async function callKv(call: BridgeCall, op: string, args: readonly unknown[]): P
   }
 }
 
-/** The manifest may narrow a scope to fields and teams; what it promised at consent holds here. */
-async function checkNarrowing(call: BridgeCall, op: string, args: readonly unknown[]): Promise<void> {
-  const request: NonNullable<PluginManifest['scopes']>[string] | undefined =
-    call.install.manifest.scopes?.['issues:write'];
-  const fields = op === 'issues.update' ? Object.keys(objectOf(args[1])) : [];
-  const outside = request?.fields && fields.find((name) => !request.fields!.includes(name));
-  if (outside !== undefined)
-    throw new CallError(
-      'insufficient_scope',
-      `The plugin declared to write only ${request!.fields!.join(', ')}, not ${outside}.`,
-    );
-  const teams = request?.where?.team;
-  if (!teams) return;
-  const team =
-    op === 'issues.create'
-      ? objectOf(args[0]).team
-      : (
-          JSON.parse(
-            await ask(
-              call,
-              { method: 'GET', path: `/issues/${idOf(args[0])}` },
-              expandScopes(['issues:read']),
-            ),
-          ) as { team: { key: string } }
-        ).team.key;
-  if (!teams.includes(String(team)))
-    throw new CallError('insufficient_scope', `The plugin declared to write only in ${teams.join(', ')}.`);
-}
-
-async function ask(call: BridgeCall, request: DoorRequest, scopes: ReadonlySet<string>): Promise<string> {
-  const answer = await askOr404(call, request, scopes);
+async function ask(call: BridgeCall, request: DoorRequest): Promise<string> {
+  const answer = await askOr404(call, request);
   if (answer === null) throw new CallError('not_found', 'There is nothing here that the plugin may see.');
   return answer;
 }
@@ -196,9 +153,8 @@ async function ask(call: BridgeCall, request: DoorRequest, scopes: ReadonlySet<s
 async function askOr404(
   call: BridgeCall,
   { method, path, body, headers }: DoorRequest,
-  scopes: ReadonlySet<string>,
 ): Promise<string | null> {
-  const request = new Request(`http://tatami.internal/api/v1${path}`, {
+  const request = new Request(`http://tatami.internal${path}`, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -206,7 +162,7 @@ async function askOr404(
   const principal: Principal = {
     scope: call.scope,
     actor: { kind: 'plugin', id: call.install.id, name: call.install.manifest.name ?? call.install.pluginId },
-    scopes,
+    ...call.rights,
     tokenId: call.install.id,
   };
   const identity: InProcess = {

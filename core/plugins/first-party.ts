@@ -38,6 +38,7 @@ export async function installFirstParty(
       scope,
       actor: { kind: 'system', id: 'setup', name: 'Setup' },
       scopes: expandScopes(allScopes),
+      narrowed: null,
       tokenId: 'setup',
     },
     cause: null,

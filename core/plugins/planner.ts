@@ -6,6 +6,7 @@ import type { WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import { matches } from '../lib/filter.ts';
 import type { Ids } from '../lib/ids.ts';
+import { mayReadEvent } from '../rights/rights.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
 import { depthMax, runsPerRootMax, sameInPathMax } from './limits.ts';
 import type { Registry, Subscription } from './registry.ts';
@@ -63,6 +64,7 @@ export function createPlanner(options: {
         const { install } = subscription;
         // What happened before the plugin was there is not its business.
         if (event.createdAt < install.createdAt) continue;
+        if (!mayReadEvent(subscription.rights, shown)) continue;
         if (subscription.self === 'skip' && event.actor.id === install.id) continue;
         if (subscription.filter && !matches(subscription.filter, subscription.fields, shown.data)) continue;
         const now = clock.nowMs();

@@ -3,12 +3,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Change } from '../changes/change.ts';
 import { parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
+import type { Rights } from '../rights/rights.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
+import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
 import { installKind, type Install } from './installs/schema.ts';
 
 export interface Subscription {
   readonly install: Install;
+  readonly rights: Rights;
   readonly type: string;
   readonly filter: Filter | null;
   readonly fields: FilterFields;
@@ -58,11 +61,14 @@ export function createRegistry(options: {
 
   const index = (installs: readonly Install[]): Listeners => {
     const byType = new Map<string, Subscription[]>();
-    for (const install of installs)
-      for (const [type, { filter, self, order }] of Object.entries(install.manifest.on ?? {})) {
+    for (const install of installs) {
+      const rights = rightsOfInstall(install);
+      for (const type of heardTypes(install)) {
+        const { filter, self, order } = install.manifest.on![type]!;
         const fields = options.filterFields(type);
         const subscription: Subscription = {
           install,
+          rights,
           type,
           filter: filter ? parseFilter(filter, fields) : null,
           fields,
@@ -71,6 +77,7 @@ export function createRegistry(options: {
         };
         byType.set(type, [...(byType.get(type) ?? []), subscription]);
       }
+    }
     return { installs: new Map(installs.map((install) => [install.id, install])), byType };
   };
 

@@ -12,16 +12,19 @@ import type { InProcessCalls } from '../http/principal.ts';
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { plainText } from '../lib/plain-text.ts';
 import type { RunUsage, SandboxOutcome } from '../sandbox/supervisor.ts';
 import { backgroundPatienceMs, type Op, type Scope, type Store } from '../store/store.ts';
 import { callHost } from './bridge.ts';
 import type { DisableReason, FailureWatch } from './failures.ts';
 import { cutDescriptions } from './guest-shape.ts';
+import { rightsOfInstall } from './installs/hearing.ts';
 import type { Install } from './installs/schema.ts';
 import { limitsOf, runsPerMinuteMax } from './limits.ts';
 import { stepOf } from './planner.ts';
 import type { Registry } from './registry.ts';
 import { createRunRate } from './run-rate.ts';
+import { mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import { findRun, recordRunOp, releaseNextOp, type RunRecord, type RunRow } from './runs/rows.ts';
 
@@ -95,6 +98,7 @@ export function createRunner(options: RunnerOptions): Runner {
       app: options.app(),
       inProcess: options.inProcess,
       install,
+      rights: rightsOfInstall(install),
       scope: item.scope,
       staged,
       cause,
@@ -134,7 +138,7 @@ export function createRunner(options: RunnerOptions): Runner {
         const answer = await callHost(bridge, op, args);
         if (calls.length < limits.calls)
           calls.push({
-            op,
+            op: plainText(op),
             ok: answer.ok,
             code: answer.ok ? null : answer.error.code,
             ms: Math.round((performance.now() - from) * 100) / 100,
@@ -228,6 +232,11 @@ export function createRunner(options: RunnerOptions): Runner {
           'plugin_inactive',
           'The plugin was removed, paused or disabled before this run.',
         ));
+      if (event && !mayReadEvent(rightsOfInstall(install), event))
+        return void (await dead(
+          'insufficient_scope',
+          `The plugin is not granted ${scopeOfEvent(event.type)} for this ${event.type} any more.`,
+        ));
       const tried = await attempt(item, run, install, event);
       const { outcome } = tried;
       const nowInstalled = await registry.active(item.scope, run.install_id);
@@ -243,7 +252,7 @@ export function createRunner(options: RunnerOptions): Runner {
           run,
           install,
           tried,
-          { code: 'interrupted', message: outcome.message },
+          { code: 'interrupted', message: plainText(outcome.message) },
           run.attempt,
         );
         return;
@@ -279,7 +288,7 @@ export function createRunner(options: RunnerOptions): Runner {
     outcome: Extract<SandboxOutcome, { status: 'failed' }>,
   ): Promise<void> => {
     const attempts = run.attempt + 1;
-    const error = { code: outcome.reason, message: outcome.message };
+    const error = { code: outcome.reason, message: plainText(outcome.message) };
     // Killed runs get one more try on a fresh isolate; dropped ones asked for none.
     const hopeless = outcome.reason === 'drop' || (outcome.killed && attempts >= 2);
     if (hopeless)

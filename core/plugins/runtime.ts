@@ -9,12 +9,15 @@ import type { InProcessCalls } from '../http/principal.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { FilterFields } from '../lib/filter.ts';
+import type { ScopeRequests } from '../rights/rights.ts';
+import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import type { Scope } from '../store/store.ts';
 import { createFailureWatch } from './failures.ts';
 import { installRoutes } from './installs/routes.ts';
 import { installKind, type Install } from './installs/schema.ts';
+import { tellUnheard } from './installs/unheard.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createPlanner } from './planner.ts';
 import { createRegistry } from './registry.ts';
@@ -142,6 +145,7 @@ export function createPluginRuntime(options: {
 
   const rules = {
     filterFields,
+    unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(options.app().routes, requests),
     serverVersion: options.serverVersion,
     scheduleOps: schedules.opsFor,
   };
@@ -149,6 +153,7 @@ export function createPluginRuntime(options: {
     routes: [...installRoutes(rules), ...runRoutes({ queue: runs, activity: runner }), ...kvRoutes],
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
+      await tellUnheard({ store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs });
       await runs.start();
       await schedules.queue.start();
       await consumer.start();

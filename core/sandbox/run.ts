@@ -2,6 +2,7 @@
  * One run as the core sees it: answers the guest's calls, keeps every limit again that the sidecar was told, and collects what the run
  * used. Everything that arrives is a string from an untrusted process.
  */
+import { plainText } from '../lib/plain-text.ts';
 import type { SidecarProcess } from './fleet/process.ts';
 import { textMaxOf } from './protocol.ts';
 import type { FromSidecar, LogLevel, ToSidecar } from './protocol.ts';
@@ -222,11 +223,3 @@ export class ActiveRun {
 
 /** Longer than the sidecar's own watchdog needs to give up on an isolate. */
 const STOP_MS = 1500;
-
-/** Terminal escapes and other control characters become visible; line ends and tabs stay. */
-function plainText(text: string): string {
-  return text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}

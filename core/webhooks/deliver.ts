@@ -23,6 +23,7 @@ import {
   type DeliveryMove,
   type DeliveryRow,
 } from './deliveries/rows.ts';
+import { openAddress } from './endpoints/address.ts';
 import type { Endpoint } from './endpoints/schema.ts';
 import type { Healths } from './health.ts';
 import type { Lanes } from './lanes.ts';
@@ -145,7 +146,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       {
         id: delivery.id,
         number: delivery.attempts + 1,
-        url: endpoint.url,
+        url: openAddress(options.sealing, scope.workspaceId, endpoint),
         secrets: openSecrets(scope.workspaceId, endpoint, clock.nowMs()),
       },
       message,

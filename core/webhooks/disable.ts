@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
+import { shownAddress } from './endpoints/address.ts';
 import { endpointKind, type Endpoint } from './endpoints/schema.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -62,7 +63,7 @@ export function createDisable(options: {
 
 /** The host alone: the rest of an address may hold what is not for every reader of the inbox. */
 function itemOf(endpoint: Endpoint, { ids, clock }: { ids: Ids; clock: Clock }): Change {
-  const host = new URL(endpoint.url).host;
+  const { host } = new URL(shownAddress(endpoint));
   return inboxItem(
     {
       kind: 'webhook_disabled',

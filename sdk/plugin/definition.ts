@@ -12,9 +12,10 @@ export type PluginEvent<Type extends EventType = EventType> = Extract<WebhookEve
 export interface ScopeRequest {
   /** Shown to whoever installs the plugin. */
   why: string;
-  /** Only these fields are written. */
+  /** Of a write scope: all fields that are written, a creation's `team` and `title` too (docs/scopes.md lists them). */
   fields?: readonly string[];
-  where?: Readonly<Record<string, readonly string[]>>;
+  /** Of issues and comments: keys of the only teams whose objects are seen and written, and whose events are sent. */
+  where?: { readonly team?: readonly string[] };
 }
 
 export interface Subscription<Type extends EventType, Scopes, Settings> {

@@ -99,6 +99,7 @@ const packageCheck = Compile(PluginPackage);
 /** @throws PackageError */
 export function parseManifest(value: unknown): PluginManifest {
   if (!manifestCheck.Check(value)) throw firstError(manifestCheck.Errors(value));
+  checkText(value);
   checkHandlers(value);
   return value;
 }
@@ -119,6 +120,7 @@ export async function parsePackage(text: string): Promise<PluginPackage> {
       `This is not a plugin package of format ${PACKAGE_FORMAT}; make one with: tatami plugin pack DIR --out FILE`,
     );
   if (!packageCheck.Check(value)) throw firstError(packageCheck.Errors(value));
+  checkText(value.manifest, '/manifest');
   checkHandlers(value.manifest, '/manifest');
   if ((await sha256Hex(value.code)) !== value.sha256)
     throw new PackageError('/sha256', 'The code does not have this hash; pack the plugin again.');
@@ -147,6 +149,29 @@ function checkHandlers(manifest: PluginManifest, at = ''): void {
     throw new PackageError(
       `${at}/handlers`,
       `The handlers must be exactly those of "on" and "schedules": ${implied.join(', ')}.`,
+    );
+  }
+}
+
+/** Of settings only line ends and tabs are let through: their texts may have several lines. */
+const control = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+const controlInSettings = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+
+/** People read a manifest on a terminal before they install it, so nothing in it may steer one. */
+function checkText(value: unknown, at = '', forbidden = control): void {
+  if (typeof value === 'string') {
+    const found = forbidden.exec(value)?.[0];
+    if (found === undefined) return;
+    const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    throw new PackageError(at, `It holds the control character U+${code}; write plain text.`);
+  }
+  if (value === null || typeof value !== 'object') return;
+  for (const [name, inner] of Object.entries(value)) {
+    checkText(name, at, forbidden);
+    checkText(
+      inner,
+      `${at}/${name}`,
+      /^(\/manifest)?$/.test(at) && name === 'settings' ? controlInSettings : forbidden,
     );
   }
 }

@@ -100,10 +100,10 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   const plugin = `${v1}/plugins/com.test.documented`;
   const packed = (version: string) =>
     packSource(
-      `{ id: 'com.test.documented', version: '${version}', engines: { tatami: '*' }, on: { 'issue.created': { handle: (_, ctx) => ctx.log.info('seen') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+      `{ id: 'com.test.documented', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.log.info('seen') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
     );
-  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: [] });
-  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: [] });
+  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: ['issues:read'] });
+  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: ['issues:read'] });
   await app.call('POST', `${v1}/issues`, { team: 'DOC', title: 'Crash: TypeError' });
   await app.settled();
   await did('plugins.list', `${v1}/plugins`);

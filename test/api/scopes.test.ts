@@ -3,7 +3,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { namespaceScopes } from '../../core/events/catalogue.ts';
 import { allScopes } from '../../core/http/scopes.ts';
+import { hostCalls } from '../../core/plugins/host-calls.ts';
+import { narrowable, writtenFields } from '../../core/rights/table.ts';
 import type { Route } from '../../core/http/route.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { fillPath, nowhere } from './seeds.ts';
@@ -67,18 +70,56 @@ test('every operation is refused to a key that has all scopes but the needed one
 });
 
 test('docs/scopes.md is the matrix', () => {
-  const rows = app.app.routes.map(
-    (route) =>
-      `| \`${route.method} ${route.path}\` | ${route.scope === null ? 'none' : `\`${route.scope}\``} | ${route.limit} |`,
+  const { routes } = app.app;
+  const code = (text: string): string => `\`${text}\``;
+  const list = (names: readonly string[]): string => names.map(code).join(', ');
+  const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
+  const callsOf = (name: string): string[] =>
+    Object.keys(hostCalls).filter((op) => hostCalls[op]!.operation === name);
+  const operations = routes.map((route) =>
+    row(
+      code(`${route.method} ${route.path}`),
+      route.scope === null ? 'none' : code(route.scope),
+      route.also?.words ?? '',
+      route.write ? list(writtenFields(route)) : '',
+      route.own ? 'its own, without a grant' : list(callsOf(route.name)),
+      route.limit,
+    ),
+  );
+  const narrowings = allScopes.flatMap((scope) => {
+    const { fields, teams } = narrowable(routes, scope);
+    if (fields.length === 0 && !teams) return [];
+    return [row(code(scope), list(fields), teams ? code('team') : '')];
+  });
+  const events = Object.entries(namespaceScopes).map(([namespace, scope]) =>
+    row(code(`${namespace}.*`), code(scope)),
   );
   const text = [
     '# Scopes',
     '',
-    'What each operation needs. A write scope implies its read scope. Generated from the routes.',
+    'The table of rights: what each operation needs, and what it writes. A write scope implies its read scope. Generated from the',
+    'routes, which every door goes by: requests with a key, host calls of plugins, what plugins may subscribe to and be narrowed by.',
     '',
-    '| Operation | Scope | Rate limit class |',
+    row('Operation', 'Scope', 'Beside it', 'Writes', 'Host call', 'Rate limit class'),
+    '|---|---|---|---|---|---|',
+    ...operations,
+    '',
+    '## Narrowings',
+    '',
+    'How a plugin may narrow a scope it asks for: `fields` names all that it writes, `where.team` the keys of the only teams whose',
+    'objects it sees and writes (and whose events it is sent). Anything else is refused when it is installed.',
+    '',
+    row('Scope', '`fields`', '`where`'),
     '|---|---|---|',
-    ...rows,
+    ...narrowings,
+    '',
+    '## Events',
+    '',
+    'What a reader of events needs: a webhook, the feed, the stream, a subscription of a plugin.',
+    '',
+    row('Events', 'Scope'),
+    '|---|---|',
+    ...events,
     '',
   ].join('\n');
   const file = join(import.meta.dir, '../../docs/scopes.md');

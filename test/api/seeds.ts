@@ -55,7 +55,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   const plugin = await install(
     call,
     await packSource(
-      `{ id: '${pluginId}', version: '1.0.0', engines: { tatami: '*' }, on: { 'issue.created': { handle: (_, ctx) => ctx.kv.set('note', 'secret of ${team}') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+      `{ id: '${pluginId}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.kv.set('note', 'secret of ${team}') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
     ),
   );
   const issue = await made('/issues', { team, title: `Secret of ${team}` });

@@ -31,7 +31,7 @@ test('keys, runs and deliveries go when their time is over; the event log stays'
   await install(
     app.call,
     await packSource(
-      `{ id: 'com.test.swept', version: '1.0.0', engines: { tatami: '*' }, on: { 'issue.created': { handle() {} } } }`,
+      `{ id: 'com.test.swept', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle() {} } } }`,
     ),
   );
   await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' }, { 'idempotency-key': 'k' });

@@ -40,7 +40,7 @@ test.skipIf(process.platform !== 'linux')(
     await install(
       app.call,
       await packSource(`{
-        id: 'com.test.busy', version: '1.0.0', engines: { tatami: '*' }, scopes: {},
+        id: 'com.test.busy', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
         on: { 'issue.created': { handle: async () => { for (;;) ; } } },
       }`),
     );

@@ -30,7 +30,7 @@ function filesUnder(dir: string): string[] {
     .filter((path) => statSync(path).isFile());
 }
 
-test('keys, signing secrets old and new, and the master key lie nowhere in the clear', async () => {
+test('keys, signing secrets old and new, the query of an address and the master key lie nowhere in the clear', async () => {
   const receiver = startReceiver();
   const hooks = await startHooks();
   const { app, call } = hooks;
@@ -44,15 +44,19 @@ test('keys, signing secrets old and new, and the master key lie nowhere in the c
     return json.id;
   };
   await once('minted key', '/api/v1/api-keys', { name: 'k', scopes: ['issues:read'] }, 'key');
-  const id = await once('signing secret', '/api/v1/webhooks', { url: receiver.url, events: ['*'] }, 'secret');
+  const url = `${receiver.url}?token=secret_in_the_address`;
+  const id = await once('signing secret', '/api/v1/webhooks', { url, events: ['*'] }, 'secret');
+  await call('PATCH', `/api/v1/webhooks/${id}`, { url: `${receiver.url}?token=other_secret_in_the_address` });
+  await call('PATCH', `/api/v1/webhooks/${id}`, { url });
+  secrets.set('token', 'secret_in_the_address');
   await once('rotated secret', `/api/v1/webhooks/${id}/rotate`, {}, 'secret');
   await once('secret rotated again', `/api/v1/webhooks/${id}/rotate`, { overlapHours: 168 }, 'secret');
   await hooks.file('One');
   await call('POST', `/api/v1/webhooks/${id}/ping`);
   await call('POST', `/api/v1/webhooks/${id}/samples`, { type: 'webhook.created' });
   await app.settled();
-  expect(receiver.received.length).toBe(6);
-  expect(new Set(secrets.values()).size).toBe(5);
+  expect(receiver.received.length).toBe(8);
+  expect(new Set(secrets.values()).size).toBe(6);
 
   const answers = await Promise.all(
     ['webhooks', 'deliveries', 'events?limit=100', 'audit-log', 'api-keys', 'openapi.json', 'inbox'].map(

@@ -25,7 +25,7 @@ async function create(call: Client, team: string, title: string): Promise<void> 
 test('values survive, count, compare, list and keep to their quota; another install cannot see them', async () => {
   const { call, key } = await workspace();
   const source = (id: string): string => `{
-    id: '${id}', version: '1.0.0', engines: { tatami: '*' },
+    id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
     on: { 'issue.created': { handle: async (event, ctx) => {
       await ctx.kv.increment('count', 2);
       const swapped = [await ctx.kv.compareAndSet('cas', null, 'a'), await ctx.kv.compareAndSet('cas', 'b', 'c')];
@@ -57,7 +57,7 @@ test('values survive, count, compare, list and keep to their quota; another inst
 test('a bad package, a newer installed version and foreign scopes are refused with the reason', async () => {
   const { call } = await workspace();
   const definition = (version: string): string =>
-    `{ id: 'com.test.versions', version: '${version}', engines: { tatami: '*' }, on: { 'issue.created': { filter: { priority: ['high'] }, handle() {} } } }`;
+    `{ id: 'com.test.versions', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { filter: { priority: ['high'] }, handle() {} } } }`;
   const [old, newer] = [await packSource(definition('1.0.0')), await packSource(definition('1.1.0'))];
   await install(call, newer);
   expect(await call('POST', '/api/v1/plugins', { package: old, grant: [] })).toMatchObject({

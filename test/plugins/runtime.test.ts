@@ -262,7 +262,7 @@ test('RetryLater waits as long as it asks, Drop gives up at once', async () => {
   await install(
     call,
     await packSource(`{
-      id: 'com.test.later', version: '1.0.0', engines: { tatami: '*' },
+      id: 'com.test.later', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
       on: { 'issue.created': { handle: (event, ctx) => {
         if (event.data.title === 'drop') throw new Drop('not for us');
         if (ctx.run.attempt === 1) throw new RetryLater(90_000);
@@ -348,7 +348,7 @@ test('three killed runs switch a plugin off, with an event that says why', async
   const plugin = await install(
     call,
     await packSource(`{
-      id: 'com.test.looper', version: '1.0.0', engines: { tatami: '*' },
+      id: 'com.test.looper', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
       on: { 'issue.created': { handle: () => { for (;;); } } },
     }`),
   );
@@ -377,7 +377,7 @@ test('more runs than there is room for in memory are all done, each once', async
   await install(
     call,
     await packSource(`{
-      id: 'com.test.backlog', version: '1.0.0', engines: { tatami: '*' }, partitions: 4,
+      id: 'com.test.backlog', version: '1.0.0', engines: { tatami: '*' }, partitions: 4, scopes: { 'issues:read': { why: 'test' } },
       on: { 'issue.created': { order: 'none', handle: (_, ctx) => ctx.now() } },
     }`),
   );

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { printableCopy } from '../../lib/printable.ts';
+import { consentLines } from '../../plugins/consent.ts';
 import { firstPartyNames, packFirstParty } from '../../plugins/first-party.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
@@ -22,11 +23,7 @@ export async function install(
 ): Promise<void> {
   const call = connect(options);
   const document = await read(source, folder);
-  const { id, version, scopes: asked = {} } = printableCopy(document.manifest);
-  const scopes = Object.entries(asked);
-  say(`${id} ${version} asks for:`);
-  for (const [scope, { why }] of scopes) say(`  ${scope.padEnd(16)} ${why}`);
-  if (scopes.length === 0) say('  nothing');
+  for (const line of consentLines(printableCopy(document.manifest))) say(line);
   if (options.yes !== true) await confirm();
   const made = await call<Install>('POST', '/plugins', {
     package: document,

@@ -8,7 +8,8 @@ const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateL
 
 export function describeOperation(route: Route, components: Components): JsonObject {
   const { scope, description, body } = route;
-  const needs = scope === null ? 'Public.' : `Needs the scope \`${scope}\`.`;
+  const also = route.also === undefined ? '' : ` and ${route.also.words}`;
+  const needs = scope === null ? 'Public.' : `Needs the scope \`${scope}\`${also}.`;
   return {
     operationId: route.name,
     tags: [tagOf(route)],

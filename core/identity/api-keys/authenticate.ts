@@ -59,6 +59,7 @@ export function createAuthenticate(options: {
       scope: scopeOf(row.workspace_id, row.id),
       actor: { kind: 'api_key', id: row.id, name: row.name, memberId: row.member_id },
       scopes: expandScopes(JSON.parse(row.scopes_json) as string[]),
+      narrowed: null,
       tokenId: row.id,
     };
     if (started === generation) known.set(token, { principal, expiresAt });

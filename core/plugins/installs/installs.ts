@@ -5,11 +5,15 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
 import { removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
+import { allScopes, expandScopes } from '../../http/scopes.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
+import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
+import type { Unheld } from '../../rights/table.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { checkCron } from '../cron.ts';
+import { subscribedTypes, unheardReason } from './hearing.ts';
 import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
 import { settle } from './settings.ts';
 
@@ -28,6 +32,8 @@ export interface InstallRules {
   filterFields(eventType: string): FilterFields;
   /** The rows that make an install's schedules due. */
   scheduleOps(install: Install, ctx: Context): readonly Op[];
+  /** The first narrowing that a door could not hold. */
+  unheldNarrowing(requests: ScopeRequests): Unheld | null;
   /** Semantic version of this server, for `engines`. */
   readonly serverVersion: string;
 }
@@ -72,7 +78,7 @@ export async function installPlugin(
     settings: settle(manifest.settings, input.settings ?? known?.settings ?? {}),
     mode: input.mode ?? known?.mode ?? ('apply' as const),
     state: 'active' as const,
-    stateReason: null,
+    stateReason: unheardReason({ manifest, grant: input.grant }),
   };
   if (known && Bun.semver.order(manifest.version, known.pluginVersion) < 0 && input.downgrade !== true)
     throw new ApiError(
@@ -116,12 +122,19 @@ export async function updateInstall(
     {
       ...patch,
       ...(patch.settings ? { settings: settle(install.manifest.settings, patch.settings) } : {}),
-      ...(patch.state ? { stateReason: patch.state === 'active' ? null : 'paused by an administrator' } : {}),
+      ...reasonAfter(install, patch),
     },
     ifMatch,
   );
   const [change] = set.changes;
   return change && patch.state ? { ...set, ops: rules.scheduleOps(change.after as Install, ctx) } : set;
+}
+
+/** A grant is told of while the install is active; what switched it off goes on being told until it is switched on. */
+function reasonAfter(install: Install, patch: Static<typeof InstallUpdate>): Partial<Install> {
+  if (patch.state === 'paused_by_admin') return { stateReason: 'paused by an administrator' };
+  const { state, grant } = { ...install, ...patch };
+  return state === 'active' ? { stateReason: unheardReason({ manifest: install.manifest, grant }) } : {};
 }
 
 export async function uninstallPlugin(
@@ -151,6 +164,20 @@ function checkManifest(manifest: PluginManifest, rules: InstallRules): void {
       'conflict',
       `The plugin wants Tatami ${manifest.engines.tatami}; this is ${rules.serverVersion}.`,
     );
+  const { scopes = {} } = manifest;
+  const unknown = Object.keys(scopes).find((scope) => !allScopes.includes(scope));
+  if (unknown !== undefined)
+    throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', `There is no scope ${unknown}.`);
+  const unheld = rules.unheldNarrowing(scopes);
+  if (unheld) throw invalidField(`package.manifest.scopes.${unheld.path}`, 'conflict', unheld.fix);
+  const asked = expandScopes(Object.keys(scopes));
+  for (const type of subscribedTypes({ manifest }))
+    if (!asked.has(scopeOfEvent(type)))
+      throw invalidField(
+        `package.manifest.on.${type}`,
+        'required',
+        `A plugin that hears of ${type} reads it: add "${scopeOfEvent(type)}": { why: … } to its scopes.`,
+      );
   for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
     if (filter) parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`);
   for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {

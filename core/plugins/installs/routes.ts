@@ -10,6 +10,7 @@ import {
   type InstallRules,
 } from './installs.ts';
 import { pluginRef } from './ref.ts';
+import { updating, upgrading } from './rights.ts';
 import { InstallCreate, InstallShown, InstallUpdate } from './schema.ts';
 
 const params = Closed({ id: pluginRef });
@@ -35,6 +36,7 @@ export function installRoutes(rules: InstallRules): Route[] {
       description:
         'The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks.',
       scope: 'plugins:write',
+      also: upgrading,
       limit: 'write',
       body: InstallCreate,
       bodyBytesMax: 6 * 1024 * 1024,
@@ -60,6 +62,7 @@ export function installRoutes(rules: InstallRules): Route[] {
       name: 'plugins.update',
       summary: 'Change settings, grant, mode or state',
       scope: 'plugins:write',
+      also: updating,
       limit: 'write',
       params,
       body: InstallUpdate,

@@ -7,6 +7,7 @@ import { isoTime } from '../../changes/operations.ts';
 import { eventTypes } from '../../events/catalogue.ts';
 import { allScopes } from '../../http/scopes.ts';
 import { Closed, id, named, nullable, time, version } from '../../lib/schema.ts';
+import { heardTypes } from './hearing.ts';
 
 export const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
 /** `simulate` records what a run would have written and drops it. */
@@ -24,13 +25,29 @@ export const InstallShown = named(
     name: Type.String(),
     description: Type.String(),
     sha256: Type.String(),
-    scopes: Type.Array(Closed({ scope: Type.String(), why: Type.String(), granted: Type.Boolean() })),
-    events: Type.Array(Type.Enum([...eventTypes])),
+    scopes: Type.Array(
+      Closed({
+        scope: Type.String(),
+        why: Type.String(),
+        fields: nullable(Type.Array(Type.String(), { description: 'All that it writes with this scope.' })),
+        where: nullable(
+          Type.Record(Type.String(), Type.Array(Type.String()), {
+            description: 'The only objects it reads and writes with it.',
+          }),
+        ),
+        granted: Type.Boolean(),
+      }),
+    ),
+    events: Type.Array(Type.Enum([...eventTypes]), {
+      description: 'What it is sent: of what it subscribes to, that which it was granted to read.',
+    }),
     schedules: Type.Array(Closed({ name: Type.String(), cron: Type.String(), tz: Type.String() })),
     settings,
     mode: Type.Enum([...installModes]),
     state: Type.Enum([...installStates]),
-    stateReason: nullable(Type.String()),
+    stateReason: nullable(
+      Type.String({ description: 'Why it does not run, or is not sent all that it subscribes to.' }),
+    ),
     version,
     createdAt: time,
     updatedAt: time,
@@ -90,12 +107,14 @@ export const installKind = defineKind<Install, Static<typeof InstallShown>>({
     name: install.manifest.name ?? install.pluginId,
     description: install.manifest.description ?? '',
     sha256: install.sha256,
-    scopes: Object.entries(install.manifest.scopes ?? {}).map(([scope, { why }]) => ({
+    scopes: Object.entries(install.manifest.scopes ?? {}).map(([scope, { why, fields, where }]) => ({
       scope,
       why,
+      fields: fields ?? null,
+      where: where ?? null,
       granted: install.grant.includes(scope),
     })),
-    events: Object.keys(install.manifest.on ?? {}) as Static<typeof InstallShown>['events'],
+    events: heardTypes(install),
     schedules: Object.entries(install.manifest.schedules ?? {}).map(([name, { cron, tz }]) => ({
       name,
       cron,

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../http/route.ts';
 import { Closed, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
+import { seeing, steering } from '../installs/rights.ts';
 import { deleteValue, getValue, listValues, setValue } from './kv.ts';
 import { kvKey, KvListed, KvSet, KvShown } from './schema.ts';
 
@@ -15,6 +16,8 @@ export const kvRoutes = [
     name: 'plugins.kv.list',
     summary: 'List the keys a plugin keeps',
     scope: 'plugins:read',
+    own: 'id',
+    also: seeing,
     limit: 'read',
     params: ofPlugin,
     query: Closed({ ...pageQuery, prefix: Type.Optional(Type.String({ maxLength: 200 })) }),
@@ -28,6 +31,8 @@ export const kvRoutes = [
     name: 'plugins.kv.get',
     summary: 'Read a value of a plugin',
     scope: 'plugins:read',
+    own: 'id',
+    also: seeing,
     limit: 'read',
     params,
     responses: { 200: KvShown },
@@ -39,6 +44,8 @@ export const kvRoutes = [
     name: 'plugins.kv.set',
     summary: 'Set a value of a plugin',
     scope: 'plugins:write',
+    own: 'id',
+    also: steering,
     limit: 'write',
     params,
     body: KvSet,
@@ -53,6 +60,8 @@ export const kvRoutes = [
     name: 'plugins.kv.delete',
     summary: 'Delete a value of a plugin',
     scope: 'plugins:write',
+    own: 'id',
+    also: steering,
     limit: 'write',
     params,
     responses: { 204: null },

@@ -3,6 +3,7 @@ import type { WorkQueue } from '../../events/work.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
+import { seeing, seeingRun, steering } from '../installs/rights.ts';
 import { getRun, listRuns, runSchedule, type RunActivity } from './runs.ts';
 import { RunShown, runStatuses } from './schema.ts';
 
@@ -15,6 +16,7 @@ export function runRoutes(options: { queue: WorkQueue; activity: RunActivity }):
       name: 'plugins.runs',
       summary: 'List the runs of a plugin, newest first',
       scope: 'plugins:read',
+      also: seeing,
       limit: 'read',
       params: Closed({ id: pluginRef }),
       query: Closed({ ...pageQuery, status: Type.Optional(Type.Enum([...runStatuses])) }),
@@ -29,6 +31,7 @@ export function runRoutes(options: { queue: WorkQueue; activity: RunActivity }):
       summary: 'Run a schedule of a plugin now',
       description: 'Answers at once with the queued run; read it until it has ended.',
       scope: 'plugins:write',
+      also: steering,
       limit: 'write',
       params: Closed({ id: pluginRef, name: Type.String({ pattern: '^[a-z][a-zA-Z0-9-]{0,39}$' }) }),
       errors: ['conflict'],
@@ -41,6 +44,7 @@ export function runRoutes(options: { queue: WorkQueue; activity: RunActivity }):
       name: 'runs.get',
       summary: 'Get a run with its calls, effects, cost and logs',
       scope: 'plugins:read',
+      also: seeingRun,
       limit: 'read',
       params: Closed({ id: id('run') }),
       responses: { 200: RunShown },

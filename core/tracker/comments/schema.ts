@@ -68,6 +68,11 @@ export const commentKind = defineKind<Comment, Static<typeof CommentShown>>({
     body: 'body',
   },
   issueId: (comment) => comment.issueId,
+  team: {
+    of: (comment) => comment.issuePlace.split(' ')[0]!,
+    isIn: (list) =>
+      `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = comments.issue_id AND i.team_id IN (${list}))`,
+  },
   pendingNumber: (comment) => (comment.issuePlace.endsWith(' ') ? comment.issueId : null),
   events(before, after) {
     if (!before) return ['comment.added'];

@@ -214,6 +214,7 @@ export const issueKind = defineKind<Issue, ShownIssue>({
     };
   },
   issueId: (issue) => issue.id,
+  team: { of: (issue) => issue.teamId, isIn: (list) => `team_id IN (${list})` },
   pendingNumber: (issue) => (issue.number === null ? issue.id : null),
   events(before, after) {
     if (!before) return ['issue.created'];

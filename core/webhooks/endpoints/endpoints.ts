@@ -7,11 +7,19 @@ import type { Context } from '../../context.ts';
 import { expandPattern, namespaceOf, namespaceScopes, type EventNamespace } from '../../events/catalogue.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { isMasked } from '../../lib/masked-url.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import type { Op, Scope } from '../../store/store.ts';
 import { currentPayloadVersion } from '../payload.ts';
 import { mintSecret, sealSecret } from '../secret.ts';
-import { endpointKind, isForgiven, type EndpointCreate, type EndpointUpdate } from './schema.ts';
+import { openAddress, sealAddress } from './address.ts';
+import {
+  endpointKind,
+  isForgiven,
+  type Endpoint,
+  type EndpointCreate,
+  type EndpointUpdate,
+} from './schema.ts';
 
 /** What registering needs beyond the context. */
 export interface EndpointRules {
@@ -47,7 +55,7 @@ export async function createEndpoint(
   const secret = mintSecret();
   const change = endpointKind.create({
     id,
-    url: input.url,
+    address: sealAddress(ctx.sealing, ctx.workspaceId, id, input.url),
     description: input.description ?? '',
     events: input.events,
     namespaces,
@@ -79,29 +87,33 @@ export async function createEndpoint(
 export async function updateEndpoint(
   ctx: Context,
   id: string,
-  patch: Static<typeof EndpointUpdate>,
+  { url, ...patch }: Static<typeof EndpointUpdate>,
   ifMatch: number | null,
   rules: EndpointRules,
 ): Promise<ChangeSet> {
   const endpoint = await getEntity(ctx, endpointKind, id);
-  const next = { ...endpoint, ...patch };
+  const next = { ...endpoint, ...patch, ...addressAfter(ctx, endpoint, url) };
   const steers =
-    patch.url !== undefined ||
-    patch.events !== undefined ||
-    patch.filter !== undefined ||
-    patch.enabled === true;
+    url !== undefined || patch.events !== undefined || patch.filter !== undefined || patch.enabled === true;
   const namespaces = steers ? checkEvents(ctx, next.events, next.filter, rules) : endpoint.namespaces;
-  if (patch.url !== undefined) await checkUrl(patch.url, rules);
+  if (url !== undefined) await checkUrl(url, rules);
   const reason = patch.enabled === undefined ? {} : { disabledReason: patch.enabled ? null : 'switched off' };
   const set = updated(
     ctx,
     endpointKind,
     endpoint,
-    { ...patch, ...(patch.events === undefined ? {} : { namespaces }), ...reason },
+    { ...patch, address: next.address, ...(patch.events === undefined ? {} : { namespaces }), ...reason },
     ifMatch,
   );
   if (set.changes.length === 0 || !isForgiven(endpoint, next)) return set;
   return { ...set, ops: [rules.forgiveOp(ctx.scope, id)] };
+}
+
+/** The one it has, when it is given that again. */
+function addressAfter(ctx: Context, endpoint: Endpoint, url: string | undefined): Pick<Endpoint, 'address'> {
+  if (url === undefined || url === openAddress(ctx.sealing, ctx.workspaceId, endpoint))
+    return { address: endpoint.address };
+  return { address: sealAddress(ctx.sealing, ctx.workspaceId, endpoint.id, url) };
 }
 
 export async function deleteEndpoint(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
@@ -146,6 +158,12 @@ function checkEvents(
 }
 
 async function checkUrl(url: string, rules: EndpointRules): Promise<void> {
+  if (isMasked(url))
+    throw invalidField(
+      'url',
+      'invalid_format',
+      'This address has … where its query has values that are not shown. Give the whole address, or leave it out.',
+    );
   try {
     await rules.checkUrl(url);
   } catch (error) {

@@ -6,6 +6,7 @@ import { isoTime } from '../../changes/operations.ts';
 import { Closed, id, named, nullable, time, version } from '../../lib/schema.ts';
 import { payloadVersions, type PayloadVersion } from '../payload.ts';
 import type { PreviousSecret } from '../secret.ts';
+import { addressField, shownAddress, type Address } from './address.ts';
 
 const url = Type.String({
   minLength: 1,
@@ -35,7 +36,9 @@ export const EndpointShown = named(
   'Webhook',
   Closed({
     id: id('endpoint'),
-    url,
+    url: Type.String({
+      description: 'The values of its query may be secrets: each is shown as `…`.',
+    }),
     description,
     events: Type.Array(Type.String()),
     filter: nullable(filter),
@@ -106,7 +109,7 @@ export const SecretRotated = named(
 );
 
 export interface Endpoint extends Entity {
-  readonly url: string;
+  readonly address: Address;
   readonly description: string;
   readonly events: readonly string[];
   /** The event namespaces its registrar could read when it subscribed: a later version's `*` covers no more. */
@@ -132,7 +135,7 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
   name: 'webhook',
   table: 'endpoints',
   fields: {
-    url: 'url',
+    address: addressField,
     description: 'description',
     events: json('events_json'),
     namespaces: json('namespaces_json'),
@@ -154,7 +157,7 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
   },
   wire: (endpoint) => ({
     id: endpoint.id,
-    url: endpoint.url,
+    url: shownAddress(endpoint),
     description: endpoint.description,
     events: [...endpoint.events],
     filter: endpoint.filter,
@@ -179,8 +182,8 @@ export const endpointKind = defineKind<Endpoint, Static<typeof EndpointShown>>({
 
 /** Whether a change of an endpoint makes its past failures say nothing of its future. */
 export function isForgiven(
-  before: Pick<Endpoint, 'url' | 'enabled'>,
-  after: Pick<Endpoint, 'url' | 'enabled'>,
+  before: Pick<Endpoint, 'address' | 'enabled'>,
+  after: Pick<Endpoint, 'address' | 'enabled'>,
 ): boolean {
-  return (after.enabled && !before.enabled) || after.url !== before.url;
+  return (after.enabled && !before.enabled) || after.address !== before.address;
 }

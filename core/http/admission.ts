@@ -1,0 +1,98 @@
+// Whether a caller may do what a request asks: its scope, and where it holds that only in part, the fields it writes and the
+// objects it sees and changes. The one place that enforces the table of core/rights.
+import type { ChangeSet } from '../changes/change.ts';
+import type { Context, Directory } from '../context.ts';
+import { ApiError } from '../lib/errors.ts';
+import { readScopeOf, type Narrowing, type Rights } from '../rights/rights.ts';
+import { fieldsOf, writtenFields } from '../rights/table.ts';
+import type { Principal } from './principal.ts';
+import type { Input, Route } from './route.ts';
+import type { TObject, TSchema } from 'typebox';
+
+/** What a plugin asks of its own install needs no grant. */
+function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<string, string>>): boolean {
+  return own !== undefined && actor.kind === 'plugin' && params[own] === actor.id;
+}
+
+/** @returns how its scope is narrowed, null where it is held in full. @throws ApiError unauthorized, insufficient_scope */
+export function admitTo(
+  route: Route,
+  principal: Principal | null,
+  params: Readonly<Record<string, string>>,
+): Narrowing | null {
+  const { scope } = route;
+  if (scope === null) return null;
+  if (!principal) throw new ApiError('unauthorized', 'Send an access token: Authorization: Bearer ttm_….');
+  if (principal.scopes.has(scope) || isOwn(route, principal, params)) return null;
+  const narrowing = principal.narrowed?.get(scope);
+  if (!narrowing)
+    throw new ApiError('insufficient_scope', `This needs the scope ${scope}, which the token does not have.`);
+  if (narrowing.teams !== null && route.rows !== 'team')
+    throw new ApiError(
+      'insufficient_scope',
+      `This needs the whole scope ${scope}; it is held ${inTeams(narrowing)}.`,
+    );
+  return narrowing;
+}
+
+/** @throws ApiError insufficient_scope for a field that the caller narrowed itself away from */
+export function requireFields(route: Route, { fields }: Narrowing, body: unknown): void {
+  if (fields === null) return;
+  // What writes without naming a field writes what nobody narrowed it to.
+  const outside =
+    writtenFields(route).length === 0
+      ? 'more than fields'
+      : fieldsOf(route, body).find((name) => !fields.includes(name));
+  if (outside === undefined) return;
+  throw new ApiError(
+    'insufficient_scope',
+    `${route.scope} is narrowed to the fields ${fields.join(', ')}; this writes ${outside}.`,
+  );
+}
+
+/** @throws ApiError insufficient_scope */
+export async function requireAlso(
+  route: Route,
+  principal: Principal,
+  ctx: Context,
+  input: Input<TObject, TObject, TSchema>,
+): Promise<void> {
+  const { also } = route;
+  if (!also || isOwn(route, principal, input.params as Record<string, string>)) return;
+  const missing = (await also.scopes(ctx, input)).filter((scope) => !ctx.scopes.has(scope));
+  if (missing.length > 0)
+    throw new ApiError(
+      'insufficient_scope',
+      `This also needs ${also.words}. The token does not have ${missing.sort().join(', ')}.`,
+    );
+}
+
+/** Ids of the only teams whose objects an operation sees; null: all. */
+export function visibleTeams(
+  route: Route,
+  { narrowed }: Rights,
+  directory: Directory,
+): ReadonlySet<string> | null {
+  const teams = narrowed && route.scope !== null && narrowed.get(readScopeOf(route.scope))?.teams;
+  return teams ? idsOf(teams, directory) : null;
+}
+
+/** What a plan would write, whatever way it came to that. @throws ApiError insufficient_scope */
+export function requireRows(route: Route, ctx: Context, { changes }: ChangeSet): void {
+  const narrowing = ctx.narrowed?.get(route.scope ?? '');
+  if (!narrowing || narrowing.teams === null) return;
+  const ids = idsOf(narrowing.teams, ctx.directory);
+  if (!changes.every((change) => change.isOfTeams?.(ids) ?? false))
+    throw new ApiError(
+      'insufficient_scope',
+      `${route.scope} is held ${inTeams(narrowing)}; this writes elsewhere.`,
+    );
+}
+
+function inTeams({ teams }: Narrowing): string {
+  return `only in the teams ${teams!.join(', ') || '(none)'}`;
+}
+
+function idsOf(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
+  return new Set([...teams.values()].filter(({ key }) => keys.includes(key)).map(({ id }) => id));
+}

@@ -1,0 +1,53 @@
+// Tells of installs that hear less than they subscribe to and do not know it yet: those of an earlier version, which let a
+// plugin hear of what it had not asked to read. Once each: the reason then stands in their row.
+import type { Change } from '../../changes/change.ts';
+import type { Committer } from '../../changes/commit.ts';
+import type { Directory } from '../../context.ts';
+import { inboxItem } from '../../inbox/inbox.ts';
+import type { Ids } from '../../lib/ids.ts';
+import { systemStatement, type Row } from '../../store/statement.ts';
+import { scopeOf, type Scope, type Store } from '../../store/store.ts';
+import { unheardReason } from './hearing.ts';
+import { installKind } from './schema.ts';
+
+const untold = systemStatement<Row>(
+  'plugins.untold',
+  'installs of an earlier version are looked through at the start of the process',
+  `SELECT workspace_id, ${installKind.select} FROM plugins WHERE deleted_at IS NULL AND state = 'active' AND state_reason IS NULL`,
+);
+
+export async function tellUnheard(options: {
+  readonly store: Store;
+  readonly committer: Committer;
+  readonly ids: Ids;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  nowMs(): number;
+}): Promise<void> {
+  for (const row of await options.store.readSystem(untold)) {
+    const install = installKind.fromRow(row);
+    const reason = unheardReason(install);
+    if (reason === null) continue;
+    const scope = scopeOf(String(row.workspace_id));
+    const nowMs = options.nowMs();
+    const item = inboxItem(
+      {
+        kind: 'plugin_unheard',
+        title: `The plugin ${install.manifest.name ?? install.pluginId} is not sent all that it waits for`,
+        body: reason,
+        target: { kind: installKind.name, id: install.id },
+      },
+      { ids: options.ids, nowMs },
+    );
+    const told = installKind.update(install, { stateReason: reason }, nowMs);
+    const changes: Change[] = told ? [told, item] : [];
+    const author = {
+      scope,
+      actor: { kind: 'system' as const, id: 'plugins', name: 'Plugins' },
+      cause: null,
+      requestId: null,
+      traceparent: null,
+      directory: await options.directoryOf(scope),
+    };
+    await options.committer.commit(author, changes, [], []);
+  }
+}

@@ -1,0 +1,96 @@
+// What a caller may do: the scopes it holds in full, and those it holds in part. A narrowing binds what it writes to fields,
+// and what it sees and writes to the objects of teams. See docs/decisions/0015.
+import {
+  namespaceOf,
+  namespaceScopes,
+  namespacesOfTeams,
+  type EventNamespace,
+  type EventType,
+} from '../events/catalogue.ts';
+
+export interface Narrowing {
+  /** All that it writes, by name; null: anything. */
+  readonly fields: readonly string[] | null;
+  /** Keys of the teams whose objects it sees and writes; null: any object. */
+  readonly teams: readonly string[] | null;
+}
+
+export interface Rights {
+  /** Held in full, the reads that writes imply included. */
+  readonly scopes: ReadonlySet<string>;
+  /** Held in part; null when there are none, as with every key. */
+  readonly narrowed: ReadonlyMap<string, Narrowing> | null;
+}
+
+/** As a manifest asks for scopes: scope → how it narrows itself. */
+export type ScopeRequests = Readonly<Record<string, ScopeRequest>>;
+export interface ScopeRequest {
+  readonly why?: string;
+  readonly fields?: readonly string[];
+  readonly where?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The read scope that a write scope implies; a read scope's own name. */
+export function readScopeOf(scope: string): string {
+  return scope.replace(/:write$/, ':read');
+}
+
+/**
+ * What a grant gives of what was asked. Two scopes that give the same reads give the more of both. A narrowing in words that no
+ * door knows gives nothing.
+ */
+export function rightsOf(requests: ScopeRequests | undefined, grant: readonly string[]): Rights {
+  const scopes = new Set<string>();
+  const narrowed = new Map<string, Narrowing>();
+  const give = (scope: string, fields: Narrowing['fields'], teams: Narrowing['teams']): void => {
+    if (scopes.has(scope)) return;
+    if (fields === null && teams === null) {
+      scopes.add(scope);
+      narrowed.delete(scope);
+      return;
+    }
+    // Only reads are given twice, and reads have no fields.
+    const known = narrowed.get(scope)?.teams ?? [];
+    narrowed.set(scope, { fields, teams: teams && [...new Set([...known, ...teams])] });
+  };
+  for (const scope of grant) {
+    const { fields = null, where = {} } = requests?.[scope] ?? {};
+    const { team: teams = null, ...unknown } = where;
+    const read = readScopeOf(scope);
+    if (Object.keys(unknown).length > 0 || (fields !== null && scope === read)) continue;
+    give(scope, fields, teams);
+    if (scope !== read) give(read, null, teams);
+  }
+  return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
+}
+
+/** The read scope that whoever hears of an event holds. */
+export function scopeOfEvent(type: EventType): string {
+  return namespaceScopes[namespaceOf(type)];
+}
+
+/** Whether events of a type may reach it at all. */
+export function mayHear({ scopes, narrowed }: Rights, type: EventType): boolean {
+  const scope = scopeOfEvent(type);
+  return scopes.has(scope) || (narrowed?.has(scope) ?? false);
+}
+
+/** Whether it may read this event, at whichever door. */
+export function mayReadEvent(
+  { scopes, narrowed }: Rights,
+  event: { readonly type: EventType; readonly data: Readonly<Record<string, unknown>> },
+): boolean {
+  const scope = scopeOfEvent(event.type);
+  if (scopes.has(scope)) return true;
+  const teams = narrowed?.get(scope)?.teams;
+  if (!teams) return false;
+  const team = teamKeyOf(namespaceOf(event.type), event.data);
+  return team !== null && teams.includes(team);
+}
+
+/** The team an event's object belongs to, by the object's public shape. */
+function teamKeyOf(namespace: EventNamespace, data: Readonly<Record<string, unknown>>): string | null {
+  if (!namespacesOfTeams.includes(namespace)) return null;
+  const { team, issue } = data as { team?: { key?: string }; issue?: { identifier?: string | null } };
+  return team?.key ?? issue?.identifier?.split('-')[0] ?? null;
+}

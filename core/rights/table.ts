@@ -1,0 +1,85 @@
+// The table of rights: operation × scope × fields × rows, as the routes declare it. The kernel enforces it, installing reads
+// from it which narrowings can be held, docs/scopes.md and the tests are generated from it.
+import type { TObject, TSchema } from 'typebox';
+import { namespaceScopes, namespacesOfTeams, type EventNamespace } from '../events/catalogue.ts';
+import type { Route } from '../http/route.ts';
+import { readScopeOf, type ScopeRequests } from './rights.ts';
+
+/** What a scope can be narrowed by. */
+export interface Narrowable {
+  /** All that its operations write. */
+  readonly fields: readonly string[];
+  /** Whether all it reads and writes belongs to a team. */
+  readonly teams: boolean;
+}
+
+type Facts = Pick<Route, 'body' | 'writes'>;
+
+/** The fields that an operation can write, in the order of its body. */
+export function writtenFields({ body, writes = [] }: Facts): string[] {
+  const properties = (body as TObject | undefined)?.properties ?? {};
+  const named = Object.entries(properties).flatMap(([name, schema]) => [...(entryFields(schema) ?? [name])]);
+  return [...new Set([...named, ...writes])];
+}
+
+/** The fields that one request writes. @param value its body, checked */
+export function fieldsOf({ body, writes = [] }: Facts, value: unknown): string[] {
+  const properties = (body as TObject | undefined)?.properties ?? {};
+  const named = Object.entries((value ?? {}) as Readonly<Record<string, unknown>>).flatMap(([name, given]) =>
+    entryFields(properties[name]) === null ? [name] : (given as readonly object[]).flatMap(Object.keys),
+  );
+  return [...new Set([...named, ...writes])];
+}
+
+/** Of a list of objects, as a bulk body has it: what those hold. Null for anything else. */
+function entryFields(schema: TSchema | undefined): readonly string[] | null {
+  const { items } = (schema ?? {}) as { items?: Partial<TObject> };
+  return items?.properties ? Object.keys(items.properties) : null;
+}
+
+export function narrowable(routes: readonly Route[], scope: string): Narrowable {
+  const read = readScopeOf(scope);
+  const own = routes.filter((route) => route.scope === scope);
+  const reading = scope === read ? own : [...own, ...routes.filter((route) => route.scope === read)];
+  const events = (Object.keys(namespaceScopes) as EventNamespace[]).filter(
+    (namespace) => namespaceScopes[namespace] === read,
+  );
+  return {
+    fields: scope === read ? [] : [...new Set(own.flatMap(writtenFields))],
+    teams:
+      reading.length > 0 &&
+      reading.every(({ rows }) => rows === 'team') &&
+      events.every((namespace) => namespacesOfTeams.includes(namespace)),
+  };
+}
+
+export interface Unheld {
+  /** Below the requests: `issues:write.fields.0`. */
+  readonly path: string;
+  readonly fix: string;
+}
+
+/** The first narrowing that a door could not hold; null when all hold. */
+export function unheldNarrowing(routes: readonly Route[], requests: ScopeRequests): Unheld | null {
+  for (const [scope, { fields = null, where = {} }] of Object.entries(requests)) {
+    const held = narrowable(routes, scope);
+    if (fields !== null && held.fields.length === 0)
+      return {
+        path: `${scope}.fields`,
+        fix: `${scope} writes nothing that fields could narrow; leave them out.`,
+      };
+    const unknown = fields?.findIndex((name) => !held.fields.includes(name)) ?? -1;
+    if (unknown >= 0)
+      return {
+        path: `${scope}.fields.${unknown}`,
+        fix: `${scope} writes no field ${fields![unknown]}; it writes ${held.fields.join(', ')}.`,
+      };
+    const word = Object.keys(where).find((name) => name !== 'team' || !held.teams);
+    if (word !== undefined)
+      return {
+        path: `${scope}.where.${word}`,
+        fix: `${scope} cannot be narrowed by ${word}${held.teams ? '; use team' : ''}. Leave it out: nothing would hold it.`,
+      };
+  }
+  return null;
+}

@@ -1,0 +1,61 @@
+// Takes a guard out of a copy of the sources; the suite that should notice must go red: a check that cannot fail guards nothing.
+// A few in every run; TATAMI_LONG=1 breaks them all.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const long = process.env.TATAMI_LONG !== undefined;
+const root = join(import.meta.dir, '..');
+
+export interface Guard {
+  readonly name: string;
+  readonly file: string;
+  readonly guarding: string;
+  readonly broken: string;
+  /** The smallest suite that should notice. */
+  readonly suite: string;
+}
+
+/** @param fast those that are broken in every run */
+export function testGuards(guards: readonly Guard[], fast: readonly (Guard | undefined)[]): void {
+  let copy: string;
+  beforeAll(() => {
+    copy = mkdtempSync(join(tmpdir(), 'tatami-guards-'));
+    for (const folder of ['core', 'sdk', 'plugins', 'test', 'package.json', 'bunfig.toml', 'tsconfig.json'])
+      cpSync(join(root, folder), join(copy, folder), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  });
+  afterAll(() => rmSync(copy, { recursive: true }));
+
+  async function failures(suite: string): Promise<string[]> {
+    const child = Bun.spawn([process.execPath, 'test', '--timeout', '60000', suite], {
+      cwd: copy,
+      stdout: 'pipe',
+      stderr: 'pipe',
+      env: { ...process.env, TATAMI_LONG: undefined },
+    });
+    const [out, err] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    await child.exited;
+    return [
+      ...new Set([...(out + err).matchAll(/^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/gm)].map(([, name]) => name!)),
+    ];
+  }
+
+  for (const { name, file, guarding, broken, suite } of guards.filter(
+    (guard) => long || fast.includes(guard),
+  ))
+    test(`${name}: without that, ${suite} is red`, async () => {
+      const path = join(copy, file);
+      const source = readFileSync(path, 'utf8');
+      expect([name, source.split(guarding).length - 1]).toEqual([name, 1]);
+      writeFileSync(path, source.replace(guarding, broken));
+      const red = await failures(suite);
+      writeFileSync(path, source);
+      if (long) console.log(`${name}: ${red.length} red, such as\n  ${red.slice(0, 3).join('\n  ')}`);
+      expect([name, red.length > 0]).toEqual([name, true]);
+    }, 120_000);
+}

@@ -1,0 +1,98 @@
+// Asks at the door as a plugin with chosen rights, and seeds two teams whose texts can be told apart. Nothing asked is committed:
+// writes are simulated.
+import type { Route } from '../../core/http/route.ts';
+import { allScopes, expandScopes } from '../../core/http/scopes.ts';
+import { rightsOf, type Rights, type ScopeRequests } from '../../core/rights/rights.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import type { Json, TestApp } from '../app.ts';
+import { fillPath, nowhere, seed, type Seeds } from '../api/seeds.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Of an error; else undefined. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+}
+
+/** All scopes but those that `narrowed` names, which are held as it narrows them. */
+export function rightsBut(narrowed: ScopeRequests, without: readonly string[] = []): Rights {
+  const left = allScopes.filter((scope) => !(scope in narrowed) && !without.includes(scope));
+  const asked = { ...Object.fromEntries(left.map((scope) => [scope, {}])), ...narrowed };
+  return rightsOf(asked, Object.keys(asked));
+}
+
+/** All scopes but these, not even implied. */
+export function scopesBut(without: readonly string[]): Rights {
+  const held = allScopes.filter((scope) => !without.some((one) => [...expandScopes([scope])].includes(one)));
+  return rightsOf({}, held);
+}
+
+export async function askAs(
+  app: TestApp,
+  rights: Rights,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const request = new Request(`http://tatami.internal${path}`, {
+    method,
+    headers: {
+      'tatami-mode': 'simulate',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  app.inProcess.attach(request, {
+    principal: {
+      scope: scopeOf(app.workspace.workspaceId),
+      actor: { kind: 'plugin', id: nowhere.install!, name: 'Asking', memberId: app.workspace.userId },
+      ...rights,
+      tokenId: 'asking',
+    },
+    cause: null,
+    staged: null,
+    traceparent: null,
+  });
+  const response = await app.app.fetch(request);
+  const isStream = response.headers.get('content-type') === 'text/event-stream';
+  const text = isStream ? '' : await response.text();
+  const error = response.status >= 400 ? (JSON.parse(text) as Json).error : undefined;
+  return { status: response.status, text, code: error?.code, message: error?.message };
+}
+
+export function pathOf(route: Route, ids: Seeds): string {
+  return fillPath(route.path, route.params, ids);
+}
+
+export interface TwoTeams {
+  readonly inside: Seeds;
+  readonly outside: Seeds;
+}
+
+/** `ENG` is the inside. Each text of the other team's issues and comments holds `outside-canary`. */
+export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTeams> {
+  const made = async (path: string, body: object): Promise<Json> => {
+    const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
+    if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${text}`);
+    return json;
+  };
+  const inside = await seed(app, app.call, 'ENG', hookUrl);
+  const team = await made('/teams', { key: 'OUT' });
+  const issue = await made('/issues', {
+    team: 'OUT',
+    title: 'outside-canary',
+    description: 'outside-canary',
+  });
+  const comment = await made(`/issues/${issue.id}/comments`, { body: 'outside-canary' });
+  // An issue of the inside that refers to one of the outside.
+  await app.call('PATCH', `/api/v1/issues/${inside.issue}`, { parentId: issue.id });
+  const [event] = (await app.call('GET', '/api/v1/events?types=issue.created&limit=100')).json.data.filter(
+    (one: Json) => one.data.id === issue.id,
+  );
+  await app.settled();
+  return {
+    inside,
+    outside: { ...inside, issue: issue.id, comment: comment.id, team: team.id, event: event.id },
+  };
+}

@@ -1,0 +1,63 @@
+// A data directory may hold installs from a time when a plugin could hear of what it never asked to read.
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installKind } from '../../core/plugins/installs/schema.ts';
+import { composedStatement, type Row } from '../../core/store/statement.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import { createClock, startApp, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+
+const find = composedStatement<Row>(
+  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
+);
+
+/** Takes the scopes out of an install, in its manifest and in its grant. */
+async function unask(app: TestApp, id: string): Promise<void> {
+  const scope = scopeOf(app.workspace.workspaceId);
+  const before = installKind.fromRow((await app.services.store.readOne(scope, find, { id }))!);
+  const { scopes: _, ...manifest } = before.manifest;
+  const change = installKind.update(before, { manifest, grant: [] }, app.clock.now())!;
+  const none = new Map<string, never>();
+  const author = {
+    scope,
+    actor: { kind: 'system' as const, id: 'test', name: 'Test' },
+    cause: null,
+    requestId: null,
+    traceparent: null,
+    directory: { teams: none, states: none, labels: none, members: none, projects: none },
+  };
+  expect((await app.committer.commit(author, [change], [], [])).ok).toBe(true);
+}
+
+test('an install that never asked to read what it hears hears it no more, and the inbox says so, once', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tatami-test-'));
+  let app = await startApp({ dataDir, clock: createClock() });
+  try {
+    const asked = await packSource(`{
+      id: 'com.test.old', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
+      on: { 'issue.created': { handle: (event, ctx) => ctx.kv.set('seen', event.data.title) } },
+    }`);
+    const { id } = await install(app.call, asked);
+    await unask(app, id);
+    for (let starts = 0; starts < 2; starts++) {
+      app = await app.restart();
+      const issue = { team: 'ENG', title: `Unheard ${starts}` };
+      expect((await app.call('POST', '/api/v1/issues', issue)).status).toBe(201);
+      await app.settled();
+      expect((await app.call('GET', `/api/v1/plugins/${id}/runs`)).json.data).toEqual([]);
+      expect((await app.call('GET', `/api/v1/plugins/${id}`)).json).toMatchObject({
+        events: [],
+        stateReason: expect.stringContaining('issue.created needs issues:read'),
+      });
+      const items = (await app.call('GET', '/api/v1/inbox')).json.data.filter(
+        (item: Json) => item.target.id === id,
+      );
+      expect(items).toMatchObject([{ body: expect.stringContaining('issues:read') }]);
+    }
+  } finally {
+    await app.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});

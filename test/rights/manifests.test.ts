@@ -1,0 +1,140 @@
+// What a manifest may ask: every event type × its scope missing, and every scope × every narrowing, at the door that installs.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { eventTypes } from '../../core/events/catalogue.ts';
+import { allScopes } from '../../core/http/scopes.ts';
+import { consentLines } from '../../core/plugins/consent.ts';
+import { rightsOf } from '../../core/rights/rights.ts';
+import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';
+import { startApp, type Reply, type TestApp } from '../app.ts';
+import { packSource } from '../plugins/pack.ts';
+
+let app: TestApp;
+let base: PluginPackage;
+
+beforeAll(async () => {
+  app = await startApp();
+  base = await packSource(
+    `{ id: 'com.test.asks', version: '1.0.0', engines: { tatami: '*' }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+  );
+});
+afterAll(() => app.stop());
+
+/** Simulated: only the answer counts. */
+function asking(manifest: Partial<PluginManifest>, grant: readonly string[]): Promise<Reply> {
+  const document = { ...base, manifest: { ...base.manifest, ...manifest } };
+  return app.call('POST', '/api/v1/plugins', { package: document, grant }, { 'tatami-mode': 'simulate' });
+}
+const why = { why: 'test' };
+
+/** The read scopes with which a key may register a webhook for an event type. */
+async function neededFor(type: string): Promise<string[]> {
+  const hook = { url: 'https://hooks.acme.example/', events: [type] };
+  const needed = [];
+  for (const scope of allScopes.filter((one) => one.endsWith(':read'))) {
+    const call = app.clientOf(await app.mintKey(['webhooks:write', scope]));
+    const { status } = await call('POST', '/api/v1/webhooks', hook, { 'tatami-mode': 'simulate' });
+    if (status !== 403) needed.push(scope);
+  }
+  return needed;
+}
+
+test('every event type needs one read scope, asked and granted, and it is the one that a webhook needs', async () => {
+  const scopes = new Map<string, string[]>();
+  for (const type of eventTypes) {
+    const on = { on: { [type]: {} }, schedules: {}, handlers: [`event:${type}`] };
+    const sufficient = [];
+    for (const scope of allScopes.filter((one) => one.endsWith(':read'))) {
+      const { status, json } = await asking({ ...on, scopes: { [scope]: why } }, [scope]);
+      if (status === 422) {
+        expect(json.error.details).toMatchObject([
+          { path: `package.manifest.on.${type}`, issue: 'required' },
+        ]);
+        continue;
+      }
+      expect([type, status, json.events, json.stateReason]).toEqual([type, 201, [type], null]);
+      sufficient.push(scope);
+      const ungranted = await asking({ ...on, scopes: { [scope]: why } }, []);
+      expect([type, ungranted.json.events, ungranted.json.stateReason]).toEqual([
+        type,
+        [],
+        `Not delivered: ${type} needs ${scope}. Grant it.`,
+      ]);
+    }
+    const namespace = type.split('.')[0]!;
+    if (!scopes.has(namespace)) scopes.set(namespace, await neededFor(type));
+    // Registering a webhook implies reading webhooks.
+    const needed = namespace === 'webhook' ? ['webhooks:read'] : scopes.get(namespace)!;
+    expect([type, sufficient]).toEqual([type, needed]);
+    expect(sufficient.length).toBe(1);
+  }
+}, 60_000);
+
+test('a narrowing is taken where every door holds it, and refused with the reason where one does not', async () => {
+  const byTeam = ['issues:read', 'issues:write', 'comments:read', 'comments:write'];
+  for (const scope of allScopes) {
+    const tried = await asking({ scopes: { [scope]: { ...why, where: { team: ['ENG'] } } } }, [scope]);
+    expect([scope, tried.status]).toEqual([scope, byTeam.includes(scope) ? 201 : 422]);
+    if (tried.status === 422)
+      expect(tried.json.error.details[0]).toMatchObject({
+        path: `package.manifest.scopes.${scope}.where.team`,
+        fix: expect.stringContaining('nothing would hold it'),
+      });
+    const project = await asking({ scopes: { [scope]: { ...why, where: { project: ['x'] } } } }, [scope]);
+    expect([scope, project.status]).toEqual([scope, 422]);
+
+    const written = app.app.routes
+      .filter((route) => route.scope === scope && scope.endsWith(':write'))
+      .flatMap((route) => [
+        ...Object.keys((route.body as { properties?: object } | undefined)?.properties ?? {}),
+        ...(route.writes ?? []),
+      ])
+      .filter((name) => name !== 'issues');
+    for (const field of [...written, 'nonsense']) {
+      const fields = await asking({ scopes: { [scope]: { ...why, fields: [field] } } }, [scope]);
+      expect([scope, field, fields.status]).toEqual([scope, field, written.includes(field) ? 201 : 422]);
+    }
+  }
+  expect(await asking({ scopes: { 'nothing:read': why } }, [])).toMatchObject({ status: 422 });
+});
+
+test('what is shown before and after installing says all of it', async () => {
+  const manifest = {
+    ...base.manifest,
+    scopes: {
+      'issues:read': { why: 'look at issues' },
+      'issues:write': {
+        why: 'set priority',
+        fields: ['priority', 'labels'],
+        where: { team: ['ENG', 'OPS'] },
+      },
+    },
+    on: { 'issue.created': {} },
+    handlers: ['event:issue.created', 'schedule:nightly'],
+  };
+  expect(consentLines(manifest)).toEqual([
+    'com.test.asks 1.0.0 asks for:',
+    '  issues:read      look at issues',
+    '  issues:write     set priority',
+    '                   writes only priority, labels',
+    '                   only where team is ENG or OPS',
+    '  reads events     issue.created',
+    '  runs on its own  nightly (0 3 * * *)',
+  ]);
+  const { json } = await asking(manifest, ['issues:write']);
+  expect(json.scopes).toEqual([
+    { scope: 'issues:read', why: 'look at issues', fields: null, where: null, granted: false },
+    {
+      scope: 'issues:write',
+      why: 'set priority',
+      fields: ['priority', 'labels'],
+      where: { team: ['ENG', 'OPS'] },
+      granted: true,
+    },
+  ]);
+  // The read that the narrowed write implies brings the events of these teams alone.
+  expect(json.events).toEqual(['issue.created']);
+  expect(rightsOf(manifest.scopes, ['issues:write']).narrowed!.get('issues:read')!.teams).toEqual([
+    'ENG',
+    'OPS',
+  ]);
+});

@@ -1,0 +1,284 @@
+// Every operation × every missing scope × every narrowing, generated from the routes: what a caller was not given it does not
+// get, at the one door, whichever operation it tries; what it was given it gets. The operations are asked in the process, as
+// plugins ask them; `scopes.test.ts` asks them with keys.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { Compile } from 'typebox/compile';
+import type { Route } from '../../core/http/route.ts';
+import { rightsOf } from '../../core/rights/rights.ts';
+import { startApp, type TestApp } from '../app.ts';
+import { arbitraryOf } from '../api/arbitrary.ts';
+import { exampleOf, nowhere } from '../api/seeds.ts';
+import { askAs, pathOf, rightsBut, scopesBut, seedTwoTeams, type TwoTeams } from './asking.ts';
+
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+const hookUrl = `http://127.0.0.1:${receiver.port}/`;
+let app: TestApp;
+let teams: TwoTeams;
+let guarded: Route[];
+let writes: Route[];
+
+beforeAll(async () => {
+  app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  teams = await seedTwoTeams(app, hookUrl);
+  guarded = app.app.routes.filter((route) => route.scope !== null && !route.stream);
+  writes = guarded.filter((route) => route.write);
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop(true);
+});
+
+/** The route's example and some random bodies, all of which its schema takes. */
+function bodiesOf({ body, ...route }: Route): (object | undefined)[] {
+  if (!body) return [undefined];
+  const random = fc.sample(arbitraryOf(body, [teams.inside]), { seed: 7, numRuns: 12 }) as object[];
+  const check = Compile(body);
+  return [exampleOf({ body, ...route }, hookUrl), ...random.filter((one) => check.Check(one))];
+}
+
+/** The fields a request writes, found without the table: names of its body, or of the entries of a bulk body. */
+function namesIn(route: Route, body: object | undefined): string[] {
+  const names = Object.entries(body ?? {}).flatMap(([name, value]) =>
+    name === 'issues' ? (value as object[]).flatMap(Object.keys) : [name],
+  );
+  return [...new Set([...names, ...(route.writes ?? [])])];
+}
+
+test('every operation without its scope is refused, whatever else is held', async () => {
+  for (const route of guarded) {
+    const answer = await askAs(
+      app,
+      scopesBut([route.scope!]),
+      route.method,
+      pathOf(route, teams.inside),
+      exampleOf(route, hookUrl),
+    );
+    expect([route.name, answer]).toMatchObject([
+      route.name,
+      { status: 403, code: 'insufficient_scope', message: expect.stringContaining(route.scope!) },
+    ]);
+  }
+});
+
+test('every operation below a plugin needs what the plugin holds in full, and nothing more', async () => {
+  const below = guarded.filter(
+    ({ path, name }) => /^\/api\/v1\/(plugins\/\{id\}\/|runs\/)/.test(path) || name === 'plugins.update',
+  );
+  expect(below.length).toBeGreaterThanOrEqual(8);
+  for (const route of below) {
+    // The seeded plugin holds issues:read.
+    const body = route.name === 'plugins.update' ? { settings: {} } : exampleOf(route, hookUrl);
+    const path = pathOf(route, teams.inside);
+    expect([
+      route.name,
+      await askAs(app, scopesBut(['issues:read']), route.method, path, body),
+    ]).toMatchObject([
+      route.name,
+      { status: 403, code: 'insufficient_scope', message: expect.stringContaining('issues:read') },
+    ]);
+    const enough = await askAs(app, rightsOf({}, [route.scope!, 'issues:read']), route.method, path, body);
+    expect([route.name, enough.code]).not.toEqual([route.name, 'insufficient_scope']);
+    // A scope held in part is not held: an operation that hands on what it has would hand on all of it.
+    const part = rightsBut({ 'issues:read': { where: { team: ['ENG'] } } }, ['issues:write']);
+    expect([route.name, (await askAs(app, part, route.method, path, body)).status]).toEqual([
+      route.name,
+      403,
+    ]);
+  }
+});
+
+test('fields: every write × every field left out is refused by that field; with all of them it is not', async () => {
+  const narrowed = expect.stringContaining('is narrowed to');
+  let tried = 0;
+  for (const route of writes) {
+    const path = pathOf(route, teams.inside);
+    for (const body of bodiesOf(route)) {
+      const names = namesIn(route, body);
+      const narrowedTo = (fields: readonly string[]) => rightsBut({ [route.scope!]: { fields } });
+      const all = await askAs(app, narrowedTo(names), route.method, path, body);
+      if (!route.body && !route.writes)
+        expect([route.name, all]).toMatchObject([route.name, { status: 403, code: 'insufficient_scope' }]);
+      else expect([route.name, all.message]).not.toEqual([route.name, narrowed]);
+      for (const left of names) {
+        const answer = await askAs(
+          app,
+          narrowedTo(names.filter((name) => name !== left)),
+          route.method,
+          path,
+          body,
+        );
+        expect([route.name, left, answer]).toMatchObject([
+          route.name,
+          left,
+          {
+            status: 403,
+            code: 'insufficient_scope',
+            message: expect.stringContaining(`this writes ${left}.`),
+          },
+        ]);
+        tried++;
+      }
+    }
+  }
+  expect(tried).toBeGreaterThan(60);
+});
+
+const scopesOfTeams = ['issues', 'comments'];
+const ofTeams = ({ scope }: Route): boolean => scopesOfTeams.includes(scope!.split(':')[0]!);
+
+test('teams: every operation on an object of another team sees nothing of it, and every list leaves it out', async () => {
+  for (const route of guarded.filter(ofTeams)) {
+    const [namespace] = route.scope!.split(':') as [string];
+    const rights = rightsBut({
+      [`${namespace}:read`]: { where: { team: ['ENG'] } },
+      [`${namespace}:write`]: { where: { team: ['ENG'] } },
+    });
+    for (const body of bodiesOf(route)) {
+      const there = await askAs(app, rights, route.method, pathOf(route, teams.outside), body);
+      expect([route.name, body, there.text.includes('outside-canary')]).toEqual([route.name, body, false]);
+      if (!route.params) continue;
+      const nobodys = await askAs(app, rights, route.method, pathOf(route, nowhere), body);
+      expect([route.name, there.status, there.message]).toEqual([route.name, 404, nobodys.message]);
+      const here = await askAs(app, rights, route.method, pathOf(route, teams.inside), body);
+      const whole = await askAs(app, rightsBut({}), route.method, pathOf(route, teams.inside), body);
+      // Only what refers to an object of another team is answered otherwise.
+      if (!JSON.stringify(body ?? {}).includes('parentId'))
+        expect([route.name, body, here.status]).toEqual([route.name, body, whole.status]);
+    }
+  }
+});
+
+test('teams: a write elsewhere is refused, also where reading is not narrowed', async () => {
+  for (const route of writes.filter(ofTeams)) {
+    const [namespace] = route.scope!.split(':') as [string];
+    const rights = rightsBut({
+      [`${namespace}:write`]: { where: { team: ['ENG'] } },
+      [`${namespace}:read`]: {},
+    });
+    for (const place of [{ team: 'OUT' }, { teamKey: 'OUT' }, { teamId: teams.outside.team }]) {
+      const entry = { title: 'elsewhere', ...place };
+      const body =
+        route.name === 'issues.create'
+          ? entry
+          : route.name === 'issues.bulk'
+            ? { issues: [{ team: 'ENG', title: 'here' }, entry] }
+            : exampleBody(route);
+      const there = await askAs(app, rights, route.method, pathOf(route, teams.outside), body);
+      const whole = await askAs(app, rightsBut({}), route.method, pathOf(route, teams.outside), body);
+      // What would have changed nothing is no write.
+      if (whole.status >= 400 || ['issues.restore', 'comments.unresolve'].includes(route.name)) continue;
+      expect([route.name, place, there]).toMatchObject([
+        route.name,
+        place,
+        {
+          status: 403,
+          code: 'insufficient_scope',
+          message: expect.stringContaining('only in the teams ENG'),
+        },
+      ]);
+    }
+  }
+});
+
+/** A body that changes something and holds nothing of the inside. */
+function exampleBody(route: Route): object | undefined {
+  if (route.name === 'issues.update') return { title: 'changed' };
+  return route.body ? { body: 'changed' } : undefined;
+}
+
+test('teams: no query brings out what is of another team', async () => {
+  const rights = rightsBut({
+    'issues:write': { where: { team: ['ENG'] } },
+    'issues:read': { where: { team: ['ENG'] } },
+  });
+  const filter = encodeURIComponent(
+    JSON.stringify({ or: [{ team: 'OUT' }, { title: { contains: 'canary' } }] }),
+  );
+  const paths = [
+    '/api/v1/issues',
+    '/api/v1/issues?team=OUT',
+    `/api/v1/issues?filter=${filter}`,
+    '/api/v1/issues?sort=-priority,title&fields=title,description',
+    '/api/v1/issues?expand=parent',
+    `/api/v1/issues/${teams.inside.issue}?expand=parent`,
+    '/api/v1/events?limit=100',
+    '/api/v1/events?types=issue.*',
+    `/api/v1/issues/${teams.inside.issue}/history`,
+  ];
+  for (const path of paths) {
+    const whole = await askAs(app, rightsBut({}), 'GET', path);
+    const answer = await askAs(app, rights, 'GET', path);
+    expect([path, whole.status]).toEqual([path, 200]);
+    expect([
+      path,
+      answer.text.replaceAll('"comment.added"', '').includes('"title":"outside-canary"'),
+    ]).toEqual([path, false]);
+    expect([path, answer.text.includes('description":"outside-canary')]).toEqual([path, false]);
+  }
+  expect((await askAs(app, rights, 'GET', '/api/v1/issues')).text).toContain('Secret of ENG');
+  expect((await askAs(app, rights, 'GET', `/api/v1/events/${teams.outside.event}`)).status).toBe(404);
+  expect(
+    await askAs(app, rights, 'PATCH', `/api/v1/issues/${teams.inside.issue}`, {
+      parentId: teams.outside.issue,
+    }),
+  ).toMatchObject({ status: 422 });
+  expect(
+    (
+      await askAs(
+        app,
+        rightsBut({
+          'comments:write': { where: { team: ['ENG'] } },
+          'comments:read': { where: { team: ['ENG'] } },
+        }),
+        'GET',
+        '/api/v1/events?limit=100',
+      )
+    ).text,
+  ).not.toContain('"body":"outside-canary"');
+});
+
+test('teams: an operation whose objects are of no team needs its whole scope', async () => {
+  for (const route of guarded.filter((one) => !ofTeams(one))) {
+    const read = route.scope!.replace(/:write$/, ':read');
+    const narrowing = { where: { team: ['ENG'] } };
+    const rights = rightsBut(
+      { [read]: narrowing, [route.scope!]: narrowing },
+      [read.replace(':read', ':write')].filter((one) => one !== route.scope),
+    );
+    expect([
+      route.name,
+      await askAs(app, rights, route.method, pathOf(route, teams.inside), exampleOf(route, hookUrl)),
+    ]).toMatchObject([
+      route.name,
+      { status: 403, code: 'insufficient_scope', message: expect.stringContaining('the whole scope') },
+    ]);
+  }
+});
+
+test('a narrowing in words that no door knows gives nothing', async () => {
+  for (const request of [{ where: { project: ['x'] } }, { where: { team: ['ENG'], project: ['x'] } }])
+    expect(rightsOf({ 'issues:write': request }, ['issues:write'])).toEqual({
+      scopes: new Set(),
+      narrowed: null,
+    });
+  expect(rightsOf({ 'issues:read': { fields: ['title'] } }, ['issues:read']).scopes.size).toBe(0);
+});
+
+test('of two scopes that give the same reads, the more of both is held', () => {
+  const [eng, out] = [{ where: { team: ['ENG'] } }, { where: { team: ['OUT'] } }];
+  const both = ['issues:read', 'issues:write'];
+  for (const grant of [both, both.toReversed()]) {
+    expect(
+      rightsOf({ 'issues:read': eng, 'issues:write': out }, grant)
+        .narrowed!.get('issues:read')!
+        .teams!.toSorted(),
+    ).toEqual(['ENG', 'OUT']);
+    expect(rightsOf({ 'issues:read': {}, 'issues:write': out }, grant).scopes).toEqual(
+      new Set(['issues:read']),
+    );
+    expect(rightsOf({ 'issues:read': eng, 'issues:write': { fields: ['title'] } }, grant).scopes).toEqual(
+      new Set(['issues:read']),
+    );
+  }
+});

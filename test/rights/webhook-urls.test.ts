@@ -1,0 +1,77 @@
+// The address of a webhook may hold a secret in its query. It is sent to, and answered once to whoever registers it; nobody is
+// shown it again, at no door.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { install, packSource } from '../plugins/pack.ts';
+import { startHooks, startReceiver, type Hooks } from '../webhooks/receiver.ts';
+
+const secrets = ['hunter2secret', 'bare0secret', 'third1secret'];
+const receiver = startReceiver();
+let hooks: Hooks;
+
+beforeAll(async () => {
+  hooks = await startHooks();
+});
+afterAll(async () => {
+  await hooks.app.stop();
+  await receiver.stop();
+});
+
+test('the values in the query of a webhook are shown at no door, and used for sending', async () => {
+  const { app, call } = hooks;
+  await install(
+    call,
+    await packSource(
+      `{
+      id: 'com.test.reader', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'webhooks:read': { why: 'test' } },
+      on: { 'webhook.created': { handle: keep }, 'webhook.updated': { handle: keep } },
+    }`,
+      'const keep = async (event, ctx) => { await ctx.kv.set(event.type, event.data); ctx.log.info(event.data.url); };',
+    ),
+  );
+  const url = `${receiver.url}?token=${secrets[0]}&${secrets[1]}`;
+  const shown = `${receiver.url}?token=…&…`;
+  const made = await call('POST', '/api/v1/webhooks', { url, events: ['webhook.*', 'issue.*'] });
+  expect(made).toMatchObject({ status: 201, json: { url } });
+  const path = `/api/v1/webhooks/${made.json.id}`;
+  await call('PATCH', path, { url: `${receiver.url}?token=${secrets[2]}`, description: 'moved' });
+  await call('PATCH', path, { url });
+  await hooks.file('Sent');
+  await app.settled();
+  await receiver.arrived(3);
+  expect(
+    receiver.received.every(({ event }) => !secrets.some((one) => JSON.stringify(event).includes(one))),
+  ).toBe(true);
+
+  expect((await call('GET', path)).json.url).toBe(shown);
+  const { json: deliveries } = await call('GET', `${path}/deliveries`);
+  const doors = [
+    path,
+    '/api/v1/webhooks',
+    '/api/v1/events?limit=100',
+    '/api/v1/audit-log',
+    '/api/v1/deliveries',
+    '/api/v1/plugins/com.test.reader/kv/webhook.created',
+    '/api/v1/plugins/com.test.reader/kv/webhook.updated',
+    '/api/v1/plugins/com.test.reader/runs',
+    ...deliveries.data.map(({ id }: { id: string }) => `/api/v1/deliveries/${id}`),
+  ];
+  for (const door of doors) {
+    const { status, text } = await call('GET', door);
+    expect([door, status, secrets.filter((one) => text.includes(one))]).toEqual([door, 200, []]);
+  }
+  expect(secrets.filter((one) => JSON.stringify(app.logs).includes(one))).toEqual([]);
+});
+
+test('an address as it is shown cannot be given back for the whole one', async () => {
+  const { call } = hooks;
+  const { json } = await call('POST', '/api/v1/webhooks', {
+    url: `${receiver.url}?token=x`,
+    events: ['label.*'],
+  });
+  const path = `/api/v1/webhooks/${json.id}`;
+  for (const url of [(await call('GET', path)).json.url, encodeURI(`${receiver.url}?token=…`)])
+    expect(await call('PATCH', path, { url })).toMatchObject({
+      status: 422,
+      json: { error: { details: [{ path: 'url', fix: expect.stringContaining('whole address') }] } },
+    });
+});
