@@ -18,7 +18,7 @@ import {
 import { announcesBody, bodyBytesMaxDefault, readBody, type ReadBody } from './body.ts';
 import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
 import type { Authenticate, InProcess, InProcessCalls, Principal } from './principal.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import { unlimited, type RateLimiter } from './rate-limit.ts';
 import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import type { Connection, Route } from './route.ts';
 import { compileCheck, compileQuery, nothingNamed } from './validate.ts';
@@ -34,7 +34,7 @@ export interface KernelOptions {
   readonly authenticate: Authenticate;
   readonly inProcess: InProcessCalls;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  /** The peer's address, for buckets of requests without a token. */
+  /** The peer's name, for buckets of requests without a token. */
   readonly peerOf: (request: Request) => string;
   /** Holds a request's connection open however long it is silent; the answer closes it. */
   readonly holdOpen: (request: Request) => () => void;
@@ -45,13 +45,6 @@ export interface Kernel {
   /** An answer for a request that no route takes. */
   refuse(request: Request, error: ApiError): Promise<Response>;
 }
-
-const nothing: Exchange['verdict'] = {
-  admitted: true,
-  limit: 2147483647,
-  remaining: 2147483647,
-  resetSeconds: 0,
-};
 
 export function createKernel(options: KernelOptions): Kernel {
   const { services, limiter, inProcess } = options;
@@ -69,8 +62,9 @@ export function createKernel(options: KernelOptions): Kernel {
   const admit = async (
     request: Request,
     exchange: Exchange,
-    route: { name: string; limit: Route['limit'] },
+    route: Pick<Route, 'name' | 'limit' | 'scope'>,
   ): Promise<Principal | null> => {
+    if (route.limit === 'none') return null;
     let principal: Principal | null = null;
     let failure: unknown = null;
     try {
@@ -78,12 +72,10 @@ export function createKernel(options: KernelOptions): Kernel {
     } catch (error) {
       failure = error;
     }
-    exchange.verdict = limiter.hit(
-      principal ? principal.tokenId : `peer ${options.peerOf(request)}`,
-      principal ? route.name : '(no token)',
-      route.limit,
-      principal ? principal.scope.workspaceId : null,
-    );
+    const isRefused = failure !== null || route.scope !== null;
+    exchange.verdict = principal
+      ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
+      : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public');
     if (!exchange.verdict.admitted)
       throw new ApiError('rate_limited', `Too many requests. Wait ${exchange.verdict.resetSeconds} s.`);
     if (failure !== null) throw failure;
@@ -127,9 +119,9 @@ export function createKernel(options: KernelOptions): Kernel {
 
   return {
     async refuse(request, error) {
-      const exchange: Exchange = { requestId: services.ids.next('request'), verdict: nothing, mode: null };
+      const exchange: Exchange = { requestId: services.ids.next('request'), verdict: unlimited, mode: null };
       try {
-        await admit(request, exchange, { name: '(no route)', limit: 'read' });
+        await admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
         return answerError(exchange, error);
       } catch (refused) {
         return fail(
@@ -319,7 +311,11 @@ export function createKernel(options: KernelOptions): Kernel {
           : answerJson(exchange, status, text, { ...headers });
 
       return async (request, params) => {
-        const exchange: Exchange = { requestId: services.ids.next('request'), verdict: nothing, mode: null };
+        const exchange: Exchange = {
+          requestId: services.ids.next('request'),
+          verdict: unlimited,
+          mode: null,
+        };
         try {
           return await work(exchange, request, params);
         } catch (error) {
