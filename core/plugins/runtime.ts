@@ -22,8 +22,8 @@ import { createRunner } from './runner.ts';
 import { runRoutes } from './runs/routes.ts';
 import { createSchedules } from './schedules.ts';
 
-/** Runs in flight; the sandbox runs one at a time per partition and decides how many at once. */
-const concurrentRuns = 256;
+/** Runs in memory, with their events; the sandbox runs one at a time per partition and decides how many at once. */
+const runsHeld = 512;
 
 const anyInstall = systemStatement<{ id: string }>(
   'plugins.any',
@@ -122,7 +122,7 @@ export function createPluginRuntime(options: {
     log,
     kind: 'run',
     owner,
-    concurrency: concurrentRuns,
+    room: runsHeld,
     setBack: () => [],
     perform: runner.perform,
   });

@@ -132,7 +132,7 @@ describe('migrations', () => {
     "UPDATE extra SET note = 'b'",
     'CREATE INDEX extra_note ON extra (note)',
   ];
-  const next = { name: '0002-extra', sql: `${statements.join(';\n')};` };
+  const next = { name: 'extra', sql: `${statements.join(';\n')};` };
 
   const migrated = (): { dir: string; path: string; snapshots: string } => {
     const dir = tmp();
@@ -161,12 +161,18 @@ describe('migrations', () => {
           ...statements.slice(failAt),
         ].join(';\n'),
       };
-      expect(() => migrate({ ...at, nowMs: Date.now }, [...migrations, broken])).toThrow('stays at schema 1');
+      expect(() => migrate({ ...at, nowMs: Date.now }, [...migrations, broken])).toThrow(
+        `stays at schema ${migrations.length}`,
+      );
       expect(look(at.path)).toEqual(before);
       expect(readdirSync(at.snapshots).length).toBe(1);
       const report = migrate({ ...at, nowMs: () => Date.now() + 5_000 }, [...migrations, next]);
-      expect(report).toMatchObject({ from: 1, to: 2 });
-      expect(look(at.path)).toMatchObject({ version: 2, tables: 2, checksum: before.checksum });
+      expect(report).toMatchObject({ from: migrations.length, to: migrations.length + 1 });
+      expect(look(at.path)).toMatchObject({
+        version: migrations.length + 1,
+        tables: 2,
+        checksum: before.checksum,
+      });
       rmSync(at.dir, { recursive: true, force: true });
     }
   });
@@ -177,7 +183,7 @@ describe('migrations', () => {
     const sha = (): string => createHash('sha256').update(readFileSync(at.path)).digest('hex');
     const before = sha();
     expect(() => migrate({ ...at, nowMs: Date.now })).toThrow(
-      /has schema 2; this build knows 1\. Start the newer build, or restore a snapshot/,
+      `has schema ${migrations.length + 1}; this build knows ${migrations.length}. Start the newer build, or restore a snapshot`,
     );
     expect(() =>
       migrate({ ...at, nowMs: Date.now }, [...migrations, { ...next, sql: `${next.sql}\n-- altered` }]),
