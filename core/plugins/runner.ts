@@ -2,7 +2,7 @@
 // in one batch. A crash before leaves a claimable run and nothing else; a crash after finds it done.
 import { sameValue, type Change } from '../changes/change.ts';
 import type { Author, Committer } from '../changes/commit.ts';
-import { Staging } from '../changes/staging.ts';
+import { Staging, stagedCharsMax } from '../changes/staging.ts';
 import type { Cause, Directory } from '../context.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import { findEvent } from '../events/log.ts';
@@ -11,13 +11,16 @@ import type { App } from '../http/app.ts';
 import type { InProcessCalls } from '../http/principal.ts';
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Shares } from '../lib/fairness/shares.ts';
 import type { Log } from '../lib/log.ts';
 import type { RunUsage, SandboxOutcome } from '../sandbox/supervisor.ts';
 import { backgroundPatienceMs, type Op, type Scope, type Store } from '../store/store.ts';
 import { callHost } from './bridge.ts';
 import type { DisableReason, FailureWatch } from './failures.ts';
 import { cutDescriptions } from './guest-shape.ts';
+import type { HostCalls } from './host-calls.ts';
 import type { Install } from './installs/schema.ts';
+import { ownValues } from './kv/own.ts';
 import { limitsOf, runsPerMinuteMax } from './limits.ts';
 import { stepOf } from './planner.ts';
 import type { Registry } from './registry.ts';
@@ -40,6 +43,7 @@ export interface RunnerOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly registry: Registry;
   readonly sandbox: SandboxOnDemand;
+  readonly hostCalls: HostCalls;
   readonly failures: FailureWatch;
   readonly disable: (scope: Scope, install: Install, why: DisableReason) => Promise<void>;
 }
@@ -71,6 +75,8 @@ export function createRunner(options: RunnerOptions): Runner {
   const events = new Map<string, EventRow>();
   const fresh = new Map<string, RunRow>();
   const active = new Set<string>();
+  const stagedRoom = new Shares(stagedCharsMax);
+  const stagings = new Map<string, Staging>();
   const rate = createRunRate(runsPerMinuteMax, clock.nowMs);
 
   const attempt = async (
@@ -79,7 +85,10 @@ export function createRunner(options: RunnerOptions): Runner {
     install: Install,
     event: EventRow | undefined,
   ): Promise<Attempt> => {
-    const staged = new Staging();
+    stagings.get(run.id)?.release();
+    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id);
+    stagings.set(run.id, staged);
+    const callOfRun = options.hostCalls.ofRun(item.scope, install.id, run.handler_kind);
     const calls: CallRecord[] = [];
     const startedAt = clock.nowMs();
     const cause: Cause = {
@@ -97,6 +106,7 @@ export function createRunner(options: RunnerOptions): Runner {
       install,
       scope: item.scope,
       staged,
+      values: ownValues({ store, nowMs: clock.nowMs, scope: item.scope, installId: install.id, staged }),
       cause,
       traceparent: event?.traceparent ?? null,
     };
@@ -132,7 +142,7 @@ export function createRunner(options: RunnerOptions): Runner {
       limits,
       call: async (op, args) => {
         const from = performance.now();
-        const answer = await callHost(bridge, op, args);
+        const answer = await callOfRun(args, () => callHost(bridge, op, args));
         if (calls.length < limits.calls)
           calls.push({
             op,
@@ -333,6 +343,8 @@ export function createRunner(options: RunnerOptions): Runner {
         await perform(item, queue);
       } finally {
         active.delete(item.id);
+        stagings.get(item.id)?.release();
+        stagings.delete(item.id);
       }
     },
     remember(run, event) {

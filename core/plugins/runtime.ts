@@ -13,6 +13,7 @@ import { systemStatement } from '../store/statement.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import type { Scope } from '../store/store.ts';
 import { createFailureWatch } from './failures.ts';
+import { createHostCalls } from './host-calls.ts';
 import { installRoutes } from './installs/routes.ts';
 import { installKind, type Install } from './installs/schema.ts';
 import { kvRoutes } from './kv/routes.ts';
@@ -113,6 +114,7 @@ export function createPluginRuntime(options: {
     directoryOf: options.directoryOf,
     registry,
     sandbox,
+    hostCalls: createHostCalls({ ledger: services.ledger }),
     failures,
     disable,
   });

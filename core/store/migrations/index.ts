@@ -1,6 +1,7 @@
 // The migrations in their order; a number is a position in this list. Files are embedded as text.
 import spine from './0001-spine.sql' with { type: 'text' };
 import fairQueues from './0002-fair-queues.sql' with { type: 'text' };
+import pluginValues from './0003-plugin-values.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -10,4 +11,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: '0001-spine', sql: spine },
   { name: '0002-fair-queues', sql: fairQueues },
+  { name: '0003-plugin-values', sql: pluginValues },
 ];
