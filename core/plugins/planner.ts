@@ -21,7 +21,7 @@ export function createPlanner(options: {
   ids: Ids;
   registry: Registry;
   queue: WorkQueue;
-  /** Told of each run that goes to memory at once, so that its first attempt need not read it and its event again. */
+  /** Told of each run that is queued, so that its first attempt need not read it and its event again. */
   remember(run: RunRow, event: EventRow): void;
 }): Planner {
   const { store, clock, ids, registry, queue } = options;
@@ -95,7 +95,7 @@ export function createPlanner(options: {
       committed(returned) {
         for (const { op, run, event } of queued) {
           const rows = returned[op] ?? [];
-          if (Number(rows[0]?.lease_until) > 0) options.remember(run, event);
+          options.remember(run, event);
           queue.adopt(scope, rows);
         }
       },

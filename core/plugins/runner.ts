@@ -1,5 +1,6 @@
 // Performs runs: the handler's writes are staged while it runs and commit together with the run's record and its work row,
 // in one batch. A crash before leaves a claimable run and nothing else; a crash after finds it done.
+import { LRUCache } from 'lru-cache';
 import { sameValue, type Change } from '../changes/change.ts';
 import type { Author, Committer } from '../changes/commit.ts';
 import { Staging, stagedCharsMax } from '../changes/staging.ts';
@@ -31,6 +32,8 @@ import { findRun, recordRunOp, releaseNextOp, type RunRecord, type RunRow } from
 /** A run is repeated at once this often when what it read changed under it, or when it was interrupted by another's fault. */
 const repeatsMax = 5;
 const partitionsDefault = 1;
+/** Characters of the events remembered for runs that wait. */
+const freshCharsMax = 32 * 1024 * 1024;
 
 export interface RunnerOptions {
   readonly store: Store;
@@ -44,6 +47,8 @@ export interface RunnerOptions {
   readonly registry: Registry;
   readonly sandbox: SandboxOnDemand;
   readonly hostCalls: HostCalls;
+  /** The process ends. */
+  readonly isStopping: () => boolean;
   readonly failures: FailureWatch;
   readonly disable: (scope: Scope, install: Install, why: DisableReason) => Promise<void>;
 }
@@ -72,8 +77,13 @@ interface Attempt {
 
 export function createRunner(options: RunnerOptions): Runner {
   const { store, clock, committer, registry } = options;
+  /** Of runs under way. */
   const events = new Map<string, EventRow>();
-  const fresh = new Map<string, RunRow>();
+  /** Of runs that were planned lately, so that their first attempt reads neither again. */
+  const fresh = new LRUCache<string, { readonly run: RunRow; readonly event: EventRow }>({
+    maxSize: freshCharsMax,
+    sizeCalculation: ({ event }) => charsOf(event),
+  });
   const active = new Set<string>();
   const stagedRoom = new Shares(stagedCharsMax);
   const stagings = new Map<string, Staging>();
@@ -195,7 +205,6 @@ export function createRunner(options: RunnerOptions): Runner {
     const committed = await committer.commit(author, how.changes, [guard], last, patience);
     if (committed.ok) {
       if (done) {
-        events.delete(run.id);
         queue.adopt(item.scope, committed.lastRows[1] ?? []);
       }
       return true;
@@ -210,8 +219,9 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   const perform = async (item: WorkItem, queue: WorkQueue): Promise<void> => {
-    const run = fresh.get(item.id) ?? (await findRun(store, item.scope, item.id));
+    const planned = fresh.get(item.id);
     fresh.delete(item.id);
+    const run = planned?.run ?? (await findRun(store, item.scope, item.id));
     if (!run) return void (await store.commit([queue.finish(item)]));
     const dead = (code: string, message: string) =>
       end(
@@ -225,7 +235,8 @@ export function createRunner(options: RunnerOptions): Runner {
     const event =
       run.event_id === null
         ? undefined
-        : (events.get(run.id) ?? (await findEvent(store, item.scope, run.event_id)));
+        : (planned?.event ?? (await findEvent(store, item.scope, run.event_id)));
+    if (event) events.set(run.id, event);
 
     const startAtMs = rate.take(run.install_id);
     if (startAtMs !== null) {
@@ -247,6 +258,8 @@ export function createRunner(options: RunnerOptions): Runner {
         if (repeat < repeatsMax) continue;
       }
       if (outcome.status === 'interrupted') {
+        // Its lease ends with this process; the next one runs it.
+        if (options.isStopping()) return;
         if (repeat < repeatsMax) continue;
         await retry(
           item,
@@ -343,16 +356,21 @@ export function createRunner(options: RunnerOptions): Runner {
         await perform(item, queue);
       } finally {
         active.delete(item.id);
+        events.delete(item.id);
         stagings.get(item.id)?.release();
         stagings.delete(item.id);
       }
     },
-    remember(run, event) {
-      fresh.set(run.id, run);
-      events.set(run.id, event);
-    },
+    remember: (run, event) => void fresh.set(run.id, { run, event }),
     isActive: (runId) => active.has(runId),
   };
+}
+
+/** About: what is long in an event is its texts. */
+function charsOf({ data }: EventRow): number {
+  let chars = 1_000;
+  for (const value of Object.values(data)) if (typeof value === 'string') chars += value.length;
+  return chars;
 }
 
 function usageOf(usage: RunUsage | undefined) {

@@ -26,6 +26,9 @@ import { createSchedules } from './schedules.ts';
 /** Runs in memory, with their events; the sandbox runs one at a time per partition and decides how many at once. */
 const runsHeld = 512;
 
+/** Runs under way get this long when the process is asked to stop. */
+const stopGraceMs = 5_000;
+
 const anyInstall = systemStatement<{ id: string }>(
   'plugins.any',
   'the sandbox starts with the process when any workspace has a plugin',
@@ -57,6 +60,7 @@ export function createPluginRuntime(options: {
   const { store, log, ids } = services;
   const registry = createRegistry({ store, filterFields });
   const failures = createFailureWatch(clock.nowMs);
+  let stopping = false;
 
   const disable = async (
     scope: Scope,
@@ -114,6 +118,7 @@ export function createPluginRuntime(options: {
     directoryOf: options.directoryOf,
     registry,
     sandbox,
+    isStopping: () => stopping,
     hostCalls: createHostCalls({ ledger: services.ledger }),
     failures,
     disable,
@@ -163,7 +168,11 @@ export function createPluginRuntime(options: {
     async stop() {
       await consumer.stop();
       await schedules.queue.stop();
-      await runs.stop();
+      stopping = true;
+      const ended = runs.stop();
+      // What still runs or waits then is for the next start.
+      const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
+      await ended.finally(() => clearTimeout(interrupt));
     },
   };
 }
