@@ -20,6 +20,8 @@ export interface Change {
   readonly after: Entity;
   /** Guard: the version this change was planned on; null for a creation. */
   readonly baseVersion: number | null;
+  /** Of the machinery's own rows: it derives no event. */
+  readonly isSilent: boolean;
   ops(scope: Scope): Op[];
   events(view: View): EventDraft[];
   /** This change followed by a later one of the same entity: the first `before`, the last `after`. */

@@ -250,6 +250,7 @@ export function createKernel(options: KernelOptions): Kernel {
           path: pathOf(request.url),
           key: checkedKey(key),
           text,
+          value: input.body,
           secret: route.secret ?? false,
         });
         try {
@@ -276,7 +277,7 @@ export function createKernel(options: KernelOptions): Kernel {
           const committed = await options.committer.commit(
             now,
             set.changes,
-            claim?.guards(stored) ?? [],
+            claim?.guards(stored, set.body, madeBy(set)) ?? [],
             set.ops ?? [],
           );
           if (committed.ok) set.adopt?.(committed.lastRows);
@@ -324,6 +325,11 @@ export function createKernel(options: KernelOptions): Kernel {
       };
     },
   };
+}
+
+/** The objects of which a change set makes events, by id. */
+function madeBy({ changes }: ChangeSet): ReadonlyMap<string, object> {
+  return new Map(changes.filter(({ isSilent }) => !isSilent).map(({ id, after }) => [id, after]));
 }
 
 function answerStream(exchange: Exchange, stream: ReadableStream<Uint8Array> | null): Response {

@@ -160,6 +160,7 @@ function makeChange(before: KvMeta | null, after: KvEntry): Change & { readonly 
     before: before && { ...before, id },
     after,
     baseVersion: before?.version ?? null,
+    isSilent: true,
     ops(scope) {
       if (!before && valueJson === null) return [];
       return [rowOp(scope, before, after), usageOp(scope, before, after)];
