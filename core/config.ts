@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { parseCidr, type Cidr } from './lib/cidr.ts';
 import type { LogLevel } from './lib/log.ts';
 
 interface Key {
@@ -28,6 +29,11 @@ const keys = {
     env: 'TATAMI_EGRESS_ALLOW',
     fallback: '',
     text: 'CIDRs of private networks that webhooks may reach, comma-separated.',
+  },
+  trustedProxy: {
+    env: 'TATAMI_TRUSTED_PROXY',
+    fallback: '',
+    text: 'CIDRs of your reverse proxies, comma-separated: their X-Forwarded-For says who a request without a token comes from.',
   },
   rateLimit: {
     env: 'TATAMI_RATE_LIMIT',
@@ -81,6 +87,7 @@ export interface Config {
   /** Null: derived from the socket. */
   readonly baseUrl: string | null;
   readonly egressAllow: readonly string[];
+  readonly trustedProxy: readonly Cidr[];
   readonly rates: {
     readonly read: number;
     readonly write: number;
@@ -119,6 +126,11 @@ export function readConfig(
     allowed.find((option) => option === value(key)) ?? fail(key, `one of ${allowed.join(', ')}`);
   const off = choice('rateLimit', ['on', 'off']) === 'off';
   const rate = (key: ConfigKey): number => (off ? 0 : integer(key, 100_000_000));
+  const list = (key: ConfigKey): string[] =>
+    value(key)
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '');
   const baseUrl = value('baseUrl').replace(/\/+$/, '');
   if (baseUrl !== '' && !/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(baseUrl))
     fail('baseUrl', 'an http or https address');
@@ -127,10 +139,10 @@ export function readConfig(
     port: integer('port', 65535),
     host: value('host'),
     baseUrl: baseUrl === '' ? null : baseUrl,
-    egressAllow: value('egressAllow')
-      .split(',')
-      .map((cidr) => cidr.trim())
-      .filter((cidr) => cidr !== ''),
+    egressAllow: list('egressAllow'),
+    trustedProxy: list('trustedProxy').map(
+      (entry) => parseCidr(entry) ?? fail('trustedProxy', 'CIDRs such as 10.0.0.0/8 or 127.0.0.1/32'),
+    ),
     rates: {
       read: rate('rateRead'),
       write: rate('rateWrite'),

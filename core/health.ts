@@ -15,7 +15,7 @@ export function healthRoutes(readiness: Readiness): Route[] {
       name: 'health.live',
       summary: 'The process answers',
       scope: null,
-      limit: 'read',
+      limit: 'none',
       responses: { 200: Closed({ status: Type.Enum(['ok']) }) },
       raw: () => ({ contentType: 'application/json', body: '{"status":"ok"}' }),
     }),
@@ -25,7 +25,7 @@ export function healthRoutes(readiness: Readiness): Route[] {
       name: 'health.ready',
       summary: 'The database can be written and the sandbox runs',
       scope: null,
-      limit: 'read',
+      limit: 'none',
       responses: {
         200: Closed({
           status: Type.Enum(['ready', 'degraded']),

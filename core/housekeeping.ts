@@ -1,4 +1,5 @@
-// Removes what has outlived its use, a little at a time: expired idempotency keys, ended runs, old deliveries. The event log
+// Removes what has outlived its use, a little at a time: expired idempotency keys, ended runs, old deliveries, what
+// plugins that were removed have kept. The event log
 // is never trimmed: history, undo and catching up all read it.
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
@@ -8,6 +9,8 @@ import type { Store } from './store/store.ts';
 const everyMs = 600_000;
 /** Rows a step; between steps other writers get their turn. */
 const stepRows = 500;
+/** The same where a row may have megabytes. */
+const longRows = 20;
 const dayMs = 86_400_000;
 /** Plugin contract › Delivery and ordering: dead runs are kept 14 days. */
 const runsKeptMs = 14 * dayMs;
@@ -64,6 +67,39 @@ const sweeps = [
          (SELECT workspace_id, id FROM replays WHERE finished_at <= :before LIMIT :limit) RETURNING id`,
     ),
   },
+  {
+    keptMs: 0,
+    rows: longRows,
+    statement: systemStatement<{ id: string }>(
+      'plugin_kv.sweep',
+      why,
+      `DELETE FROM plugin_kv WHERE (workspace_id, id) IN
+         (SELECT k.workspace_id, k.id FROM plugins AS p JOIN plugin_kv AS k ON k.workspace_id = p.workspace_id AND k.install_id = p.id
+          WHERE p.deleted_at <= :before LIMIT :limit) RETURNING id`,
+    ),
+  },
+  {
+    keptMs: 0,
+    statement: systemStatement<{ id: string }>(
+      'plugin_kv_usage.sweep',
+      why,
+      `DELETE FROM plugin_kv_usage WHERE (workspace_id, id) IN
+         (SELECT u.workspace_id, u.id FROM plugins AS p JOIN plugin_kv_usage AS u ON u.workspace_id = p.workspace_id AND u.id = p.id
+          WHERE p.deleted_at <= :before LIMIT :limit) RETURNING id`,
+    ),
+  },
+  {
+    keptMs: 0,
+    rows: longRows,
+    statement: systemStatement<{ id: string }>(
+      'plugin_code.sweep',
+      why,
+      `DELETE FROM plugin_code WHERE (workspace_id, id) IN
+         (SELECT c.workspace_id, c.id FROM plugin_code AS c WHERE NOT EXISTS
+           (SELECT 1 FROM plugins AS p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.id
+              AND (p.deleted_at IS NULL OR p.deleted_at > :before)) LIMIT :limit) RETURNING id`,
+    ),
+  },
 ] as const;
 
 export interface Housekeeping {
@@ -80,12 +116,14 @@ export function createHousekeeping(options: { store: Store; clock: Clock; log: L
   let sweeping: Promise<void> = Promise.resolve();
 
   const sweep = async (): Promise<void> => {
-    for (const { statement, keptMs } of sweeps)
-      for (let removed = stepRows; removed === stepRows && !stopped;) {
-        const params = { before: clock.nowMs() - keptMs, limit: stepRows };
+    for (const { statement, keptMs, ...sweep } of sweeps) {
+      const limit = 'rows' in sweep ? sweep.rows : stepRows;
+      for (let removed = limit; removed === limit && !stopped;) {
+        const params = { before: clock.nowMs() - keptMs, limit };
         const outcome = await store.commit([{ statement, params, scope: null }]);
         removed = outcome.ok ? (outcome.rows[0]?.length ?? 0) : 0;
       }
+    }
   };
 
   const schedule = (): void => {

@@ -12,6 +12,7 @@ import { docsRoutes } from './http/docs.ts';
 import { createIdempotencyKeys } from './http/idempotency.ts';
 import { createKernel } from './http/kernel.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
+import { peerName } from './http/peer.ts';
 import { createInProcessCalls, type InProcessCalls } from './http/principal.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createAuthenticate } from './identity/api-keys/authenticate.ts';
@@ -126,7 +127,12 @@ export async function serve({
         server?.timeout(request, 0);
         return () => server?.timeout(request, hangUpSeconds);
       },
-      peerOf: (request) => server?.requestIP(request)?.address ?? 'local',
+      peerOf: (request) =>
+        peerName(
+          server?.requestIP(request)?.address ?? 'local',
+          request.headers.get('x-forwarded-for'),
+          config.trustedProxy,
+        ),
     });
     const sandbox = createSandboxOnDemand(() =>
       startSandbox({ nodePath: config.nodePath ?? findNode(), log, clock: nowMs, jail: config.sandboxJail }),

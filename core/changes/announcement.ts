@@ -23,6 +23,7 @@ export function announce(
     before: null,
     after: { id: entity.id, version: 1 },
     baseVersion: null,
+    isSilent: false,
     ops: () => [],
     events: () => [draft],
     followedBy() {

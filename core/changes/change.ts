@@ -20,6 +20,8 @@ export interface Change {
   readonly after: Entity;
   /** Guard: the version this change was planned on; null for a creation. */
   readonly baseVersion: number | null;
+  /** Of the machinery's own rows: it derives no event. */
+  readonly isSilent: boolean;
   ops(scope: Scope): Op[];
   events(view: View): EventDraft[];
   /** Whether the object is of one of these teams, before and after. Absent where it is of none. */

@@ -4,7 +4,8 @@ import { scopeOf } from '../store/store.ts';
 import type { Entity } from './change.ts';
 import { previousValues } from './change.ts';
 import { defineKind, flag, json } from './kind.ts';
-import { Staging } from './staging.ts';
+import { Shares } from '../lib/fairness/shares.ts';
+import { Staging, stagedCharsMax } from './staging.ts';
 
 interface Note extends Entity {
   readonly text: string;
@@ -68,7 +69,7 @@ test('what is read from a row is what was written to it', () => {
 });
 
 test('staged changes of one entity become one: the first before, the last after, one version', () => {
-  const staging = new Staging();
+  const staging = new Staging(new Shares(stagedCharsMax), 'ws', 'plg');
   const { after } = noteKind.create(note());
   const first = noteKind.update(after, { text: 'b' }, 2)!;
   staging.add([first]);

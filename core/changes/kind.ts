@@ -140,6 +140,7 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
     before,
     after,
     baseVersion: before?.version ?? null,
+    isSilent: typeof spec.events !== 'function',
     ops(scope) {
       const { first = [], last = [] } = spec.related?.(scope, before, after) ?? {};
       const params = values(after);

@@ -4,15 +4,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../store/open-store.ts';
-import { scopeOf } from '../store/store.ts';
+import { scopeOf, type Scope } from '../store/store.ts';
 import { createWorkQueue, type WorkItem, type WorkQueue } from './work.ts';
 
 const scope = scopeOf('00000000-0000-7000-8000-000000000001');
+const neighbour = scopeOf('00000000-0000-7000-8000-000000000002');
 let cleanUp: (() => unknown)[] = [];
 afterEach(async () => {
   for (const clean of cleanUp.toReversed()) await clean();
   cleanUp = [];
 });
+
+interface Of {
+  readonly workspace?: Scope;
+  readonly subject?: string;
+  readonly beforeAdopting?: () => void;
+}
 
 function begin(): {
   queue: WorkQueue;
@@ -20,46 +27,60 @@ function begin(): {
   performed: string[];
   /** Lets work named slow end. */
   release: () => void;
-  put(ids: readonly string[], beforeAdopting?: () => void): Promise<void>;
+  put(ids: readonly string[], of?: Of): Promise<void>;
+  later(ids: readonly string[], atMs: number, of?: Of): Promise<void>;
+  /** The queue of the next process on the same database. */
+  next(): { queue: WorkQueue; performed: string[] };
 } {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-work-'));
   const clock = { now: 1_000_000_000 };
   const opened = openStore(dir, () => clock.now);
-  const performed: string[] = [];
   const gate = Promise.withResolvers<void>();
-  const queue = createWorkQueue({
-    store: opened.store,
-    clock: { nowMs: () => clock.now, monotonicMs: () => 0, after: () => () => undefined },
-    log: () => undefined,
-    kind: 'test',
-    owner: 'me',
-    concurrency: 10,
-    async perform(item) {
-      performed.push(item.id);
-      if (item.id.startsWith('slow-')) await gate.promise;
-      await opened.store.commit([queue.finish(item)]);
-    },
-  });
-  cleanUp.push(() => rmSync(dir, { recursive: true }), opened.close, queue.stop);
+  const start = (owner: string, isFirst: boolean) => {
+    const performed: string[] = [];
+    const queue = createWorkQueue({
+      store: opened.store,
+      clock: { nowMs: () => clock.now, monotonicMs: () => 0, after: () => () => undefined },
+      log: () => undefined,
+      kind: 'test',
+      owner,
+      room: 40,
+      async perform(item) {
+        performed.push(item.id);
+        if (isFirst && item.id.startsWith('slow-')) await gate.promise;
+        await opened.store.commit([queue.finish(item)]);
+      },
+    });
+    cleanUp.push(queue.stop, gate.resolve);
+    return { queue, performed };
+  };
+  cleanUp.push(() => rmSync(dir, { recursive: true }), opened.close);
+  const { queue, performed } = start('me', true);
+  const later = async (
+    ids: readonly string[],
+    atMs: number,
+    { workspace = scope, subject = 'plg_1', beforeAdopting = () => undefined }: Of = {},
+  ): Promise<void> => {
+    const items = ids.map((id) => ({ id, subject }));
+    const { op, rows } = queue.addAll(workspace, items, atMs);
+    const outcome = await opened.store.commit([op]);
+    if (!outcome.ok) throw new Error(outcome.message);
+    beforeAdopting();
+    queue.adopt(workspace, rows);
+  };
   return {
     queue,
     clock,
     performed,
     release: gate.resolve,
-    async put(ids, beforeAdopting = () => undefined) {
-      const outcome = await opened.store.commit(ids.map((id) => queue.add(scope, id, clock.now)));
-      if (!outcome.ok) throw new Error(outcome.message);
-      beforeAdopting();
-      queue.adopt(
-        scope,
-        outcome.rows.flatMap((rows) => rows),
-      );
-    },
+    later,
+    put: (ids, of) => later(ids, clock.now, of),
+    next: () => start('next', false),
   };
 }
 
 const names = (count: number, prefix: string): string[] =>
-  Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(4, '0')}`);
 
 test('work that finds no room in memory waits in the database and is done once', async () => {
   const { queue, performed, release, put } = begin();
@@ -73,9 +94,51 @@ test('work that finds no room in memory waits in the database and is done once',
   expect(performed.toSorted()).toEqual([...names(2_000, 'first-'), ...names(5, 'slow-')].toSorted());
 });
 
+test('a thousand pieces of one subject that do not end hold up nobody else, and are all done once', async () => {
+  const { queue, performed, release, put } = begin();
+  await put(names(1_000, 'slow-'));
+  expect(performed.length).toBe(10);
+  await put(['same-workspace'], { subject: 'plg_2' });
+  await put(['other-workspace'], { workspace: neighbour });
+  expect(performed.slice(10)).toEqual(['same-workspace', 'other-workspace']);
+  release();
+  await queue.settled();
+  expect(performed.toSorted()).toEqual(
+    [...names(1_000, 'slow-'), 'same-workspace', 'other-workspace'].toSorted(),
+  );
+  // Of one subject, in the order in which they were put.
+  expect(performed.filter((id) => id.startsWith('slow-'))).toEqual(names(1_000, 'slow-'));
+});
+
+test('what falls due all at once is served in turn, not in the order of its times', async () => {
+  const { queue, clock, performed, release, put, later } = begin();
+  await later(names(3_000, 'slow-'), clock.now + 1_000);
+  await later(['one'], clock.now + 1_500, { workspace: neighbour, subject: 'plg_9' });
+  clock.now += 2_000;
+  queue.wake();
+  while (!performed.includes('one')) await Bun.sleep(1);
+  expect(performed.length).toBe(11);
+  release();
+  await put([]);
+  await queue.settled();
+  expect(new Set(performed).size).toBe(3_001);
+  expect(performed.length).toBe(3_001);
+});
+
+test('what was held back when the process ended is taken up by the next', async () => {
+  const { queue, performed, put, next } = begin();
+  await put(names(50, 'slow-'));
+  expect(performed.length).toBe(10);
+  const after = next();
+  await after.queue.start();
+  await after.queue.settled();
+  expect(after.performed.toSorted()).toEqual(names(50, 'slow-').toSorted());
+  expect(queue.isHeld('slow-0000')).toBe(true);
+});
+
 test('work is not forgotten when the clock is set back while it is stored', async () => {
   const { queue, clock, performed, put } = begin();
-  await put(['one'], () => (clock.now -= 3_600_000));
+  await put(['one'], { beforeAdopting: () => (clock.now -= 3_600_000) });
   await queue.settled();
   expect(performed).toEqual(['one']);
 });
@@ -93,7 +156,7 @@ test('a late worker cannot finish or put off what another process has taken over
       log: () => undefined,
       kind: 'test',
       owner,
-      concurrency: 10,
+      room: 10,
       async perform(item) {
         taken.set(owner, item);
         await gate.promise;
@@ -103,7 +166,7 @@ test('a late worker cannot finish or put off what another process has taken over
     return queue;
   };
   const late = queueOf('late');
-  const added = await opened.store.commit([late.add(scope, 'one', 0)]);
+  const added = await opened.store.commit([late.add(scope, 'plg_1', 'one', 0)]);
   late.adopt(scope, added.ok ? added.rows[0]! : []);
   const next = queueOf('next');
   await next.start();

@@ -1,94 +1,66 @@
 // The work queue: rows that wait for a worker (runs, deliveries, schedules), claimed by lease and fenced by epoch, so that
 // a crash loses none and a late worker cannot finish what another has taken over. Rows made by this process are born
-// leased to it, which spares the claim.
+// leased to it, which spares the claim, as far as their subject (an install, an endpoint) has its share of memory left; what
+// has no room is held back in the database, and subjects take turns in getting theirs.
 import type { Clock } from '../lib/clock.ts';
+import { Shares } from '../lib/fairness/shares.ts';
+import { Turns } from '../lib/fairness/turns.ts';
 import type { Log } from '../lib/log.ts';
-import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
-import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
+import { systemOp, scopeOf, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
+import type { Row } from '../store/statement.ts';
+import * as rows from './work-rows.ts';
+import { heldBackMs, neverMs } from './work-rows.ts';
+
+export { neverMs, returningWork } from './work-rows.ts';
 
 export interface WorkItem {
+  /** Its payer is the subject. */
   readonly scope: Scope;
   readonly id: string;
   /** Who finishes the row must name the epoch it was leased under. */
   readonly epoch: number;
 }
 
+/** How a row is born, for a caller's own statement. */
+export interface Lease {
+  readonly dueAt: number;
+  /** 0 where it is not leased. */
+  readonly leaseUntil: number;
+  readonly owner: string | null;
+}
+
+export interface Leases {
+  lease(scope: Scope, subject: string, dueAtMs: number): Lease;
+}
+
 const leaseMs = 600_000;
 /** What the clock is corrected by without being set back. */
 const slewMs = 1_000;
-/** Items held in memory, running and waiting; more stay in the database. */
-const heldMax = 2_000;
+/** Rows looked at in one go; those whose subject has no room are held back, so that the next look finds others. */
+const lookedAtMax = 1_000;
+/** Subjects that are given what was held back for them, in one batch. */
+const refilledMax = 16;
+const againMs = 1_000;
 
-const add = tenantStatement<{ id: string; epoch: number; due_at: number }>(
-  'due_work.add',
-  `INSERT INTO due_work (workspace_id, id, kind, due_at, lease_until, lease_owner, epoch)
-   VALUES (:ws, :id, :kind, :dueAt, :leaseUntil, :owner, 1)
-   RETURNING id, epoch, CASE WHEN lease_until > 0 THEN due_at ELSE :never END AS due_at`,
-);
-const addAll = tenantStatement(
-  'due_work.add_all',
-  `INSERT INTO due_work (workspace_id, id, kind, due_at, lease_until, lease_owner, epoch)
-   SELECT :ws, value, :kind, :dueAt, :leaseUntil, :owner, 1 FROM json_each(:ids)`,
-);
-const finish = tenantStatement(
-  'due_work.finish',
-  'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND epoch = :epoch',
-);
-const remove = tenantStatement(
-  'due_work.remove',
-  'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id',
-);
-const defer = tenantStatement(
-  'due_work.defer',
-  `UPDATE due_work SET due_at = :dueAt, lease_until = 0, lease_owner = NULL
-   WHERE workspace_id = :ws AND id = :id AND epoch = :epoch`,
-);
-const claim = systemStatement<{ workspace_id: string; id: string; epoch: number }>(
-  'due_work.claim',
-  'workers serve all workspaces, earliest first',
-  `UPDATE due_work SET lease_until = :until, lease_owner = :owner, epoch = epoch + 1
-   WHERE (workspace_id, id) IN (
-     SELECT workspace_id, id FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at <= :now
-       ORDER BY due_at LIMIT :limit)
-   RETURNING workspace_id, id, epoch`,
-);
-const nextDue = systemStatement<{ due_at: number | null }>(
-  'due_work.next',
-  'workers serve all workspaces, earliest first',
-  'SELECT due_at FROM due_work WHERE kind = :kind AND lease_owner IS NULL ORDER BY due_at LIMIT 1',
-);
-const moveBack = systemStatement(
-  'due_work.move_back',
-  'the clock was set back for all workspaces',
-  `UPDATE due_work SET due_at = due_at - :by
-   WHERE kind = :kind AND lease_owner IS NULL AND due_at > :now AND due_at < :never`,
-);
-const dropLeases = systemStatement(
-  'due_work.drop_leases',
-  'leases that ran out are of workers that are gone, whatever workspace they served',
-  `UPDATE due_work SET lease_until = 0, lease_owner = NULL
-   WHERE kind = :kind AND lease_owner IS NOT NULL AND lease_until <= :expired AND lease_owner <> :owner`,
-);
-
-/** Never due by itself: work that waits for another piece of work. */
-export const neverMs = 8_640_000_000_000_000;
-
-export interface WorkQueue {
+export interface WorkQueue extends Leases {
   /** Adds a row. Born leased when it is due and memory has room; hand its returned row to `adopt` after the commit. */
-  add(scope: Scope, id: string, dueAtMs: number): Op;
+  add(scope: Scope, subject: string, id: string, dueAtMs: number): Op;
   /** `add` for many at once, at a tenth of its cost. `rows` are for `adopt` after the commit. */
-  addAll(scope: Scope, ids: readonly string[], dueAtMs: number): { readonly op: Op; readonly rows: Row[] };
-  /** Takes over rows that `add` or a caller's own statement returned as leased to `owner`: their `due_at` is not `neverMs`. */
-  adopt(scope: Scope, rows: readonly Row[]): void;
+  addAll(
+    scope: Scope,
+    items: readonly { readonly id: string; readonly subject: string }[],
+    dueAtMs: number,
+  ): { readonly op: Op; readonly rows: readonly Row[] };
+  /** Leases for a plan of many rows, of which each counts although none is stored yet. */
+  draft(): Leases;
+  /** Takes over rows that `add` or a caller's own statement returned. */
+  adopt(scope: Scope, returned: readonly Row[]): void;
   /** Ends the work; guards the batch it stands in. */
   finish(item: WorkItem): Op;
   /** Gives the work back until later; guards the batch it stands in. */
   defer(item: WorkItem, dueAtMs: number): Op;
   /** Drops a row whoever holds it (its subject is gone). */
   remove(scope: Scope, id: string): Op;
-  readonly owner: string;
-  /** The lease that a caller's own statement gives, under the same rules as `add`. */
-  leaseUntil(dueAtMs: number): number;
   isHeld(id: string): boolean;
   start(): Promise<void>;
   /** Looks for due work now. */
@@ -106,7 +78,8 @@ export function createWorkQueue(options: {
   kind: string;
   /** Names this process among others on the same database. */
   owner: string;
-  concurrency: number;
+  /** Pieces of work in memory, all of them under way; subjects share them. */
+  room: number;
   /**
    * Due times are intervals from when they were written: when the clock is set back they move with it, or they would wait for
    * the time to pass twice. What else of the subject has to move, by so many milliseconds. Absent for times of the calendar.
@@ -118,8 +91,10 @@ export function createWorkQueue(options: {
   const { store, clock, log, kind, owner } = options;
   // A lease of our own never runs out for ourselves: what is held here is claimed by nobody else of this process.
   const held = new Set<string>();
-  const waiting: WorkItem[] = [];
-  let active = 0;
+  const shares = new Shares(options.room);
+  /** Subjects for which the database holds work back. */
+  const behind = new Turns<{ readonly scope: Scope; readonly subject: string }>();
+  const isBehind = new Set<string>();
   let stopped = false;
   let claiming: Promise<void> | null = null;
   let again = false;
@@ -136,11 +111,11 @@ export function createWorkQueue(options: {
     seen = now;
     if (backMs > slewMs && options.setBack && !stopped) {
       log('warn', 'the clock was set back; what waits keeps its intervals', { kind, byMs: backMs });
-      const params = { kind, by: backMs, now: now.wallMs, never: neverMs };
+      const params = { kind, by: backMs, now: now.wallMs };
       // In the store's queue ahead of what is written by the new time.
       moving++;
       store
-        .commit([{ statement: moveBack, params, scope: null }, ...options.setBack(backMs)])
+        .commit([systemOp(rows.moveBack, params), ...options.setBack(backMs)])
         .catch((error: unknown) => log('error', 'waiting work was not moved', { kind, error: String(error) }))
         .finally(() => {
           moving--;
@@ -155,16 +130,15 @@ export function createWorkQueue(options: {
     // What is leased to a process that ends is the next one's.
     if (stopped) return;
     held.add(item.id);
-    waiting.push(item);
+    shares.take(item.scope.workspaceId, subjectOf(item));
+    void performOne(item);
   };
 
-  const drain = (): void => {
-    while (!stopped && active < options.concurrency) {
-      const item = waiting.shift();
-      if (!item) break;
-      active++;
-      void performOne(item);
-    }
+  const noteBehind = (scope: Scope, subject: string): void => {
+    const key = `${scope.workspaceId} ${subject}`;
+    if (isBehind.has(key)) return;
+    isBehind.add(key);
+    behind.push(scope.workspaceId, subject, { scope, subject });
   };
 
   /** Until it is given back, nobody can take it: so try until it is, or until the process ends and its leases with it. */
@@ -176,7 +150,7 @@ export function createWorkQueue(options: {
       } catch (error) {
         if (stopped) return;
         log('warn', 'work could not be given back', { kind, id: item.id, error: String(error) });
-        await new Promise<void>((resolve) => void clock.after(1_000, resolve));
+        await new Promise<void>((resolve) => void clock.after(againMs, resolve));
       }
     }
   };
@@ -194,42 +168,83 @@ export function createWorkQueue(options: {
       await giveBack(item);
     }
     held.delete(item.id);
-    active--;
-    drain();
-    if (waiting.length === 0) queue.wake();
+    shares.give(item.scope.workspaceId, subjectOf(item));
+    queue.wake();
     notify();
   };
 
   const notify = (): void => {
-    if (active > 0 || waiting.length > 0 || claiming || moving > 0) return;
+    if (held.size > 0 || claiming || moving > 0 || (!behind.isEmpty && !stopped)) return;
     const waiters = idle;
     idle = [];
     for (const resolve of waiters) resolve();
   };
 
-  const claimDue = async (): Promise<void> => {
+  /** Takes over what was held back, in turn, for subjects that have at least half of their share free. */
+  const refill = async (): Promise<void> => {
+    const draft = shares.draft();
+    const ops: Op[] = [];
+    const given: { scope: Scope; subject: string; limit: number }[] = [];
     const now = readClock();
-    const limit = Math.min(options.concurrency * 2, heldMax - held.size);
-    if (limit <= 0) return;
-    const [due] = await store.readSystem(nextDue, { kind });
-    if (due?.due_at == null || stopped) return;
+    while (given.length < refilledMax) {
+      const next = behind.take(
+        (_, workspaceId, subject) =>
+          draft.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
+        (workspaceId) => draft.hasRoom(workspaceId),
+      );
+      if (!next) break;
+      const { scope, subject } = next;
+      // Said before the look, so that what is held back meanwhile is not forgotten.
+      isBehind.delete(`${scope.workspaceId} ${subject}`);
+      const limit = draft.room(scope.workspaceId, subject);
+      draft.take(scope.workspaceId, subject, limit);
+      given.push({ scope, subject, limit });
+      ops.push(
+        tenantOp(scope, rows.leaseHeldBack, { kind, subject, limit, now, until: now + leaseMs, owner }),
+      );
+    }
+    if (given.length === 0) return;
+    const outcome = await store.commit(ops).catch((error: unknown) => {
+      for (const { scope, subject } of given) noteBehind(scope, subject);
+      throw error;
+    });
+    for (const [index, { scope, subject, limit }] of given.entries()) {
+      const returned = outcome.ok ? outcome.rows[index]! : [];
+      if (!outcome.ok || returned.length === limit) noteBehind(scope, subject);
+      queue.adopt(scope, returned);
+    }
+    again = true;
+  };
+
+  const claimDue = async (): Promise<void> => {
+    if (!behind.isEmpty) await refill();
+    const now = readClock();
+    const [due] = await store.readSystem(rows.nextDue, { kind });
+    if (!due || stopped) return;
     if (due.due_at > now) {
       cancelTimer?.();
-      cancelTimer = due.due_at >= neverMs ? null : clock.after(due.due_at - now, queue.wake);
+      cancelTimer = clock.after(due.due_at - now, queue.wake);
       return;
     }
+    const draft = shares.draft();
+    const [fits, others] = [[] as string[][], [] as string[][]];
+    for (const row of await store.readSystem(rows.dueRows, { kind, now, limit: lookedAtMax })) {
+      const hasRoom = draft.room(row.workspace_id, row.subject) > 0;
+      if (hasRoom) draft.take(row.workspace_id, row.subject);
+      (hasRoom ? fits : others).push([row.workspace_id, row.id]);
+    }
+    if (stopped) return;
     const outcome = await store.commit([
-      { statement: claim, params: { kind, now, limit, until: now + leaseMs, owner }, scope: null },
+      systemOp(rows.lease, { now, until: now + leaseMs, owner, rows: JSON.stringify(fits) }),
+      systemOp(rows.holdBack, { now, rows: JSON.stringify(others) }),
     ]);
     if (!outcome.ok) return;
-    for (const row of outcome.rows[0] ?? [])
-      hold({ scope: scopeOf(String(row.workspace_id)), id: String(row.id), epoch: Number(row.epoch) });
-    drain();
-    if ((outcome.rows[0]?.length ?? 0) > 0) again = true;
+    for (const row of outcome.rows.flat()) queue.adopt(scopeOf(String(row.workspace_id)), [row]);
+    again = true;
   };
 
   const takeOver = (expired: number): Promise<unknown> =>
-    store.commit([{ statement: dropLeases, params: { kind, owner, expired }, scope: null }]);
+    store.commit([systemOp(rows.dropLeases, { kind, owner, expired })]);
 
   const watchLeases = (): void => {
     cancelWatch = clock.after(leaseMs, () => {
@@ -242,54 +257,64 @@ export function createWorkQueue(options: {
     });
   };
 
+  const leaseFrom = (room: Shares, scope: Scope, subject: string, dueAtMs: number): Lease => {
+    const now = readClock();
+    if (dueAtMs > now || stopped) return { dueAt: dueAtMs, leaseUntil: 0, owner: null };
+    if (room.room(scope.workspaceId, subject) === 0) return { dueAt: heldBackMs, leaseUntil: 0, owner: null };
+    return { dueAt: dueAtMs, leaseUntil: now + leaseMs, owner };
+  };
+  const draft = (): Leases => {
+    const planned = shares.draft();
+    return {
+      lease(scope, subject, dueAtMs) {
+        const given = leaseFrom(planned, scope, subject, dueAtMs);
+        if (given.leaseUntil > 0) planned.take(scope.workspaceId, subject);
+        return given;
+      },
+    };
+  };
+
   const queue: WorkQueue = {
-    owner,
-    leaseUntil(dueAtMs) {
-      const now = readClock();
-      return dueAtMs <= now && held.size < heldMax && !stopped ? now + leaseMs : 0;
-    },
-    add(scope, id, dueAtMs) {
-      const leaseUntil = queue.leaseUntil(dueAtMs);
-      return tenantOp(scope, add, {
-        id,
-        kind,
-        dueAt: dueAtMs,
-        leaseUntil,
-        owner: leaseUntil > 0 ? owner : null,
-        never: neverMs,
+    draft,
+    lease: (scope, subject, dueAtMs) => leaseFrom(shares, scope, subject, dueAtMs),
+    add: (scope, subject, id, dueAtMs) =>
+      tenantOp(scope, rows.add, { id, kind, subject, ...queue.lease(scope, subject, dueAtMs) }),
+    addAll(scope, items, dueAtMs) {
+      const plan = draft();
+      const added = items.map(({ id, subject }) => {
+        const { dueAt, leaseUntil } = plan.lease(scope, subject, dueAtMs);
+        return { id, subject, epoch: 1, due_at: dueAt, lease_until: leaseUntil };
       });
+      const values = added.map(({ id, subject, due_at, lease_until }) => [id, subject, due_at, lease_until]);
+      return { op: tenantOp(scope, rows.addAll, { kind, owner, rows: JSON.stringify(values) }), rows: added };
     },
-    addAll(scope, ids, dueAtMs) {
-      const leaseUntil = queue.leaseUntil(dueAtMs);
-      const lease = { dueAt: dueAtMs, leaseUntil, owner: leaseUntil > 0 ? owner : null };
-      const due_at = leaseUntil > 0 ? dueAtMs : neverMs;
-      return {
-        op: tenantOp(scope, addAll, { kind, ids: JSON.stringify(ids), ...lease }),
-        rows: ids.map((id) => ({ id, epoch: 1, due_at })),
-      };
-    },
-    adopt(scope, rows) {
-      for (const row of rows)
+    adopt(scope, returned) {
+      for (const { id, subject, epoch, due_at: dueAt, lease_until: leaseUntil } of returned) {
+        const payer = scopeOf(scope.workspaceId, String(subject));
         // Whether it is leased decides, not the clock: that may have been set back since.
-        if (Number(row.due_at) < neverMs) hold({ scope, id: String(row.id), epoch: Number(row.epoch) });
-        else queue.wake();
-      drain();
+        if (Number(leaseUntil) > 0) hold({ scope: payer, id: String(id), epoch: Number(epoch) });
+        else if (dueAt === heldBackMs) noteBehind(payer, String(subject));
+        if (Number(leaseUntil) === 0 && dueAt !== neverMs) queue.wake();
+      }
     },
-    finish: (item) => tenantOp(item.scope, finish, { id: item.id, epoch: item.epoch }, { expectRows: 1 }),
+    finish: (item) =>
+      tenantOp(item.scope, rows.finish, { id: item.id, epoch: item.epoch }, { expectRows: 1 }),
     defer(item, dueAtMs) {
       readClock();
       return tenantOp(
         item.scope,
-        defer,
+        rows.defer,
         { id: item.id, epoch: item.epoch, dueAt: dueAtMs },
         { expectRows: 1 },
       );
     },
-    remove: (scope, id) => tenantOp(scope, remove, { id }),
+    remove: (scope, id) => tenantOp(scope, rows.remove, { id }),
     isHeld: (id) => held.has(id),
     async start() {
       // The data directory has one process, so whoever held a lease at start is gone.
       await takeOver(neverMs);
+      for (const row of await store.readSystem(rows.subjectsHeldBack, { kind }))
+        noteBehind(scopeOf(row.workspace_id, row.subject), row.subject);
       watchLeases();
       queue.wake();
     },
@@ -304,11 +329,11 @@ export function createWorkQueue(options: {
         .catch((error: unknown) => {
           log('error', 'claim failed', { kind, error: String(error) });
           cancelTimer?.();
-          cancelTimer = clock.after(1_000, queue.wake);
+          cancelTimer = clock.after(againMs, queue.wake);
         })
         .finally(() => {
           claiming = null;
-          if (again && !stopped && held.size < heldMax) queue.wake();
+          if (again && !stopped) queue.wake();
           else notify();
         });
     },
@@ -323,9 +348,13 @@ export function createWorkQueue(options: {
       stopped = true;
       cancelTimer?.();
       cancelWatch?.();
-      waiting.length = 0;
-      if (active > 0 || claiming) await new Promise<void>((resolve) => idle.push(resolve));
+      if (held.size > 0 || claiming) await new Promise<void>((resolve) => idle.push(resolve));
     },
   };
   return queue;
+}
+
+/** Whom the work is for: every item's scope names it. */
+function subjectOf({ scope }: WorkItem): string {
+  return scope.payer ?? '';
 }

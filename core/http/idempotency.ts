@@ -6,6 +6,7 @@ import type { Sealing } from '../lib/sealing.ts';
 import { committedNumber } from '../events/log.ts';
 import { completeNumber } from '../events/event.ts';
 import { etagOf, ifMatchVersion, type HeaderBag } from './answer.ts';
+import { recall, shorten, type Recalled } from './recall.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 
@@ -18,11 +19,13 @@ interface StoredAnswer {
   body: Uint8Array | ArrayBuffer;
   sealed: number;
   expires_at: number;
+  recall_json: string | null;
+  after_sequence: number | null;
 }
 
 const find = tenantStatement<StoredAnswer>(
   'idempotency.find',
-  'SELECT body_hash, status, headers_json, body, sealed, expires_at FROM idempotency WHERE workspace_id = :ws AND id = :id',
+  'SELECT body_hash, status, headers_json, body, sealed, expires_at, recall_json, after_sequence FROM idempotency WHERE workspace_id = :ws AND id = :id',
 );
 const removeExpired = tenantStatement(
   'idempotency.remove_expired',
@@ -30,8 +33,9 @@ const removeExpired = tenantStatement(
 );
 const insert = tenantStatement(
   'idempotency.insert',
-  `INSERT INTO idempotency (workspace_id, id, body_hash, status, headers_json, body, sealed, created_at, expires_at)
-   VALUES (:ws, :id, :bodyHash, :status, :headers, :body, :sealed, :now, :expiresAt)`,
+  `INSERT INTO idempotency (workspace_id, id, body_hash, status, headers_json, body, sealed, created_at, expires_at, recall_json, after_sequence)
+   VALUES (:ws, :id, :bodyHash, :status, :headers, :body, :sealed, :now, :expiresAt, :recall,
+     CASE WHEN :recall IS NOT NULL THEN (SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws) END)`,
 );
 
 export interface KeyedAnswer {
@@ -44,18 +48,30 @@ export interface KeyedAnswer {
 export interface KeyClaim {
   /** The answer of an earlier identical request, if there was one. @throws ApiError idempotency_key_reused */
   replay(): Promise<KeyedAnswer | null>;
-  /** Guards that store the answer; a `duplicate` failure of theirs means that another request was first. */
-  guards(answer: KeyedAnswer): Op[];
+  /**
+   * Guards that store the answer; a `duplicate` failure of theirs means that another request was first. They stand in the batch
+   * ahead of the events.
+   * @param body what the answer's text is the JSON of
+   * @param made the objects of which the batch makes events, by id
+   */
+  guards(answer: KeyedAnswer, body: unknown, made: ReadonlyMap<string, object>): Op[];
   release(): void;
+}
+
+export interface KeyedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  /** The body, and what it says. */
+  readonly text: string;
+  readonly value: unknown;
+  /** The answer shows a secret once: it is kept whole, and encrypted. */
+  readonly secret: boolean;
 }
 
 export interface IdempotencyKeys {
   /** @throws ApiError idempotency_in_progress, idempotency_key_reused */
-  claim(
-    scope: Scope,
-    tokenId: string,
-    request: { method: string; path: string; key: string; text: string; secret: boolean },
-  ): KeyClaim;
+  claim(scope: Scope, tokenId: string, request: KeyedRequest): KeyClaim;
 }
 
 export function createIdempotencyKeys(options: {
@@ -85,7 +101,17 @@ export function createIdempotencyKeys(options: {
             );
           const bytes = new Uint8Array(row.body);
           const stored = row.sealed === 1 ? sealing.open(bytes, purpose) : new TextDecoder().decode(bytes);
-          const text = stored === '' ? null : await withNumbers(store, scope, stored);
+          const whole =
+            row.recall_json === null
+              ? stored
+              : await recall(
+                  store,
+                  scope,
+                  { text: stored, recalled: JSON.parse(row.recall_json) as Recalled[] },
+                  row.after_sequence ?? 0,
+                  request.value,
+                );
+          const text = whole === '' ? null : await withNumbers(store, scope, whole);
           const headers: HeaderBag = {
             ...(JSON.parse(row.headers_json) as HeaderBag),
             'idempotent-replayed': 'true',
@@ -95,9 +121,10 @@ export function createIdempotencyKeys(options: {
             headers.etag = etagOf(ifMatchVersion(headers.etag), text);
           return { status: row.status, headers, text };
         },
-        guards(answer) {
+        guards(answer, body, made) {
           const now = nowMs();
-          const text = answer.text ?? '';
+          const short = request.secret ? null : shorten(answer.text ?? '', body, request.value, made);
+          const text = short?.text ?? answer.text ?? '';
           return [
             tenantOp(scope, removeExpired, { id, now }),
             tenantOp(scope, insert, {
@@ -107,6 +134,7 @@ export function createIdempotencyKeys(options: {
               headers: JSON.stringify(answer.headers),
               body: request.secret ? sealing.seal(text, purpose) : new TextEncoder().encode(text),
               sealed: request.secret ? 1 : 0,
+              recall: short && JSON.stringify(short.recalled),
               now,
               expiresAt: now + idempotencyHours * 3_600_000,
             }),

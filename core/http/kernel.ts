@@ -19,7 +19,7 @@ import { admitTo, requireAlso, requireFields, requireRows, visibleTeams } from '
 import { announcesBody, bodyBytesMaxDefault, readBody, type ReadBody } from './body.ts';
 import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
 import type { Authenticate, InProcess, InProcessCalls, Principal } from './principal.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import { unlimited, type RateLimiter } from './rate-limit.ts';
 import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import type { Connection, Route } from './route.ts';
 import { compileCheck, compileQuery, nothingNamed } from './validate.ts';
@@ -35,7 +35,7 @@ export interface KernelOptions {
   readonly authenticate: Authenticate;
   readonly inProcess: InProcessCalls;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  /** The peer's address, for buckets of requests without a token. */
+  /** The peer's name, for buckets of requests without a token. */
   readonly peerOf: (request: Request) => string;
   /** Holds a request's connection open however long it is silent; the answer closes it. */
   readonly holdOpen: (request: Request) => () => void;
@@ -46,13 +46,6 @@ export interface Kernel {
   /** An answer for a request that no route takes. */
   refuse(request: Request, error: ApiError): Promise<Response>;
 }
-
-const nothing: Exchange['verdict'] = {
-  admitted: true,
-  limit: 2147483647,
-  remaining: 2147483647,
-  resetSeconds: 0,
-};
 
 export function createKernel(options: KernelOptions): Kernel {
   const { services, limiter, inProcess } = options;
@@ -70,8 +63,9 @@ export function createKernel(options: KernelOptions): Kernel {
   const admit = async (
     request: Request,
     exchange: Exchange,
-    route: { name: string; limit: Route['limit'] },
+    route: Pick<Route, 'name' | 'limit' | 'scope'>,
   ): Promise<Principal | null> => {
+    if (route.limit === 'none') return null;
     let principal: Principal | null = null;
     let failure: unknown = null;
     try {
@@ -79,12 +73,10 @@ export function createKernel(options: KernelOptions): Kernel {
     } catch (error) {
       failure = error;
     }
-    exchange.verdict = limiter.hit(
-      principal ? principal.tokenId : `peer ${options.peerOf(request)}`,
-      principal ? route.name : '(no token)',
-      route.limit,
-      principal ? principal.scope.workspaceId : null,
-    );
+    const isRefused = failure !== null || route.scope !== null;
+    exchange.verdict = principal
+      ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
+      : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public');
     if (!exchange.verdict.admitted)
       throw new ApiError('rate_limited', `Too many requests. Wait ${exchange.verdict.resetSeconds} s.`);
     if (failure !== null) throw failure;
@@ -128,9 +120,9 @@ export function createKernel(options: KernelOptions): Kernel {
 
   return {
     async refuse(request, error) {
-      const exchange: Exchange = { requestId: services.ids.next('request'), verdict: nothing, mode: null };
+      const exchange: Exchange = { requestId: services.ids.next('request'), verdict: unlimited, mode: null };
       try {
-        await admit(request, exchange, { name: '(no route)', limit: 'read' });
+        await admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
         return answerError(exchange, error);
       } catch (refused) {
         return fail(
@@ -263,6 +255,7 @@ export function createKernel(options: KernelOptions): Kernel {
           path: pathOf(request.url),
           key: checkedKey(key),
           text,
+          value: input.body,
           secret: route.secret ?? false,
         });
         try {
@@ -289,7 +282,7 @@ export function createKernel(options: KernelOptions): Kernel {
           const committed = await options.committer.commit(
             now,
             set.changes,
-            claim?.guards(stored) ?? [],
+            claim?.guards(stored, set.body, madeBy(set)) ?? [],
             set.ops ?? [],
           );
           if (committed.ok) set.adopt?.(committed.lastRows);
@@ -324,7 +317,11 @@ export function createKernel(options: KernelOptions): Kernel {
           : answerJson(exchange, status, text, { ...headers });
 
       return async (request, params) => {
-        const exchange: Exchange = { requestId: services.ids.next('request'), verdict: nothing, mode: null };
+        const exchange: Exchange = {
+          requestId: services.ids.next('request'),
+          verdict: unlimited,
+          mode: null,
+        };
         try {
           return await work(exchange, request, params);
         } catch (error) {
@@ -333,6 +330,11 @@ export function createKernel(options: KernelOptions): Kernel {
       };
     },
   };
+}
+
+/** The objects of which a change set makes events, by id. */
+function madeBy({ changes }: ChangeSet): ReadonlyMap<string, object> {
+  return new Map(changes.filter(({ isSilent }) => !isSilent).map(({ id, after }) => [id, after]));
 }
 
 function answerStream(exchange: Exchange, stream: ReadableStream<Uint8Array> | null): Response {

@@ -1,10 +1,10 @@
-// Rate limits: a fixed window per bucket (token × route) and one per workspace, counted in memory, exact and O(1).
+// Rate limits: a fixed window per bucket (token × route, or peer) and one per workspace, counted in memory, exact and O(1).
 // Header names as in the IETF RateLimit draft 06, which the specification fixes. Spec › Limits.
 import type { LimitClass } from './route.ts';
 
 export interface RateLimits {
   /** Requests a window by class; 0 switches that class off. */
-  readonly perMinute: Readonly<Record<LimitClass, number>>;
+  readonly perMinute: Readonly<Record<Exclude<LimitClass, 'none'>, number>>;
   /** Requests a window of one workspace, all tokens and routes together; 0 switches it off. */
   readonly workspacePerMinute: number;
 }
@@ -23,37 +23,85 @@ interface Bucket {
 }
 
 const windowMs = 60_000;
-/** Past this many live buckets the expired ones are swept. */
-const bucketsMax = 50_000;
-const unlimited: RateVerdict = { admitted: true, limit: 2147483647, remaining: 2147483647, resetSeconds: 0 };
+/** Live buckets of tokens and workspaces, and as many again of peers; past it those used least lately open anew. */
+const bucketsMax = 100_000;
+export const unlimited: RateVerdict = {
+  admitted: true,
+  limit: 2147483647,
+  remaining: 2147483647,
+  resetSeconds: 0,
+};
 
 export interface RateLimiter {
-  /** @param caller token id, or the peer address where there is no token */
-  hit(caller: string, route: string, limitClass: LimitClass, workspaceId: string | null): RateVerdict;
+  /** A request with a token. */
+  hit(tokenId: string, route: string, limitClass: LimitClass, workspaceId: string): RateVerdict;
+  /**
+   * A request without a good token: `public` for what needs none, `refused` for what is refused for want of one, so that
+   * who guesses tokens closes no page.
+   */
+  hitPeer(peer: string, kind: 'public' | 'refused'): RateVerdict;
 }
 
-export function createRateLimiter(limits: RateLimits, nowMs: () => number): RateLimiter {
-  const buckets = new Map<string, Bucket>();
+/**
+ * Buckets in two generations: what is used moves to the young one, and a window later, or when that is full, the old one is
+ * forgotten as a whole. So nothing is ever searched, and what is forgotten has ended, or was used least lately of too many.
+ */
+class Buckets {
+  #young = new Map<string, Bucket>();
+  #old = new Map<string, Bucket>();
+  #since = 0;
 
-  const current = (key: string, now: number): Bucket => {
-    let bucket = buckets.get(key);
-    // A clock set back must not leave a bucket closed for longer than one window.
-    if (!bucket || now >= bucket.resetAtMs || bucket.resetAtMs - now > windowMs) {
-      if (buckets.size >= bucketsMax)
-        for (const [name, old] of buckets) if (now >= old.resetAtMs) buckets.delete(name);
-      bucket = { count: 0, resetAtMs: now + windowMs };
-      buckets.set(key, bucket);
+  /** The bucket of this window. */
+  at(key: string, now: number): Bucket {
+    if (now < this.#since) this.#since = now;
+    if (this.#young.size >= bucketsMax / 2 || now - this.#since >= windowMs) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#since = now;
     }
+    const young = this.#young.get(key);
+    const known = young ?? this.#old.get(key);
+    const isOpen = known !== undefined && !hasEnded(known, now);
+    if (young && isOpen) return young;
+    const bucket = isOpen ? known : { count: 0, resetAtMs: now + windowMs };
+    this.#young.set(key, bucket);
     return bucket;
-  };
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+}
+
+/** A clock set back must not leave a bucket closed for longer than one window. */
+function hasEnded(bucket: Bucket, now: number): boolean {
+  return now >= bucket.resetAtMs || bucket.resetAtMs - now > windowMs;
+}
+
+export function createRateLimiter(limits: RateLimits, nowMs: () => number): RateLimiter & { size(): number } {
+  // Apart, so that a flood of peers pushes out no token's count.
+  const ofTokens = new Buckets();
+  const ofPeers = new Buckets();
 
   return {
-    hit(caller, route, limitClass, workspaceId) {
+    size: () => ofTokens.size + ofPeers.size,
+    hitPeer(peer, kind) {
+      const limit = limits.perMinute.read;
+      if (limit === 0) return unlimited;
+      const now = nowMs();
+      const bucket = ofPeers.at(`${peer} ${kind}`, now);
+      const admitted = bucket.count < limit;
+      if (admitted) bucket.count++;
+      const resetSeconds = Math.max(1, Math.ceil((bucket.resetAtMs - now) / 1000));
+      return { admitted, limit, remaining: limit - bucket.count, resetSeconds };
+    },
+    hit(tokenId, route, limitClass, workspaceId) {
+      if (limitClass === 'none') return unlimited;
       const now = nowMs();
       const limit = limits.perMinute[limitClass];
-      const total = workspaceId === null ? 0 : limits.workspacePerMinute;
-      const own = limit > 0 ? current(`${caller} ${route}`, now) : null;
-      const shared = total > 0 ? current(`workspace ${workspaceId}`, now) : null;
+      const total = limits.workspacePerMinute;
+      const own = limit > 0 ? ofTokens.at(`${tokenId} ${route}`, now) : null;
+      const shared = total > 0 ? ofTokens.at(`workspace ${workspaceId}`, now) : null;
       const admitted = (!own || own.count < limit) && (!shared || shared.count < total);
       if (admitted) {
         if (own) own.count++;

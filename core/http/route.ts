@@ -6,8 +6,8 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** The class gives the number of requests a minute. */
-export type LimitClass = 'read' | 'write' | 'search';
+/** The class gives the number of requests a minute; `none` is for what supervisors ask, whoever else asks how much. */
+export type LimitClass = 'read' | 'write' | 'search' | 'none';
 
 type In<S extends TSchema | undefined> = S extends TSchema ? Static<S> : undefined;
 

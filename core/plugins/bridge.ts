@@ -11,6 +11,7 @@ import { cutLongTexts } from './guest-shape.ts';
 import { hostCalls, type HostCall } from './host-calls.ts';
 import { effectsMax } from './limits.ts';
 import type { Install } from './installs/schema.ts';
+import { ValueError, type OwnValues } from './kv/own.ts';
 
 /** Answers larger than this do not cross the wall (characters); values of the plugin's own may be longer. */
 const answerMax = 256 * 1024;
@@ -40,6 +41,7 @@ export interface BridgeCall {
   readonly rights: Rights;
   readonly scope: Scope;
   readonly staged: Staging;
+  readonly values: OwnValues;
   readonly cause: Cause;
   readonly traceparent: string | null;
 }
@@ -51,6 +53,8 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
     if (!Array.isArray(parsed)) throw new CallError('validation_failed', 'Arguments must be a list.');
     if (call.staged.effects >= effectsMax && !isRead(call.app, op))
       throw new CallError('quota_exceeded', `A run writes at most ${effectsMax} times.`);
+    if (call.staged.fullness !== null && !isRead(call.app, op))
+      throw new CallError('quota_exceeded', call.staged.fullness);
     const value = op.startsWith('kv.')
       ? await callKv(call, op, parsed)
       : await callResource(call, op, parsed);
@@ -61,7 +65,8 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
       );
     return { ok: true, value };
   } catch (error) {
-    if (error instanceof CallError) return { ok: false, error: { code: error.code, message: error.message } };
+    if (error instanceof CallError || error instanceof ValueError)
+      return { ok: false, error: { code: error.code, message: error.message } };
     if (error instanceof SyntaxError)
       return { ok: false, error: { code: 'validation_failed', message: 'Arguments must be JSON.' } };
     throw error;
@@ -99,61 +104,34 @@ function requestOf(app: App, op: string, args: readonly unknown[]): DoorRequest 
   };
 }
 
+/** The plugin's own values need no grant. */
 async function callKv(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
-  const base = `/api/v1/plugins/${call.install.id}/kv`;
-  const read = async (key: unknown): Promise<{ value: unknown; version: number } | null> => {
-    const answer = await askOr404(call, { method: 'GET', path: `${base}/${keyOf(key)}` });
-    return answer === null ? null : (JSON.parse(answer) as { value: unknown; version: number });
-  };
-  const write = (key: unknown, value: unknown, version: number | null): Promise<string> =>
-    ask(call, {
-      method: 'PUT',
-      path: `${base}/${keyOf(key)}`,
-      body: { value: value ?? null },
-      ...(version === null ? {} : { headers: { 'if-match': `"${version}"` } }),
-    });
+  const { values } = call;
   switch (op) {
     case 'kv.get':
-      return JSON.stringify((await read(args[0]))?.value ?? null);
+      return (await values.get(keyOf(args[0]))) ?? 'null';
     case 'kv.set':
-      await write(args[0], args[1], null);
+      await values.set(keyOf(args[0]), args[1]);
       return 'null';
     case 'kv.delete':
-      await askOr404(call, { method: 'DELETE', path: `${base}/${keyOf(args[0])}` });
+      await values.delete(keyOf(args[0]));
       return 'null';
     case 'kv.list':
-      return ask(call, { method: 'GET', path: `${base}${queryOf(args[0])}` });
-    case 'kv.increment': {
-      const by = args[1] ?? 1;
-      const known = await read(args[0]);
-      const current = known?.value ?? 0;
-      if (typeof by !== 'number' || typeof current !== 'number')
-        throw new CallError('validation_failed', 'Only numbers can be incremented.');
-      await write(args[0], current + by, known?.version ?? null);
-      return JSON.stringify(current + by);
-    }
-    case 'kv.compareAndSet': {
-      const known = await read(args[0]);
-      if (JSON.stringify(known?.value ?? null) !== JSON.stringify(args[1] ?? null)) return 'false';
-      await write(args[0], args[2], known?.version ?? null);
-      return 'true';
-    }
+      return ask(call, {
+        method: 'GET',
+        path: `/api/v1/plugins/${call.install.id}/kv${queryOf(args[0])}`,
+      });
+    case 'kv.increment':
+      return JSON.stringify(await values.increment(keyOf(args[0]), args[1] ?? 1));
+    case 'kv.compareAndSet':
+      return JSON.stringify(await values.compareAndSet(keyOf(args[0]), args[1], args[2]));
     default:
       throw new CallError('validation_failed', `There is no host call ${op}.`);
   }
 }
 
-async function ask(call: BridgeCall, request: DoorRequest): Promise<string> {
-  const answer = await askOr404(call, request);
-  if (answer === null) throw new CallError('not_found', 'There is nothing here that the plugin may see.');
-  return answer;
-}
-
-/** The text of a successful answer, null for 404. */
-async function askOr404(
-  call: BridgeCall,
-  { method, path, body, headers }: DoorRequest,
-): Promise<string | null> {
+/** The text of a successful answer. */
+async function ask(call: BridgeCall, { method, path, body, headers }: DoorRequest): Promise<string> {
   const request = new Request(`http://tatami.internal${path}`, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
@@ -174,7 +152,8 @@ async function askOr404(
   call.inProcess.attach(request, identity);
   const response = await call.app.fetch(request);
   const text = await response.text();
-  if (response.status === 404) return null;
+  if (response.status === 404)
+    throw new CallError('not_found', 'There is nothing here that the plugin may see.');
   if (response.status < 400) return text === '' ? 'null' : text;
   const { error } = JSON.parse(text) as { error: { code: string; message: string } };
   throw new CallError(error.code === 'precondition_failed' ? 'conflict' : error.code, error.message);
@@ -189,7 +168,7 @@ function idOf(value: unknown): string {
 function keyOf(value: unknown): string {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$/.test(value))
     throw new CallError('validation_failed', 'A key has up to 200 letters, digits and _ - . :');
-  return encodeURIComponent(value);
+  return value;
 }
 
 function objectOf(value: unknown): Record<string, unknown> {

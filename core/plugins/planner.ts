@@ -22,7 +22,7 @@ export function createPlanner(options: {
   ids: Ids;
   registry: Registry;
   queue: WorkQueue;
-  /** Told of each run that is queued in memory, so that its first attempt need not read it and its event again. */
+  /** Told of each run that is queued, so that its first attempt need not read it and its event again. */
   remember(run: RunRow, event: EventRow): void;
 }): Planner {
   const { store, clock, ids, registry, queue } = options;
@@ -54,7 +54,8 @@ export function createPlanner(options: {
 
   return async (scope, events) => {
     const ops: Op[] = [];
-    const adopted: number[] = [];
+    const leases = queue.draft();
+    const queued: { readonly op: number; readonly run: RunRow; readonly event: EventRow }[] = [];
     const perRoot = new Map<string, number>();
     for (const event of events) {
       const subscriptions = await registry.subscriptions(scope, event.type);
@@ -87,18 +88,19 @@ export function createPlanner(options: {
           continue;
         }
         perRoot.set(root, (perRoot.get(root) ?? 0) + 1);
-        ops.push(...queueRunOps(queue, scope, run, now));
-        adopted.push(ops.length - 1);
-        if (queue.leaseUntil(now) > 0) options.remember(queuedRow(run, now), event);
+        ops.push(...queueRunOps(leases, scope, run, now));
+        queued.push({ op: ops.length - 1, run: queuedRow(run, now), event });
       }
     }
     return {
       ops,
-      committed: (rows) =>
-        queue.adopt(
-          scope,
-          adopted.flatMap((index) => rows[index] ?? []),
-        ),
+      committed(returned) {
+        for (const { op, run, event } of queued) {
+          const rows = returned[op] ?? [];
+          options.remember(run, event);
+          queue.adopt(scope, rows);
+        }
+      },
     };
   };
 }

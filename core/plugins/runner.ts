@@ -1,8 +1,9 @@
 // Performs runs: the handler's writes are staged while it runs and commit together with the run's record and its work row,
 // in one batch. A crash before leaves a claimable run and nothing else; a crash after finds it done.
+import { LRUCache } from 'lru-cache';
 import { sameValue, type Change } from '../changes/change.ts';
 import type { Author, Committer } from '../changes/commit.ts';
-import { Staging } from '../changes/staging.ts';
+import { Staging, stagedCharsMax } from '../changes/staging.ts';
 import type { Cause, Directory } from '../context.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import { findEvent } from '../events/log.ts';
@@ -11,6 +12,7 @@ import type { App } from '../http/app.ts';
 import type { InProcessCalls } from '../http/principal.ts';
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Shares } from '../lib/fairness/shares.ts';
 import type { Log } from '../lib/log.ts';
 import { plainText } from '../lib/plain-text.ts';
 import type { RunUsage, SandboxOutcome } from '../sandbox/supervisor.ts';
@@ -19,7 +21,9 @@ import { callHost } from './bridge.ts';
 import type { DisableReason, FailureWatch } from './failures.ts';
 import { cutDescriptions } from './guest-shape.ts';
 import { rightsOfInstall } from './installs/hearing.ts';
+import type { CallTurns } from './call-turns.ts';
 import type { Install } from './installs/schema.ts';
+import { ownValues } from './kv/own.ts';
 import { limitsOf, runsPerMinuteMax } from './limits.ts';
 import { stepOf } from './planner.ts';
 import type { Registry } from './registry.ts';
@@ -31,6 +35,8 @@ import { findRun, recordRunOp, releaseNextOp, type RunRecord, type RunRow } from
 /** A run is repeated at once this often when what it read changed under it, or when it was interrupted by another's fault. */
 const repeatsMax = 5;
 const partitionsDefault = 1;
+/** Characters of the events remembered for runs that wait. */
+const freshCharsMax = 32 * 1024 * 1024;
 
 export interface RunnerOptions {
   readonly store: Store;
@@ -43,6 +49,9 @@ export interface RunnerOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly registry: Registry;
   readonly sandbox: SandboxOnDemand;
+  readonly callTurns: CallTurns;
+  /** The process ends. */
+  readonly isStopping: () => boolean;
   readonly failures: FailureWatch;
   readonly disable: (scope: Scope, install: Install, why: DisableReason) => Promise<void>;
 }
@@ -71,9 +80,16 @@ interface Attempt {
 
 export function createRunner(options: RunnerOptions): Runner {
   const { store, clock, committer, registry } = options;
+  /** Of runs under way. */
   const events = new Map<string, EventRow>();
-  const fresh = new Map<string, RunRow>();
+  /** Of runs that were planned lately, so that their first attempt reads neither again. */
+  const fresh = new LRUCache<string, { readonly run: RunRow; readonly event: EventRow }>({
+    maxSize: freshCharsMax,
+    sizeCalculation: ({ event }) => charsOf(event),
+  });
   const active = new Set<string>();
+  const stagedRoom = new Shares(stagedCharsMax);
+  const stagings = new Map<string, Staging>();
   const rate = createRunRate(runsPerMinuteMax, clock.nowMs);
 
   const attempt = async (
@@ -82,7 +98,10 @@ export function createRunner(options: RunnerOptions): Runner {
     install: Install,
     event: EventRow | undefined,
   ): Promise<Attempt> => {
-    const staged = new Staging();
+    stagings.get(run.id)?.release();
+    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id);
+    stagings.set(run.id, staged);
+    const callOfRun = options.callTurns.ofRun(item.scope, install.id, run.handler_kind);
     const calls: CallRecord[] = [];
     const startedAt = clock.nowMs();
     const cause: Cause = {
@@ -101,12 +120,14 @@ export function createRunner(options: RunnerOptions): Runner {
       rights: rightsOfInstall(install),
       scope: item.scope,
       staged,
+      values: ownValues({ store, nowMs: clock.nowMs, scope: item.scope, installId: install.id, staged }),
       cause,
       traceparent: event?.traceparent ?? null,
     };
     const sandbox = await options.sandbox.get();
     const outcome = await sandbox.run({
       runId: run.id,
+      workspaceId: item.scope.workspaceId,
       installId: install.id,
       partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
       code: {
@@ -135,7 +156,7 @@ export function createRunner(options: RunnerOptions): Runner {
       limits,
       call: async (op, args) => {
         const from = performance.now();
-        const answer = await callHost(bridge, op, args);
+        const answer = await callOfRun(args, () => callHost(bridge, op, args));
         if (calls.length < limits.calls)
           calls.push({
             op: plainText(op),
@@ -188,7 +209,6 @@ export function createRunner(options: RunnerOptions): Runner {
     const committed = await committer.commit(author, how.changes, [guard], last, patience);
     if (committed.ok) {
       if (done) {
-        events.delete(run.id);
         queue.adopt(item.scope, committed.lastRows[1] ?? []);
       }
       return true;
@@ -203,8 +223,9 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   const perform = async (item: WorkItem, queue: WorkQueue): Promise<void> => {
-    const run = fresh.get(item.id) ?? (await findRun(store, item.scope, item.id));
+    const planned = fresh.get(item.id);
     fresh.delete(item.id);
+    const run = planned?.run ?? (await findRun(store, item.scope, item.id));
     if (!run) return void (await store.commit([queue.finish(item)]));
     const dead = (code: string, message: string) =>
       end(
@@ -218,7 +239,8 @@ export function createRunner(options: RunnerOptions): Runner {
     const event =
       run.event_id === null
         ? undefined
-        : (events.get(run.id) ?? (await findEvent(store, item.scope, run.event_id)));
+        : (planned?.event ?? (await findEvent(store, item.scope, run.event_id)));
+    if (event) events.set(run.id, event);
 
     const startAtMs = rate.take(run.install_id);
     if (startAtMs !== null) {
@@ -245,6 +267,8 @@ export function createRunner(options: RunnerOptions): Runner {
         if (repeat < repeatsMax) continue;
       }
       if (outcome.status === 'interrupted') {
+        // Its lease ends with this process; the next one runs it.
+        if (options.isStopping()) return;
         if (repeat < repeatsMax) continue;
         await retry(
           item,
@@ -341,14 +365,21 @@ export function createRunner(options: RunnerOptions): Runner {
         await perform(item, queue);
       } finally {
         active.delete(item.id);
+        events.delete(item.id);
+        stagings.get(item.id)?.release();
+        stagings.delete(item.id);
       }
     },
-    remember(run, event) {
-      fresh.set(run.id, run);
-      events.set(run.id, event);
-    },
+    remember: (run, event) => void fresh.set(run.id, { run, event }),
     isActive: (runId) => active.has(runId),
   };
+}
+
+/** About: what is long in an event is its texts. */
+function charsOf({ data }: EventRow): number {
+  let chars = 1_000;
+  for (const value of Object.values(data)) if (typeof value === 'string') chars += value.length;
+  return chars;
 }
 
 function usageOf(usage: RunUsage | undefined) {

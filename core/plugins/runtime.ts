@@ -15,6 +15,7 @@ import { systemStatement } from '../store/statement.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import type { Scope } from '../store/store.ts';
 import { createFailureWatch } from './failures.ts';
+import { createCallTurns } from './call-turns.ts';
 import { installRoutes } from './installs/routes.ts';
 import { installKind, type Install } from './installs/schema.ts';
 import { tellUnheard } from './installs/unheard.ts';
@@ -25,8 +26,11 @@ import { createRunner } from './runner.ts';
 import { runRoutes } from './runs/routes.ts';
 import { createSchedules } from './schedules.ts';
 
-/** Runs in flight; the sandbox runs one at a time per partition and decides how many at once. */
-const concurrentRuns = 256;
+/** Runs in memory, with their events; the sandbox runs one at a time per partition and decides how many at once. */
+const runsHeld = 512;
+
+/** Runs under way get this long when the process is asked to stop. */
+const stopGraceMs = 5_000;
 
 const anyInstall = systemStatement<{ id: string }>(
   'plugins.any',
@@ -59,6 +63,7 @@ export function createPluginRuntime(options: {
   const { store, log, ids } = services;
   const registry = createRegistry({ store, filterFields });
   const failures = createFailureWatch(clock.nowMs);
+  let stopping = false;
 
   const disable = async (
     scope: Scope,
@@ -116,6 +121,8 @@ export function createPluginRuntime(options: {
     directoryOf: options.directoryOf,
     registry,
     sandbox,
+    isStopping: () => stopping,
+    callTurns: createCallTurns({ ledger: services.ledger }),
     failures,
     disable,
   });
@@ -125,7 +132,7 @@ export function createPluginRuntime(options: {
     log,
     kind: 'run',
     owner,
-    concurrency: concurrentRuns,
+    room: runsHeld,
     setBack: () => [],
     perform: runner.perform,
   });
@@ -166,7 +173,11 @@ export function createPluginRuntime(options: {
     async stop() {
       await consumer.stop();
       await schedules.queue.stop();
-      await runs.stop();
+      stopping = true;
+      const ended = runs.stop();
+      // What still runs or waits then is for the next start.
+      const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
+      await ended.finally(() => clearTimeout(interrupt));
     },
   };
 }

@@ -11,6 +11,8 @@ import type { Install } from './installs/schema.ts';
 import type { Registry } from './registry.ts';
 import { hasOpenRun, queueRunOps } from './runs/rows.ts';
 
+const schedulesHeld = 8;
+
 export interface Schedules {
   readonly queue: WorkQueue;
   /** The rows of an install as it is now: none unless it is active. */
@@ -62,7 +64,7 @@ export function createSchedules(options: {
     log: options.log,
     kind: 'schedule',
     owner: options.owner,
-    concurrency: 4,
+    room: schedulesHeld,
     perform,
   });
 
@@ -74,7 +76,7 @@ export function createSchedules(options: {
       if (install.state !== 'active' || install.deletedAt !== null) return drop;
       const add = schedules.flatMap(([name, { cron, tz }]) => {
         const next = nextRunMs(cron, tz, clock.nowMs());
-        return next === null ? [] : [queue.add(scope, `${install.id}/${name}`, next)];
+        return next === null ? [] : [queue.add(scope, install.id, `${install.id}/${name}`, next)];
       });
       return [...drop, ...add];
     },

@@ -22,6 +22,8 @@ export interface SandboxStatus {
 
 export interface SandboxJob {
   runId: string;
+  /** Workspaces take turns, and so do the installs of each. */
+  workspaceId: string;
   installId: string;
   partition: number;
   /** One bundled ES module; the source crosses the wire once per sidecar. `handlers`, when given, are the manifest's (`event:issue.created`, `schedule:learn`): code that registers others fails at start-up. */

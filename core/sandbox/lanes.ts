@@ -1,36 +1,66 @@
-/** Queues by lane: items of one lane run one at a time and in order, lanes take turns. */
+/**
+ * Queues by lane: items of one lane run one at a time and in order. Workspaces take turns, installs of a workspace take turns, and
+ * so do the lanes of an install; nobody takes more slots than are left free.
+ */
+import { Shares } from '../lib/fairness/shares.ts';
+import { Turns } from '../lib/fairness/turns.ts';
+
+export interface Owner {
+  readonly workspaceId: string;
+  readonly installId: string;
+}
+
+interface Lane<Item> {
+  readonly name: string;
+  readonly owner: Owner;
+  readonly waiting: Item[];
+  busy: boolean;
+}
+
 export class Lanes<Item> {
-  #waiting = new Map<string, Item[]>();
-  #busy = new Set<string>();
+  readonly #lanes = new Map<string, Lane<Item>>();
+  /** Lanes that are free and have something waiting. */
+  readonly #turns = new Turns<Lane<Item>>();
+  readonly #shares: Shares;
 
-  push(lane: string, item: Item): void {
-    const queue = this.#waiting.get(lane);
-    if (queue) queue.push(item);
-    else this.#waiting.set(lane, [item]);
+  /** @param slots items that may be out at once, of all lanes together */
+  constructor(slots: number) {
+    this.#shares = new Shares(slots);
   }
 
-  /** The head of the first free lane that `accept` takes; the lane is busy until `release`. */
+  push(name: string, owner: Owner, item: Item): void {
+    const known = this.#lanes.get(name);
+    const lane = known ?? { name, owner, waiting: [], busy: false };
+    if (!known) this.#lanes.set(name, lane);
+    lane.waiting.push(item);
+    if (!lane.busy && lane.waiting.length === 1) this.#turns.push(owner.workspaceId, owner.installId, lane);
+  }
+
+  /** The next item in turn of those that `accept` takes; its lane is busy until `release`. */
   take(accept: (item: Item) => boolean): Item | undefined {
-    for (const [lane, queue] of this.#waiting) {
-      const [head] = queue;
-      if (head === undefined || this.#busy.has(lane) || !accept(head)) continue;
-      queue.shift();
-      this.#waiting.delete(lane);
-      if (queue.length > 0) this.#waiting.set(lane, queue);
-      this.#busy.add(lane);
-      return head;
-    }
-    return undefined;
+    const lane = this.#turns.take(
+      ({ waiting: [head] }, workspaceId, installId) =>
+        this.#shares.room(workspaceId, installId) > 0 && accept(head!),
+      (workspaceId) => this.#shares.hasRoom(workspaceId),
+    );
+    if (!lane) return undefined;
+    lane.busy = true;
+    this.#shares.take(lane.owner.workspaceId, lane.owner.installId);
+    return lane.waiting.shift();
   }
 
-  release(lane: string): void {
-    this.#busy.delete(lane);
+  release(name: string): void {
+    const lane = this.#lanes.get(name);
+    if (!lane?.busy) return;
+    lane.busy = false;
+    this.#shares.give(lane.owner.workspaceId, lane.owner.installId);
+    if (lane.waiting.length > 0) this.#turns.push(lane.owner.workspaceId, lane.owner.installId, lane);
+    else this.#lanes.delete(name);
   }
 
   /** Empties every queue. */
   clear(): Item[] {
-    const all = [...this.#waiting.values()].flat();
-    this.#waiting.clear();
-    return all;
+    this.#turns.clear();
+    return [...this.#lanes.values()].flatMap(({ waiting }) => waiting.splice(0));
   }
 }

@@ -80,7 +80,7 @@ class Supervisor implements Sandbox {
   #fleet: Fleet;
   #watch: Watch;
   #strikes: Strikes;
-  #lanes = new Lanes<Waiting>();
+  #lanes: Lanes<Waiting>;
   #runs = new Map<number, ActiveRun>();
   #load = new Map<SidecarProcess, number>();
   /** Installs of runs that ended lately: a thread may turn out to be stuck after its run was given up. */
@@ -92,6 +92,7 @@ class Supervisor implements Sandbox {
 
   constructor(options: SandboxOptions, programs: SidecarPrograms, addonPath: string) {
     this.#options = options;
+    this.#lanes = new Lanes(options.concurrentRunsMax ?? CONCURRENT_RUNS_MAX);
     this.#strikes = new Strikes(options.clock);
     const { nodePath, isolatesMax = ISOLATES_MAX } = options;
     const jail = process.platform === 'linux' ? options.jail : refuseStrict(options.jail);
@@ -127,7 +128,7 @@ class Supervisor implements Sandbox {
         return settle({ ...unused(0), status: 'interrupted', message: 'The sandbox is stopping.' });
       const own = `${job.installId}/${job.partition}`;
       const lane = job.fresh ? `${own}/fresh/${this.#nextRun++}` : own;
-      this.#lanes.push(lane, { job, lane, queuedAt: performance.now(), settle });
+      this.#lanes.push(lane, job, { job, lane, queuedAt: performance.now(), settle });
       this.#pump();
     });
   }

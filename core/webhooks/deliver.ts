@@ -2,7 +2,6 @@
 // and transitions, Webhook delivery lifecycle.
 import { LRUCache } from 'lru-cache';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
-import { neverMs } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { Log } from '../lib/log.ts';
@@ -15,7 +14,6 @@ import { createMessages } from './deliveries/message.ts';
 import { freeNextOp, isOrdered } from './deliveries/order.ts';
 import {
   cancelDeliveryOp,
-  claimHeldBackOp,
   findDelivery,
   moveDeliveryOp,
   noteLateAttemptOps,
@@ -34,7 +32,6 @@ import type { Subscriptions } from './subscriptions.ts';
 
 /** Deliveries remembered for their first attempts; what finds no room is read again. */
 const freshMax = 20_000;
-const fillAgainMs = 1_000;
 /** Attempts under way get this long when the process is asked to stop. */
 const stopGraceMs = 5_000;
 
@@ -61,15 +58,8 @@ export interface Fresh {
 
 export interface Deliverer {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /**
-   * Takes over new deliveries by their work rows, of which those held back have none. First attempts are spared the reads, as
-   * far as there is room to remember.
-   */
+  /** Takes over new deliveries by their work rows. First attempts are spared the reads, as far as there is room to remember. */
   adopt(scope: Scope, added: readonly Fresh[], rows: readonly Row[], queue: WorkQueue): void;
-  /** Deliveries are held back for an endpoint: takes over as many as it has room for. */
-  noteHeldBack(scope: Scope, endpointId: string, queue: WorkQueue): void;
-  /** Resolves once what was noted as held back has been looked at. */
-  settled(): Promise<void>;
   /** A delivery was canceled: if it waits for its attempt in memory, none is made. */
   noteCanceled(id: string, queue: WorkQueue): void;
   /** Which deliveries are being attempted. */
@@ -85,13 +75,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const company = createCompany();
   const openSecrets = createSecretOpener(options.sealing);
   const messages = createMessages(store, options.baseUrl);
-  /** Deliveries that hold their place in a lane already, with their endpoint. */
-  const placed = new Map<string, string>();
   /** Canceled while they wait in memory. */
   const canceled = new Set<string>();
-  const filling = new Set<Promise<void>>();
   const stopping = new AbortController();
-  let stopped = false;
 
   /** Where an attempt leaves its delivery. */
   const moveAfter = async (
@@ -127,7 +113,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const { scope } = item;
     const ops = [queue.finish(item), cancelDeliveryOp(scope, delivery.id, clock.nowMs())];
     const outcome = await store.commit([...ops, ...freeNext(scope, delivery, queue)]);
-    if (outcome.ok) place(scope, () => delivery.endpoint_id, outcome.rows[ops.length] ?? [], queue);
+    if (outcome.ok) queue.adopt(scope, outcome.rows[ops.length] ?? []);
   };
 
   /** Its delivery was ended elsewhere while it was under way: it is told where that was a cancellation. */
@@ -175,7 +161,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       ? store.commit([...ops, ...next], { patienceMs: company.isExpected() ? backgroundPatienceMs : 0 })
       : options.disable(scope, endpoint.id, reason, [...ops, ...next]));
     if (!outcome.ok) return await tellLate(scope, delivery, attempted);
-    if (next.length > 0) place(scope, () => endpoint.id, outcome.rows[ops.length] ?? [], queue);
+    if (next.length > 0) queue.adopt(scope, outcome.rows[ops.length] ?? []);
     if (to.nextAttemptAt !== null) queue.wake();
   };
 
@@ -184,45 +170,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     return healths.isHopeless(endpointId, nowMs) ? 'Nothing but failed deliveries for 120 hours.' : null;
   };
 
-  const place = (
-    scope: Scope,
-    endpointOf: (id: string) => string,
-    rows: readonly Row[],
-    queue: WorkQueue,
-  ): void => {
-    for (const row of rows) {
-      // The others were stored unleased, for want of room in the queue: they are claimed when it has some.
-      if (Number(row.due_at) >= neverMs) continue;
-      const id = String(row.id);
-      placed.set(id, endpointOf(id));
-      lanes.take(endpointOf(id));
-    }
-    queue.adopt(scope, rows);
-  };
-
-  /** Takes over what is held back for an endpoint, as far as it has room. Never fails; it tries again. */
-  const fillLane = async (scope: Scope, endpointId: string, queue: WorkQueue): Promise<void> => {
-    const room = lanes.room(endpointId);
-    if (room === 0 || stopped) return;
-    // Said before the look, so that what is held back meanwhile is not forgotten.
-    lanes.noteNoneHeldBack(endpointId);
-    try {
-      const outcome = await store.commit([claimHeldBackOp(queue, scope, endpointId, clock.nowMs(), room)]);
-      const rows = outcome.ok ? outcome.rows[0]! : [];
-      if (!outcome.ok || rows.length === room) lanes.noteHeldBack(endpointId);
-      place(scope, () => endpointId, rows, queue);
-    } catch (error) {
-      options.log('warn', 'held back deliveries could not be taken over', {
-        endpointId,
-        error: String(error),
-      });
-      lanes.noteHeldBack(endpointId);
-      clock.after(fillAgainMs, () => void fillLane(scope, endpointId, queue));
-    }
-  };
-
-  /** From here on the delivery holds a place in its lane, which it gives up at the end. */
-  const performPlaced = async (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<void> => {
+  const performInLane = async (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<void> => {
     const { scope } = item;
     const endpointId = delivery.endpoint_id;
     if (!(await subscriptions.enabled(scope, endpointId))) return void (await cancel(item, queue, delivery));
@@ -242,51 +190,29 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       const { scope, id } = item;
       const remembered = fresh.get(id);
       fresh.delete(id);
-      let endpointId = placed.get(id);
-      placed.delete(id);
       try {
         const delivery = remembered ?? (await store.readOne(scope, findDelivery, { id }));
         if (!delivery) return void (await store.commit([queue.finish(item)]));
-        if (endpointId === undefined && !lanes.hold(delivery.endpoint_id)) {
-          await store.commit([queue.defer(item, neverMs)]);
-          lanes.noteHeldBack(delivery.endpoint_id);
-          return await fillLane(scope, delivery.endpoint_id, queue);
-        }
-        endpointId = delivery.endpoint_id;
-        await performPlaced(item, queue, delivery);
+        await performInLane(item, queue, delivery);
       } finally {
         canceled.delete(id);
-        if (endpointId !== undefined) {
-          lanes.drop(endpointId);
-          await fillLane(scope, endpointId, queue);
-        }
       }
     },
     adopt(scope, added, rows, queue) {
-      const known = new Map(added.map((one) => [one.delivery.id, one]));
-      const isPlaced = new Set(rows.map(({ id }) => String(id)));
+      const isLeased = new Set(rows.filter((row) => Number(row.lease_until) > 0).map(({ id }) => String(id)));
       for (const { delivery, message } of added) {
-        const soon = isPlaced.has(delivery.id);
+        const soon = isLeased.has(delivery.id);
         messages.remember(scope, message, soon);
         // What is held back comes after all that is remembered already, and must not push that out.
         if (soon || fresh.size < freshMax / 2) fresh.set(delivery.id, delivery);
       }
-      place(scope, (id) => known.get(id)!.delivery.endpoint_id, rows, queue);
-    },
-    noteHeldBack(scope, endpointId, queue) {
-      lanes.noteHeldBack(endpointId);
-      const filled = fillLane(scope, endpointId, queue).finally(() => filling.delete(filled));
-      filling.add(filled);
-    },
-    async settled() {
-      await Promise.all(filling);
+      queue.adopt(scope, rows);
     },
     noteCanceled(id, queue) {
       if (queue.isHeld(id) && !active.has(id)) canceled.add(id);
     },
     active: () => active,
     stop() {
-      stopped = true;
       lanes.close();
       const timer = setTimeout(() => stopping.abort(), stopGraceMs);
       timer.unref();

@@ -3,15 +3,15 @@ import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { createConsumer } from '../events/consumer.ts';
 import type { Streams } from '../events/stream/streams.ts';
-import { createWorkQueue, neverMs } from '../events/work.ts';
+import { createWorkQueue } from '../events/work.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { FilterFields } from '../lib/filter.ts';
-import { scopeOf, type Scope } from '../store/store.ts';
+import type { Scope } from '../store/store.ts';
 import type { DeliveryWork } from './deliveries/deliveries.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
-import { setDeliveriesBackOp, withHeldBack } from './deliveries/rows.ts';
+import { setDeliveriesBackOp } from './deliveries/rows.ts';
 import { createDeliverer } from './deliver.ts';
 import { endpointRoutes } from './endpoints/routes.ts';
 import { createDisable } from './disable.ts';
@@ -25,9 +25,9 @@ import { sampleRoutes } from './samples/routes.ts';
 import { createSamples, type SentEvent } from './samples/samples.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
-const concurrentReplays = 4;
-/** Work rows in memory; the attempts in flight are bounded per endpoint. */
-const concurrentDeliveries = 2_000;
+const replaysHeld = 8;
+/** In memory; the attempts in flight are bounded per endpoint. */
+const deliveriesHeld = 2_000;
 
 export interface Webhooks {
   readonly routes: readonly Route[];
@@ -76,7 +76,7 @@ export function createWebhooks(options: {
     log,
     kind: 'delivery',
     owner,
-    concurrency: concurrentDeliveries,
+    room: deliveriesHeld,
     setBack: (byMs) => [setDeliveriesBackOp(byMs)],
     perform: deliverer.perform,
   });
@@ -85,7 +85,7 @@ export function createWebhooks(options: {
     name: 'webhooks',
     log,
     listens: subscriptions.listens,
-    plan: createPlanner({ clock, ids, baseUrl: services.baseUrl, subscriptions, lanes, deliverer, queue }),
+    plan: createPlanner({ clock, ids, baseUrl: services.baseUrl, subscriptions, deliverer, queue }),
   });
 
   const replays = createWorkQueue({
@@ -94,14 +94,13 @@ export function createWebhooks(options: {
     log,
     kind: 'replay',
     owner,
-    concurrency: concurrentReplays,
+    room: replaysHeld,
     perform: createReplayWorker({
       store,
       clock,
       ids,
       subscriptions,
       deliveries: queue,
-      noteHeldBack: deliverer.noteHeldBack,
       stopped: () => stopped,
     }),
   });
@@ -128,9 +127,7 @@ export function createWebhooks(options: {
       ...sampleRoutes(createSamples(options.sentEvents), work, options.streams),
     ],
     async start() {
-      const heldBack = await store.readSystem(withHeldBack, { never: neverMs });
       await queue.start();
-      for (const row of heldBack) deliverer.noteHeldBack(scopeOf(row.workspace_id), row.endpoint_id, queue);
       await consumer.start();
       await replays.start();
     },
@@ -139,7 +136,6 @@ export function createWebhooks(options: {
       for (let rounds = 0; rounds < 2; rounds++) {
         await consumer.settled();
         await replays.settled();
-        await deliverer.settled();
         await queue.settled();
       }
     },

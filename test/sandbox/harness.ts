@@ -86,6 +86,7 @@ export function jobOf(installId: string, code: Code, more: Partial<SandboxJob> =
   const run = { id: 'run_1', attempt: 1, mode: 'apply', depth: 0 };
   return {
     runId: `run_${nextRun++}`,
+    workspaceId: 'wsp_1',
     installId,
     partition: 0,
     code,

@@ -39,7 +39,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'work is finished only under the lease it was taken by',
-    file: 'core/events/work.ts',
+    file: 'core/events/work-rows.ts',
     guarding: "'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND epoch = :epoch'",
     broken: "'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND :epoch = :epoch'",
     suite: 'core/events/work.test.ts',

@@ -127,14 +127,13 @@ const successText: Readonly<Record<string, string>> = {
 /** Every error a route can answer with, from what it takes and does. */
 export function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   const codes = new Set<ErrorCode>([
-    // Also where no token is needed, a wrong one is refused.
-    'unauthorized',
     'validation_failed',
-    'rate_limited',
     'internal_error',
     'unavailable',
     ...(route.errors ?? []),
   ]);
+  // Also where no token is needed, a wrong one is refused; where nobody counts, nobody asks for one.
+  if (route.limit !== 'none') codes.add('unauthorized').add('rate_limited');
   if (route.scope !== null) codes.add('insufficient_scope');
   if (route.params) codes.add('not_found').add('malformed_request');
   // A write without a body refuses one that is sent.

@@ -4,9 +4,7 @@
  * a range assigned tomorrow is refused today. Metadata services and our own listening port get a stricter rule.
  */
 import ipaddr from 'ipaddr.js';
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Cidr = [Address, number];
+import { parseAddress, parseCidr, type Address, type Cidr } from '../cidr.ts';
 
 export interface AddressPolicy {
   allow: readonly Cidr[];
@@ -47,10 +45,8 @@ const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 /** @throws Error when an entry is not a CIDR; the message names the entry. */
 export function parseAllowList(entries: readonly string[]): Cidr[] {
   return entries.map((entry) => {
-    const valid = entry.includes(':')
-      ? ipaddr.IPv6.isValidCIDR(entry)
-      : ipaddr.IPv4.isValidCIDRFourPartDecimal(entry);
-    if (valid) return ipaddr.parseCIDR(entry);
+    const cidr = parseCidr(entry);
+    if (cidr) return cidr;
     throw new Error(
       `egress allow-list: "${entry}" is not a CIDR; write it like 10.0.0.0/8 or 192.168.1.20/32`,
     );
@@ -72,13 +68,6 @@ export function judgeAddress(text: string, port: number, policy: AddressPolicy):
     };
   }
   return { address, opened };
-}
-
-function parseAddress(text: string): Address | undefined {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  // A zone id chooses an interface, so the same text can mean different machines.
-  if (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text)) return ipaddr.IPv6.parse(text);
-  return undefined;
 }
 
 function isPublic(address: Address): boolean {

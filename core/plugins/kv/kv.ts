@@ -1,34 +1,34 @@
-// Reads and writes an install's values, within its quota.
+// Reads and writes an install's values from outside, within its quota.
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
-import { requireVersion } from '../../changes/operations.ts';
+import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
-import { tenantStatement } from '../../store/statement.ts';
 import { getInstall } from '../installs/installs.ts';
-import { installBytesMax, kvKind, valueBytesMax, type KvEntry } from './schema.ts';
-
-const bytesUsed = tenantStatement<{ bytes: number }>(
-  'plugin_kv.bytes_used',
-  'SELECT coalesce(sum(bytes), 0) AS bytes FROM plugin_kv WHERE workspace_id = :ws AND install_id = :installId',
-);
-
-async function findEntry(
-  ctx: Context,
-  pluginId: string,
-  key: string,
-): Promise<{ id: string; installId: string; entry: KvEntry | undefined }> {
-  const installId = (await getInstall(ctx, pluginId)).id;
-  const id = `${installId}/${key}`;
-  return { id, installId, entry: await kvKind.find(ctx, id) };
-}
+import {
+  changeValue,
+  deltaOf,
+  findEntry,
+  findMeta,
+  idOfKey,
+  installBytesMax,
+  isValue,
+  usageOf,
+  valueBytesMax,
+} from './entries.ts';
 
 export async function getValue(ctx: Context, pluginId: string, key: string) {
-  const { entry } = await findEntry(ctx, pluginId, key);
+  const { id: installId } = await getInstall(ctx, pluginId);
+  const entry = await findEntry(ctx.store, ctx.scope, installId, key);
   if (!entry || entry.valueJson === null) throw notFound();
-  return kvKind.wire(entry, ctx);
+  return {
+    key,
+    value: JSON.parse(entry.valueJson) as unknown,
+    version: entry.version,
+    updatedAt: isoTime(entry.updatedAt),
+  };
 }
 
 export async function setValue(
@@ -38,25 +38,31 @@ export async function setValue(
   value: unknown,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const { id, installId, entry } = await findEntry(ctx, pluginId, key);
-  if (entry) requireVersion(entry, ifMatch);
+  const { id: installId } = await getInstall(ctx, pluginId);
+  const before = await findMeta(ctx.store, ctx.scope, installId, key);
+  if (before) requireVersion({ id: idOfKey(installId, key), ...before }, ifMatch);
   const valueJson = JSON.stringify(value);
-  const bytes = Buffer.byteLength(valueJson);
-  if (bytes > valueBytesMax)
+  const shown = ({ version, updatedAt }: { version: number; updatedAt: number }) => ({
+    key,
+    value,
+    version,
+    updatedAt: isoTime(updatedAt),
+  });
+  if (before && (await isValue(ctx.store, ctx.scope, before, valueJson)))
+    return { changes: [], body: shown(before) };
+  const usage = await usageOf(ctx.store, ctx.scope, installId);
+  const at = { nowMs: ctx.nowMs(), newVersion: usage.version };
+  const change = changeValue(before, { installId, key }, valueJson, at);
+  if (change.after.bytes > valueBytesMax)
     throw invalidField('value', 'too_long', `A value takes at most ${valueBytesMax} bytes of JSON.`);
-  const used = (await ctx.store.readOne(ctx.scope, bytesUsed, { installId }))?.bytes ?? 0;
-  if (used - (entry?.bytes ?? 0) + bytes > installBytesMax)
+  const delta = deltaOf(before, change.after);
+  if (delta > 0 && usage.bytes + delta > installBytesMax)
     throw invalidField(
       'value',
       'too_big',
-      `A plugin keeps at most ${installBytesMax} bytes; delete some keys.`,
+      `A plugin keeps at most ${installBytesMax} bytes, keys included; delete some keys.`,
     );
-  const now = ctx.nowMs();
-  const change = entry
-    ? kvKind.update(entry, { valueJson, bytes }, now)
-    : kvKind.create({ id, installId, key, bytes, valueJson, createdAt: now, updatedAt: now });
-  const shown = change?.after ?? entry!;
-  return { changes: change ? [change] : [], body: kvKind.wire(shown, ctx) };
+  return { changes: [change], body: shown(change.after) };
 }
 
 export async function deleteValue(
@@ -65,11 +71,12 @@ export async function deleteValue(
   key: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const { entry } = await findEntry(ctx, pluginId, key);
-  if (!entry || entry.valueJson === null) throw notFound();
-  requireVersion(entry, ifMatch);
-  const change = kvKind.update(entry, { valueJson: null, bytes: 0 }, ctx.nowMs());
-  return { changes: change ? [change] : [], body: undefined };
+  const { id: installId } = await getInstall(ctx, pluginId);
+  const before = await findMeta(ctx.store, ctx.scope, installId, key);
+  if (!before) throw notFound();
+  requireVersion({ id: idOfKey(installId, key), ...before }, ifMatch);
+  const at = { nowMs: ctx.nowMs(), newVersion: before.version };
+  return { changes: [changeValue(before, { installId, key }, null, at)], body: undefined };
 }
 
 /** Keys in order, without their values. */
@@ -84,7 +91,7 @@ export async function listValues(
     table: 'plugin_kv',
     select: 'id, key, bytes, version, updated_at',
     where: [
-      { sql: 'install_id = :installId AND value_json IS NOT NULL', params: { installId } },
+      { sql: 'install_id = :installId', params: { installId } },
       { sql: 'substr(key, 1, length(:prefix)) = :prefix', params: { prefix } },
     ],
     order: [{ sql: 'key', direction: 'asc' }],
@@ -96,7 +103,7 @@ export async function listValues(
       key: row.key,
       bytes: row.bytes,
       version: row.version,
-      updatedAt: new Date(Number(row.updated_at)).toISOString(),
+      updatedAt: isoTime(Number(row.updated_at)),
     })),
     pageInfo,
   };

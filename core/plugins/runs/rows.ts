@@ -1,6 +1,6 @@
 // Run rows: how a run is queued, ended and read. Runs with the same order key of one handler go one after the other: only
 // the first of them is due, and the batch that ends it makes the next one due.
-import { neverMs, type WorkItem, type WorkQueue } from '../../events/work.ts';
+import { neverMs, returningWork, type Leases, type WorkItem } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
@@ -46,20 +46,20 @@ const insertRun = tenantStatement(
 /** Due now when nothing of the same order key is open before it, otherwise when that ends. */
 const queueRun = tenantStatement(
   'runs.queue',
-  `INSERT INTO due_work (workspace_id, id, kind, due_at, lease_until, lease_owner, epoch)
-   SELECT :ws, :id, 'run', CASE WHEN blocked THEN :never ELSE :now END, CASE WHEN blocked THEN 0 ELSE :leaseUntil END,
-     CASE WHEN NOT blocked AND :leaseUntil > 0 THEN :owner END, 1
+  `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
+   SELECT :ws, :id, 'run', :installId, CASE WHEN blocked THEN :never ELSE :dueAt END, CASE WHEN blocked THEN 0 ELSE :leaseUntil END,
+     CASE WHEN NOT blocked THEN :owner END, 1
    FROM (SELECT EXISTS (SELECT 1 FROM runs WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
      AND order_key = :orderKey AND sequence < :sequence AND status IN ('queued', 'running', 'retrying')) AS blocked)
-   RETURNING id, epoch, CASE WHEN lease_until > 0 THEN due_at ELSE :never END AS due_at`,
+   ${returningWork}`,
 );
 const releaseNext = tenantStatement(
   'runs.release_next',
-  `UPDATE due_work SET due_at = :now, lease_until = :leaseUntil, lease_owner = CASE WHEN :leaseUntil > 0 THEN :owner END, epoch = epoch + 1
+  `UPDATE due_work SET due_at = :dueAt, lease_until = :leaseUntil, lease_owner = :owner, epoch = epoch + 1
    WHERE workspace_id = :ws AND due_at = :never AND id = (SELECT id FROM runs WHERE workspace_id = :ws AND install_id = :installId
      AND handler = :handler AND order_key = :orderKey AND sequence > :sequence AND status IN ('queued', 'running', 'retrying')
      ORDER BY sequence LIMIT 1)
-   RETURNING id, epoch, CASE WHEN lease_until > 0 THEN due_at ELSE :never END AS due_at`,
+   ${returningWork}`,
 );
 const record = tenantStatement(
   'runs.record',
@@ -95,8 +95,7 @@ export interface NewRun {
 }
 
 /** The last of the two ops returns the row for `WorkQueue.adopt`. */
-export function queueRunOps(queue: WorkQueue, scope: Scope, run: NewRun, nowMs: number): [Op, Op] {
-  const leaseUntil = queue.leaseUntil(nowMs);
+export function queueRunOps(leases: Leases, scope: Scope, run: NewRun, nowMs: number): [Op, Op] {
   return [
     tenantOp(scope, insertRun, {
       ...rowOf(run),
@@ -111,10 +110,8 @@ export function queueRunOps(queue: WorkQueue, scope: Scope, run: NewRun, nowMs: 
       handler: run.handler.name,
       orderKey: run.orderKey,
       sequence: run.sequence,
-      now: nowMs,
       never: neverMs,
-      leaseUntil,
-      owner: queue.owner,
+      ...leases.lease(scope, run.installId, nowMs),
     }),
   ];
 }
@@ -216,16 +213,14 @@ export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {
 }
 
 /** Makes the next run of the same order key due; its returned row is for `WorkQueue.adopt`. */
-export function releaseNextOp(queue: WorkQueue, item: WorkItem, run: RunRow, nowMs: number): Op {
+export function releaseNextOp(leases: Leases, item: WorkItem, run: RunRow, nowMs: number): Op {
   return tenantOp(item.scope, releaseNext, {
     installId: run.install_id,
     handler: run.handler,
     orderKey: run.order_key,
     sequence: run.sequence,
-    now: nowMs,
     never: neverMs,
-    leaseUntil: queue.leaseUntil(nowMs),
-    owner: queue.owner,
+    ...leases.lease(item.scope, run.install_id, nowMs),
   });
 }
 

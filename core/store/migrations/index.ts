@@ -1,9 +1,17 @@
 // The migrations in their order; a number is a position in this list. Files are embedded as text.
 import spine from './0001-spine.sql' with { type: 'text' };
+import fairQueues from './0002-fair-queues.sql' with { type: 'text' };
+import pluginValues from './0003-plugin-values.sql' with { type: 'text' };
+import recalledAnswers from './0004-recalled-answers.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [{ name: '0001-spine', sql: spine }];
+export const migrations: readonly Migration[] = [
+  { name: '0001-spine', sql: spine },
+  { name: '0002-fair-queues', sql: fairQueues },
+  { name: '0003-plugin-values', sql: pluginValues },
+  { name: '0004-recalled-answers', sql: recalledAnswers },
+];

@@ -139,7 +139,7 @@ export function makeDelivery(
   const delivery = newDelivery(ctx.ids.next('delivery'), endpoint, event, ctx.nowMs(), origin);
   return {
     changes: [],
-    ops: queueDeliveryOps(queue, ctx.scope, delivery, false, sample),
+    ops: queueDeliveryOps(queue, ctx.scope, delivery, sample),
     adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
     body: showDelivery(delivery, active()),
     status: 201,

@@ -1,6 +1,6 @@
 // Delivery and attempt rows, and the health of an endpoint: the machinery's own, written in the batch that moves the work.
 import type { EventRow } from '../../events/event.ts';
-import { neverMs, type WorkQueue } from '../../events/work.ts';
+import type { WorkQueue } from '../../events/work.ts';
 import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/schema.ts';
@@ -84,24 +84,6 @@ export const attemptsOf = tenantStatement<{
   `SELECT number, at, latency_ms, status_code, error, request_headers_json, response_headers_json, response_body, truncated
    FROM attempts WHERE workspace_id = :ws AND delivery_id = :deliveryId ORDER BY number`,
 );
-/** What `claimHeldBackOp` returns is for `WorkQueue.adopt`. */
-const claimHeldBack = tenantStatement<{ id: string; epoch: number; due_at: number }>(
-  'deliveries.claim_held_back',
-  `UPDATE due_work SET due_at = :now, lease_until = :leaseUntil, lease_owner = :owner, epoch = epoch + 1
-   WHERE workspace_id = :ws AND id IN (
-     SELECT d.id FROM deliveries AS d JOIN due_work AS w ON w.workspace_id = :ws AND w.id = d.id
-     WHERE d.workspace_id = :ws AND d.endpoint_id = :endpointId AND d.status IN ('pending', 'retrying') AND w.due_at = :never
-     ORDER BY d.sequence LIMIT :limit)
-   RETURNING id, epoch, CASE WHEN lease_until > 0 THEN due_at ELSE :never END AS due_at`,
-);
-export const withHeldBack = systemStatement<{ workspace_id: string; endpoint_id: string }>(
-  'deliveries.with_held_back',
-  'at start, held back deliveries of all workspaces are looked for',
-  `SELECT DISTINCT d.workspace_id, d.endpoint_id FROM due_work AS w
-   JOIN deliveries AS d ON d.workspace_id = w.workspace_id AND d.id = w.id
-   WHERE w.kind = 'delivery' AND w.due_at = :never AND w.lease_owner IS NULL`,
-);
-
 export interface EndpointHealth {
   /** Straight failures. */
   readonly failures: number;
@@ -156,12 +138,11 @@ export function newDelivery(
   };
 }
 
-/** The last of the two ops returns the row for `WorkQueue.adopt`. `heldBack` waits until the endpoint has room. */
+/** The last of the two ops returns the row for `WorkQueue.adopt`. */
 export function queueDeliveryOps(
   queue: WorkQueue,
   scope: Scope,
   delivery: DeliveryRow,
-  heldBack: boolean,
   sample: string | null = null,
 ): [Op, Op] {
   const row = {
@@ -175,10 +156,11 @@ export function queueDeliveryOps(
     sample,
     now: delivery.created_at,
   };
-  const dueAt = heldBack ? neverMs : delivery.created_at;
   return [
     tenantOp(scope, insert, row),
-    isOrdered(delivery) ? addInOrderOp(queue, scope, delivery, dueAt) : queue.add(scope, delivery.id, dueAt),
+    isOrdered(delivery)
+      ? addInOrderOp(queue, scope, delivery, delivery.created_at)
+      : queue.add(scope, delivery.endpoint_id, delivery.id, delivery.created_at),
   ];
 }
 
@@ -190,13 +172,16 @@ export function queueDeliveriesOps(
   queue: WorkQueue,
   scope: Scope,
   deliveries: readonly DeliveryRow[],
-  heldBack: boolean,
 ): { readonly ops: readonly Op[]; adoptable(returned: readonly (readonly Row[])[]): readonly Row[] } {
   const [first] = deliveries;
   if (!first) return { ops: [], adoptable: () => [] };
-  const dueAt = heldBack ? neverMs : first.created_at;
-  const plain = deliveries.filter((delivery) => !isOrdered(delivery)).map(({ id }) => id);
-  const { op, rows } = queue.addAll(scope, plain, dueAt);
+  const plain = deliveries.filter((delivery) => !isOrdered(delivery));
+  const { op, rows } = queue.addAll(
+    scope,
+    plain.map(({ id, endpoint_id: subject }) => ({ id, subject })),
+    first.created_at,
+  );
+  const leases = queue.draft();
   const rowsOf = deliveries.map((row) => [
     ...[row.id, row.endpoint_id, row.event_id, row.event_type, row.sequence],
     ...[row.origin, row.order_key, row.created_at],
@@ -204,9 +189,11 @@ export function queueDeliveriesOps(
   const ops = [
     tenantOp(scope, insertAll, { deliveries: JSON.stringify(rowsOf) }),
     op,
-    ...deliveries.filter(isOrdered).map((delivery) => addInOrderOp(queue, scope, delivery, dueAt)),
+    ...deliveries
+      .filter(isOrdered)
+      .map((delivery) => addInOrderOp(leases, scope, delivery, first.created_at)),
   ];
-  return { ops, adoptable: (returned) => (heldBack ? [] : [...rows, ...returned.flat()]) };
+  return { ops, adoptable: (returned) => [...rows, ...returned.flat()] };
 }
 
 export interface DeliveryMove {
@@ -263,25 +250,6 @@ export function recordAttemptOp(scope: Scope, deliveryId: string, attempt: Attem
     requestHeaders: JSON.stringify(requestHeaders),
     responseHeaders: responseHeaders && JSON.stringify(responseHeaders),
     truncated: truncated ? 1 : 0,
-  });
-}
-
-/** Takes over up to `limit` held back deliveries of an endpoint, oldest first; they become due where the queue is full. */
-export function claimHeldBackOp(
-  queue: WorkQueue,
-  scope: Scope,
-  endpointId: string,
-  nowMs: number,
-  limit: number,
-): Op {
-  const leaseUntil = queue.leaseUntil(nowMs);
-  return tenantOp(scope, claimHeldBack, {
-    endpointId,
-    limit,
-    leaseUntil,
-    owner: leaseUntil > 0 ? queue.owner : null,
-    now: nowMs,
-    never: neverMs,
   });
 }
 

@@ -42,7 +42,7 @@ export async function createReplay(
   };
   return {
     changes: [],
-    ops: [insertReplayOp(ctx.scope, row), queue.add(ctx.scope, row.id, row.created_at)],
+    ops: [insertReplayOp(ctx.scope, row), queue.add(ctx.scope, row.endpoint_id, row.id, row.created_at)],
     adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
     body: showReplay(row),
     status: 202,

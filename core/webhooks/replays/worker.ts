@@ -1,5 +1,4 @@
-// Carries replays out: reads the log on from where each has come, and makes its deliveries a page at a time, held back in
-// the database until their endpoint has room. A crash repeats no page: deliveries and progress are one batch.
+// Carries replays out: reads the log on from where each has come, and makes its deliveries a page at a time. A crash repeats no page: deliveries and progress are one batch.
 import type { EventRow } from '../../events/event.ts';
 import { eventsAfter } from '../../events/log.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
@@ -20,8 +19,6 @@ export function createReplayWorker(options: {
   subscriptions: Subscriptions;
   /** Of deliveries. */
   deliveries: WorkQueue;
-  /** Deliveries were made that wait for room. */
-  noteHeldBack(scope: Scope, endpointId: string, queue: WorkQueue): void;
   /** Once true, what is left is for the next start. */
   stopped(): boolean;
 }): (item: WorkItem, queue: WorkQueue) => Promise<void> {
@@ -65,20 +62,17 @@ export function createReplayWorker(options: {
     const ends = events.length < pageEvents || to === replay.last_sequence;
     const made = endpoint ? await wanted(scope, endpoint, replay, events) : [];
     const status = !endpoint ? 'canceled' : ends ? 'done' : 'running';
-    const outcome = await store.commit(
-      [
-        moveReplayOp(scope, id, { from, to, made: made.length, status, finishedAt: ends ? now : null }),
-        ...(ends ? [queue.finish(item)] : []),
-        ...queueDeliveriesOps(
-          deliveries,
-          scope,
-          made.map((event) => newDelivery(options.ids.next('delivery'), endpoint!, event, now, 'replay')),
-          true,
-        ).ops,
-      ],
-      { patienceMs: backgroundPatienceMs },
+    const moves = [
+      moveReplayOp(scope, id, { from, to, made: made.length, status, finishedAt: ends ? now : null }),
+      ...(ends ? [queue.finish(item)] : []),
+    ];
+    const { ops, adoptable } = queueDeliveriesOps(
+      deliveries,
+      scope,
+      made.map((event) => newDelivery(options.ids.next('delivery'), endpoint!, event, now, 'replay')),
     );
-    if (outcome.ok && made.length > 0) options.noteHeldBack(scope, replay.endpoint_id, deliveries);
+    const outcome = await store.commit([...moves, ...ops], { patienceMs: backgroundPatienceMs });
+    if (outcome.ok) deliveries.adopt(scope, adoptable(outcome.rows.slice(moves.length)));
     // Where the batch was refused, somebody canceled: the next look tells.
     return !(outcome.ok && ends);
   };

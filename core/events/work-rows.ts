@@ -1,0 +1,99 @@
+// The rows of the work queue: each is due at a time, leased to a process, held back until its subject has room in memory, or
+// waiting for another piece of work.
+import { systemStatement, tenantStatement } from '../store/statement.ts';
+
+/** Never due by itself: work that waits for another piece of work. */
+export const neverMs = 8_640_000_000_000_000;
+/** Due, but its subject has no room in memory: it is taken from here when that has. */
+export const heldBackMs = neverMs + 1;
+
+/** What every statement that makes rows due returns, for `WorkQueue.adopt`. */
+export interface WorkRow {
+  readonly id: string;
+  readonly subject: string;
+  readonly epoch: number;
+  readonly due_at: number;
+  readonly lease_until: number;
+}
+
+export const returningWork = 'RETURNING id, subject, epoch, due_at, lease_until';
+
+export const add = tenantStatement<WorkRow>(
+  'due_work.add',
+  `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
+   VALUES (:ws, :id, :kind, :subject, :dueAt, :leaseUntil, :owner, 1)
+   ${returningWork}`,
+);
+export const addAll = tenantStatement(
+  'due_work.add_all',
+  `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
+   SELECT :ws, value->>0, :kind, value->>1, value->>2, value->>3, CASE WHEN value->>3 > 0 THEN :owner END, 1 FROM json_each(:rows)`,
+);
+export const finish = tenantStatement(
+  'due_work.finish',
+  'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND epoch = :epoch',
+);
+export const remove = tenantStatement(
+  'due_work.remove',
+  'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id',
+);
+export const defer = tenantStatement(
+  'due_work.defer',
+  `UPDATE due_work SET due_at = :dueAt, lease_until = 0, lease_owner = NULL
+   WHERE workspace_id = :ws AND id = :id AND epoch = :epoch`,
+);
+
+const serveAll = 'workers serve all workspaces, earliest first';
+export const dueRows = systemStatement<{ workspace_id: string; id: string; subject: string }>(
+  'due_work.due',
+  serveAll,
+  `SELECT workspace_id, id, subject FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < ${neverMs} AND due_at <= :now
+   ORDER BY due_at LIMIT :limit`,
+);
+export const nextDue = systemStatement<{ due_at: number }>(
+  'due_work.next',
+  serveAll,
+  `SELECT due_at FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < ${neverMs} ORDER BY due_at LIMIT 1`,
+);
+const named = `(workspace_id, id) IN (SELECT value->>0, value->>1 FROM json_each(:rows))
+  AND lease_owner IS NULL AND due_at <= :now`;
+/** Those of the named rows that are still due. */
+export const lease = systemStatement<WorkRow & { workspace_id: string }>(
+  'due_work.lease',
+  serveAll,
+  `UPDATE due_work SET lease_until = :until, lease_owner = :owner, epoch = epoch + 1 WHERE ${named}
+   RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
+);
+export const holdBack = systemStatement<WorkRow & { workspace_id: string }>(
+  'due_work.hold_back',
+  serveAll,
+  `UPDATE due_work SET due_at = ${heldBackMs} WHERE ${named}
+   RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
+);
+/** Oldest first: ids are made in the order of time. */
+export const leaseHeldBack = tenantStatement<WorkRow>(
+  'due_work.lease_held_back',
+  `UPDATE due_work SET due_at = :now, lease_until = :until, lease_owner = :owner, epoch = epoch + 1
+   WHERE workspace_id = :ws AND id IN (
+     SELECT id FROM due_work WHERE workspace_id = :ws AND kind = :kind AND subject = :subject
+       AND due_at = ${heldBackMs} AND lease_owner IS NULL ORDER BY id LIMIT :limit)
+   ${returningWork}`,
+);
+export const subjectsHeldBack = systemStatement<{ workspace_id: string; subject: string }>(
+  'due_work.subjects_held_back',
+  'at start, what is held back in all workspaces is looked for',
+  `SELECT DISTINCT workspace_id, subject FROM due_work
+   WHERE kind = :kind AND due_at = ${heldBackMs} AND lease_owner IS NULL`,
+);
+export const moveBack = systemStatement(
+  'due_work.move_back',
+  'the clock was set back for all workspaces',
+  `UPDATE due_work SET due_at = due_at - :by
+   WHERE kind = :kind AND lease_owner IS NULL AND due_at > :now AND due_at < ${neverMs}`,
+);
+export const dropLeases = systemStatement(
+  'due_work.drop_leases',
+  'leases that ran out are of workers that are gone, whatever workspace they served',
+  `UPDATE due_work SET lease_until = 0, lease_owner = NULL
+   WHERE kind = :kind AND lease_owner IS NOT NULL AND lease_until <= :expired AND lease_owner <> :owner`,
+);

@@ -1,0 +1,66 @@
+// Room that many share: slots, memory, bytes. Who is alone gets half of it, and whoever comes gets room at once, because
+// nobody takes more than is left free: the dynamic threshold of Choudhury and Hahne ("Dynamic queue length thresholds for
+// shared-memory packet switches", 1998). It holds between groups (workspaces) over all of the room, and again between the
+// members of a group (installs, endpoints) over what the group may still take.
+
+export class Shares {
+  readonly #total: number;
+  readonly #under: Shares | null;
+  readonly #taken = new Map<string, number>();
+  #takenByAll = 0;
+
+  /** @param under what is taken there counts here too, but not the other way round: for plans that may come to nothing */
+  constructor(total: number, under: Shares | null = null) {
+    this.#total = total;
+    this.#under = under;
+  }
+
+  /** A copy to plan with. */
+  draft(): Shares {
+    return new Shares(this.#total, this);
+  }
+
+  /** How much more a member may take now; 0 or more. O(1). */
+  room(group: string, member: string): number {
+    const left = share(this.#total - this.#allTaken(), this.#of(group));
+    return share(left, this.taken(group, member));
+  }
+
+  /** Whether any member of a group may take more, one that has nothing yet at least. */
+  hasRoom(group: string): boolean {
+    return share(this.#total - this.#allTaken(), this.#of(group)) > 0;
+  }
+
+  taken(group: string, member: string): number {
+    return this.#of(`${group} ${member}`);
+  }
+
+  take(group: string, member: string, amount = 1): void {
+    this.#add(group, amount);
+    this.#add(`${group} ${member}`, amount);
+    this.#takenByAll += amount;
+  }
+
+  give(group: string, member: string, amount = 1): void {
+    this.take(group, member, -amount);
+  }
+
+  #allTaken(): number {
+    return this.#takenByAll + (this.#under ? this.#under.#allTaken() : 0);
+  }
+
+  #of(key: string): number {
+    return (this.#taken.get(key) ?? 0) + (this.#under ? this.#under.#of(key) : 0);
+  }
+
+  #add(key: string, amount: number): void {
+    const now = (this.#taken.get(key) ?? 0) + amount;
+    if (now === 0) this.#taken.delete(key);
+    else this.#taken.set(key, now);
+  }
+}
+
+/** How much may still be taken until what one has is as much as is left. */
+function share(free: number, taken: number): number {
+  return Math.max(0, Math.ceil((free - taken) / 2));
+}

@@ -1,0 +1,69 @@
+// What the host calls of a run may carry, and when the long ones have their turn: they hold the core for milliseconds each, so
+// they go one at a time, workspaces and installs by turns, and the core rests from each as long as it took.
+import { Turns } from '../lib/fairness/turns.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { CallAnswer } from '../sandbox/supervisor.ts';
+import type { Scope } from '../store/store.ts';
+
+/** Characters of arguments and answers of one run. */
+const runCharsMax = { event: 32 * 1024 * 1024, schedule: 256 * 1024 * 1024 };
+/** Shorter arguments cost so little that nobody notices. */
+const longCharsMin = 64 * 1024;
+
+export interface CallTurns {
+  /** The calls of one run. */
+  ofRun(
+    scope: Scope,
+    installId: string,
+    kind: 'event' | 'schedule',
+  ): (args: string, perform: () => Promise<CallAnswer>) => Promise<CallAnswer>;
+}
+
+export function createCallTurns(options: { ledger: Ledger }): CallTurns {
+  const { ledger } = options;
+  const waiting = new Turns<() => void>();
+  let busy = false;
+
+  /** Whoever is called holds the turn already, so that nobody comes in between. */
+  const next = (): void => {
+    const go = waiting.take(() => true);
+    if (go) go();
+    else busy = false;
+  };
+  const turn = async (scope: Scope, installId: string): Promise<void> => {
+    if (busy) return new Promise<void>((go) => waiting.push(scope.workspaceId, installId, go));
+    busy = true;
+  };
+
+  return {
+    ofRun(scope, installId, kind) {
+      let chars = 0;
+      return async (args, perform) => {
+        chars += args.length;
+        if (chars > runCharsMax[kind]) return overBudget(runCharsMax[kind]);
+        const isLong = args.length >= longCharsMin;
+        if (isLong) await turn(scope, installId);
+        const startedMs = performance.now();
+        try {
+          const answer = await perform();
+          if (answer.ok) chars += answer.value.length;
+          return answer;
+        } finally {
+          const tookMs = performance.now() - startedMs;
+          ledger.charge(scope, 'cpuMs', tookMs);
+          if (isLong) setTimeout(next, tookMs);
+        }
+      };
+    },
+  };
+}
+
+function overBudget(chars: number): CallAnswer {
+  return {
+    ok: false,
+    error: {
+      code: 'quota_exceeded',
+      message: `The host calls of one run carry at most ${chars} characters, arguments and answers together. Write less, or in several runs.`,
+    },
+  };
+}

@@ -1,0 +1,196 @@
+// The values of an install as rows, and how one of them changes. A write needs no old value, however long: it is guarded by the
+// version, and the usage row beside it, moved in the same batch, holds the quota.
+import type { Change, Entity } from '../../changes/change.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+
+export const valueBytesMax = 2 * 1024 * 1024;
+/** Of one install, its keys included. */
+export const installBytesMax = 16 * 1024 * 1024;
+/** What a key takes beyond its name and value: a row, and its entry in an index. */
+const keyOverheadBytes = 100;
+
+export const kvKindName = 'plugin_kv';
+
+/** What is known of an entry without its value. */
+export interface KvMeta {
+  readonly installId: string;
+  readonly key: string;
+  readonly version: number;
+  readonly bytes: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface KvEntry extends Entity, KvMeta {
+  /** JSON; null once deleted. */
+  readonly valueJson: string | null;
+}
+
+interface MetaRow {
+  version: number;
+  bytes: number;
+  created_at: number;
+  updated_at: number;
+}
+
+const readMeta = tenantStatement<MetaRow>(
+  'plugin_kv.meta',
+  'SELECT version, bytes, created_at, updated_at FROM plugin_kv WHERE workspace_id = :ws AND id = :id',
+);
+const readValue = tenantStatement<MetaRow & { value_json: string }>(
+  'plugin_kv.value',
+  'SELECT version, bytes, created_at, updated_at, value_json FROM plugin_kv WHERE workspace_id = :ws AND id = :id',
+);
+const compareValue = tenantStatement<{ same: number }>(
+  'plugin_kv.compare',
+  'SELECT value_json = :expected AS same FROM plugin_kv WHERE workspace_id = :ws AND id = :id AND version = :version',
+);
+const readUsage = tenantStatement<{ bytes: number; keys: number; version: number }>(
+  'plugin_kv_usage.read',
+  'SELECT bytes, keys, version FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId',
+);
+const insert = tenantStatement(
+  'plugin_kv.insert',
+  `INSERT INTO plugin_kv (workspace_id, id, install_id, key, bytes, version, created_at, updated_at, value_json)
+   VALUES (:ws, :id, :installId, :key, :bytes, :version, :createdAt, :updatedAt, :valueJson)`,
+);
+const update = tenantStatement(
+  'plugin_kv.update',
+  `UPDATE plugin_kv SET version = version + 1, bytes = :bytes, updated_at = :updatedAt, value_json = :valueJson
+   WHERE workspace_id = :ws AND id = :id AND version = :base`,
+);
+const remove = tenantStatement(
+  'plugin_kv.remove',
+  'DELETE FROM plugin_kv WHERE workspace_id = :ws AND id = :id AND version = :base',
+);
+const moveUsage = tenantStatement(
+  'plugin_kv_usage.move',
+  `INSERT INTO plugin_kv_usage (workspace_id, id, bytes, keys, version) VALUES (:ws, :installId, :delta, :keys, :version)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET bytes = bytes + :delta, keys = keys + :keys, version = max(version, :version)
+   WHERE :delta <= 0 OR bytes + :delta <= ${installBytesMax}`,
+);
+
+/** What an entry counts for in the quota. */
+export function costOf({ key, bytes }: Pick<KvMeta, 'key' | 'bytes'>): number {
+  return keyOverheadBytes + key.length + bytes;
+}
+
+export function idOfKey(installId: string, key: string): string {
+  return `${installId}/${key}`;
+}
+
+function metaOf(installId: string, key: string, row: MetaRow): KvMeta {
+  const { version, bytes, created_at: createdAt, updated_at: updatedAt } = row;
+  return { installId, key, version, bytes, createdAt, updatedAt };
+}
+
+export async function findMeta(
+  store: Store,
+  scope: Scope,
+  installId: string,
+  key: string,
+): Promise<KvMeta | null> {
+  const row = await store.readOne(scope, readMeta, { id: idOfKey(installId, key) });
+  return row ? metaOf(installId, key, row) : null;
+}
+
+export async function findEntry(
+  store: Store,
+  scope: Scope,
+  installId: string,
+  key: string,
+): Promise<KvEntry | null> {
+  const id = idOfKey(installId, key);
+  const row = await store.readOne(scope, readValue, { id });
+  return row ? { id, ...metaOf(installId, key, row), valueJson: row.value_json } : null;
+}
+
+/** Whether a stored value is this JSON text; the value itself is not read out. */
+export async function isValue(
+  store: Store,
+  scope: Scope,
+  meta: KvMeta,
+  expectedJson: string,
+): Promise<boolean> {
+  if (Buffer.byteLength(expectedJson) !== meta.bytes) return false;
+  const params = {
+    id: idOfKey(meta.installId, meta.key),
+    version: meta.version,
+    expected: expectedJson,
+  };
+  return (await store.readOne(scope, compareValue, params))?.same === 1;
+}
+
+export async function usageOf(
+  store: Store,
+  scope: Scope,
+  installId: string,
+): Promise<{ readonly bytes: number; readonly version: number }> {
+  return (await store.readOne(scope, readUsage, { installId })) ?? { bytes: 0, version: 0 };
+}
+
+/**
+ * Sets, or with `valueJson` null deletes, the value of a key.
+ * @param before as stored; null where there is none
+ * @param newVersion above which versions of a new entry lie, so that none of a deleted one comes back
+ */
+export function changeValue(
+  before: KvMeta | null,
+  key: { readonly installId: string; readonly key: string },
+  valueJson: string | null,
+  at: { readonly nowMs: number; readonly newVersion: number },
+): Change & { readonly after: KvEntry } {
+  return makeChange(before, {
+    id: idOfKey(key.installId, key.key),
+    ...key,
+    version: (before?.version ?? at.newVersion) + 1,
+    bytes: valueJson === null ? 0 : Buffer.byteLength(valueJson),
+    createdAt: before?.createdAt ?? at.nowMs,
+    updatedAt: at.nowMs,
+    valueJson,
+  });
+}
+
+function makeChange(before: KvMeta | null, after: KvEntry): Change & { readonly after: KvEntry } {
+  const { id, valueJson } = after;
+  return {
+    kind: kvKindName,
+    id,
+    before: before && { ...before, id },
+    after,
+    baseVersion: before?.version ?? null,
+    isSilent: true,
+    ops(scope) {
+      if (!before && valueJson === null) return [];
+      return [rowOp(scope, before, after), usageOp(scope, before, after)];
+    },
+    events: () => [],
+    followedBy: (later) => makeChange(before, { ...(later.after as KvEntry), version: after.version }),
+  };
+}
+
+function rowOp(scope: Scope, before: KvMeta | null, after: KvEntry): Op {
+  if (!before) return tenantOp(scope, insert, { ...after });
+  const { id, bytes, updatedAt, valueJson } = after;
+  const base = before.version;
+  return valueJson === null
+    ? tenantOp(scope, remove, { id, base }, { expectRows: 1 })
+    : tenantOp(scope, update, { id, base, bytes, updatedAt, valueJson }, { expectRows: 1 });
+}
+
+function usageOp(scope: Scope, before: KvMeta | null, after: KvEntry): Op {
+  const isDeleted = after.valueJson === null;
+  const params = {
+    installId: after.installId,
+    delta: deltaOf(before, after),
+    keys: (isDeleted ? 0 : 1) - (before ? 1 : 0),
+    version: isDeleted && before ? before.version : 0,
+  };
+  return tenantOp(scope, moveUsage, params, { expectRows: 1 });
+}
+
+/** By how much a change moves the usage of its install. */
+export function deltaOf(before: KvMeta | null, after: KvEntry): number {
+  return (after.valueJson === null ? 0 : costOf(after)) - (before ? costOf(before) : 0);
+}

@@ -1,0 +1,113 @@
+// A run's own values: what its host calls read and write, staged with the rest of what it does. Values cross as JSON text and
+// are neither parsed nor read where that is not asked for.
+import type { Staging } from '../../changes/staging.ts';
+import type { Scope, Store } from '../../store/store.ts';
+import {
+  changeValue,
+  deltaOf,
+  findEntry,
+  findMeta,
+  idOfKey,
+  installBytesMax,
+  isValue,
+  kvKindName,
+  usageOf,
+  valueBytesMax,
+  type KvEntry,
+  type KvMeta,
+} from './entries.ts';
+
+/** Why a value cannot be written; `code` is what the guest sees. */
+export class ValueError extends Error {
+  readonly code: 'validation_failed' | 'quota_exceeded';
+  constructor(code: ValueError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface OwnValues {
+  /** JSON text; null where there is no value. */
+  get(key: string): Promise<string | null>;
+  /** @throws ValueError */
+  set(key: string, value: unknown): Promise<void>;
+  delete(key: string): Promise<void>;
+  /** @throws ValueError */
+  increment(key: string, by: unknown): Promise<number>;
+  /** @throws ValueError */
+  compareAndSet(key: string, expected: unknown, value: unknown): Promise<boolean>;
+}
+
+export function ownValues(options: {
+  store: Store;
+  nowMs: () => number;
+  scope: Scope;
+  installId: string;
+  staged: Staging;
+}): OwnValues {
+  const { store, scope, installId, staged } = options;
+  const stagedOf = (key: string): KvEntry | undefined =>
+    staged.find(kvKindName, idOfKey(installId, key)) as KvEntry | undefined;
+
+  /** As a later write of this run finds it: what is staged counts as stored. */
+  const metaOf = async (key: string): Promise<KvMeta | null> => {
+    const own = stagedOf(key);
+    if (own) return own.valueJson === null ? null : own;
+    return findMeta(store, scope, installId, key);
+  };
+
+  const stagedDelta = (): number =>
+    staged.changes
+      .filter(({ kind }) => kind === kvKindName)
+      .reduce((sum, { before, after }) => sum + deltaOf(before as KvMeta | null, after as KvEntry), 0);
+
+  const write = async (key: string, valueJson: string | null): Promise<void> => {
+    const meta = await metaOf(key);
+    const usage = await usageOf(store, scope, installId);
+    const at = { nowMs: options.nowMs(), newVersion: usage.version };
+    const change = changeValue(meta, { installId, key }, valueJson, at);
+    if (change.after.bytes > valueBytesMax)
+      throw new ValueError('validation_failed', `A value takes at most ${valueBytesMax} bytes of JSON.`);
+    const delta = deltaOf(meta, change.after);
+    if (delta > 0 && usage.bytes + stagedDelta() + delta > installBytesMax)
+      throw new ValueError(
+        'quota_exceeded',
+        `A plugin keeps at most ${installBytesMax} bytes, what this run has written included; delete some keys.`,
+      );
+    staged.add([change]);
+  };
+
+  const jsonOf = (value: unknown): string => JSON.stringify(value ?? null);
+
+  const get = async (key: string): Promise<string | null> => {
+    const own = stagedOf(key);
+    return own ? own.valueJson : ((await findEntry(store, scope, installId, key))?.valueJson ?? null);
+  };
+
+  return {
+    get,
+    set: (key, value) => write(key, jsonOf(value)),
+    async delete(key) {
+      if (await metaOf(key)) await write(key, null);
+    },
+    async increment(key, by) {
+      const current: unknown = JSON.parse((await get(key)) ?? '0') ?? 0;
+      if (typeof by !== 'number' || typeof current !== 'number')
+        throw new ValueError('validation_failed', 'Only numbers can be incremented.');
+      await write(key, jsonOf(current + by));
+      return current + by;
+    },
+    async compareAndSet(key, expected, value) {
+      const expectedJson = jsonOf(expected);
+      const own = stagedOf(key);
+      const meta = own ? null : await findMeta(store, scope, installId, key);
+      const isSame = own
+        ? (own.valueJson ?? 'null') === expectedJson
+        : meta
+          ? await isValue(store, scope, meta, expectedJson)
+          : expectedJson === 'null';
+      if (isSame) await write(key, jsonOf(value));
+      return isSame;
+    },
+  };
+}

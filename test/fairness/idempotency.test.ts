@@ -1,0 +1,109 @@
+// What a key of a request keeps is little, whatever its answer weighs, and the repeat gets that answer to the letter.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { createClient } from '@libsql/client';
+import { startApp, type Reply, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await install(
+    app.call,
+    await packSource(
+      `{ id: 'test.keeper', version: '1.0.0', engines: { tatami: '*' }, on: { 'label.created': { handle() {} } } }`,
+    ),
+  );
+});
+afterAll(() => app.stop());
+
+/** Bytes that the keys keep of answers. */
+async function keptBytes(): Promise<number> {
+  const db = createClient({ url: `file:${join(app.dataDir, 'tatami.db')}` });
+  const { rows } = await db.execute(
+    "SELECT sum(length(body) + length(headers_json) + length(coalesce(recall_json, ''))) AS n FROM idempotency",
+  );
+  db.close();
+  return Number(rows[0]!.n ?? 0);
+}
+
+let keys = 0;
+const keyed = (method: string, path: string, body: unknown, key = `key-${++keys}`): Promise<Reply> =>
+  app.call(method, `/api/v1${path}`, body, { 'idempotency-key': key });
+
+const long = (letter: string): string => `${letter} "quoted" \u2028 😀 `.repeat(8_000);
+
+/** @returns the repeat's answer, which is the first one */
+async function isRepeated(send: (key: string) => Promise<Reply>, meanwhile: () => Promise<unknown>) {
+  const key = `key-${++keys}`;
+  const before = await keptBytes();
+  const first = await send(key);
+  const kept = (await keptBytes()) - before;
+  await meanwhile();
+  const again = await send(key);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect([again.status, again.headers.get('etag')]).toEqual([first.status, first.headers.get('etag')]);
+  expect(again.text === first.text).toBe(true);
+  return kept;
+}
+
+test('a creation, an update of something else, an update that changes nothing, and many at once', async () => {
+  const description = long('a');
+  const { json: other } = await keyed('POST', '/issues', { team: 'ENG', title: 'other', description });
+  const moved = (id: string) => () =>
+    app.call('PATCH', `/api/v1/issues/${id}`, { title: 'moved', description: long('z') });
+  let id = '';
+  const sends: ((key: string) => Promise<Reply>)[] = [
+    async (key) => {
+      const reply = await keyed('POST', '/issues', { team: 'ENG', title: 'one', description }, key);
+      id = reply.json.id;
+      return reply;
+    },
+    (key) => keyed('PATCH', `/issues/${other.id}`, { title: 'renamed' }, key),
+    (key) => keyed('PATCH', `/issues/${other.id}`, { priority: 'none' }, key),
+    (key) => keyed('PATCH', `/issues/${other.id}`, { description: long('b') }, key),
+    (key) =>
+      keyed(
+        'POST',
+        '/issues/bulk',
+        { issues: ['x', 'y'].map((title) => ({ team: 'ENG', title, description: long(title) })) },
+        key,
+      ),
+  ];
+  for (const [index, send] of sends.entries()) {
+    const kept = await isRepeated(send, async () => {
+      await moved(index === 0 ? id : other.id)();
+    });
+    expect([index, kept > 0, kept < 6_000]).toEqual([index, true, true]);
+    await app.call('PATCH', `/api/v1/issues/${other.id}`, { title: 'other', description });
+  }
+});
+
+test('a value of two megabytes, set over and over', async () => {
+  const before = await keptBytes();
+  const value = { text: 'v'.repeat(1_900_000) };
+  const kept = await isRepeated(
+    (key) => keyed('PUT', '/plugins/test.keeper/kv/big', { value }, key),
+    () => app.call('PUT', '/api/v1/plugins/test.keeper/kv/big', { value: 1 }),
+  );
+  expect(kept).toBeLessThan(1_000);
+  for (let round = 0; round < 10; round++)
+    expect(
+      (await keyed('PUT', '/plugins/test.keeper/kv/big', { value: `${round}`.padEnd(1_900_000) })).status,
+    ).toBe(200);
+  const grown = (await keptBytes()) - before;
+  console.log(`eleven keyed writes of 1.9 MB keep ${grown} bytes of their answers`);
+  expect(grown).toBeLessThan(11_000);
+});
+
+test('comments are recalled too, and after a restart as before it', async () => {
+  const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'commented' });
+  const send = () =>
+    keyed('POST', `/issues/${issue.id}/comments`, { body: long('c').slice(0, 15_000) }, 'comment');
+  const before = await keptBytes();
+  const first = await send();
+  expect(first.status).toBe(201);
+  expect((await keptBytes()) - before).toBeLessThan(6_000);
+  app = await app.restart();
+  expect((await send()).text === first.text).toBe(true);
+});

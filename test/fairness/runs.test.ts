@@ -1,0 +1,92 @@
+// Plugin runs take turns: who sleeps, and who has thousands waiting, holds up nobody else.
+import { afterEach, expect, test } from 'bun:test';
+import { startApp, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+import { fileMany, runsOf, untilMs } from './flood.ts';
+
+const long = process.env.TATAMI_LONG !== undefined;
+
+let app: TestApp;
+afterEach(() => app.stop());
+
+const quick = (id: string, on = 'issue.created') =>
+  packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, on: { '${on}': { handle() {} } } }`);
+
+test('a plugin that sleeps on 300 events holds up no plugin of another workspace, nor of its own', async () => {
+  app = await startApp();
+  const other = await app.addWorkspace('Other', 'OTHER');
+  const neighbour = app.clientOf(other.apiKey);
+  await install(
+    app.call,
+    await packSource(`{ id: 'test.sleeper', version: '1.0.0', engines: { tatami: '*' },
+      on: { 'issue.created': { handle: () => new Promise((wake) => setTimeout(wake, 9_500)) } } }`),
+  );
+  await install(app.call, await quick('test.same', 'label.created'));
+  await install(neighbour, await quick('test.victim'));
+  await fileMany(app.call, 'ENG', 300);
+  expect(await untilMs(async () => (await app.call('GET', '/readyz')).status === 200, 5_000)).toBeLessThan(
+    5_000,
+  );
+  await Bun.sleep(300);
+
+  await neighbour('POST', '/api/v1/issues', { team: 'OTHER', title: 'Served?' });
+  await app.call('POST', '/api/v1/labels', { name: 'Served?', color: '#123456' });
+  const served = async (client: typeof neighbour, id: string) =>
+    (await runsOf(client, id, 'succeeded')).length === 1;
+  const [another, same] = await Promise.all([
+    untilMs(() => served(neighbour, 'test.victim'), 25_000),
+    untilMs(() => served(app.call, 'test.same'), 25_000),
+  ]);
+  console.log(
+    `beside a sleeper: another workspace's plugin ${another.toFixed()} ms, its own ${same.toFixed()} ms`,
+  );
+  expect(another).toBeLessThan(1_000);
+  expect(same).toBeLessThan(1_000);
+}, 60_000);
+
+test('behind a backlog of one plugin, another plugin of the same workspace is served at once', async () => {
+  app = await startApp();
+  await install(
+    app.call,
+    await packSource(`{ id: 'test.busy', version: '1.0.0', engines: { tatami: '*' },
+      scopes: { 'issues:write': { why: 'test' } },
+      on: { 'issue.created': { handle: async (event, ctx) => {
+        await ctx.issues.get(event.data.id);
+        await ctx.issues.update(event.data.id, { priority: 'low' });
+      } } } }`),
+  );
+  await install(app.call, await quick('test.other', 'label.created'));
+  const backlog = long ? 10_000 : 2_000;
+  await fileMany(app.call, 'ENG', backlog);
+  await app.call('POST', '/api/v1/labels', { name: 'Served?', color: '#123456' });
+  const waited = await untilMs(
+    async () => (await runsOf(app.call, 'test.other', 'succeeded')).length === 1,
+    90_000,
+  );
+  const open = (await runsOf(app.call, 'test.busy', 'queued')).length;
+  console.log(`behind a backlog of ${backlog}: ${waited.toFixed()} ms, ${open} still queued`);
+  expect(open).toBeGreaterThan(0);
+  expect(waited).toBeLessThan(1_000);
+  await app.settled();
+  for (const status of ['queued', 'retrying', 'dead'])
+    expect([status, (await runsOf(app.call, 'test.busy', status)).length]).toEqual([status, 0]);
+}, 180_000);
+
+test('the end of the process waits for no sleeper, and its runs are performed by the next', async () => {
+  app = await startApp();
+  await install(
+    app.call,
+    await packSource(`{ id: 'test.sleeper', version: '1.0.0', engines: { tatami: '*' },
+      on: { 'issue.created': { handle: () => new Promise((wake) => setTimeout(wake, 2_500)) } } }`),
+  );
+  await fileMany(app.call, 'ENG', 20);
+  const isRunning = async (): Promise<boolean> =>
+    (await runsOf(app.call, 'test.sleeper', 'queued')).some(({ status }) => status === 'running');
+  await untilMs(isRunning, 5_000);
+  const startedAt = performance.now();
+  app = await app.restart();
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect((await runsOf(app.call, 'test.sleeper', 'dead')).length).toBe(0);
+  await untilMs(async () => (await runsOf(app.call, 'test.sleeper', 'succeeded')).length > 3, 20_000);
+  expect((await runsOf(app.call, 'test.sleeper', 'succeeded')).length).toBeGreaterThan(3);
+}, 60_000);
