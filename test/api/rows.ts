@@ -1,11 +1,12 @@
 // A digest of all that a workspace has on the disk, read past our own code: what must not move is proven not to have moved.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createClient } from '@libsql/client';
 import type { TestApp } from '../app.ts';
 
 export async function rowsOf(app: TestApp, workspaceId: string): Promise<string> {
-  const db = createClient({ url: `file:${join(app.dataDir, 'tatami.db')}` });
+  const db = createClient({ url: pathToFileURL(join(app.dataDir, 'tatami.db')).href });
   const tables = await db.execute(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%workspace_id%' ORDER BY name",
   );

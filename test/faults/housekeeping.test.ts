@@ -1,6 +1,7 @@
 // What has outlived its use is removed, and nothing else: keys after a day, ended runs after 14 days, deliveries after 30.
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createClient } from '@libsql/client';
 import { startApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
@@ -11,7 +12,7 @@ test('keys, runs and deliveries go when their time is over; the event log stays'
   const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
   const app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   const count = async (table: string): Promise<number> => {
-    const db = createClient({ url: `file:${join(app.dataDir, 'tatami.db')}` });
+    const db = createClient({ url: pathToFileURL(join(app.dataDir, 'tatami.db')).href });
     const { rows } = await db.execute(`SELECT count(*) AS n FROM ${table}`);
     db.close();
     return Number(rows[0]!.n);

@@ -68,7 +68,7 @@ test('keys, signing secrets old and new, the query of an address and the master 
   const database = filesUnder(app.dataDir).find((path) => path.endsWith('.db'))!;
   const copy = join(app.dataDir, 'copy.db');
   const reader = new Database(database, { readonly: true });
-  reader.exec(`VACUUM INTO '${copy}'`);
+  reader.exec(`VACUUM INTO '${copy.replaceAll("'", "''")}'`);
   reader.close();
   const files = filesUnder(app.dataDir);
   const keyFile = files.find((path) => path.endsWith('master.key'))!;

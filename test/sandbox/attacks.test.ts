@@ -108,7 +108,8 @@ describe('contained while three victims keep answering:', () => {
       await until('every victim answers', () =>
         victims.succeeded().every((count, index) => count > (before[index] ?? 0)),
       );
-      expect(victims.wronged).toEqual([]);
+      // Taken out, so that a wrong is charged to the attack it came with, not to all after it.
+      expect(victims.wronged.splice(0)).toEqual([]);
 
       const fresh = await runToEnd(
         sandbox,

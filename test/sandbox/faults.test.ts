@@ -94,8 +94,9 @@ test('a segmentation fault is the failure of the run that was at work', async ()
     asked.resolve(processorMs(pidOf('active')));
     return Promise.resolve({ ok: true, value: 'null' });
   };
+  const limits = { ...LIMITS, cpuMs: 10_000, entryMs: 10_000, wallMs: 30_000 };
   const atWork = sandbox.run(
-    jobOf('ins_at_work', await pluginOf('await ctx.issues.get(1); for (;;);'), { call }),
+    jobOf('ins_at_work', await pluginOf('await ctx.issues.get(1); for (;;);'), { call, limits }),
   );
   const before = await asked.promise;
   await until('it is at work', () => processorMs(pidOf('active')) > before + 20);
