@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStartEnvironment } from '../config.ts';
 import { cleanBunFlags, packageRoot } from '../lib/clean-bun.ts';
-import { CommandError, exitCodes, fail } from './output.ts';
 
 export interface CleanStart {
   /** Where the command was typed: paths among its arguments begin here. The process itself is elsewhere. */
@@ -16,7 +15,7 @@ export interface CleanStart {
 const typedIn = '--typed-in=';
 
 /** Does not return where the process must start again, or where something of the folder may have run already. */
-export function cleanStart(options: { json: boolean }): CleanStart {
+export async function cleanStart(): Promise<CleanStart> {
   const { argv, execArgv, execPath } = process;
   const [, main = '', first = '', ...rest] = argv;
   if (first.startsWith(typedIn)) return { folder: first.slice(typedIn.length), args: rest };
@@ -27,7 +26,6 @@ export function cleanStart(options: { json: boolean }): CleanStart {
     return refuse(
       `Bun has read ${environment === null ? 'the .env files' : 'bunfig.toml'} of ${folder} before Tatami could keep it from that, and may have run code of that folder. ` +
         `Start the command with ${join(packageRoot, 'bin/tatami')}, which reads nothing there.`,
-      options,
     );
   process.execve!(
     execPath,
@@ -42,9 +40,11 @@ export function cleanStart(options: { json: boolean }): CleanStart {
     ],
     environment,
   );
-  return refuse('Tatami could not be started again.', options);
+  return refuse('Tatami could not be started again.');
 }
 
-function refuse(message: string, options: { json: boolean }): never {
-  return fail(new CommandError(message, exitCodes.usage), options);
+/** What says so is loaded only now: most starts end in another process. */
+async function refuse(message: string): Promise<never> {
+  const { CommandError, exitCodes, fail } = await import('./output.ts');
+  return fail(new CommandError(message, exitCodes.usage), { json: process.argv.includes('--json') });
 }

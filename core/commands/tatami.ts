@@ -1,0 +1,130 @@
+// The `tatami` command: arguments → command. Each command is a file beside this one and is loaded when it is asked for, because
+// most of them need no server and should answer at once.
+import { resolve } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { configReference } from '../config.ts';
+import { version } from '../version.ts';
+import type { CleanStart } from './clean-start.ts';
+import type { ImportOptions } from './import/import.ts';
+import type { InitOptions } from './init.ts';
+import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
+import type { RemoteOptions } from './remote.ts';
+import type { ServeFlags } from './serve.ts';
+import { addWebhooks } from './webhooks/command.ts';
+
+const json: [string, string] = ['--json', 'print one JSON value on stdout'];
+
+/** Ends the process where the command fails. */
+export async function tatami({ folder, args }: CleanStart): Promise<void> {
+  const asJson = { json: args.includes('--json') };
+  const program = new Command('tatami')
+    .description('A self-hostable issue tracker that hosts sandboxed plugins.')
+    .version(version, '-V, --version')
+    .exitOverride()
+    .showHelpAfterError('See `tatami --help`.')
+    .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
+  const serveCommand = addServer(program, folder);
+  addImport(program, folder);
+  addPlugin(program, folder);
+  const listenCommand = addWebhooks(program, remote, folder);
+  program
+    .command('version')
+    .description('print the version')
+    .option(...json)
+    .action((options: { json?: boolean }) =>
+      printResult({ version, bun: Bun.version }, options, () => version),
+    );
+  // These have their own way to stop; everything else can be run again.
+  program.hook('preAction', (_, command) => {
+    if (command !== serveCommand && command !== listenCommand)
+      process.once('SIGINT', () => fail(new CommandError('Interrupted.', exitCodes.interrupted), asJson));
+  });
+  await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => endWith(error, asJson));
+}
+
+function endWith(error: unknown, asJson: { json: boolean }): never {
+  if (!(error instanceof CommanderError)) return fail(error, asJson);
+  if (error.exitCode === 0) process.exit(exitCodes.ok);
+  // Commander has told people already.
+  const message = error.code === 'commander.help' ? 'No command was given.' : error.message;
+  if (asJson.json)
+    printResult({ error: { code: 'usage', message: message.replace(/^error: /, '') } }, asJson, () => '');
+  return process.exit(exitCodes.usage);
+}
+
+/** Adds what every command that talks to a server takes. */
+function remote(command: Command): Command {
+  return command
+    .option('--server <url>', 'address of the server (TATAMI_SERVER, default http://127.0.0.1:4700)')
+    .option('--token <key>', 'API key (TATAMI_TOKEN)')
+    .option(...json);
+}
+
+/** Answers the command that has its own way to stop. */
+function addServer(program: Command, folder: string): Command {
+  program
+    .command('init')
+    .description('make a data directory with a workspace, a team and a key')
+    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
+    .requiredOption('--workspace <name>', 'name of the workspace')
+    .requiredOption('--team <key>', 'key of its first team, such as ENG')
+    .option('--add', 'add a workspace to a directory that has one')
+    .option(...json)
+    .action(async (options: InitOptions) => (await import('./init.ts')).init(options, folder));
+  const serve = program
+    .command('serve')
+    .description('run the server')
+    .option(...json);
+  for (const { flag, env, fallback, text } of configReference())
+    serve.option(`${flag} <value>`, `${text} (${env}${fallback === '' ? '' : `, default ${fallback}`})`);
+  return serve
+    .option('--first-start', 'make a first workspace when the data directory has none')
+    .action(async (options: ServeFlags) => (await import('./serve.ts')).serve(options, folder));
+}
+
+function addImport(program: Command, folder: string): void {
+  remote(
+    program
+      .command('import <file>')
+      .description('import issues from CSV (repo, created_at, label, title, body)'),
+  )
+    .option('--team-from <column>', 'column that names the team', 'repo')
+    .option('--source <name>', 'externalSource of the issues', 'csv')
+    .action(async (file: string, options: ImportOptions) =>
+      (await import('./import/import.ts')).importIssues(resolve(folder, file), options),
+    );
+}
+
+function addPlugin(program: Command, folder: string): void {
+  const plugin = program.command('plugin').description('pack, install and watch plugins');
+  plugin
+    .command('pack <dir>')
+    .description('bundle DIR/plugin.ts into one package file')
+    .option('--out <file>', 'the package file')
+    .option(...json)
+    .action(async (dir: string, options: { out?: string; json?: boolean }) =>
+      (await import('./plugin/pack.ts')).pack(dir, options, folder),
+    );
+  remote(
+    plugin
+      .command('install <package>')
+      .description('install a package file, or a first-party plugin by name'),
+  )
+    .option('--yes', 'grant the scopes it asks for')
+    .action(async (source: string, options: RemoteOptions & { yes?: boolean }) =>
+      (await import('./plugin/install.ts')).install(source, options, folder),
+    );
+  remote(plugin.command('list').description('list installed plugins')).action(
+    async (options: RemoteOptions) => (await import('./plugin/list.ts')).list(options),
+  );
+  remote(plugin.command('logs <plugin>').description('show the latest runs with their logs'))
+    .option('--limit <n>', 'runs to show, up to 100', '20')
+    .action(async (name: string, options: RemoteOptions & { limit: string }) =>
+      (await import('./plugin/logs.ts')).logs(name, options),
+    );
+  remote(
+    plugin.command('run-schedule <plugin> <schedule>').description('run a schedule now and wait for it'),
+  ).action(async (name: string, schedule: string, options: RemoteOptions) =>
+    (await import('./plugin/run-schedule.ts')).runSchedule(name, schedule, options),
+  );
+}
