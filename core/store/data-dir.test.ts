@@ -121,3 +121,13 @@ test.each([
   expect(Bun.spawnSync(['chmod', '-R', 'go-rwx', dir]).exitCode).toBe(0);
   await openStore(dir, Date.now).close();
 });
+
+test('an empty directory that was made for it is made private; one that holds anything is left alone', async () => {
+  const dir = fresh();
+  chmodSync(dir, 0o777);
+  writeFileSync(join(dir, 'planted'), '', { mode: 0o600 });
+  expect(() => openStore(dir, Date.now)).toThrow('open to other users (mode 777)');
+  rmSync(join(dir, 'planted'));
+  await openStore(dir, Date.now).close();
+  expect(modes(dir)['']).toBe('700');
+});

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 
 const others = 0o077;
 
-/** Leaves one that is there as it is. */
+/** Makes it, or takes over an empty one of the same user: nothing in it can have been read. Leaves any other as it is. */
 export function makePrivateDir(path: string): void {
-  if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(path, 0o700);
+  const isNew = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
+  const isOurs = isNew || statSync(path).uid === process.geteuid?.();
+  if (isOurs && readdirSync(path).length === 0) chmodSync(path, 0o700);
 }
 
 /** An empty file takes whoever opens it as a new one, SQLite included, which gives its log and index the same mode. */
