@@ -19,16 +19,16 @@ export function textMaxOf(op: string): number {
 export interface RunLimits {
   /** Processor time of the whole run. */
   cpuMs: number;
-  /** One uninterrupted stretch of guest code. */
+  /** Processor time of one uninterrupted stretch of guest code. */
   entryMs: number;
-  /** Start to end, waiting for answers included. */
+  /** In which the run waits for nothing but itself: timers, promises that nobody settles. */
   wallMs: number;
   memoryMb: number;
   calls: number;
   concurrentCalls: number;
   logBytes: number;
   logLines: number;
-  /** Evaluating the module and registering its handlers. */
+  /** Processor time of evaluating the module and of registering its handlers. */
   startupMs: number;
 }
 
@@ -77,8 +77,6 @@ export type RunEnd =
   | { status: 'succeeded' }
   /** `killed`: the isolate died of it. */
   | { status: 'failed'; reason: EndReason; message: string; retryAfterMs?: number; killed: boolean }
-  /** Timed out without having had the processor. */
-  | { status: 'starved'; message: string }
   | { status: 'stopped' };
 
 export type FromSidecar =

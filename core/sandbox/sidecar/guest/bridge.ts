@@ -7,6 +7,7 @@ import { textMaxOf } from '../../protocol.ts';
 import type { LogLevel } from '../../protocol.ts';
 import { advanceTo } from './clock.ts';
 import { clip, defineProperty, NativeError, NativePromise, parse, record, stringify } from './primordials.ts';
+import { forgetEntries, recordEntry } from './recorder.ts';
 
 interface Pending {
   /** Host calls count against `concurrentCalls`; timers do not. */
@@ -136,7 +137,9 @@ export function writeLog(level: LogLevel, message: string): void {
   logLines++;
   const text = clip(message, limits.logBytes - logBytes);
   logBytes += text.length;
-  emit('["l","' + level + '",' + stringify(text) + ']');
+  const entry = '["l","' + level + '",' + stringify(text) + ']';
+  emit(entry);
+  recordEntry(entry);
 }
 
 export function endRun(
@@ -185,5 +188,6 @@ function releaseCall(): void {
 export function drain(): string {
   const text = '[' + outbox + ']';
   outbox = '';
+  forgetEntries();
   return text;
 }

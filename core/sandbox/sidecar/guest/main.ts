@@ -4,7 +4,7 @@
  */
 import { afterCalls, drain, endRun, openRun, settle, writeLog } from './bridge.ts';
 import type { GuestLimits } from './bridge.ts';
-import { installClock, startClock } from './clock.ts';
+import { installClock, setCpuLeft, startClock } from './clock.ts';
 import { makeContext } from './context.ts';
 import type { RunInput } from './context.ts';
 import { handlerNames, readDefinition, staticManifest } from './definition.ts';
@@ -12,13 +12,15 @@ import type { Definition } from './definition.ts';
 import { installGlobals } from './globals.ts';
 import { hardenRealm } from './harden.ts';
 import { clip, parse, stringify } from './primordials.ts';
+import { installRecorder } from './recorder.ts';
 
 const MESSAGE_UNITS_MAX = 2000;
 let definition: Definition = { handlers: {}, scopes: [] };
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
 
 /** Answers arrive as flat quadruples (kind, id, text, elapsedMs): no object crosses the wall. */
-function step(...ops: (string | number)[]): void {
+function step(cpuLeftMs: number, ...ops: (string | number)[]): void {
+  setCpuLeft(cpuLeftMs);
   for (let i = 0; i < ops.length; i += 4) {
     const kind = ops[i];
     const id = ops[i + 1] as string;
@@ -72,6 +74,7 @@ function register(given: unknown): string {
   return handlerNames(definition);
 }
 
+installRecorder();
 hardenRealm();
 installClock();
 installGlobals();
