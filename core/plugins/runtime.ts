@@ -107,6 +107,7 @@ export function createPluginRuntime(options: {
     clock,
     log,
     random: options.random,
+    ids,
     committer,
     app: options.app,
     inProcess: options.inProcess,

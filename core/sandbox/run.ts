@@ -3,13 +3,13 @@
  * used. Everything that arrives is a string from an untrusted process.
  */
 import type { SidecarProcess } from './fleet/process.ts';
-import { textMaxOf } from './protocol.ts';
-import type { FromSidecar, LogLevel, ToSidecar } from './protocol.ts';
+import { readProgress, textMaxOf } from './protocol.ts';
+import type { FromSidecar, LogLevel, Progress, ToSidecar } from './protocol.ts';
 import type { RunUsage, SandboxJob, SandboxOutcome } from './job.ts';
 
 type Failure = Extract<SandboxOutcome, { status: 'failed' }>;
 export type Ending =
-  | { status: 'succeeded' }
+  | { status: 'succeeded'; progress?: Progress }
   | { status: 'interrupted'; message: string }
   | Pick<Failure, 'status' | 'reason' | 'message' | 'killed' | 'retryAfterMs'>;
 
@@ -229,7 +229,9 @@ export class ActiveRun {
     if (end.status === 'stopped')
       return this.finish({ status: 'interrupted', message: 'The isolate was thrown away under the run.' });
     if (end.status === 'succeeded' && this.#openCalls.size > 0) await Promise.allSettled(this.#openCalls);
-    this.finish(end);
+    if (end.status !== 'succeeded') return this.finish(end);
+    const progress = readProgress(end.progress);
+    this.finish({ status: 'succeeded', ...(progress ? { progress } : {}) });
   }
 
   finish(ending: Ending): void {

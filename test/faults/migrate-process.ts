@@ -7,7 +7,7 @@ import { migrations } from '../../core/store/migrations/index.ts';
 export const newerSteps = [
   ...migrations,
   {
-    name: '0002-test-notes',
+    name: 'test-notes',
     sql: `
       CREATE TABLE notes (workspace_id TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (workspace_id, id)) STRICT, WITHOUT ROWID;
       INSERT INTO notes SELECT workspace_id, consumer, 'from ' || sequence FROM cursors;
@@ -15,7 +15,7 @@ export const newerSteps = [
       UPDATE notes SET pinned = 1 WHERE id LIKE '%1';`,
   },
   {
-    name: '0003-test-rebuilt',
+    name: 'test-rebuilt',
     sql: `
       CREATE TABLE rebuilt (workspace_id TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (workspace_id, id)) STRICT, WITHOUT ROWID;
       INSERT INTO rebuilt SELECT workspace_id, id, text FROM notes;

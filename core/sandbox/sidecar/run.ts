@@ -1,4 +1,5 @@
 /** One run inside a guest: feeds it the core's messages entry by entry, passes its calls and logs on, and says how it ended. */
+import { readProgress } from '../protocol.ts';
 import type { EndReason, FromSidecar, LogLevel, RunEnd, RunLimits } from '../protocol.ts';
 import { GuestFault } from './isolate.ts';
 import type { Guest } from './isolate.ts';
@@ -132,11 +133,18 @@ function readOutbox(text: string, into: Drained): RunEnd | undefined {
       into.calls.push([first, second, third]);
     else if (kind === 'l' && LEVELS.includes(first) && typeof second === 'string')
       into.logs.push([first as LogLevel, second]);
-    else if (kind === 'd') return { status: 'succeeded' };
+    else if (kind === 'd') return success(first);
     else if (kind === 'x') return failure(first, second, third);
     else throw new Error('unknown entry');
   }
   return undefined;
+}
+
+function success(given: unknown): RunEnd {
+  if (given === undefined) return { status: 'succeeded' };
+  const progress = readProgress(given);
+  if (!progress) throw new Error('unknown progress');
+  return { status: 'succeeded', progress };
 }
 
 const GUEST_REASONS: readonly unknown[] = [

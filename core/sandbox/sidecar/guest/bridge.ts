@@ -142,13 +142,17 @@ export function writeLog(level: LogLevel, message: string): void {
   recordEntry(entry);
 }
 
+/** @param progress JSON text of a schedule's progress, empty without one */
+export function endWell(progress: string): void {
+  emit(progress === '' ? '["d"]' : '["d",' + progress + ']');
+}
+
 export function endRun(
-  reason: 'done' | 'error' | 'retry_later' | 'drop',
+  reason: 'error' | 'retry_later' | 'drop',
   message: string,
   retryAfterMs: number,
 ): void {
-  if (reason === 'done') emit('["d"]');
-  else emit('["x","' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
+  emit('["x","' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
 }
 
 /** Calls `then` once no host call is open: a call that was not awaited still belongs to its run. */

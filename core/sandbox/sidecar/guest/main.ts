@@ -2,7 +2,8 @@
  * The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves four functions for
  * the sidecar (`register`, `describe`, `step`, `drain`), which take and return only strings and numbers.
  */
-import { afterCalls, drain, endRun, openRun, settle, writeLog } from './bridge.ts';
+import { readProgress } from '../../protocol.ts';
+import { afterCalls, drain, endRun, endWell, hostError, openRun, settle, writeLog } from './bridge.ts';
 import type { GuestLimits } from './bridge.ts';
 import { installClock, setCpuLeft, startClock } from './clock.ts';
 import { makeContext } from './context.ts';
@@ -11,7 +12,7 @@ import { handlerNames, readDefinition, staticManifest } from './definition.ts';
 import type { Definition } from './definition.ts';
 import { installGlobals } from './globals.ts';
 import { hardenRealm } from './harden.ts';
-import { clip, parse, stringify } from './primordials.ts';
+import { clip, parse, slice, stringify } from './primordials.ts';
 import { installRecorder } from './recorder.ts';
 
 const MESSAGE_UNITS_MAX = 2000;
@@ -43,11 +44,26 @@ async function invoke(name: string, input: RunInput, run: number): Promise<void>
   try {
     const handle = definition.handlers[name];
     if (!handle) throw new Error(`The plugin has no handler ${name}.`);
-    await handle(input.event, makeContext(run, input, definition.scopes));
-    afterCalls(() => endRun('done', '', 0));
+    const result = await handle(input.event, makeContext(run, input, definition.scopes));
+    const progress = slice(name, 0, 9) === 'schedule:' ? progressText(result) : '';
+    afterCalls(() => endWell(progress));
   } catch (error) {
     reportFailure(error);
   }
+}
+
+/** What a schedule returns, read once. @throws InvalidInput's code when it is meant as a progress and is none */
+function progressText(result: unknown): string {
+  if (result === null || typeof result !== 'object') return '';
+  const { done, of, unit } = result as Record<string, unknown>;
+  if (done === undefined && of === undefined) return '';
+  const progress = readProgress({ done, of, unit });
+  if (!progress)
+    throw hostError(
+      'validation_failed',
+      'A schedule that says how far it has come returns { done, of, unit? }: 0 <= done <= of, and a unit of up to 40 letters.',
+    );
+  return stringify(progress);
 }
 
 /** Everything here reads guest values: getters may throw or loop, which the entry's timeout and this `try` bound. */
