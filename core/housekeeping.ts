@@ -64,6 +64,15 @@ const sweeps = [
          (SELECT workspace_id, id FROM replays WHERE finished_at <= :before LIMIT :limit) RETURNING id`,
     ),
   },
+  {
+    keptMs: deliveriesKeptMs,
+    statement: systemStatement<{ id: string }>(
+      'plugin_gaps.sweep',
+      why,
+      `DELETE FROM plugin_gaps WHERE (workspace_id, id) IN
+         (SELECT workspace_id, id FROM plugin_gaps WHERE finished_at <= :before LIMIT :limit) RETURNING id`,
+    ),
+  },
 ] as const;
 
 export interface Housekeeping {

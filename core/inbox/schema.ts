@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { Closed, id, named, time } from '../lib/schema.ts';
 
-export const inboxKinds = ['webhook_disabled', 'plugin_disabled'] as const;
+export const inboxKinds = ['webhook_disabled', 'plugin_disabled', 'plugin_missed_events'] as const;
 
 export const InboxItemShown = named(
   'InboxItem',

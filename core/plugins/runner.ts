@@ -17,6 +17,7 @@ import { runsPerMinuteMax } from './limits.ts';
 import { createRunRate } from './run-rate.ts';
 import { createAttempt, effectOf, usageOf, type Attempt, type AttemptOptions } from './runs/attempt.ts';
 import { continueOps, progressOp, standingOf } from './runs/continuation.ts';
+import { givenUpCode } from './runs/given-up.ts';
 import {
   findRun,
   interruptedOp,
@@ -147,10 +148,7 @@ export function createRunner(options: RunnerOptions): Runner {
     for (let repeat = 0; ; repeat++) {
       const install = await registry.active(item.scope, run.install_id);
       if (!install)
-        return void (await dead(
-          'plugin_inactive',
-          'The plugin was removed, paused or disabled before this run.',
-        ));
+        return void (await dead(givenUpCode, 'The plugin was removed, paused or disabled before this run.'));
       const tried = await attempt(item, run, install, event);
       const { outcome } = tried;
       const nowInstalled = await registry.active(item.scope, run.install_id);

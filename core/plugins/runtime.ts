@@ -11,7 +11,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import { systemStatement } from '../store/statement.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
-import type { Scope } from '../store/store.ts';
+import type { Op, Scope } from '../store/store.ts';
+import { catchUpRoutes } from './catch-up/routes.ts';
+import { gapOps } from './catch-up/rows.ts';
+import { createCatchUpWorker } from './catch-up/worker.ts';
 import { createFailureWatch } from './failures.ts';
 import { installRoutes } from './installs/routes.ts';
 import { installKind, type Install } from './installs/schema.ts';
@@ -76,17 +79,12 @@ export function createPluginRuntime(options: {
       {
         kind: 'plugin_disabled',
         title: `The plugin ${install.manifest.name ?? install.pluginId} was switched off`,
-        body: `${why.reason} Look at its runs; once it is mended, install the new version or switch it on again.`,
+        body: `${why.reason} Look at its runs; once it is mended, install the new version or switch it on again. What it misses until then is counted, and run when you ask for it.`,
         target: { kind: installKind.name, id: install.id },
       },
       { ids, nowMs: clock.nowMs() },
     );
-    const committed = await committer.commit(
-      author,
-      [change, item],
-      [],
-      schedules.opsFor(change.after, { scope }),
-    );
+    const committed = await committer.commit(author, [change, item], [], stateOps(change.after, { scope }));
     if (committed.ok)
       log('warn', 'plugin disabled', {
         workspaceId: scope.workspaceId,
@@ -128,8 +126,39 @@ export function createPluginRuntime(options: {
     perform: runner.perform,
   });
   const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
-  const plan = createPlanner({ store, clock, ids, registry, queue: runs, remember: runner.remember });
-  const consumer = createConsumer({ store, name: 'plugins', log, listens: registry.listens, plan });
+  const planner = createPlanner({ store, clock, ids, registry, queue: runs, remember: runner.remember });
+  const consumer = createConsumer({
+    store,
+    name: 'plugins',
+    log,
+    listens: registry.listens,
+    plan: planner.plan,
+  });
+  let stopped = false;
+  const catchUps = createWorkQueue({
+    store,
+    clock,
+    log,
+    kind: 'catch-up',
+    owner,
+    concurrency: 2,
+    setBack: () => [],
+    perform: createCatchUpWorker({
+      store,
+      clock,
+      ids,
+      committer,
+      directoryOf: options.directoryOf,
+      registry,
+      planner,
+      runs,
+      stopped: () => stopped,
+    }),
+  });
+  const stateOps = (install: Install, { scope }: { scope: Scope }): readonly Op[] => [
+    ...schedules.opsFor(install, { scope }),
+    ...gapOps(catchUps, scope, install, { gapId: ids.next('gap'), nowMs: clock.nowMs() }),
+  ];
 
   committer.onCommit((workspaceId, changes) => {
     registry.moveAlong(workspaceId, changes);
@@ -137,6 +166,7 @@ export function createPluginRuntime(options: {
       if (change.kind === installKind.name) {
         sandbox.evict(change.id);
         failures.forget(change.id);
+        catchUps.wake();
         warm();
       }
   });
@@ -144,24 +174,33 @@ export function createPluginRuntime(options: {
   const rules = {
     filterFields,
     serverVersion: options.serverVersion,
-    scheduleOps: schedules.opsFor,
+    stateOps,
   };
   return {
-    routes: [...installRoutes(rules), ...runRoutes({ queue: runs, activity: runner }), ...kvRoutes],
+    routes: [
+      ...installRoutes(rules),
+      ...runRoutes({ queue: runs, activity: runner }),
+      ...catchUpRoutes(catchUps),
+      ...kvRoutes,
+    ],
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
       await runs.start();
       await schedules.queue.start();
+      await catchUps.start();
       await consumer.start();
     },
     async settled() {
       await consumer.settled();
       await schedules.queue.settled();
+      await catchUps.settled();
       await runs.settled();
     },
     async stop() {
+      stopped = true;
       await consumer.stop();
       await schedules.queue.stop();
+      await catchUps.stop();
       await runs.stop();
     },
   };

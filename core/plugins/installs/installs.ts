@@ -26,8 +26,8 @@ const keepCode = tenantStatement(
 export interface InstallRules {
   /** The fields that a subscription to an event type can be filtered by. */
   filterFields(eventType: string): FilterFields;
-  /** The rows that make an install's schedules due. */
-  scheduleOps(install: Install, ctx: Context): readonly Op[];
+  /** The rows that follow an install's state: its schedules, what it misses. To stand last in the batch. */
+  stateOps(install: Install, ctx: Context): readonly Op[];
   /** Semantic version of this server, for `engines`. */
   readonly serverVersion: string;
 }
@@ -85,6 +85,7 @@ export async function installPlugin(
         id: ctx.ids.next('install'),
         pluginId: manifest.id,
         ...facts,
+        sinceSequence: 0,
         createdAt: now,
         updatedAt: now,
         deletedAt: null,
@@ -92,7 +93,7 @@ export async function installPlugin(
   if (!change) return { changes: [], body: installKind.wire(known!, ctx), status: 200 };
   return {
     changes: [change],
-    ops: [tenantOp(ctx.scope, keepCode, { sha256, source: code }), ...rules.scheduleOps(change.after, ctx)],
+    ops: [tenantOp(ctx.scope, keepCode, { sha256, source: code }), ...rules.stateOps(change.after, ctx)],
     body: installKind.wire(change.after, ctx),
     status: known ? 200 : 201,
     location: `${ctx.baseUrl}/api/v1/plugins/${change.id}`,
@@ -121,7 +122,7 @@ export async function updateInstall(
     ifMatch,
   );
   const [change] = set.changes;
-  return change && patch.state ? { ...set, ops: rules.scheduleOps(change.after as Install, ctx) } : set;
+  return change && patch.state ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
 }
 
 export async function uninstallPlugin(
@@ -132,7 +133,7 @@ export async function uninstallPlugin(
 ): Promise<ChangeSet> {
   const set = removed(ctx, installKind, await getInstall(ctx, idOrPluginId), ifMatch);
   const [change] = set.changes;
-  return change ? { ...set, ops: rules.scheduleOps(change.after as Install, ctx) } : set;
+  return change ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
 }
 
 async function readPackage(document: object) {

@@ -106,7 +106,6 @@ export interface NewRun {
 
 /** The last of the two ops returns the row for `WorkQueue.adopt`. */
 export function queueRunOps(queue: WorkQueue, scope: Scope, run: NewRun, nowMs: number): [Op, Op] {
-  const leaseUntil = queue.leaseUntil(nowMs);
   return [
     tenantOp(scope, insertRun, {
       ...rowOf(run),
@@ -115,18 +114,29 @@ export function queueRunOps(queue: WorkQueue, scope: Scope, run: NewRun, nowMs: 
       finishedAt: null,
       error: null,
     }),
-    tenantOp(scope, queueRun, {
-      id: run.id,
-      installId: run.installId,
-      handler: run.handler.name,
-      orderKey: run.orderKey,
-      sequence: run.sequence,
-      now: nowMs,
-      never: neverMs,
-      leaseUntil,
-      owner: queue.owner,
-    }),
+    queueRunOp(queue, scope, run, nowMs),
   ];
+}
+
+/** The work row of a run; its returned row is for `WorkQueue.adopt`. */
+export function queueRunOp(
+  queue: WorkQueue,
+  scope: Scope,
+  run: Pick<NewRun, 'id' | 'installId' | 'handler' | 'orderKey' | 'sequence'>,
+  nowMs: number,
+): Op {
+  const leaseUntil = queue.leaseUntil(nowMs);
+  return tenantOp(scope, queueRun, {
+    id: run.id,
+    installId: run.installId,
+    handler: run.handler.name,
+    orderKey: run.orderKey,
+    sequence: run.sequence,
+    now: nowMs,
+    never: neverMs,
+    leaseUntil,
+    owner: queue.owner,
+  });
 }
 
 /** The row of a run as it was just queued. */
