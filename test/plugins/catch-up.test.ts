@@ -127,7 +127,21 @@ test('a new install listens from its installation on, also after the clock was s
   await create(2);
   app.clock.jump(-3_600_000);
   await install(app.call, await packSource(definition));
+  // What the consumer of events reads again after a restart is told from what came later by its place in the log.
+  app = await app.restart();
   await create(2);
   await app.settled();
   expect(await met()).toEqual(once(3, 4));
 });
+
+test('paused and switched on in the midst of events, each is met once all the same', async () => {
+  await install(app.call, await packSource(definition));
+  for (let round = 0; round < 8; round++) {
+    await Promise.all([create(30), app.call('PATCH', base, { state: 'paused_by_admin' }), create(30)]);
+    await Promise.all([create(30), app.call('PATCH', base, { state: 'active' }), create(30)]);
+  }
+  await app.settled();
+  await app.call('POST', `${base}/catch-up`);
+  await app.settled();
+  expect(await met()).toEqual(once(1, 8 * 120));
+}, 60_000);
