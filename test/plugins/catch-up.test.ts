@@ -1,7 +1,15 @@
 // What a plugin missed while it was off is counted, told, and run once on request: each event exactly once, over restarts too.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { systemStatement } from '../../core/store/statement.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
+
+/** As when a page of events was planned while the plugin was being switched off: the gap begins before what it has met. */
+const widenGaps = systemStatement(
+  'test.widen_gaps',
+  'this test has one workspace',
+  'UPDATE plugin_gaps SET after_sequence = 0',
+);
 
 let app: TestApp;
 beforeEach(async () => void (app = await startApp()));
@@ -132,6 +140,20 @@ test('a new install listens from its installation on, also after the clock was s
   await create(2);
   await app.settled();
   expect(await met()).toEqual(once(3, 4));
+});
+
+test('what it has met already is not run again, wherever the gap begins', async () => {
+  await install(app.call, await packSource(definition));
+  await create(20);
+  await app.settled();
+  await setState('paused_by_admin');
+  await create(5);
+  await app.services.store.commit([{ statement: widenGaps, params: {}, scope: null }]);
+  await setState('active');
+  expect(await looked()).toMatchObject({ missed: 5 });
+  await app.call('POST', `${base}/catch-up`);
+  await app.settled();
+  expect(await met()).toEqual(once(1, 25));
 });
 
 test('paused and switched on in the midst of events, each is met once all the same', async () => {
