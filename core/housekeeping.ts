@@ -100,6 +100,15 @@ const sweeps = [
               AND (p.deleted_at IS NULL OR p.deleted_at > :before)) LIMIT :limit) RETURNING id`,
     ),
   },
+  {
+    keptMs: deliveriesKeptMs,
+    statement: systemStatement<{ id: string }>(
+      'plugin_gaps.sweep',
+      why,
+      `DELETE FROM plugin_gaps WHERE (workspace_id, id) IN
+         (SELECT workspace_id, id FROM plugin_gaps WHERE finished_at <= :before LIMIT :limit) RETURNING id`,
+    ),
+  },
 ] as const;
 
 export interface Housekeeping {

@@ -2,7 +2,12 @@
 import { Type, type Static } from 'typebox';
 import { Closed, id, named, time } from '../lib/schema.ts';
 
-export const inboxKinds = ['webhook_disabled', 'plugin_disabled', 'plugin_unheard'] as const;
+export const inboxKinds = [
+  'webhook_disabled',
+  'plugin_disabled',
+  'plugin_unheard',
+  'plugin_missed_events',
+] as const;
 
 export const InboxItemShown = named(
   'InboxItem',

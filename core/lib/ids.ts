@@ -18,6 +18,7 @@ export const idPrefixes = {
   install: 'plg',
   run: 'run',
   inboxItem: 'inb',
+  gap: 'gap',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -1,35 +1,57 @@
-// When a plugin is switched off for the good of the others: it fails nearly always, or it keeps killing its sandbox.
-// Plugin contract › Default limits, Auto-disable. Counted in memory: a restart forgives.
+// When a plugin is switched off for the good of the others: it fails nearly always, or a good part of its runs has to be
+// killed. Plugin contract › Default limits, Auto-disable. Counted in memory: a restart forgives.
 const windowMs = 3_600_000;
-const runsMin = 20;
+const endingsMax = 1_000;
+const failedRunsMin = 20;
 const failedShareMax = 0.95;
-const killsMax = 3;
+/**
+ * A killed run costs what a run may cost, a new isolate (3 ms) and a second attempt. One in ten such runs makes a plugin about twice
+ * as dear as it may be in any case, which the others can bear; more than that is no accident. The share is of the latest runs, so
+ * that a plugin which begins to kill its sandbox after thousands of good runs is switched off after ten kills, not after hundreds.
+ */
+const killsMin = 3;
+const killedShareMax = 0.1;
+const killsAmong = 100;
 
 export type DisableReason = {
   readonly state: 'disabled_failures' | 'disabled_sandbox';
   readonly reason: string;
 };
 
+interface Ending {
+  readonly failed: boolean;
+  readonly killed: boolean;
+}
+
 export interface FailureWatch {
   /** Notes how a run ended; says when enough is enough. */
-  note(installId: string, ending: { failed: boolean; killed: boolean }): DisableReason | null;
+  note(installId: string, ending: Ending): DisableReason | null;
   forget(installId: string): void;
 }
 
 export function createFailureWatch(nowMs: () => number): FailureWatch {
-  const endings = new Map<string, { atMs: number; failed: boolean; killed: boolean }[]>();
+  const endings = new Map<string, (Ending & { readonly atMs: number })[]>();
   return {
-    note(installId, ending) {
+    note(installId, { failed, killed }) {
       const now = nowMs();
-      const recent = (endings.get(installId) ?? []).filter(({ atMs }) => now - atMs < windowMs).slice(-999);
-      recent.push({ atMs: now, ...ending });
+      const recent = endings.get(installId) ?? [];
       endings.set(installId, recent);
-      const kills = recent.filter(({ killed }) => killed).length;
-      if (kills >= killsMax)
-        return { state: 'disabled_sandbox', reason: `${kills} runs within an hour had to be killed.` };
-      const failed = recent.filter((one) => one.failed).length;
-      if (recent.length >= runsMin && failed >= recent.length * failedShareMax)
-        return { state: 'disabled_failures', reason: `${failed} of the last ${recent.length} runs failed.` };
+      recent.push({ atMs: now, failed, killed });
+      while (recent.length > endingsMax || now - recent[0]!.atMs >= windowMs) recent.shift();
+      if (!failed) return null;
+      const latest = recent.slice(-killsAmong);
+      const kills = latest.filter((one) => one.killed).length;
+      if (killed && kills >= killsMin && kills >= latest.length * killedShareMax)
+        return {
+          state: 'disabled_sandbox',
+          reason: `${kills} of the last ${latest.length} runs had to be killed.`,
+        };
+      const failures = recent.filter((one) => one.failed).length;
+      if (recent.length >= failedRunsMin && failures >= recent.length * failedShareMax)
+        return {
+          state: 'disabled_failures',
+          reason: `${failures} of the last ${recent.length} runs failed.`,
+        };
       return null;
     },
     forget: (installId) => void endings.delete(installId),

@@ -1,19 +1,25 @@
 // Turns events into runs: finds who subscribed, applies the filter, and cuts loops before they start. A cut is recorded as
 // a dead run, because an automation that silently did nothing is the hardest to explain. Plugin contract › Loops.
 import type { Plan } from '../events/consumer.ts';
-import { renderEvent, type EventRow } from '../events/event.ts';
+import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 import type { WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import { matches } from '../lib/filter.ts';
 import type { Ids } from '../lib/ids.ts';
 import { mayReadEvent } from '../rights/rights.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
+import type { Install } from './installs/schema.ts';
 import { depthMax, runsPerRootMax, sameInPathMax } from './limits.ts';
 import type { Registry, Subscription } from './registry.ts';
 import { deadRunOp, queuedRow, queueRunOps, runsOfRoot, type NewRun, type RunRow } from './runs/rows.ts';
 
 export interface Planner {
-  (scope: Scope, events: readonly EventRow[]): Promise<Plan>;
+  /** The runs of new events. */
+  plan(scope: Scope, events: readonly EventRow[]): Promise<Plan>;
+  /** The runs of one install for events of the past that it wants. */
+  runsFor(scope: Scope, installId: string, events: readonly EventRow[]): Promise<Plan>;
+  /** Those of the events that an install's subscriptions want. */
+  wanted(scope: Scope, installId: string, events: readonly EventRow[]): Promise<EventRow[]>;
 }
 
 export function createPlanner(options: {
@@ -52,7 +58,11 @@ export function createPlanner(options: {
     return null;
   };
 
-  return async (scope, events) => {
+  const planFor = async (
+    scope: Scope,
+    events: readonly EventRow[],
+    isDue: (install: Install, event: EventRow) => boolean,
+  ): Promise<Plan> => {
     const ops: Op[] = [];
     const leases = queue.draft();
     const queued: { readonly op: number; readonly run: RunRow; readonly event: EventRow }[] = [];
@@ -63,11 +73,7 @@ export function createPlanner(options: {
       const shown = renderEvent(event);
       for (const subscription of subscriptions) {
         const { install } = subscription;
-        // What happened before the plugin was there is not its business.
-        if (event.createdAt < install.createdAt) continue;
-        if (!mayReadEvent(subscription.rights, shown)) continue;
-        if (subscription.self === 'skip' && event.actor.id === install.id) continue;
-        if (subscription.filter && !matches(subscription.filter, subscription.fields, shown.data)) continue;
+        if (!isDue(install, event) || !wants(subscription, event, shown)) continue;
         const now = clock.nowMs();
         const id = ids.next('run');
         const run: NewRun = {
@@ -103,6 +109,29 @@ export function createPlanner(options: {
       },
     };
   };
+
+  return {
+    // What happened before the plugin was there, or while it was off, is not its business.
+    plan: (scope, events) =>
+      planFor(scope, events, (install, { sequence }) => sequence > install.sinceSequence),
+    runsFor: (scope, installId, events) => planFor(scope, events, ({ id }) => id === installId),
+    async wanted(scope, installId, events) {
+      const wanting: EventRow[] = [];
+      for (const event of events) {
+        const subscriptions = await registry.subscriptions(scope, event.type);
+        const own = subscriptions.filter(({ install }) => install.id === installId);
+        if (own.some((subscription) => wants(subscription, event, renderEvent(event)))) wanting.push(event);
+      }
+      return wanting;
+    },
+  };
+}
+
+function wants(subscription: Subscription, event: EventRow, shown: EventEnvelope): boolean {
+  const { install, self, filter, fields } = subscription;
+  if (!mayReadEvent(subscription.rights, shown)) return false;
+  if (self === 'skip' && event.actor.id === install.id) return false;
+  return filter === null || matches(filter, fields, shown.data);
 }
 
 /** One step of a chain: an install meeting an object. */

@@ -1,55 +1,51 @@
 // Performs runs: the handler's writes are staged while it runs and commit together with the run's record and its work row,
 // in one batch. A crash before leaves a claimable run and nothing else; a crash after finds it done.
 import { LRUCache } from 'lru-cache';
-import { sameValue, type Change } from '../changes/change.ts';
+import type { Change } from '../changes/change.ts';
 import type { Author, Committer } from '../changes/commit.ts';
-import { Staging, stagedCharsMax } from '../changes/staging.ts';
-import type { Cause, Directory } from '../context.ts';
-import { renderEvent, type EventRow } from '../events/event.ts';
+import type { Directory } from '../context.ts';
+import type { EventRow } from '../events/event.ts';
 import { findEvent } from '../events/log.ts';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
-import type { App } from '../http/app.ts';
-import type { InProcessCalls } from '../http/principal.ts';
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../lib/backoff.ts';
-import type { Clock } from '../lib/clock.ts';
-import { Shares } from '../lib/fairness/shares.ts';
+import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { plainText } from '../lib/plain-text.ts';
-import type { RunUsage, SandboxOutcome } from '../sandbox/supervisor.ts';
-import { backgroundPatienceMs, type Op, type Scope, type Store } from '../store/store.ts';
-import { callHost } from './bridge.ts';
-import type { DisableReason, FailureWatch } from './failures.ts';
-import { cutDescriptions } from './guest-shape.ts';
-import { rightsOfInstall } from './installs/hearing.ts';
-import type { CallTurns } from './call-turns.ts';
-import type { Install } from './installs/schema.ts';
-import { ownValues } from './kv/own.ts';
-import { limitsOf, runsPerMinuteMax } from './limits.ts';
-import { stepOf } from './planner.ts';
-import type { Registry } from './registry.ts';
-import { createRunRate } from './run-rate.ts';
 import { mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
-import type { SandboxOnDemand } from './sandbox-on-demand.ts';
-import { findRun, recordRunOp, releaseNextOp, type RunRecord, type RunRow } from './runs/rows.ts';
+import type { Progress, SandboxOutcome } from '../sandbox/supervisor.ts';
+import { backgroundPatienceMs, type Op, type Scope, type Store } from '../store/store.ts';
+import type { DisableReason, FailureWatch } from './failures.ts';
+import { rightsOfInstall } from './installs/hearing.ts';
+import type { Install } from './installs/schema.ts';
+import { runsPerMinuteMax } from './limits.ts';
+import { createRunRate } from './run-rate.ts';
+import { createAttempts, effectOf, usageOf, type Attempt, type AttemptOptions } from './runs/attempt.ts';
+import { continueOps, progressOp, standingOf } from './runs/continuation.ts';
+import { givenUpCode } from './runs/given-up.ts';
+import {
+  findRun,
+  interruptedOp,
+  recordRunOp,
+  releaseNextOp,
+  type RunRecord,
+  type RunRow,
+} from './runs/rows.ts';
 
 /** A run is repeated at once this often when what it read changed under it, or when it was interrupted by another's fault. */
 const repeatsMax = 5;
-const partitionsDefault = 1;
+/** Interrupted more often, it waits a little and is run again: so often, which is days, and counted as no attempt. */
+const interruptionsMax = 10_000;
+const interruptedDelayMs = { first: 1_000, most: 30_000 };
 /** Characters of the events remembered for runs that wait. */
 const freshCharsMax = 32 * 1024 * 1024;
 
-export interface RunnerOptions {
+export interface RunnerOptions extends AttemptOptions {
   readonly store: Store;
-  readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;
+  readonly ids: Ids;
   readonly committer: Committer;
-  readonly app: () => App;
-  readonly inProcess: InProcessCalls;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly registry: Registry;
-  readonly sandbox: SandboxOnDemand;
-  readonly callTurns: CallTurns;
   /** The process ends. */
   readonly isStopping: () => boolean;
   readonly failures: FailureWatch;
@@ -63,23 +59,11 @@ export interface Runner {
   isActive(runId: string): boolean;
 }
 
-interface CallRecord {
-  readonly op: string;
-  readonly ok: boolean;
-  readonly code: string | null;
-  readonly ms: number;
-}
-
-interface Attempt {
-  readonly outcome: SandboxOutcome;
-  readonly staged: Staging;
-  readonly calls: readonly CallRecord[];
-  readonly cause: Cause;
-  readonly startedAt: number;
-}
+type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
 
 export function createRunner(options: RunnerOptions): Runner {
   const { store, clock, committer, registry } = options;
+  const attempts = createAttempts(options);
   /** Of runs under way. */
   const events = new Map<string, EventRow>();
   /** Of runs that were planned lately, so that their first attempt reads neither again. */
@@ -88,87 +72,7 @@ export function createRunner(options: RunnerOptions): Runner {
     sizeCalculation: ({ event }) => charsOf(event),
   });
   const active = new Set<string>();
-  const stagedRoom = new Shares(stagedCharsMax);
-  const stagings = new Map<string, Staging>();
   const rate = createRunRate(runsPerMinuteMax, clock.nowMs);
-
-  const attempt = async (
-    item: WorkItem,
-    run: RunRow,
-    install: Install,
-    event: EventRow | undefined,
-  ): Promise<Attempt> => {
-    stagings.get(run.id)?.release();
-    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id);
-    stagings.set(run.id, staged);
-    const callOfRun = options.callTurns.ofRun(item.scope, install.id, run.handler_kind);
-    const calls: CallRecord[] = [];
-    const startedAt = clock.nowMs();
-    const cause: Cause = {
-      rootEventId: run.root_event_id,
-      parentRunId: run.id,
-      depth: run.depth + 1,
-      path: event ? [...event.cause.path, stepOf(install.id, event)] : [install.id],
-    };
-    const handler = { kind: run.handler_kind, name: run.handler };
-    const limits = limitsOf(install.manifest, handler);
-    const partitions = install.manifest.partitions ?? partitionsDefault;
-    const bridge = {
-      app: options.app(),
-      inProcess: options.inProcess,
-      install,
-      rights: rightsOfInstall(install),
-      scope: item.scope,
-      staged,
-      values: ownValues({ store, nowMs: clock.nowMs, scope: item.scope, installId: install.id, staged }),
-      cause,
-      traceparent: event?.traceparent ?? null,
-    };
-    const sandbox = await options.sandbox.get();
-    const outcome = await sandbox.run({
-      runId: run.id,
-      workspaceId: item.scope.workspaceId,
-      installId: install.id,
-      partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
-      code: {
-        sha256: install.sha256,
-        source: await registry.source(item.scope, install.sha256),
-        handlers: [...install.manifest.handlers],
-      },
-      handler,
-      input: JSON.stringify({
-        event: event
-          ? cutDescriptions(renderEvent(event))
-          : { schedule: run.handler, scheduledAt: new Date(run.created_at).toISOString() },
-        run: {
-          id: run.id,
-          attempt: run.attempt + 1,
-          mode: install.mode,
-          depth: run.depth,
-          rootEventId: run.root_event_id,
-          deadline: startedAt + limits.wallMs,
-        },
-        settings: install.settings,
-        nowMs: startedAt,
-        seed: run.id,
-        scopes: install.grant,
-      }),
-      limits,
-      call: async (op, args) => {
-        const from = performance.now();
-        const answer = await callOfRun(args, () => callHost(bridge, op, args));
-        if (calls.length < limits.calls)
-          calls.push({
-            op: plainText(op),
-            ok: answer.ok,
-            code: answer.ok ? null : answer.error.code,
-            ms: Math.round((performance.now() - from) * 100) / 100,
-          });
-        return answer;
-      },
-    });
-    return { outcome, staged, calls, cause, startedAt };
-  };
 
   /** Ends an attempt in one batch. False when what it read has changed: run it again. */
   const end = async (
@@ -176,7 +80,12 @@ export function createRunner(options: RunnerOptions): Runner {
     queue: WorkQueue,
     run: RunRow,
     install: Install | null,
-    how: Pick<RunRecord, 'status' | 'attempt' | 'error'> & { changes: readonly Change[]; againAtMs?: number },
+    how: Pick<RunRecord, 'status' | 'attempt' | 'error'> & {
+      changes: readonly Change[];
+      againAtMs?: number;
+      /** Ops that follow the record; the rows that one of them returns are for `queue.adopt`. */
+      more?: { readonly ops: readonly Op[]; readonly adopt?: number };
+    },
     tried: Attempt | null,
   ): Promise<boolean> => {
     const now = clock.nowMs();
@@ -204,12 +113,15 @@ export function createRunner(options: RunnerOptions): Runner {
     const last = (made: readonly { id: string; type: string }[]): Op[] => [
       recordRunOp(item.scope, run.id, record(made)),
       ...(done ? [releaseNextOp(queue, item, run, now)] : []),
+      ...(how.more?.ops ?? []),
     ];
     const patience = { patienceMs: backgroundPatienceMs };
     const committed = await committer.commit(author, how.changes, [guard], last, patience);
     if (committed.ok) {
       if (done) {
         queue.adopt(item.scope, committed.lastRows[1] ?? []);
+        if (how.more?.adopt !== undefined)
+          queue.adopt(item.scope, committed.lastRows[2 + how.more.adopt] ?? []);
       }
       return true;
     }
@@ -250,16 +162,13 @@ export function createRunner(options: RunnerOptions): Runner {
     for (let repeat = 0; ; repeat++) {
       const install = await registry.active(item.scope, run.install_id);
       if (!install)
-        return void (await dead(
-          'plugin_inactive',
-          'The plugin was removed, paused or disabled before this run.',
-        ));
+        return void (await dead(givenUpCode, 'The plugin was removed, paused or disabled before this run.'));
       if (event && !mayReadEvent(rightsOfInstall(install), event))
         return void (await dead(
           'insufficient_scope',
           `The plugin is not granted ${scopeOfEvent(event.type)} for this ${event.type} any more.`,
         ));
-      const tried = await attempt(item, run, install, event);
+      const tried = await attempts.make(item, run, install, event);
       const { outcome } = tried;
       const nowInstalled = await registry.active(item.scope, run.install_id);
       if (nowInstalled?.sha256 !== install.sha256 || nowInstalled.grant.join() !== install.grant.join()) {
@@ -270,20 +179,23 @@ export function createRunner(options: RunnerOptions): Runner {
         // Its lease ends with this process; the next one runs it.
         if (options.isStopping()) return;
         if (repeat < repeatsMax) continue;
-        await retry(
-          item,
-          queue,
-          run,
-          install,
-          tried,
-          { code: 'interrupted', message: plainText(outcome.message) },
-          run.attempt,
-        );
-        return;
+        return waitForItsTurn(item, queue, run, install, tried, plainText(outcome.message));
       }
       if (outcome.status === 'succeeded') {
-        const changes = install.mode === 'apply' ? tried.staged.changes : [];
-        const how = { status: 'succeeded' as const, attempt: run.attempt + 1, error: null, changes };
+        const standing = standingOf(run, outcome.progress);
+        if ('stuck' in standing) {
+          const error = { code: 'no_progress', message: standing.stuck };
+          const how = { status: 'dead' as const, attempt: run.attempt + 1, error, changes: [] };
+          await end(item, queue, run, install, how, tried);
+          return noteEnding(item.scope, install, { failed: true, killed: false });
+        }
+        const how = {
+          status: 'succeeded' as const,
+          attempt: run.attempt + 1,
+          error: null,
+          changes: install.mode === 'apply' ? tried.staged.changes : [],
+          more: moreOf(item, queue, run, outcome.progress, standing.goesOn),
+        };
         if (await end(item, queue, run, install, how, tried))
           return noteEnding(item.scope, install, { failed: false, killed: false });
         if (repeat < repeatsMax) continue;
@@ -303,13 +215,54 @@ export function createRunner(options: RunnerOptions): Runner {
     }
   };
 
+  const moreOf = (
+    item: WorkItem,
+    queue: WorkQueue,
+    run: RunRow,
+    progress: Progress | undefined,
+    goesOn: boolean,
+  ) => {
+    if (!progress) return { ops: [] };
+    if (!goesOn) return { ops: [progressOp(item.scope, run.id, progress)] };
+    return continueOps({ queue, scope: item.scope, ids: options.ids, run, progress }, clock.nowMs());
+  };
+
+  /** Interrupted again and again, by others or for want of the processor: that is no attempt, and nobody's failure. */
+  const waitForItsTurn = async (
+    item: WorkItem,
+    queue: WorkQueue,
+    run: RunRow,
+    install: Install,
+    tried: Attempt,
+    message: string,
+  ): Promise<void> => {
+    const error = { code: 'interrupted', message };
+    const { attempt } = run;
+    if (run.interruptions >= interruptionsMax) {
+      await end(item, queue, run, install, { status: 'dead', attempt, error, changes: [] }, tried);
+      return;
+    }
+    const { first, most } = interruptedDelayMs;
+    const againAtMs = clock.nowMs() + Math.min(first * 2 ** Math.min(run.interruptions, 10), most);
+    const more = { ops: [interruptedOp(item.scope, run.id)] };
+    await end(
+      item,
+      queue,
+      run,
+      install,
+      { status: 'retrying', attempt, error, changes: [], againAtMs, more },
+      tried,
+    );
+    queue.wake();
+  };
+
   const fail = async (
     item: WorkItem,
     queue: WorkQueue,
     run: RunRow,
     install: Install,
     tried: Attempt,
-    outcome: Extract<SandboxOutcome, { status: 'failed' }>,
+    outcome: Failed,
   ): Promise<void> => {
     const attempts = run.attempt + 1;
     const error = { code: outcome.reason, message: plainText(outcome.message) };
@@ -366,8 +319,7 @@ export function createRunner(options: RunnerOptions): Runner {
       } finally {
         active.delete(item.id);
         events.delete(item.id);
-        stagings.get(item.id)?.release();
-        stagings.delete(item.id);
+        attempts.forget(item.id);
       }
     },
     remember: (run, event) => void fresh.set(run.id, { run, event }),
@@ -380,26 +332,4 @@ function charsOf({ data }: EventRow): number {
   let chars = 1_000;
   for (const value of Object.values(data)) if (typeof value === 'string') chars += value.length;
   return chars;
-}
-
-function usageOf(usage: RunUsage | undefined) {
-  return {
-    cpuMs: usage?.cpuMs ?? 0,
-    memoryBytes: usage?.memoryBytes ?? 0,
-    wallMs: usage?.wallMs ?? 0,
-    queueMs: usage?.queueMs ?? 0,
-    logs: usage?.logs ?? [],
-  };
-}
-
-/** What a run did to one entity, without the values, which are in the events. */
-function effectOf({ kind, id, before, after }: Change) {
-  const old = before as Readonly<Record<string, unknown>> | null;
-  const fields = Object.entries(after)
-    .filter(
-      ([name, value]) =>
-        old !== null && !['version', 'updatedAt'].includes(name) && !sameValue(old[name], value),
-    )
-    .map(([name]) => name);
-  return { kind, id, action: old === null ? 'create' : 'update', fields };
 }

@@ -13,7 +13,10 @@ import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
-import type { Scope } from '../store/store.ts';
+import type { Op, Scope } from '../store/store.ts';
+import { catchUpRoutes } from './catch-up/routes.ts';
+import { gapOps } from './catch-up/rows.ts';
+import { createCatchUpWorker } from './catch-up/worker.ts';
 import { createFailureWatch } from './failures.ts';
 import { createCallTurns } from './call-turns.ts';
 import { installRoutes } from './installs/routes.ts';
@@ -28,6 +31,8 @@ import { createSchedules } from './schedules.ts';
 
 /** Runs in memory, with their events; the sandbox runs one at a time per partition and decides how many at once. */
 const runsHeld = 512;
+/** Gaps that are counted or caught up at once. */
+const catchUpsHeld = 16;
 
 /** Runs under way get this long when the process is asked to stop. */
 const stopGraceMs = 5_000;
@@ -84,17 +89,12 @@ export function createPluginRuntime(options: {
       {
         kind: 'plugin_disabled',
         title: `The plugin ${install.manifest.name ?? install.pluginId} was switched off`,
-        body: `${why.reason} Look at its runs; once it is mended, install the new version or switch it on again.`,
+        body: `${why.reason} Look at its runs; once it is mended, install the new version or switch it on again. What it misses until then is counted, and run when you ask for it.`,
         target: { kind: installKind.name, id: install.id },
       },
       { ids, nowMs: clock.nowMs() },
     );
-    const committed = await committer.commit(
-      author,
-      [change, item],
-      [],
-      schedules.opsFor(change.after, { scope }),
-    );
+    const committed = await committer.commit(author, [change, item], [], stateOps(change.after, { scope }));
     if (committed.ok)
       log('warn', 'plugin disabled', {
         workspaceId: scope.workspaceId,
@@ -115,6 +115,7 @@ export function createPluginRuntime(options: {
     clock,
     log,
     random: options.random,
+    ids,
     committer,
     app: options.app,
     inProcess: options.inProcess,
@@ -137,8 +138,38 @@ export function createPluginRuntime(options: {
     perform: runner.perform,
   });
   const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
-  const plan = createPlanner({ store, clock, ids, registry, queue: runs, remember: runner.remember });
-  const consumer = createConsumer({ store, name: 'plugins', log, listens: registry.listens, plan });
+  const planner = createPlanner({ store, clock, ids, registry, queue: runs, remember: runner.remember });
+  const consumer = createConsumer({
+    store,
+    name: 'plugins',
+    log,
+    listens: registry.listens,
+    plan: planner.plan,
+  });
+  const catchUps = createWorkQueue({
+    store,
+    clock,
+    log,
+    kind: 'catch-up',
+    owner,
+    room: catchUpsHeld,
+    setBack: () => [],
+    perform: createCatchUpWorker({
+      store,
+      clock,
+      ids,
+      committer,
+      directoryOf: options.directoryOf,
+      registry,
+      planner,
+      runs,
+      stopped: () => stopping,
+    }),
+  });
+  const stateOps = (install: Install, { scope }: { scope: Scope }): readonly Op[] => [
+    ...schedules.opsFor(install, { scope }),
+    ...gapOps(catchUps, scope, install, { gapId: ids.next('gap'), nowMs: clock.nowMs() }),
+  ];
 
   committer.onCommit((workspaceId, changes) => {
     registry.moveAlong(workspaceId, changes);
@@ -146,6 +177,7 @@ export function createPluginRuntime(options: {
       if (change.kind === installKind.name) {
         sandbox.evict(change.id);
         failures.forget(change.id);
+        catchUps.wake();
         warm();
       }
   });
@@ -154,26 +186,34 @@ export function createPluginRuntime(options: {
     filterFields,
     unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(options.app().routes, requests),
     serverVersion: options.serverVersion,
-    scheduleOps: schedules.opsFor,
+    stateOps,
   };
   return {
-    routes: [...installRoutes(rules), ...runRoutes({ queue: runs, activity: runner }), ...kvRoutes],
+    routes: [
+      ...installRoutes(rules),
+      ...runRoutes({ queue: runs, activity: runner }),
+      ...catchUpRoutes(catchUps),
+      ...kvRoutes,
+    ],
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
       await tellUnheard({ store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs });
       await runs.start();
       await schedules.queue.start();
+      await catchUps.start();
       await consumer.start();
     },
     async settled() {
       await consumer.settled();
       await schedules.queue.settled();
+      await catchUps.settled();
       await runs.settled();
     },
     async stop() {
+      stopping = true;
       await consumer.stop();
       await schedules.queue.stop();
-      stopping = true;
+      await catchUps.stop();
       const ended = runs.stop();
       // What still runs or waits then is for the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);

@@ -1,7 +1,7 @@
 /** The sandbox as the rest of the core sees it: jobs go in, outcomes come out. */
 import type { Role } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
-import type { LogLevel, RunLimits } from './protocol.ts';
+import type { LogLevel, Progress, RunLimits } from './protocol.ts';
 
 export interface Sandbox {
   /** Runs one handler in the partition's warm isolate, loading it when needed; one at a time per (install, partition), further jobs for it queue inside. Never rejects. */
@@ -34,7 +34,7 @@ export interface SandboxJob {
   limits: RunLimits;
   /** `op` such as `issues.get`; `args` is what the guest claims to be the JSON text of an array, no longer than `textMaxOf(op)`. */
   call(op: string, args: string): Promise<CallAnswer>;
-  /** Replay: an isolate of its own, beside the partition's queue. */
+  /** Schedules and replays: an isolate of its own, beside the partition's queue. */
   fresh?: boolean;
 }
 
@@ -65,8 +65,9 @@ export type FailureReason =
   | 'protocol';
 
 export type SandboxOutcome = RunUsage &
+  /** `progress`: of a schedule that said how far it came. */
   (
-    | { status: 'succeeded' }
+    | { status: 'succeeded'; progress?: Progress }
     /** `killed`: the isolate or process died of it, a strike. */
     | { status: 'failed'; reason: FailureReason; message: string; retryAfterMs?: number; killed: boolean }
     /** Lost through no fault of this plugin, or unclear whose: run it again, no strike. */

@@ -19,16 +19,16 @@ export function textMaxOf(op: string): number {
 export interface RunLimits {
   /** Processor time of the whole run. */
   cpuMs: number;
-  /** One uninterrupted stretch of guest code. */
+  /** Processor time of one uninterrupted stretch of guest code. */
   entryMs: number;
-  /** Start to end, waiting for answers included. */
+  /** In which the run waits for nothing but itself: timers, promises that nobody settles. */
   wallMs: number;
   memoryMb: number;
   calls: number;
   concurrentCalls: number;
   logBytes: number;
   logLines: number;
-  /** Evaluating the module and registering its handlers. */
+  /** Processor time of evaluating the module and of registering its handlers. */
   startupMs: number;
 }
 
@@ -73,12 +73,30 @@ export type ToSidecar =
 export type EndReason =
   'error' | 'retry_later' | 'drop' | 'cpu' | 'memory' | 'call_budget' | 'startup' | 'rejection' | 'protocol';
 
+/** How far a schedule has come; one that is not at its end is run again at once. */
+export interface Progress {
+  done: number;
+  of: number;
+  /** What is counted: "teams". */
+  unit?: string;
+}
+
+/** The value when it is a progress and nothing else. */
+export function readProgress(value: unknown): Progress | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { done, of, unit } = value as Record<string, unknown>;
+  if (typeof done !== 'number' || typeof of !== 'number') return undefined;
+  if (!(done >= 0 && done <= of && of <= 1e9)) return undefined;
+  if (unit === undefined) return { done, of };
+  return typeof unit === 'string' && /^[\p{L}\p{N}][\p{L}\p{N} -]{0,39}$/u.test(unit)
+    ? { done, of, unit }
+    : undefined;
+}
+
 export type RunEnd =
-  | { status: 'succeeded' }
+  | { status: 'succeeded'; progress?: Progress }
   /** `killed`: the isolate died of it. */
   | { status: 'failed'; reason: EndReason; message: string; retryAfterMs?: number; killed: boolean }
-  /** Timed out without having had the processor. */
-  | { status: 'starved'; message: string }
   | { status: 'stopped' };
 
 export type FromSidecar =

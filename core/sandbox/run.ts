@@ -4,13 +4,13 @@
  */
 import { plainText } from '../lib/plain-text.ts';
 import type { SidecarProcess } from './fleet/process.ts';
-import { textMaxOf } from './protocol.ts';
-import type { FromSidecar, LogLevel, ToSidecar } from './protocol.ts';
+import { readProgress, textMaxOf } from './protocol.ts';
+import type { FromSidecar, LogLevel, Progress, ToSidecar } from './protocol.ts';
 import type { RunUsage, SandboxJob, SandboxOutcome } from './job.ts';
 
 type Failure = Extract<SandboxOutcome, { status: 'failed' }>;
 export type Ending =
-  | { status: 'succeeded' }
+  | { status: 'succeeded'; progress?: Progress }
   | { status: 'interrupted'; message: string }
   | Pick<Failure, 'status' | 'reason' | 'message' | 'killed' | 'retryAfterMs'>;
 
@@ -35,6 +35,10 @@ export class ActiveRun {
   #clock: () => number;
   #clockAtStart: number;
   #elapsedMs = 0;
+  /** Until the last change of what it waits for. */
+  #waitedMs = 0;
+  #waitsForItself = false;
+  #lookedAt = performance.now();
   #sent = 1;
   #acked = 0;
   #calls = 0;
@@ -64,14 +68,34 @@ export class ActiveRun {
     this.#clock = given.clock;
     this.#clockAtStart = given.clock();
     this.#settle = given.settle;
-    this.after(given.job.limits.wallMs, () => {
-      this.stop({
+    this.after(given.job.limits.wallMs, () => this.#checkWall());
+  }
+
+  /** The wall's limit is for what the run itself waits: not for the processor, nor for our answers. Those have a far wider bound. */
+  #checkWall(): void {
+    const { wallMs } = this.job.limits;
+    const leftMs = wallMs - this.#ownWaitMs();
+    if (leftMs <= 0)
+      return this.stop({
         status: 'failed',
         reason: 'wall',
-        message: `The run took longer than ${given.job.limits.wallMs} ms.`,
+        message: `The run waited for itself longer than ${wallMs} ms.`,
         killed: true,
       });
-    });
+    if (performance.now() - this.startedAt > wallMs * WALL_BOUND_TIMES)
+      return this.stop({
+        status: 'interrupted',
+        message: 'The machine was too busy for this run.',
+      });
+    this.after(Math.max(leftMs, 1), () => this.#checkWall());
+  }
+
+  #ownWaitMs(): number {
+    const now = performance.now();
+    if (this.#waitsForItself) this.#waitedMs += now - this.#lookedAt;
+    this.#lookedAt = now;
+    this.#waitsForItself = !this.active && this.#openCalls.size === 0;
+    return this.#waitedMs;
   }
 
   /** Guest code may be running now: the sidecar has not yet accounted for all it was sent. */
@@ -83,6 +107,7 @@ export class ActiveRun {
     this.#acked = message.acked;
     for (const [level, text] of message.logs) this.#log(level, text);
     for (const [call, op, args] of message.calls) this.#call(call, op, args);
+    this.#ownWaitMs();
   }
 
   #call(call: number, op: string, args: string): void {
@@ -156,6 +181,7 @@ export class ActiveRun {
     if (this.#over) return;
     this.#sent++;
     this.sidecar.send(message);
+    this.#ownWaitMs();
   }
 
   #log(level: LogLevel, text: string): void {
@@ -183,7 +209,16 @@ export class ActiveRun {
     if (this.#over || this.stopping) return;
     this.stopping = ending;
     this.sidecar.send({ t: 'stop', run: this.number });
-    this.after(STOP_MS, () => this.sidecar.kill('it did not stop a run'));
+    this.#killUnlessStopped(performance.now(), 1);
+  }
+
+  /** A sidecar that speaks and yet does not stop a run is none of ours; one that does not get to speak has the watch to fear. */
+  #killUnlessStopped(askedAt: number, look: number): void {
+    this.after(STOP_MS, () => {
+      const spoke = this.sidecar.heardAt - askedAt > STOP_MS / 2;
+      if (spoke || look === STOP_LOOKS_MAX) this.sidecar.kill('it did not stop a run');
+      else this.#killUnlessStopped(askedAt, look + 1);
+    });
   }
 
   /** The sidecar says that the run is over. Calls that the handler did not await are still waited for: they belong to the run. */
@@ -192,11 +227,12 @@ export class ActiveRun {
     this.memoryBytes = message.memoryBytes;
     const { end } = message;
     if (this.stopping) return this.finish(this.stopping);
-    if (end.status === 'starved') return this.finish({ status: 'interrupted', message: end.message });
     if (end.status === 'stopped')
       return this.finish({ status: 'interrupted', message: 'The isolate was thrown away under the run.' });
     if (end.status === 'succeeded' && this.#openCalls.size > 0) await Promise.allSettled(this.#openCalls);
-    this.finish(end);
+    if (end.status !== 'succeeded') return this.finish(end);
+    const progress = readProgress(end.progress);
+    this.finish({ status: 'succeeded', ...(progress ? { progress } : {}) });
   }
 
   finish(ending: Ending): void {
@@ -221,5 +257,8 @@ export class ActiveRun {
   }
 }
 
-/** Longer than the sidecar's own watchdog needs to give up on an isolate. */
+/** A stop is obeyed at once; this is for its way there and back. */
 const STOP_MS = 1500;
+const STOP_LOOKS_MAX = 10;
+/** How often a run's wall limit may pass, waiting for the processor included. */
+const WALL_BOUND_TIMES = 30;

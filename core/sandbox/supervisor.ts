@@ -23,7 +23,7 @@ import { Strikes } from './strikes.ts';
 import { Watch } from './fleet/watch.ts';
 
 export type { JailLevel } from './jail/level.ts';
-export type { LogLevel, RunLimits } from './protocol.ts';
+export type { LogLevel, Progress, RunLimits } from './protocol.ts';
 
 export type {
   Sandbox,

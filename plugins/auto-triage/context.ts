@@ -22,7 +22,8 @@ export type TriageContext = Pick<Ctx, 'settings' | 'log'> & {
   readonly kv: Stored;
 };
 
-export type LearnContext = Pick<Ctx, 'log' | 'now' | 'sleep'> & {
+export type LearnContext = Pick<Ctx, 'log' | 'sleep'> & {
+  readonly run: Pick<Ctx['run'], 'cpuLeftMs'>;
   readonly issues: Pick<Ctx['issues'], 'list'>;
   readonly labels: Pick<Ctx['labels'], 'list'>;
   readonly kv: Stored;

@@ -14,7 +14,9 @@ export class FakeTracker {
   readonly logs: string[] = [];
   labels = ['Bug', 'feature', 'question', 'urgent'];
   calls = 0;
-  nowMs = 1_700_000_000_000;
+  cpuLeftMs = 10_000;
+  /** What a slice of learning costs. */
+  sliceMs = 0;
   settings: Settings = { threshold: 0.5, suggest: false, rule: true };
 
   add({ title, description, team = 'ENG', labels = [] }: Given): Issue {
@@ -71,9 +73,9 @@ export class FakeTracker {
     return {
       settings: this.settings,
       log: { debug: log, info: log, warn: log, error: log },
-      now: () => this.nowMs,
+      run: { cpuLeftMs: () => this.cpuLeftMs },
       sleep: () => {
-        this.nowMs += 40;
+        this.cpuLeftMs -= this.sliceMs;
         return Promise.resolve();
       },
       issues: {

@@ -1,67 +1,108 @@
 /**
  * The schedule `learn`: learns each team's model anew from the issues that people labelled, the team longest not looked at
- * first, as many teams as the run's time allows. What did not change is not learned again.
+ * first, as many teams as the run's processor time allows; the run after it goes on with the others. What did not change is
+ * not learned again, and a model stands until a better one is learned.
  */
+import type { Progress } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
 import { readOwn, readTeams, writeModel, writeTeams, type TeamEntry, type Teams } from './memory.ts';
 import type { Model } from './model/model.ts';
 import { train, type Example } from './model/train.ts';
-import { findTeam, readExamples } from './reading.ts';
+import { findTeam, PER_KIND_MAX, readExamples } from './reading.ts';
 
 /** A model of fewer is worse than the rule. */
 const PER_KIND_MIN = 5;
 const KINDS_MIN = 2;
-/** Of the 10 s of processor time that a run has; measured by the clock, which runs no slower. */
-const BUDGET_MS = 9000;
 /** Of the 100 host calls that a run has; a team takes up to about 20. */
 const CALLS_BEFORE_LAST_TEAM = 75;
-/** What runs uninterrupted: far below the 100 ms of an entry, which is measured on a clock that other processes share. */
-const SLICE_US = 15_000;
+/** Estimated; between slices the host says how much processor time is left. */
+const SLICE_US = 100_000;
+/** Processor time to keep a model and to end in. */
+const RESERVE_MS = 500;
 const TEAMS_NEW_MAX = 20;
 
-export async function learn(ctx: LearnContext): Promise<void> {
-  const startedAt = ctx.now();
+/** Of a team: what it learned last, or `null` where the run's time was over first. */
+type Learned = { readonly signature: string } | null;
+
+export async function learn(event: { readonly scheduledAt: string }, ctx: LearnContext): Promise<Progress> {
+  const round = Date.parse(event.scheduledAt);
   const counted = countCalls(ctx);
   const teams: Record<string, TeamEntry> = { ...(await withNewTeams(counted.ctx, await readTeams(ctx.kv))) };
-  const order = Object.keys(teams).sort(
-    (a, b) => (teams[a]?.checkedAt ?? 0) - (teams[b]?.checkedAt ?? 0) || (a < b ? -1 : 1),
-  );
-  let longestMs = 0;
-  for (const team of order) {
-    const teamStartedAt = ctx.now();
-    if (teamStartedAt - startedAt + longestMs * 1.3 > BUDGET_MS || counted.calls() > CALLS_BEFORE_LAST_TEAM)
+  const waiting = Object.keys(teams)
+    .filter((team) => teams[team]?.checkedAt !== round)
+    .sort((a, b) => (teams[a]?.checkedAt ?? 0) - (teams[b]?.checkedAt ?? 0) || (a < b ? -1 : 1));
+  const total = Object.keys(teams).length;
+  let done = total - waiting.length;
+  let dearestMs = 0;
+  for (const [index, team] of waiting.entries()) {
+    const leftMs = ctx.run.cpuLeftMs();
+    if (leftMs < dearestMs * 1.3 + RESERVE_MS || counted.calls() > CALLS_BEFORE_LAST_TEAM) break;
+    const entry = teams[team] ?? { checkedAt: 0, signature: '' };
+    const learned = await learnTeam(counted.ctx, team, entry);
+    if (learned) {
+      teams[team] = { ...entry, ...learned, checkedAt: round };
+      done++;
+    } else {
+      if (index === 0) done += makeSmaller(ctx, teams, team, round);
       break;
-    const signature = await learnTeam(counted.ctx, team, teams[team]?.signature ?? '');
-    teams[team] = { checkedAt: startedAt, signature };
-    longestMs = Math.max(longestMs, ctx.now() - teamStartedAt);
+    }
+    dearestMs = Math.max(dearestMs, leftMs - ctx.run.cpuLeftMs());
   }
   await writeTeams(ctx.kv, teams);
+  return { done, of: total, unit: 'teams' };
 }
 
-/** @returns the signature of the team's model from now on. */
-async function learnTeam(ctx: LearnContext, team: string, known: string): Promise<string> {
-  const examples = await readExamples(ctx, team, await readOwn(ctx.kv, team));
+async function learnTeam(ctx: LearnContext, team: string, entry: TeamEntry): Promise<Learned> {
+  const own = await readOwn(ctx.kv, team);
+  const examples = await readExamples(ctx, team, own, entry.perKind ?? PER_KIND_MAX);
   const signature = sign(examples);
-  if (signature === '' || signature === known) return signature;
+  if (signature === '' || signature === entry.signature) return { signature };
   const model = await inSlices(ctx, train(examples));
+  if (!model) return null;
   await writeModel(ctx.kv, team, model);
   ctx.log.info(
     `${team}: learned from ${examples.length} labelled issues (bug, feature, question: ${model.learned.join(', ')})`,
   );
-  return signature;
+  return { signature };
 }
 
-async function inSlices(ctx: LearnContext, steps: Generator<number, Model>): Promise<Model> {
+/** The model; undefined when the processor time comes to its end first. */
+async function inSlices(ctx: LearnContext, steps: Generator<number, Model>): Promise<Model | undefined> {
   let spentUs = SLICE_US;
+  let leftMs = ctx.run.cpuLeftMs();
   for (;;) {
     if (spentUs >= SLICE_US) {
       spentUs = 0;
       await ctx.sleep(0);
+      const sliceMs = leftMs - ctx.run.cpuLeftMs();
+      leftMs = ctx.run.cpuLeftMs();
+      if (leftMs < RESERVE_MS + 2 * sliceMs) return undefined;
     }
     const step = steps.next();
     if (step.done) return step.value;
     spentUs += step.value;
   }
+}
+
+/**
+ * A team that takes more than all of a run's time, on a processor many times slower than usual: it learns from half as many issues in
+ * the next run. @returns how much of the team that is: more each time, 1 when it is given up
+ */
+function makeSmaller(
+  ctx: LearnContext,
+  teams: Record<string, TeamEntry>,
+  team: string,
+  round: number,
+): number {
+  const entry = teams[team] ?? { checkedAt: 0, signature: '' };
+  const perKind = Math.floor((entry.perKind ?? PER_KIND_MAX) / 2);
+  if (perKind >= PER_KIND_MIN) {
+    teams[team] = { ...entry, perKind };
+    return 1 - perKind / PER_KIND_MAX;
+  }
+  ctx.log.warn(`${team}: learning takes longer here than a run may; the model stays as it was.`);
+  teams[team] = { ...entry, checkedAt: round };
+  return 1;
 }
 
 async function withNewTeams(ctx: LearnContext, known: Teams): Promise<Teams> {
@@ -97,8 +138,8 @@ function countCalls(ctx: LearnContext): { ctx: LearnContext; calls: () => number
     };
   return {
     ctx: {
+      run: ctx.run,
       log: ctx.log,
-      now: ctx.now,
       sleep: ctx.sleep,
       issues: { list: counting(ctx.issues.list) },
       labels: { list: counting(ctx.labels.list) },

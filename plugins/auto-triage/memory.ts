@@ -10,10 +10,12 @@ import { asModel, type Model } from './model/model.ts';
 const OWN_MAX = 800;
 
 export type TeamEntry = {
-  /** Milliseconds since 1970 of the last look at its issues. */
+  /** When the schedule was due whose run last looked at its issues, in milliseconds since 1970: names a round of learning. */
   readonly checkedAt: number;
   /** Names the stored model: of the issues it was learned from. Empty without a model. */
   readonly signature: string;
+  /** Issues of each kind to learn from, where all that are usual take too long. */
+  readonly perKind?: number;
 };
 export type Teams = Readonly<Record<string, TeamEntry>>;
 

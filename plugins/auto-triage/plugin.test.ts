@@ -12,6 +12,9 @@ function trackerWithLabels(): FakeTracker {
   return tracker;
 }
 
+let hour = 0;
+/** Each firing is due at another time. */
+const firing = (): { scheduledAt: string } => ({ scheduledAt: new Date(3_600_000 * ++hour).toISOString() });
 const amber = {
   title: 'Amber tray after printing',
   description: 'The tray is amber.\n\n## Seen on\nnightly 2.4',
@@ -20,7 +23,7 @@ const amber = {
 describe('triage', () => {
   test('a new issue gets the learned kind beside its other labels, and one comment with the evidence', async () => {
     const tracker = trackerWithLabels();
-    await learn(tracker.context());
+    await learn(firing(), tracker.context());
     const issue = tracker.add({ ...amber, labels: ['urgent'] });
     await triage(issue, tracker.context());
     expect(tracker.namesOn(issue.id)).toEqual(['urgent', 'Bug']);
@@ -40,7 +43,7 @@ describe('triage', () => {
 
   test('an issue that somebody labelled or deleted after the event is left alone', async () => {
     const tracker = trackerWithLabels();
-    await learn(tracker.context());
+    await learn(firing(), tracker.context());
     const issue = tracker.add(amber);
     tracker.relabel(issue.id, ['feature']);
     await triage({ id: issue.id, labels: [] }, tracker.context());
@@ -50,7 +53,7 @@ describe('triage', () => {
 
   test('below the threshold nothing happens, or a suggestion where the settings ask for it', async () => {
     const tracker = trackerWithLabels();
-    await learn(tracker.context());
+    await learn(firing(), tracker.context());
     const issue = tracker.add(amber);
     tracker.settings = { ...tracker.settings, threshold: 1 };
     await triage(issue, tracker.context());
@@ -89,28 +92,28 @@ describe('triage', () => {
 describe('learn', () => {
   test('the plugin does not learn from its own labels, but from corrections of them', async () => {
     const tracker = trackerWithLabels();
-    await learn(tracker.context());
+    await learn(firing(), tracker.context());
     const issue = tracker.add(amber);
     await triage(issue, tracker.context());
     const learned = tracker.kv.get('model:ENG');
-    await learn(tracker.context());
+    await learn(firing(), tracker.context());
     expect(tracker.kv.get('model:ENG')).toBe(learned ?? '');
     tracker.relabel(issue.id, ['question']);
-    await learn(tracker.context());
+    await learn(firing(), tracker.context());
     expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 13] });
   });
 
   test('issues with two kinds teach nothing', async () => {
     const tracker = trackerWithLabels();
     tracker.add({ ...amber, labels: ['Bug', 'question'] });
-    await learn(tracker.context());
+    await learn(firing(), tracker.context());
     expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 12] });
   });
 
   test('too few labels make no model, every team its own', async () => {
     const tracker = trackerWithLabels();
     tracker.add({ ...amber, team: 'OPS', labels: ['Bug'] });
-    await learn(tracker.context());
+    await learn(firing(), tracker.context());
     expect([...tracker.kv.keys()].sort()).toEqual(['model:ENG', 'teams']);
     expect(Object.keys(JSON.parse(tracker.kv.get('teams') ?? '{}')).sort()).toEqual(['ENG', 'OPS']);
   });
@@ -119,26 +122,61 @@ describe('learn', () => {
     const tracker = new FakeTracker();
     for (const { title, description, kind } of SAMPLE_ISSUES)
       tracker.add({ title, description: `${description}\n${'long text '.repeat(150)}`, labels: [kind] });
-    await learn(tracker.context());
+    await learn(firing(), tracker.context());
     expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 12] });
   });
 
-  test('a run that is out of time leaves the other teams to the next, the longest waiting first', async () => {
+  /** One firing: runs until the schedule is done, as the host does. @returns how far each came */
+  async function learnAll(tracker: FakeTracker): Promise<number[]> {
+    const event = firing();
+    const came: number[] = [];
+    for (let runs = 0; runs < 50; runs++) {
+      tracker.cpuLeftMs = 10_000;
+      const { done, of } = await learn(event, tracker.context());
+      came.push(done);
+      if (done === of) return came;
+    }
+    throw new Error(`It came to no end: ${came.join(', ')}.`);
+  }
+
+  function trackerOfTeams(teams: readonly string[]): FakeTracker {
     const tracker = new FakeTracker();
-    for (const team of ['A', 'B', 'C'])
+    for (const team of teams)
       for (const { title, description, kind } of SAMPLE_ISSUES)
         tracker.add({ title, description, team, labels: [kind] });
-    const slow = { ...tracker.context(), sleep: () => Promise.resolve(void (tracker.nowMs += 5000)) };
-    const models = (): string[] => [...tracker.kv.keys()].filter((key) => key.startsWith('model:')).sort();
-    await learn(slow);
-    expect(models()).toEqual(['model:A']);
-    // Team A has something new each time, and still waits its turn.
-    for (const title of ['One more', 'And another']) {
-      tracker.add({ title, description: '', team: 'A', labels: ['Bug'] });
-      tracker.nowMs += 3_600_000;
-      await learn(slow);
-    }
-    expect(models()).toEqual(['model:A', 'model:B', 'model:C']);
-    expect(tracker.calls).toBeLessThan(3 * 100);
+    return tracker;
+  }
+
+  const models = (tracker: FakeTracker): string[] =>
+    [...tracker.kv.keys()].filter((key) => key.startsWith('model:')).sort();
+
+  test('a run that is out of time says how far it came; the next goes on with the others', async () => {
+    const tracker = trackerOfTeams(['A', 'B', 'C']);
+    // A team of this size takes two slices, so that a run has time for one team.
+    tracker.sliceMs = 2_200;
+    expect(await learnAll(tracker)).toEqual([1, 2, 3]);
+    expect(models(tracker)).toEqual(['model:A', 'model:B', 'model:C']);
+    // In the next round the team that changed is learned anew, and the others only looked at.
+    tracker.add({ title: 'One more', description: '', team: 'A', labels: ['Bug'] });
+    expect(await learnAll(tracker)).toEqual([1, 3]);
+    expect(JSON.parse(tracker.kv.get('model:A') ?? '{}')).toMatchObject({ learned: [13, 12, 12] });
+  });
+
+  test('a team that takes longer than a run learns from fewer issues, and its model stands meanwhile', async () => {
+    const tracker = trackerOfTeams(['A']);
+    expect(await learnAll(tracker)).toEqual([1]);
+    const model = tracker.kv.get('model:A') ?? '';
+    for (const { title, description, kind } of [...SAMPLE_ISSUES, ...SAMPLE_ISSUES, ...SAMPLE_ISSUES])
+      tracker.add({ title, description, team: 'A', labels: [kind] });
+    tracker.sliceMs = 2_200;
+    expect(await learnAll(tracker)).toEqual([0.5, 0.75, 1]);
+    expect(tracker.kv.get('model:A')).not.toBe(model);
+
+    tracker.add({ ...amber, team: 'A', labels: ['Bug'] });
+    tracker.sliceMs = 9_000;
+    const kept = tracker.kv.get('model:A') ?? '';
+    expect(await learnAll(tracker)).toEqual([0.875, 0.9375, 1]);
+    expect(tracker.kv.get('model:A')).toBe(kept);
+    expect(tracker.logs.join()).toContain('the model stays as it was');
   });
 });

@@ -6,7 +6,7 @@ import { triage } from './triage.ts';
 
 export default definePlugin<Scopes, Settings>({
   id: 'auto-triage',
-  version: '1.0.0',
+  version: '1.1.0',
   name: 'Auto-triage',
   description:
     'Labels new issues bug, feature or question, as learned from the team’s own labelled issues, and says why.',
@@ -45,6 +45,6 @@ export default definePlugin<Scopes, Settings>({
   limits: { cpuMs: 250, memoryMb: 64 },
   on: { 'issue.created': { order: 'issue', handle: (event, ctx) => triage(event.data, ctx) } },
   schedules: {
-    learn: { cron: '17 * * * *', overlap: 'skip', limits: { cpuMs: 10_000 }, handle: (_, ctx) => learn(ctx) },
+    learn: { cron: '17 * * * *', overlap: 'skip', limits: { cpuMs: 10_000 }, handle: learn },
   },
 });

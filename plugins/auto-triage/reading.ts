@@ -7,7 +7,7 @@ import type { Example } from './model/train.ts';
 import { BODY_CHARS_MAX } from './model/document.ts';
 
 /** More teach little more, and learning time grows with the square and cube of it. */
-const PER_KIND_MAX = 80;
+export const PER_KIND_MAX = 80;
 const PAGE = 40;
 /** Pages per kind, small ones after a refusal included. */
 const PAGES_MAX = 12;
@@ -27,6 +27,7 @@ export async function readExamples(
   ctx: LearnContext,
   team: string,
   own: ReadonlyMap<string, Kind>,
+  perKind: number,
 ): Promise<Read[]> {
   const labels = (await ctx.labels.list({ team, limit: 100 })).data;
   const examples: Read[] = [];
@@ -38,7 +39,7 @@ export async function readExamples(
       const kinds = kindsOf(issue.labels);
       if (kinds.length !== 1 || kinds[0] !== kind || own.get(issue.id) === kind) continue;
       examples.push(toExample(issue, kind));
-      if (++found === PER_KIND_MAX) break;
+      if (++found === perKind) break;
     }
   }
   return examples;

@@ -8,8 +8,10 @@ export interface RunInfo {
   /** How many runs of plugins led to this one. */
   readonly depth: number;
   readonly rootEventId: string | null;
-  /** Milliseconds since 1970, when the run is stopped. */
+  /** Milliseconds since 1970, when the run is stopped if it only waits. */
   readonly deadline: number;
+  /** Processor time left when the present stretch of code began: each answer of the host begins a new one. */
+  cpuLeftMs(): number;
 }
 
 export interface Log {
@@ -39,7 +41,7 @@ export interface BaseContext<Settings> {
   now(): number;
   /** From the run's seed. */
   random(): number;
-  /** Also ends the current stretch of code, each of which may take 100 ms of a longer computation. */
+  /** Also ends the current stretch of code; an event handler's may each take 100 ms of processor time. */
   sleep(ms: number): Promise<void>;
   /** Whether the workspace has granted this scope. */
   has(scope: string): boolean;

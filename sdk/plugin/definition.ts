@@ -28,18 +28,29 @@ export interface Subscription<Type extends EventType, Scopes, Settings> {
   handle(event: Readonly<PluginEvent<Type>>, ctx: Context<Scopes, Settings>): Promise<void> | void;
 }
 
+/**
+ * How far a schedule has come. While `done` is less than `of`, it is run again at once, with the same `scheduledAt`, as long as each
+ * run gets further than the one before; what each run wrote is kept.
+ */
+export interface Progress {
+  readonly done: number;
+  readonly of: number;
+  /** What is counted, for people: "teams". */
+  readonly unit?: string;
+}
+
 export interface Schedule<Scopes, Settings> {
   /** Five fields; at most every five minutes. */
   cron: string;
   tz?: string;
   /** What happens when the previous run is still going. */
   overlap?: 'skip';
-  /** Processor time of one run, up to 10,000 ms; 2,000 ms otherwise. */
+  /** Processor time of one run, up to 10,000 ms; 2,000 ms otherwise. It may be used in one stretch. */
   limits?: { cpuMs?: number };
   handle(
     event: { readonly schedule: string; readonly scheduledAt: string },
     ctx: Context<Scopes, Settings>,
-  ): Promise<void> | void;
+  ): Promise<Progress | void> | Progress | void;
 }
 
 export interface PluginDefinition<Scopes extends string, Settings> {

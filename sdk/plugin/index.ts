@@ -6,6 +6,7 @@ export type {
   PluginDefinition,
   PluginEvent,
   PluginEventType,
+  Progress,
   Schedule,
   Scope,
   ScopeRequest,

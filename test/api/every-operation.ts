@@ -111,6 +111,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   const runs = await did('plugins.runs', `${plugin}/runs`);
   await did('runs.get', `${v1}/runs/${runs.data[0].id}`);
   await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
+  await did('plugins.missed', `${plugin}/catch-up`);
+  await did('plugins.catch-up', `${plugin}/catch-up`);
   await app.settled();
   await app.call('PUT', `${plugin}/kv/note`, { value: null });
   await did('plugins.kv.set', `${plugin}/kv/note`, { value: { a: 1 } });

@@ -1,4 +1,5 @@
-// `tatami plugin run-schedule PLUGIN SCHEDULE`: runs it now and waits for how it ends.
+// `tatami plugin run-schedule PLUGIN SCHEDULE`: runs it now and waits for how it ends, over all runs that it takes.
+import { printableCopy } from '../../lib/printable.ts';
 import { exitCodes, printResult, say } from '../output.ts';
 import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
@@ -10,13 +11,34 @@ export async function runSchedule(plugin: string, schedule: string, options: Rem
     'POST',
     `/plugins/${encodeURIComponent(plugin)}/schedules/${encodeURIComponent(schedule)}/run`,
   );
-  const run = await poll(
-    started,
-    () => call<Run>('GET', `/runs/${started.id}`),
-    ({ status }) => status !== 'queued' && status !== 'running',
+  const ended = async (id: string): Promise<Run> => {
+    const look = (): Promise<Run> => call<Run>('GET', `/runs/${id}`);
+    return poll(await look(), look, hasEnded);
+  };
+  let run = await ended(started.id);
+  const logs = [...run.logs];
+  while (run.continuedBy !== null) {
+    say(progressText(printableCopy(run)));
+    run = await ended(run.continuedBy);
+    logs.push(...run.logs);
+  }
+  const whole = { ...run, logs };
+  printResult(whole, options, (shown) =>
+    [runLines(shown), ...(shown.progress ? [progressText(shown)] : [])].join('\n'),
   );
-  printResult(run, options, runLines);
   // The server's retries go on for hours; that this attempt failed is the answer.
   if (run.status === 'retrying') say('The attempt failed; the server will try it again by itself.');
   if (run.status !== 'succeeded') process.exitCode = exitCodes.failed;
+}
+
+/** What was merely interrupted is run again in a moment. */
+function hasEnded({ status, error }: Run): boolean {
+  if (status === 'queued' || status === 'running') return false;
+  return status !== 'retrying' || error?.code !== 'interrupted';
+}
+
+function progressText({ progress }: Run): string {
+  if (!progress) return '';
+  const { done, of, unit } = progress;
+  return `${Math.floor(done)} of ${of}${unit === undefined ? '' : ` ${unit}`}`;
 }

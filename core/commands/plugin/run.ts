@@ -9,6 +9,8 @@ export interface Run {
   effects: unknown[];
   logs: { level: string; message: string }[];
   error: { code: string; message: string } | null;
+  progress: { done: number; of: number; unit?: string } | null;
+  continuedBy: string | null;
 }
 
 export function runLines(run: Run): string {

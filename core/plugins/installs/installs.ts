@@ -30,10 +30,10 @@ const keepCode = tenantStatement(
 export interface InstallRules {
   /** The fields that a subscription to an event type can be filtered by. */
   filterFields(eventType: string): FilterFields;
-  /** The rows that make an install's schedules due. */
-  scheduleOps(install: Install, ctx: Context): readonly Op[];
   /** The first narrowing that a door could not hold. */
   unheldNarrowing(requests: ScopeRequests): Unheld | null;
+  /** The rows that follow an install's state: its schedules, what it misses. To stand last in the batch. */
+  stateOps(install: Install, ctx: Context): readonly Op[];
   /** Semantic version of this server, for `engines`. */
   readonly serverVersion: string;
 }
@@ -91,6 +91,7 @@ export async function installPlugin(
         id: ctx.ids.next('install'),
         pluginId: manifest.id,
         ...facts,
+        sinceSequence: 0,
         createdAt: now,
         updatedAt: now,
         deletedAt: null,
@@ -98,7 +99,7 @@ export async function installPlugin(
   if (!change) return { changes: [], body: installKind.wire(known!, ctx), status: 200 };
   return {
     changes: [change],
-    ops: [tenantOp(ctx.scope, keepCode, { sha256, source: code }), ...rules.scheduleOps(change.after, ctx)],
+    ops: [tenantOp(ctx.scope, keepCode, { sha256, source: code }), ...rules.stateOps(change.after, ctx)],
     body: installKind.wire(change.after, ctx),
     status: known ? 200 : 201,
     location: `${ctx.baseUrl}/api/v1/plugins/${change.id}`,
@@ -127,7 +128,7 @@ export async function updateInstall(
     ifMatch,
   );
   const [change] = set.changes;
-  return change && patch.state ? { ...set, ops: rules.scheduleOps(change.after as Install, ctx) } : set;
+  return change && patch.state ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
 }
 
 /** A grant is told of while the install is active; what switched it off goes on being told until it is switched on. */
@@ -145,7 +146,7 @@ export async function uninstallPlugin(
 ): Promise<ChangeSet> {
   const set = removed(ctx, installKind, await getInstall(ctx, idOrPluginId), ifMatch);
   const [change] = set.changes;
-  return change ? { ...set, ops: rules.scheduleOps(change.after as Install, ctx) } : set;
+  return change ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
 }
 
 async function readPackage(document: object) {

@@ -78,6 +78,8 @@ export interface Install extends Entity {
   readonly mode: (typeof installModes)[number];
   readonly state: (typeof installStates)[number];
   readonly stateReason: string | null;
+  /** The last event before it was installed or switched on: it listens to what comes after. Set by the database. */
+  readonly sinceSequence: number;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
@@ -96,9 +98,13 @@ export const installKind = defineKind<Install, Static<typeof InstallShown>>({
     mode: 'mode',
     state: 'state',
     stateReason: 'state_reason',
+    sinceSequence: 'since_sequence',
     createdAt: 'created_at',
     updatedAt: 'updated_at',
     deletedAt: 'deleted_at',
+  },
+  insertExpressions: {
+    since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
   },
   wire: (install) => ({
     id: install.id,

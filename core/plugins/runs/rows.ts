@@ -31,10 +31,16 @@ export interface RunRow {
   readonly effects_json: string;
   readonly logs_json: string;
   readonly error_json: string | null;
+  readonly progress_json: string | null;
+  readonly continued_by: string | null;
+  readonly continuation: number;
+  readonly fired_at: number | null;
+  readonly interruptions: number;
 }
 
 export const runColumns = `id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth, status, mode, attempt,
-  created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json`;
+  created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json,
+  progress_json, continued_by, continuation, fired_at, interruptions`;
 
 const insertRun = tenantStatement(
   'runs.insert',
@@ -67,6 +73,10 @@ const record = tenantStatement(
      memory_bytes = :memoryBytes, wall_ms = :wallMs, queue_ms = :queueMs, events_json = :events, calls_json = :calls,
      effects_json = :effects, logs_json = :logs, error_json = :error
    WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
+);
+const interrupted = tenantStatement(
+  'runs.interrupted',
+  'UPDATE runs SET interruptions = interruptions + 1 WHERE workspace_id = :ws AND id = :id',
 );
 const findRunRow = tenantStatement<RunRow>(
   'runs.find',
@@ -104,16 +114,26 @@ export function queueRunOps(leases: Leases, scope: Scope, run: NewRun, nowMs: nu
       finishedAt: null,
       error: null,
     }),
-    tenantOp(scope, queueRun, {
-      id: run.id,
-      installId: run.installId,
-      handler: run.handler.name,
-      orderKey: run.orderKey,
-      sequence: run.sequence,
-      never: neverMs,
-      ...leases.lease(scope, run.installId, nowMs),
-    }),
+    queueRunOp(leases, scope, run, nowMs),
   ];
+}
+
+/** The work row of a run; its returned row is for `WorkQueue.adopt`. */
+export function queueRunOp(
+  leases: Leases,
+  scope: Scope,
+  run: Pick<NewRun, 'id' | 'installId' | 'handler' | 'orderKey' | 'sequence'>,
+  nowMs: number,
+): Op {
+  return tenantOp(scope, queueRun, {
+    id: run.id,
+    installId: run.installId,
+    handler: run.handler.name,
+    orderKey: run.orderKey,
+    sequence: run.sequence,
+    never: neverMs,
+    ...leases.lease(scope, run.installId, nowMs),
+  });
 }
 
 /** The row of a run as it was just queued. */
@@ -143,6 +163,11 @@ export function queuedRow(run: NewRun, nowMs: number): RunRow {
     effects_json: '[]',
     logs_json: '[]',
     error_json: null,
+    progress_json: null,
+    continued_by: null,
+    continuation: 0,
+    fired_at: null,
+    interruptions: 0,
   };
 }
 
@@ -210,6 +235,11 @@ export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {
     },
     { expectRows: 1 },
   );
+}
+
+/** Counts that a run waits to be run again through no fault of its own. */
+export function interruptedOp(scope: Scope, id: string): Op {
+  return tenantOp(scope, interrupted, { id });
 }
 
 /** Makes the next run of the same order key due; its returned row is for `WorkQueue.adopt`. */

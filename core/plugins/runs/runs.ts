@@ -8,6 +8,7 @@ import { ApiError, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
+import { progressOf } from './continuation.ts';
 import { findRun, hasOpenRun, queueRunOps, runColumns, type NewRun, type RunRow } from './rows.ts';
 
 /** Whether a queued run is being worked on right now, which only its worker knows. */
@@ -87,6 +88,8 @@ export async function runSchedule(
     wallMs: null,
     queueMs: null,
     logs: [],
+    progress: null,
+    continuedBy: null,
     error: null,
     createdAt: isoTime(now),
     startedAt: null,
@@ -121,6 +124,8 @@ function showRun(row: RunRow, activity: RunActivity) {
     wallMs: row.wall_ms,
     queueMs: row.queue_ms,
     logs: JSON.parse(row.logs_json),
+    progress: progressOf(row),
+    continuedBy: row.continued_by,
     error: row.error_json === null ? null : JSON.parse(row.error_json),
     createdAt: isoTime(row.created_at),
     startedAt: isoTime(row.started_at),

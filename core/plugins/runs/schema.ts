@@ -42,6 +42,17 @@ export const RunShown = named(
         atMs: Type.Number(),
       }),
     ),
+    progress: nullable(
+      Closed(
+        {
+          done: Type.Number(),
+          of: Type.Number(),
+          unit: Type.Optional(Type.String({ description: 'What is counted: "teams".' })),
+        },
+        { description: 'How far the schedule has come, where it says so.' },
+      ),
+    ),
+    continuedBy: nullable(id('run', 'The run that goes on where this one, not being done, left off.')),
     error: nullable(Closed({ code: Type.String(), message: Type.String() })),
     createdAt: time,
     startedAt: nullable(time),

@@ -37,7 +37,8 @@ type Child = Subprocess<Blob, 'ignore', 'pipe'>;
 const DATA_BYTES_MAX = 700 * 1024 * 1024;
 const CODES_TOTAL_MAX = 32 * 1024 * 1024;
 const PAGE_BYTES = 4096;
-const READY_MS = 10_000;
+/** Starting takes a fifth of a second of processor time, which a busy machine may take long to give. */
+const READY_MS = 60_000;
 const NO_JAIL: JailReport = { landlock: 0, seccomp: false, rlimits: false };
 
 export class SidecarProcess {

@@ -1,14 +1,17 @@
 /**
  * Watches sidecars from outside: memory from /proc, life from answers to pings. Often while runs are in flight, rarely otherwise.
- * A pause of the core itself is not held against a sidecar.
+ * Neither a pause of the core itself nor waiting for the processor is held against a sidecar.
  */
 import type { SidecarProcess } from './process.ts';
+import { Starving } from './starving.ts';
 
 const BUSY_TICK_MS = 25;
 const IDLE_TICK_MS = 500;
 const PING_EVERY_MS = 200;
 const IDLE_PING_EVERY_MS = 1000;
 const SILENT_MS_MAX = 600;
+/** With the time it waited for the processor. */
+const SILENT_STARVING_MS_MAX = 30_000;
 const OWN_PAUSE_MS = 250;
 const RSS_BYTES_MAX = 450 * 1024 * 1024;
 /** Disposed isolates leave their pages in V8's pool; an idle process this fat is exchanged. */
@@ -28,6 +31,9 @@ export class Watch {
   #busy = false;
   #tickedAt = performance.now();
   #pingedAt = new WeakMap<SidecarProcess, number>();
+  #starving = new Starving();
+  /** Of the silence since the last ping: when the sidecar waited for the processor. */
+  #starvedMs = new WeakMap<SidecarProcess, number>();
   #stopped = false;
 
   constructor(watched: Watched) {
@@ -55,23 +61,26 @@ export class Watch {
 
   #tick(expectedMs: number): void {
     const now = performance.now();
-    const paused = now - this.#tickedAt > expectedMs + OWN_PAUSE_MS;
+    const sinceMs = now - this.#tickedAt;
+    const paused = sinceMs > expectedMs + OWN_PAUSE_MS;
     this.#tickedAt = now;
     this.#busy = false;
     for (const sidecar of this.#watched.sidecars()) {
       const load = this.#watched.load(sidecar);
       if (load > 0) this.#busy = true;
-      this.#checkLife(sidecar, now, load > 0, paused);
+      this.#checkLife(sidecar, now, load > 0, paused, sinceMs);
       this.#checkMemory(sidecar, load);
     }
     if (!this.#stopped) this.#arm(this.#busy ? BUSY_TICK_MS : IDLE_TICK_MS);
   }
 
-  #checkLife(sidecar: SidecarProcess, now: number, busy: boolean, paused: boolean): void {
+  #checkLife(sidecar: SidecarProcess, now: number, busy: boolean, paused: boolean, sinceMs: number): void {
     const pingedAt = this.#pingedAt.get(sidecar);
     const answered = pingedAt === undefined || sidecar.heardAt >= pingedAt;
     if (!answered && !paused) {
-      if (now - pingedAt > SILENT_MS_MAX)
+      const starvedMs = this.#starvedFor(sidecar, sinceMs);
+      const silentMs = now - pingedAt;
+      if (silentMs - starvedMs > SILENT_MS_MAX || silentMs > SILENT_STARVING_MS_MAX)
         this.#watched.condemn(sidecar, 'silent', `it was silent for ${SILENT_MS_MAX} ms`);
     } else if (
       paused ||
@@ -79,8 +88,17 @@ export class Watch {
       now - pingedAt > (busy ? PING_EVERY_MS : IDLE_PING_EVERY_MS)
     ) {
       this.#pingedAt.set(sidecar, now);
+      this.#starvedMs.delete(sidecar);
+      this.#starving.forget(sidecar.pid);
       sidecar.send({ t: 'ping' });
     }
+  }
+
+  #starvedFor(sidecar: SidecarProcess, sinceMs: number): number {
+    const before = this.#starvedMs.get(sidecar) ?? 0;
+    const starvedMs = before + (this.#starving.waits(sidecar.pid) ? sinceMs : 0);
+    this.#starvedMs.set(sidecar, starvedMs);
+    return starvedMs;
   }
 
   #checkMemory(sidecar: SidecarProcess, load: number): void {

@@ -1,9 +1,13 @@
 /**
- * One guest: an isolate with the guest program and one plugin module in it, and the only way in, `enter`: a timed `step` and a timed
- * `drain`, queued together so that they cost one wake of the isolate's thread.
+ * One guest: an isolate with the guest program and one plugin module in it, and the only way in, `enter`: a `step` and a `drain`,
+ * queued together so that they cost one wake of the isolate's thread. No entry has a `timeout` of isolated-vm's, which is the wall's
+ * and would stop honest code on a busy machine; the watchdog ends those that have had their processor time.
  */
 import type IsolatedVm from 'isolated-vm';
 import type { RunLimits } from '../protocol.ts';
+import { RECORDER_UNITS } from './guest/recorder.ts';
+import type { ProcessorMeter } from './meter.ts';
+import type { Watchdog } from './watchdog.ts';
 
 export type Ivm = typeof IsolatedVm;
 type Text = IsolatedVm.Reference<(...args: (string | number)[]) => string>;
@@ -13,32 +17,33 @@ type Register = IsolatedVm.Reference<(definition: unknown) => string>;
 export class GuestFault extends Error {
   /** What the guest wrote before: its log is worth having. */
   lastWords = '[]';
-  readonly reason: 'cpu' | 'memory' | 'startup' | 'rejection' | 'protocol' | 'starved' | 'disposed';
+  readonly reason: 'cpu' | 'memory' | 'startup' | 'rejection' | 'protocol' | 'disposed';
   constructor(reason: GuestFault['reason'], message: string) {
     super(message);
     this.reason = reason;
   }
 }
 
+/** Guest code in progress. Times are of `ProcessorMeter.hadMs`. */
 export interface Entry {
   guest: Guest;
-  startedAt: number;
-  cpuAtStartMs: number;
-  timeoutMs: number;
-  disposedAt?: number;
+  hadAtStartMs: number;
+  limitMs: number;
+  /** Its limit was passed. */
+  over: boolean;
+  /** The isolate was disposed of under it. */
+  disposedAtMs?: number;
 }
 
 export interface GuestHost {
   ivm: Ivm;
   guestProgram: string;
-  /** Entries in progress, for the watchdog. */
-  entries: Set<Entry>;
+  meter: ProcessorMeter;
+  watchdog: Watchdog;
   /** The isolate ran out of memory so badly that its thread is parked for ever. */
   onCatastrophe(guest: Guest, message: string): void;
 }
 
-/** Handing over the outbox is quick; microtasks left over from a stopped entry get no second helping. */
-const DRAIN_MS = 50;
 /** Above this the drained text is the work of a guest that has broken its own caps. */
 const DRAIN_UNITS_MAX = 14_000_000;
 
@@ -53,7 +58,11 @@ export class Guest {
   currentRun = 0;
   #host: GuestHost;
   #isolate: IsolatedVm.Isolate;
-  #cpuMs = 0;
+  #entry: Entry | undefined;
+  /** Processor time of all entries so far, loading included. */
+  cpuMs = 0;
+  /** See `guest/recorder.ts`; may still be written to by a thread that does not stop. */
+  #recorder = new Uint16Array(new SharedArrayBuffer(RECORDER_UNITS * 2));
   #step!: Text;
   #drain!: Text;
 
@@ -79,7 +88,7 @@ export class Guest {
     const { guest, register, definition } = await Guest.#open(host, sha256, source, limits, run, 'register');
     try {
       const handlers = await guest.#timed(limits.startupMs, () =>
-        register.apply(undefined, [definition.derefInto()], { timeout: limits.startupMs }),
+        register.apply(undefined, [definition.derefInto()]),
       );
       return { guest, handlers: checkText(handlers) };
     } catch (error) {
@@ -93,9 +102,7 @@ export class Guest {
     const { guest, register, definition } = await Guest.#open(host, '', source, limits, run, 'describe');
     try {
       return checkText(
-        await guest.#timed(limits.startupMs, () =>
-          register.apply(undefined, [definition.derefInto()], { timeout: limits.startupMs }),
-        ),
+        await guest.#timed(limits.startupMs, () => register.apply(undefined, [definition.derefInto()])),
       );
     } catch (error) {
       throw startupFault(error);
@@ -115,7 +122,9 @@ export class Guest {
     const guest = new Guest(host, sha256, limits.memoryMb, run);
     try {
       const context = await guest.#isolate.createContext();
-      await context.eval(host.guestProgram, { filename: 'tatami:guest', timeout: 1000 });
+      const recorder = new host.ivm.ExternalCopy(guest.#recorder.buffer).copyInto({ release: true });
+      await context.global.set('tatamiRecorder', recorder);
+      await context.eval(host.guestProgram, { filename: 'tatami:guest' });
       const bridge = (await context.global.get('tatamiBridge', { reference: true })) as IsolatedVm.Reference<
         Record<string, unknown>
       >;
@@ -123,9 +132,7 @@ export class Guest {
       guest.#drain = (await bridge.get('drain', { reference: true })) as Text;
       const register = (await bridge.get(entrance, { reference: true })) as Register;
       await context.global.delete('tatamiBridge');
-      const definition = await guest.#timed(limits.startupMs, () =>
-        guest.#evaluate(context, source, limits.startupMs),
-      );
+      const definition = await guest.#timed(limits.startupMs, () => guest.#evaluate(context, source));
       return { guest, register, definition };
     } catch (error) {
       guest.dispose();
@@ -133,11 +140,7 @@ export class Guest {
     }
   }
 
-  async #evaluate(
-    context: IsolatedVm.Context,
-    source: string,
-    timeoutMs: number,
-  ): Promise<IsolatedVm.Reference<unknown>> {
+  async #evaluate(context: IsolatedVm.Context, source: string): Promise<IsolatedVm.Reference<unknown>> {
     const module = await this.#isolate.compileModule(source, { filename: 'plugin.js' });
     if (module.dependencySpecifiers.length > 0) {
       throw new GuestFault(
@@ -148,27 +151,21 @@ export class Guest {
     await module.instantiate(context, () => {
       throw new Error('unreachable: imports were refused');
     });
-    await module.evaluate({ timeout: timeoutMs });
+    await module.evaluate();
     return (await module.namespace.get('default', { reference: true })) as IsolatedVm.Reference<unknown>;
   }
 
-  /** Of the isolate's life so far; what was last known once it is disposed. */
-  get cpuMs(): number {
-    if (!this.#isolate.isDisposed) this.#cpuMs = Number(this.#isolate.cpuTime) / 1e6;
-    return this.#cpuMs;
-  }
-
   /** Gives `ops` to the guest, lets its microtasks run, and returns what it has to say. @throws GuestFault */
-  async enter(ops: (string | number)[], timeoutMs: number): Promise<string> {
-    const text = await this.#timed(timeoutMs, async (entry) => {
-      const stepped = this.#step.apply(undefined, ops, { timeout: timeoutMs });
-      const drained = this.#drain.apply(undefined, [], { timeout: Math.min(timeoutMs, DRAIN_MS) });
+  async enter(ops: (string | number)[], limitMs: number): Promise<string> {
+    const text = await this.#timed(limitMs, async (entry) => {
+      const stepped = this.#step.apply(undefined, ops);
+      const drained = this.#drain.apply(undefined, []);
       drained.catch(() => undefined);
       try {
         await stepped;
       } catch (error) {
         const fault = this.#classify(error, entry);
-        fault.lastWords = await drained.then(checkText).catch(() => '[]');
+        fault.lastWords = await drained.then(checkText).catch(() => this.#lastWords());
         throw fault;
       }
       return drained;
@@ -176,37 +173,39 @@ export class Guest {
     return checkText(text);
   }
 
-  async #timed<T>(timeoutMs: number, work: (entry: Entry) => Promise<T>): Promise<T> {
-    const entry: Entry = { guest: this, startedAt: performance.now(), cpuAtStartMs: this.cpuMs, timeoutMs };
-    this.#host.entries.add(entry);
+  #lastWords(): string {
+    const units = this.#recorder.slice(1, 1 + Math.min(this.#recorder[0] ?? 0, RECORDER_UNITS - 1));
+    return `[${Buffer.from(units.buffer, 0, units.byteLength).toString('utf16le')}]`;
+  }
+
+  async #timed<T>(limitMs: number, work: (entry: Entry) => Promise<T>): Promise<T> {
+    const { meter, watchdog } = this.#host;
+    meter.enter();
+    const entry: Entry = { guest: this, hadAtStartMs: meter.hadMs(), limitMs, over: false };
+    this.#entry = entry;
+    watchdog.add(entry);
     try {
-      return await work(entry);
+      const result = await work(entry);
+      if (!entry.over) return result;
     } catch (error) {
       throw this.#classify(error, entry);
     } finally {
-      this.#host.entries.delete(entry);
+      watchdog.remove(entry);
+      this.#entry = undefined;
+      meter.leave();
+      this.cpuMs += Math.max(0, meter.hadMs() - entry.hadAtStartMs);
     }
+    throw cpuFault(limitMs);
   }
 
   #classify(error: unknown, entry: Entry): GuestFault {
     if (error instanceof GuestFault) return error;
+    if (entry.over) return cpuFault(entry.limitMs);
     const message = error instanceof Error ? String(error.message).slice(0, 2000) : 'unknown';
-    if (/timed out/.test(message)) return this.#timeoutFault(entry, message);
     if (/memory limit|out of memory|catastrophic/i.test(message))
       return new GuestFault('memory', `The plugin needed more than ${this.memoryMb} MB.`);
-    if (entry.disposedAt !== undefined || /disposed/.test(message))
-      return new GuestFault('disposed', message);
+    if (/disposed/.test(message)) return new GuestFault('disposed', message);
     return new GuestFault('rejection', message);
-  }
-
-  #timeoutFault(entry: Entry, message: string): GuestFault {
-    const usedMs = this.cpuMs - entry.cpuAtStartMs;
-    if (usedMs < entry.timeoutMs / 2)
-      return new GuestFault(
-        'starved',
-        `${message} It had the processor for ${Math.round(usedMs)} ms of ${entry.timeoutMs}.`,
-      );
-    return new GuestFault('cpu', `One stretch of code ran longer than ${entry.timeoutMs} ms.`);
   }
 
   async measureMemory(): Promise<number> {
@@ -216,8 +215,16 @@ export class Guest {
   }
 
   dispose(): void {
+    if (this.#entry) this.#entry.disposedAtMs ??= this.#host.meter.hadMs();
     if (!this.#isolate.isDisposed) this.#isolate.dispose();
   }
+}
+
+function cpuFault(limitMs: number): GuestFault {
+  return new GuestFault(
+    'cpu',
+    `One stretch of code used more than ${Math.round(limitMs)} ms of processor time.`,
+  );
 }
 
 function checkText(value: unknown): string {

@@ -4,9 +4,10 @@
  */
 import type { JailReport, RunEnd, RunLimits, ToSidecar } from '../protocol.ts';
 import { Guest, GuestFault } from './isolate.ts';
-import type { Entry, GuestHost, Ivm } from './isolate.ts';
+import type { GuestHost, Ivm } from './isolate.ts';
+import { ProcessorMeter, usedByOtherThreadsMs } from './meter.ts';
 import { endOf, GuestRun } from './run.ts';
-import { startWatchdog } from './watchdog.ts';
+import { Watchdog } from './watchdog.ts';
 import { openWire } from './wire.ts';
 
 type RunOrder = Extract<ToSidecar, { t: 'run' }>;
@@ -24,19 +25,28 @@ function loadIsolatedVm(path: string): Ivm {
 const codes = new Map<string, string>();
 const warm = new Map<string, Guest>();
 const runs = new Map<number, GuestRun>();
-/** Runs whose isolate is still loading; the value is set when the core has asked to stop. */
-const loading = new Map<number, boolean>();
-const entries = new Set<Entry>();
+/** Runs whose isolate is still loading. */
+const loading = new Set<number>();
 let isolatesMax = 200;
 let idleMs = 300_000;
 /** Memory is measured after runs that worked, and now and then; it costs a wake of the isolate's thread. */
 const MEASURE_EVERY_RUNS = 16;
 const MEASURE_ABOVE_CPU_MS = 3;
 
+const meter = new ProcessorMeter(usedByOtherThreadsMs, () => performance.now());
 const host: GuestHost = {
   ivm: loadIsolatedVm(addonPath),
   guestProgram: '',
-  entries,
+  meter,
+  watchdog: new Watchdog(meter, ({ guest, hadAtStartMs }) =>
+    send({
+      t: 'tainted',
+      run: guest.currentRun,
+      reason: 'cpu',
+      message: 'The code cannot be interrupted.',
+      cpuMs: cpuOf(guest.currentRun) + meter.hadMs() - hadAtStartMs,
+    }),
+  ),
   onCatastrophe: (guest, message) =>
     send({ t: 'tainted', run: guest.currentRun, reason: 'memory', message, cpuMs: cpuOf(guest.currentRun) }),
 };
@@ -82,17 +92,16 @@ function cpuOf(run: number): number {
 }
 
 async function startRun(order: RunOrder): Promise<void> {
-  loading.set(order.run, false);
+  loading.add(order.run);
   let guest: Guest;
   try {
     guest = await guestFor(order);
   } catch (error) {
-    const stopped = loading.get(order.run) === true;
-    loading.delete(order.run);
-    return sendEnd(order.run, stopped ? { status: 'stopped' } : endOf(error), 0, 0);
+    if (loading.delete(order.run)) sendEnd(order.run, endOf(error), 0, 0);
+    return;
   }
-  const stopped = loading.get(order.run) === true;
-  loading.delete(order.run);
+  // Stopped meanwhile: its end has been sent.
+  if (!loading.delete(order.run)) return guest.dispose();
   const run: GuestRun = new GuestRun(
     order.run,
     guest,
@@ -101,7 +110,6 @@ async function startRun(order: RunOrder): Promise<void> {
     (end) => void finish(order, run, end),
   );
   runs.set(order.run, run);
-  if (stopped) return run.end({ status: 'stopped' });
   run.start(order.handler, order.input);
 }
 
@@ -169,7 +177,7 @@ function drop(name: string): void {
 }
 
 function stopRun(run: number): void {
-  if (loading.has(run)) loading.set(run, true);
+  if (loading.delete(run)) return sendEnd(run, { status: 'stopped' }, 0, 0);
   runs.get(run)?.end({ status: 'stopped' });
 }
 
@@ -184,17 +192,6 @@ async function describe(run: number, source: string, limits: RunLimits): Promise
     sendEnd(run, endOf(error), 0, 0);
   }
 }
-
-startWatchdog(entries, (entry) => {
-  const run = entry.guest.currentRun;
-  send({
-    t: 'tainted',
-    run,
-    reason: 'cpu',
-    message: 'The code cannot be interrupted.',
-    cpuMs: performance.now() - entry.startedAt,
-  });
-});
 
 setInterval(() => {
   const oldest = performance.now() - idleMs;

@@ -1,4 +1,5 @@
 /** One run inside a guest: feeds it the core's messages entry by entry, passes its calls and logs on, and says how it ended. */
+import { readProgress } from '../protocol.ts';
 import type { EndReason, FromSidecar, LogLevel, RunEnd, RunLimits } from '../protocol.ts';
 import { GuestFault } from './isolate.ts';
 import type { Guest } from './isolate.ts';
@@ -12,7 +13,8 @@ export class GuestRun {
   #limits: RunLimits;
   #send: Send;
   #finish: (end: RunEnd) => void;
-  #ops: (string | number)[] = [];
+  /** For the next entry; its first element is what is left of the processor time by then. */
+  #ops: (string | number)[] = [0];
   #received = 0;
   #pumping = false;
   #ended = false;
@@ -53,16 +55,18 @@ export class GuestRun {
 
   async #pump(): Promise<void> {
     this.#pumping = true;
-    while (this.#ops.length > 0 && !this.#ended) {
+    while (this.#ops.length > 1 && !this.#ended) {
       const ops = this.#ops;
       const acked = this.#received;
-      this.#ops = [];
+      this.#ops = [0];
+      const leftMs = Math.max(this.#limits.cpuMs - this.cpuMs, LEFT_MS_MIN);
+      ops[0] = leftMs;
       try {
-        const text = await this.guest.enter(ops, this.#limits.entryMs);
+        const text = await this.guest.enter(ops, Math.min(this.#limits.entryMs, leftMs));
         if (!this.#ended) this.#deliver(text, acked);
       } catch (error) {
         this.#sendLastLogs(error);
-        this.end(endOf(error));
+        this.end(isCpuFault(error) && this.#isOver() ? this.#overspent() : endOf(error));
       }
     }
     this.#pumping = false;
@@ -84,21 +88,32 @@ export class GuestRun {
     const end = text === '[]' ? undefined : readOutbox(text, message);
     // An end says by itself that all was consumed.
     if (!end || message.calls.length > 0 || message.logs.length > 0) this.#send(message);
-    const cpuMs = this.cpuMs;
-    if (cpuMs > this.#limits.cpuMs)
-      this.end(
-        killedFor(
-          'cpu',
-          `The run used ${Math.round(cpuMs)} ms of processor time; ${this.#limits.cpuMs} ms are allowed.`,
-        ),
-      );
+    if (this.#isOver()) this.end(this.#overspent());
     else if (end) this.end(end);
   }
+
+  #isOver(): boolean {
+    return this.cpuMs > this.#limits.cpuMs;
+  }
+
+  #overspent(): RunEnd {
+    const used = Math.round(this.cpuMs);
+    return killedFor(
+      'cpu',
+      `The run used ${used} ms of processor time; ${this.#limits.cpuMs} ms are allowed.`,
+    );
+  }
+}
+
+/** An entry can hardly use less. */
+const LEFT_MS_MIN = 5;
+
+function isCpuFault(error: unknown): boolean {
+  return error instanceof GuestFault && error.reason === 'cpu';
 }
 
 export function endOf(error: unknown): RunEnd {
   if (!(error instanceof GuestFault)) return killedFor('protocol', 'The guest sent text that is no message.');
-  if (error.reason === 'starved') return { status: 'starved', message: error.message };
   if (error.reason === 'disposed') return { status: 'stopped' };
   const harmless = error.reason === 'startup' || error.reason === 'rejection';
   return { status: 'failed', reason: error.reason, message: error.message, killed: !harmless };
@@ -118,11 +133,18 @@ function readOutbox(text: string, into: Drained): RunEnd | undefined {
       into.calls.push([first, second, third]);
     else if (kind === 'l' && LEVELS.includes(first) && typeof second === 'string')
       into.logs.push([first as LogLevel, second]);
-    else if (kind === 'd') return { status: 'succeeded' };
+    else if (kind === 'd') return success(first);
     else if (kind === 'x') return failure(first, second, third);
     else throw new Error('unknown entry');
   }
   return undefined;
+}
+
+function success(given: unknown): RunEnd {
+  if (given === undefined) return { status: 'succeeded' };
+  const progress = readProgress(given);
+  if (!progress) throw new Error('unknown progress');
+  return { status: 'succeeded', progress };
 }
 
 const GUEST_REASONS: readonly unknown[] = [

@@ -1,28 +1,59 @@
 /**
- * Isolated-vm's timeout interrupts JavaScript, not a long built-in, and not the copying of a hostile rejection. An entry that outlives
- * its timeout is disposed of; one that does not settle even then holds a thread that only the death of this process frees.
+ * Ends entries that have had the processor time they may have. Disposing stops JavaScript at once, but not a long built-in and not the
+ * copying of a hostile rejection: what does not settle even then holds a thread that only the death of this process frees.
  */
 import type { Entry } from './isolate.ts';
+import type { ProcessorMeter } from './meter.ts';
 
-const TICK_MS = 50;
-const GRACE_MS = 300;
-const SETTLE_MS = 150;
+const TICK_MS = 20;
+/** Of processor time, for a disposed isolate to leave its thread. */
+const SETTLE_MS = 300;
+/** Ticks without an entry before the looking stops. */
+const IDLE_TICKS = 50;
 
-/** Isolates that are being loaded or entered; `onStuck` is called once per stuck entry. */
-export function startWatchdog(entries: ReadonlySet<Entry>, onStuck: (entry: Entry) => void): void {
-  const stuck = new WeakSet<Entry>();
-  setInterval(() => {
-    const now = performance.now();
-    for (const entry of entries) {
-      if (entry.disposedAt !== undefined) {
-        if (now - entry.disposedAt > SETTLE_MS && !stuck.has(entry)) {
-          stuck.add(entry);
-          onStuck(entry);
-        }
-      } else if (now - entry.startedAt > entry.timeoutMs + GRACE_MS) {
-        entry.disposedAt = now;
+export class Watchdog {
+  #meter: ProcessorMeter;
+  #onStuck: (entry: Entry) => void;
+  #entries = new Set<Entry>();
+  #stuck = new WeakSet<Entry>();
+  #timer: NodeJS.Timeout | undefined;
+  #idleTicks = 0;
+
+  /** @param onStuck called once for each entry whose thread cannot be had back */
+  constructor(meter: ProcessorMeter, onStuck: (entry: Entry) => void) {
+    this.#meter = meter;
+    this.#onStuck = onStuck;
+  }
+
+  add(entry: Entry): void {
+    this.#entries.add(entry);
+    this.#timer ??= setInterval(() => this.#look(), TICK_MS);
+  }
+
+  remove(entry: Entry): void {
+    this.#entries.delete(entry);
+  }
+
+  #look(): void {
+    if (this.#entries.size === 0) {
+      if (++this.#idleTicks < IDLE_TICKS) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      this.#idleTicks = 0;
+      return;
+    }
+    this.#idleTicks = 0;
+    this.#meter.measure();
+    const hadMs = this.#meter.hadMs();
+    for (const entry of this.#entries) {
+      if (entry.disposedAtMs === undefined) {
+        if (hadMs - entry.hadAtStartMs <= entry.limitMs) continue;
+        entry.over = true;
         entry.guest.dispose();
+      } else if (hadMs - entry.disposedAtMs > SETTLE_MS && !this.#stuck.has(entry)) {
+        this.#stuck.add(entry);
+        this.#onStuck(entry);
       }
     }
-  }, TICK_MS);
+  }
 }

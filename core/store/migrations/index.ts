@@ -3,6 +3,7 @@ import spine from './0001-spine.sql' with { type: 'text' };
 import fairQueues from './0002-fair-queues.sql' with { type: 'text' };
 import pluginValues from './0003-plugin-values.sql' with { type: 'text' };
 import recalledAnswers from './0004-recalled-answers.sql' with { type: 'text' };
+import runProgress from './0005-run-progress.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   { name: '0002-fair-queues', sql: fairQueues },
   { name: '0003-plugin-values', sql: pluginValues },
   { name: '0004-recalled-answers', sql: recalledAnswers },
+  { name: '0005-run-progress', sql: runProgress },
 ];

@@ -7,6 +7,7 @@ import { textMaxOf } from '../../protocol.ts';
 import type { LogLevel } from '../../protocol.ts';
 import { advanceTo } from './clock.ts';
 import { clip, defineProperty, NativeError, NativePromise, parse, record, stringify } from './primordials.ts';
+import { forgetEntries, recordEntry } from './recorder.ts';
 
 interface Pending {
   /** Host calls count against `concurrentCalls`; timers do not. */
@@ -136,16 +137,22 @@ export function writeLog(level: LogLevel, message: string): void {
   logLines++;
   const text = clip(message, limits.logBytes - logBytes);
   logBytes += text.length;
-  emit('["l","' + level + '",' + stringify(text) + ']');
+  const entry = '["l","' + level + '",' + stringify(text) + ']';
+  emit(entry);
+  recordEntry(entry);
+}
+
+/** @param progress JSON text of a schedule's progress, empty without one */
+export function endWell(progress: string): void {
+  emit(progress === '' ? '["d"]' : '["d",' + progress + ']');
 }
 
 export function endRun(
-  reason: 'done' | 'error' | 'retry_later' | 'drop',
+  reason: 'error' | 'retry_later' | 'drop',
   message: string,
   retryAfterMs: number,
 ): void {
-  if (reason === 'done') emit('["d"]');
-  else emit('["x","' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
+  emit('["x","' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
 }
 
 /** Calls `then` once no host call is open: a call that was not awaited still belongs to its run. */
@@ -185,5 +192,6 @@ function releaseCall(): void {
 export function drain(): string {
   const text = '[' + outbox + ']';
   outbox = '';
+  forgetEntries();
   return text;
 }

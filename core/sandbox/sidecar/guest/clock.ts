@@ -14,6 +14,7 @@ import {
   NativeRangeError,
 } from './primordials.ts';
 
+let cpuLeft = 0;
 let startMs = 0;
 let nowMs = 0;
 let a = 1;
@@ -23,6 +24,15 @@ let d = 4;
 
 export function now(): number {
   return nowMs;
+}
+
+/** Processor time that the run had left when this stretch of its code began. */
+export function cpuLeftMs(): number {
+  return cpuLeft;
+}
+
+export function setCpuLeft(ms: number): void {
+  cpuLeft = ms;
 }
 
 /** Never backwards. */

@@ -1,6 +1,6 @@
 /** What a handler receives as `ctx`: one object per run, with only the members its declared scopes allow. */
 import { callHost, hostError, sleep, writeLog } from './bridge.ts';
-import { now, random } from './clock.ts';
+import { cpuLeftMs, now, random } from './clock.ts';
 import { describeAll } from './globals.ts';
 import { freeze, numberOf } from './primordials.ts';
 import type { LogLevel } from '../../protocol.ts';
@@ -27,7 +27,7 @@ export interface RunInput {
 export function makeContext(run: number, input: RunInput, declared: readonly string[]): object {
   const granted = input.scopes ?? declared;
   const ctx: Record<string, unknown> = {
-    run: freeze(input.run),
+    run: freeze({ ...input.run, cpuLeftMs }),
     settings: input.settings,
     now,
     random,

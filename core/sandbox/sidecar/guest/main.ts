@@ -2,23 +2,26 @@
  * The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves four functions for
  * the sidecar (`register`, `describe`, `step`, `drain`), which take and return only strings and numbers.
  */
-import { afterCalls, drain, endRun, openRun, settle, writeLog } from './bridge.ts';
+import { readProgress } from '../../protocol.ts';
+import { afterCalls, drain, endRun, endWell, hostError, openRun, settle, writeLog } from './bridge.ts';
 import type { GuestLimits } from './bridge.ts';
-import { installClock, startClock } from './clock.ts';
+import { installClock, setCpuLeft, startClock } from './clock.ts';
 import { makeContext } from './context.ts';
 import type { RunInput } from './context.ts';
 import { handlerNames, readDefinition, staticManifest } from './definition.ts';
 import type { Definition } from './definition.ts';
 import { installGlobals } from './globals.ts';
 import { hardenRealm } from './harden.ts';
-import { clip, parse, stringify } from './primordials.ts';
+import { clip, parse, slice, stringify } from './primordials.ts';
+import { installRecorder } from './recorder.ts';
 
 const MESSAGE_UNITS_MAX = 2000;
 let definition: Definition = { handlers: {}, scopes: [] };
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
 
 /** Answers arrive as flat quadruples (kind, id, text, elapsedMs): no object crosses the wall. */
-function step(...ops: (string | number)[]): void {
+function step(cpuLeftMs: number, ...ops: (string | number)[]): void {
+  setCpuLeft(cpuLeftMs);
   for (let i = 0; i < ops.length; i += 4) {
     const kind = ops[i];
     const id = ops[i + 1] as string;
@@ -41,11 +44,26 @@ async function invoke(name: string, input: RunInput, run: number): Promise<void>
   try {
     const handle = definition.handlers[name];
     if (!handle) throw new Error(`The plugin has no handler ${name}.`);
-    await handle(input.event, makeContext(run, input, definition.scopes));
-    afterCalls(() => endRun('done', '', 0));
+    const result = await handle(input.event, makeContext(run, input, definition.scopes));
+    const progress = slice(name, 0, 9) === 'schedule:' ? progressText(result) : '';
+    afterCalls(() => endWell(progress));
   } catch (error) {
     reportFailure(error);
   }
+}
+
+/** What a schedule returns, read once. @throws InvalidInput's code when it is meant as a progress and is none */
+function progressText(result: unknown): string {
+  if (result === null || typeof result !== 'object') return '';
+  const { done, of, unit } = result as Record<string, unknown>;
+  if (done === undefined && of === undefined) return '';
+  const progress = readProgress({ done, of, unit });
+  if (!progress)
+    throw hostError(
+      'validation_failed',
+      'A schedule that says how far it has come returns { done, of, unit? }: 0 <= done <= of, and a unit of up to 40 letters.',
+    );
+  return stringify(progress);
 }
 
 /** Everything here reads guest values: getters may throw or loop, which the entry's timeout and this `try` bound. */
@@ -72,6 +90,7 @@ function register(given: unknown): string {
   return handlerNames(definition);
 }
 
+installRecorder();
 hardenRealm();
 installClock();
 installGlobals();

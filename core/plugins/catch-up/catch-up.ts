@@ -1,0 +1,47 @@
+// Shows what a plugin missed while it was off, and asks for it to be caught up.
+import type { ChangeSet } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import type { WorkQueue } from '../../events/work.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { getInstall } from '../installs/installs.ts';
+import { gapsOfInstall, requestOps, type GapRow, type GapStatus } from './rows.ts';
+
+/** Of several gaps, what matters most. */
+const precedence: readonly GapStatus[] = ['running', 'counting', 'offered', 'off', 'done'];
+
+/** @throws ApiError not_found */
+export async function showCatchUp(ctx: Context, pluginId: string) {
+  const { id } = await getInstall(ctx, pluginId);
+  return summaryOf(id, await ctx.store.read(ctx.scope, gapsOfInstall, { installId: id }));
+}
+
+/** @throws ApiError not_found, conflict */
+export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue): Promise<ChangeSet> {
+  const install = await getInstall(ctx, pluginId);
+  if (install.state !== 'active')
+    throw new ApiError('conflict', `The plugin is ${install.state}. Switch it on, then catch up.`);
+  const gaps = await ctx.store.read(ctx.scope, gapsOfInstall, { installId: install.id });
+  const asked = gaps.map((gap) =>
+    gap.status === 'counting' || gap.status === 'offered' ? { ...gap, status: 'running' as const } : gap,
+  );
+  return {
+    changes: [],
+    ops: requestOps(ctx.scope, install.id, ctx.nowMs()),
+    adopt: () => queue.wake(),
+    body: summaryOf(install.id, asked),
+    status: 202,
+    location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/catch-up`,
+  };
+}
+
+function summaryOf(pluginId: string, gaps: readonly GapRow[]) {
+  const status = precedence.find((one) => gaps.some((gap) => gap.status === one)) ?? ('nothing' as const);
+  const ofThis = gaps.filter((gap) => gap.status === status);
+  const uncounted = ofThis.some(({ missed }) => missed === null);
+  return {
+    pluginId,
+    status,
+    missed: uncounted ? null : ofThis.reduce((sum, { missed }) => sum + (missed ?? 0), 0),
+    runs: ofThis.reduce((sum, { runs }) => sum + runs, 0),
+  };
+}

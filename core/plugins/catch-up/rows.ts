@@ -1,0 +1,130 @@
+// Gaps: what an install missed of the event log while it was off. A gap opens in the batch that switches the install off and closes
+// in the one that switches it on, both by sequence, so that each event is either planned as it comes or lies in a gap.
+import { neverMs, type WorkQueue } from '../../events/work.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
+
+export type GapStatus = 'off' | 'counting' | 'offered' | 'running' | 'done';
+
+export interface GapRow {
+  readonly id: string;
+  readonly install_id: string;
+  readonly cause: 'system' | 'person';
+  readonly after_sequence: number;
+  readonly until_sequence: number | null;
+  readonly status: GapStatus;
+  readonly missed: number | null;
+  readonly runs: number;
+}
+
+const columns = 'id, install_id, cause, after_sequence, until_sequence, status, missed, runs';
+const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
+const isOff = `(SELECT 1 FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'off')`;
+
+/** From where the consumer stands: what it has planned has runs. Where the install is off already, from the end of that gap. */
+const open = tenantStatement(
+  'plugin_gaps.open',
+  `INSERT INTO plugin_gaps (workspace_id, id, install_id, cause, after_sequence, status, created_at)
+   SELECT :ws, :id, :installId, :cause, CASE WHEN EXISTS ${isOff} THEN ${lastEvent} ELSE max(
+       coalesce((SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = 'plugins'), 0),
+       coalesce((SELECT since_sequence FROM plugins WHERE workspace_id = :ws AND id = :installId), 0)) END, 'off', :now`,
+);
+/** The install listens to what comes after the batch that switches it on; this mark is the machinery's and shown nowhere. */
+const listenFromHere = tenantStatement(
+  'plugin_gaps.listen_from_here',
+  `UPDATE plugins SET since_sequence = ${lastEvent} WHERE workspace_id = :ws AND id = :installId AND EXISTS ${isOff}`,
+);
+const wakeClosing = tenantStatement(
+  'plugin_gaps.wake_closing',
+  `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND lease_owner IS NULL AND id IN
+     (SELECT id FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'off' AND id <> :id)`,
+);
+const close = tenantStatement(
+  'plugin_gaps.close',
+  `UPDATE plugin_gaps SET status = 'counting', until_sequence = ${lastEvent}
+   WHERE workspace_id = :ws AND install_id = :installId AND status = 'off' AND id <> :id`,
+);
+const drop = tenantStatement(
+  'plugin_gaps.drop',
+  'DELETE FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId',
+);
+const request = tenantStatement(
+  'plugin_gaps.request',
+  `UPDATE plugin_gaps SET status = 'running'
+   WHERE workspace_id = :ws AND install_id = :installId AND status IN ('counting', 'offered')`,
+);
+const wakeRequested = tenantStatement(
+  'plugin_gaps.wake_requested',
+  `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND lease_owner IS NULL AND id IN
+     (SELECT id FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'running')`,
+);
+const counted = tenantStatement(
+  'plugin_gaps.counted',
+  `UPDATE plugin_gaps SET status = CASE WHEN :missed = 0 THEN 'done' ELSE 'offered' END, missed = :missed,
+     finished_at = CASE WHEN :missed = 0 THEN :now END
+   WHERE workspace_id = :ws AND id = :id AND status = 'counting'`,
+);
+const move = tenantStatement(
+  'plugin_gaps.move',
+  `UPDATE plugin_gaps SET after_sequence = :to, runs = runs + :made, status = :status, finished_at = :finishedAt
+   WHERE workspace_id = :ws AND id = :id AND status = 'running' AND after_sequence = :from`,
+);
+export const findGap = tenantStatement<GapRow>(
+  'plugin_gaps.find',
+  `SELECT ${columns} FROM plugin_gaps WHERE workspace_id = :ws AND id = :id`,
+);
+export const gapsOfInstall = tenantStatement<GapRow>(
+  'plugin_gaps.of_install',
+  `SELECT ${columns} FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId ORDER BY created_at, id`,
+);
+/** Of these roots (a JSON array of event ids), the events that an install has met or is about to meet. */
+export const metEvents = tenantStatement<{ event_id: string }>(
+  'runs.met_events',
+  `SELECT event_id FROM runs WHERE workspace_id = :ws AND root_event_id IN (SELECT value FROM json_each(:roots))
+     AND install_id = :installId AND event_id IS NOT NULL`,
+);
+
+/** What a change of an install's state means for its gaps; to stand last in its batch, after its events. */
+export function gapOps(
+  queue: WorkQueue,
+  scope: Scope,
+  install: Install,
+  at: { readonly gapId: string; readonly nowMs: number },
+): Op[] {
+  const installId = install.id;
+  if (install.deletedAt !== null) return [tenantOp(scope, drop, { installId })];
+  const closing = { installId, id: at.gapId };
+  const closes = [
+    tenantOp(scope, wakeClosing, { ...closing, now: at.nowMs }),
+    tenantOp(scope, close, closing),
+  ];
+  if (install.state === 'active') return [tenantOp(scope, listenFromHere, { installId }), ...closes];
+  const cause = install.state === 'paused_by_admin' ? 'person' : 'system';
+  return [
+    tenantOp(scope, open, { id: at.gapId, installId, cause, now: at.nowMs }),
+    queue.add(scope, installId, at.gapId, neverMs),
+    ...closes,
+  ];
+}
+
+export function requestOps(scope: Scope, installId: string, nowMs: number): Op[] {
+  return [tenantOp(scope, request, { installId }), tenantOp(scope, wakeRequested, { installId, now: nowMs })];
+}
+
+export function countedOp(scope: Scope, id: string, missed: number, nowMs: number): Op {
+  return tenantOp(scope, counted, { id, missed, now: nowMs }, { expectRows: 1 });
+}
+
+export interface GapMove {
+  readonly from: number;
+  readonly to: number;
+  /** Runs made on the way. */
+  readonly made: number;
+  readonly status: 'running' | 'done';
+  readonly finishedAt: number | null;
+}
+
+export function moveGapOp(scope: Scope, id: string, to: GapMove): Op {
+  return tenantOp(scope, move, { id, ...to }, { expectRows: 1 });
+}

@@ -1,0 +1,22 @@
+// What a plugin missed while it was off, and how far it has caught up.
+import { Type } from 'typebox';
+import { Closed, id, named, nullable } from '../../lib/schema.ts';
+
+export const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
+
+export const CatchUpShown = named(
+  'CatchUp',
+  Closed({
+    pluginId: id('install'),
+    status: Type.Enum([...catchUpStatuses], {
+      description:
+        '`off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up.',
+    }),
+    missed: nullable(
+      Type.Integer({
+        description: 'Events that its subscriptions want and runs that were given up, once counted.',
+      }),
+    ),
+    runs: Type.Integer({ description: 'Made so far of what it missed.' }),
+  }),
+);

@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test';
+import { createFailureWatch } from './failures.ts';
+
+const good = { failed: false, killed: false };
+const failed = { failed: true, killed: false };
+const killed = { failed: true, killed: true };
+const hourMs = 3_600_000;
+
+/** Notes these endings; after how many the plugin was switched off, and why. */
+function run(endings: readonly (typeof good)[], everyMs = 0) {
+  let now = 0;
+  const watch = createFailureWatch(() => now);
+  for (const [index, ending] of endings.entries()) {
+    const why = watch.note('plg_1', ending);
+    if (why) return { after: index + 1, ...why };
+    now += everyMs;
+  }
+  return null;
+}
+
+const times = (count: number, ending: typeof good) => Array.from({ length: count }, () => ending);
+
+test('a plugin that always kills its sandbox is off after three runs', () => {
+  expect(run(times(10, killed))).toMatchObject({ after: 3, state: 'disabled_sandbox' });
+});
+
+test('three kills among a thousand runs are no reason, wherever they fall', () => {
+  const spread = Array.from({ length: 1_500 }, (_, index) => (index % 500 === 7 ? killed : good));
+  expect(run(spread)).toBeNull();
+  expect(run([...times(1_497, good), ...times(3, killed)])).toBeNull();
+});
+
+test('one that begins to kill its sandbox after thousands of good runs is off after ten kills', () => {
+  expect(run([...times(5_000, good), ...times(500, killed)])).toMatchObject({
+    after: 5_010,
+    reason: '10 of the last 100 runs had to be killed.',
+  });
+});
+
+test('every tenth run killed is too much, every twentieth is not', () => {
+  const each = (nth: number) =>
+    Array.from({ length: 2_000 }, (_, index) => (index % nth === nth - 1 ? killed : good));
+  expect(run(each(10))).toMatchObject({ state: 'disabled_sandbox' });
+  expect(run(each(20))).toBeNull();
+});
+
+test('failing alone counts from twenty runs on; what is an hour old counts no more', () => {
+  expect(run(times(100, failed))).toMatchObject({ after: 20, state: 'disabled_failures' });
+  expect(run(times(100, failed), hourMs / 18)).toBeNull();
+  expect(run(times(100, killed), hourMs / 2)).toBeNull();
+});

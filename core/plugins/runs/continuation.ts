@@ -1,0 +1,77 @@
+// A schedule that is not done goes on: the batch that ends its run queues the next one, which is told the same time of firing.
+import type { WorkQueue } from '../../events/work.ts';
+import type { Ids } from '../../lib/ids.ts';
+import type { Progress } from '../../sandbox/supervisor.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { queueRunOps, type NewRun, type RunRow } from './rows.ts';
+
+/** Runs of one firing. */
+const runsPerFiringMax = 200;
+
+const setProgress = tenantStatement(
+  'runs.progress',
+  'UPDATE runs SET progress_json = :progress, continued_by = :next WHERE workspace_id = :ws AND id = :id',
+);
+const setContinuation = tenantStatement(
+  'runs.continuation',
+  `UPDATE runs SET progress_json = :progress, continuation = :continuation, fired_at = :firedAt
+   WHERE workspace_id = :ws AND id = :id`,
+);
+
+/** How a run that came this far ends. */
+export type Standing = { readonly goesOn: boolean } | { readonly stuck: string };
+
+export function standingOf(run: RunRow, progress: Progress | undefined): Standing {
+  if (!progress || progress.done >= progress.of) return { goesOn: false };
+  const before = run.continuation === 0 ? undefined : progressOf(run);
+  if (before && progress.done <= before.done)
+    return {
+      stuck: `The schedule came to ${progress.done} of ${progress.of} and no further than the run before it.`,
+    };
+  if (run.continuation + 1 >= runsPerFiringMax)
+    return { stuck: `${runsPerFiringMax} runs went on from each other and were not done.` };
+  return { goesOn: true };
+}
+
+/** Queues the run that goes on; its second op returns the row for `WorkQueue.adopt`. To follow the op that ends `run`. */
+export function continueOps(
+  given: { queue: WorkQueue; scope: Scope; ids: Ids; run: RunRow; progress: Progress },
+  nowMs: number,
+): { readonly ops: readonly Op[]; readonly adopt: number } {
+  const { queue, scope, ids, run, progress } = given;
+  const next: NewRun = {
+    id: ids.next('run'),
+    installId: run.install_id,
+    handler: { kind: run.handler_kind, name: run.handler },
+    orderKey: run.order_key,
+    sequence: Math.max(nowMs, run.sequence + 1),
+    eventId: null,
+    rootEventId: null,
+    depth: run.depth,
+    mode: run.mode,
+  };
+  const text = JSON.stringify(progress);
+  const mark = { id: next.id, progress: text, continuation: run.continuation + 1, firedAt: firedAtOf(run) };
+  return {
+    ops: [
+      tenantOp(scope, setProgress, { id: run.id, progress: text, next: next.id }),
+      ...queueRunOps(queue, scope, next, nowMs),
+      tenantOp(scope, setContinuation, mark),
+    ],
+    adopt: 2,
+  };
+}
+
+export function progressOp(scope: Scope, runId: string, progress: Progress): Op {
+  return tenantOp(scope, setProgress, { id: runId, progress: JSON.stringify(progress), next: null });
+}
+
+export function progressOf(run: Pick<RunRow, 'progress_json'>): Progress | null {
+  return run.progress_json === null ? null : (JSON.parse(run.progress_json) as Progress);
+}
+
+/** When its schedule was due: all runs of one firing say the same. */
+export function firedAtOf(run: RunRow): number {
+  return run.fired_at ?? run.created_at;
+}

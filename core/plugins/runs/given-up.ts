@@ -1,0 +1,55 @@
+// Runs that were given up because their plugin was off when their turn came, and how they get another.
+import type { Leases } from '../../events/work.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import { queueRunOp, runColumns, type RunRow } from './rows.ts';
+
+/** The error of a run that was given up. */
+export const givenUpCode = 'plugin_inactive';
+
+const givenUp = `workspace_id = :ws AND install_id = :installId AND status = 'dead' AND handler_kind = 'event'
+  AND json_extract(error_json, '$.code') = '${givenUpCode}'`;
+
+/** A page of them, the earliest first. */
+export const givenUpRuns = tenantStatement<RunRow>(
+  'runs.given_up',
+  `SELECT ${runColumns} FROM runs WHERE ${givenUp} ORDER BY sequence LIMIT 200`,
+);
+const count = tenantStatement<{ count: number }>(
+  'runs.count_given_up',
+  `SELECT count(*) AS count FROM runs WHERE ${givenUp}`,
+);
+const revive = tenantStatement(
+  'runs.revive',
+  `UPDATE runs SET status = 'queued', mode = :mode, finished_at = NULL, error_json = NULL
+   WHERE workspace_id = :ws AND id = :id AND status = 'dead'`,
+);
+
+export async function countGivenUp(store: Store, scope: Scope, installId: string): Promise<number> {
+  return (await store.readOne(scope, count, { installId }))?.count ?? 0;
+}
+
+/** The last of the two ops returns the row for `WorkQueue.adopt`. */
+export function reviveRunOps(
+  leases: Leases,
+  scope: Scope,
+  run: RunRow,
+  mode: string,
+  nowMs: number,
+): [Op, Op] {
+  return [
+    tenantOp(scope, revive, { id: run.id, mode }, { expectRows: 1 }),
+    queueRunOp(
+      leases,
+      scope,
+      {
+        id: run.id,
+        installId: run.install_id,
+        handler: { kind: run.handler_kind, name: run.handler },
+        orderKey: run.order_key,
+        sequence: run.sequence,
+      },
+      nowMs,
+    ),
+  ];
+}

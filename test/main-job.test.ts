@@ -1,0 +1,108 @@
+// The main job on machines as they are: issues imported, learned from and triaged while every core is taken by somebody else, and with
+// the sidecars at a tenth of their speed. All teams are learned, every issue is labelled, and as on a quiet machine.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp, type Json, type TestApp } from './app.ts';
+import { tatami } from './cli/tatami.ts';
+import { makeIssues } from './made-issues.ts';
+import { sidecarPids } from './sandbox/harness.ts';
+import { burnCores, slowDown } from './slow-machine.ts';
+
+const size = process.env.TATAMI_LONG
+  ? { teams: 5, learn: 1_500, fresh: 1_500, seed: 1 }
+  : { teams: 3, learn: 90, fresh: 90, seed: 1 };
+const limitMs = process.env.TATAMI_LONG ? 3_600_000 : 180_000;
+const kinds = ['bug', 'feature', 'question'];
+
+const dir = mkdtempSync(join(tmpdir(), 'tatami-main-job-'));
+const issues = makeIssues(size);
+let onQuiet: string[] = [];
+beforeAll(() => {
+  writeFileSync(join(dir, 'learn.csv'), issues.learn);
+  writeFileSync(join(dir, 'fresh.csv'), issues.fresh);
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+async function every(app: TestApp, path: string): Promise<Json[]> {
+  const all: Json[] = [];
+  for (let after = ''; ;) {
+    const { json } = await app.call('GET', `/api/v1${path}&limit=100${after}`);
+    all.push(...json.data);
+    if (!json.pageInfo.hasNextPage) return all;
+    after = `&after=${encodeURIComponent(json.pageInfo.endCursor)}`;
+  }
+}
+
+/** Runs that wait for another attempt get it. */
+async function settled(app: TestApp): Promise<void> {
+  for (let look = 0; look < 100; look++) {
+    await app.settled();
+    const { json } = await app.call('GET', '/api/v1/plugins/auto-triage/runs?status=retrying&limit=1');
+    if (json.data.length === 0) return;
+    app.clock.advance(60_000);
+  }
+}
+
+/** The whole job under a load. @returns `title: label` of each fresh issue, and what a person was told of the learning */
+async function mainJob(load: () => Disposable): Promise<{ labels: string[]; told: string }> {
+  const app = await startApp();
+  try {
+    using _load = load();
+    const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+    const run = async (...args: string[]) => {
+      const ended = await tatami(args, remote);
+      expect(ended).toMatchObject({ code: 0 });
+      return ended;
+    };
+    await run('plugin', 'install', 'auto-triage', '--yes');
+    await app.call('PATCH', '/api/v1/plugins/auto-triage', { settings: { threshold: 0 } });
+    await run('import', join(dir, 'learn.csv'), '--team-from', 'repo');
+    await settled(app);
+    const learned = await run('plugin', 'run-schedule', 'auto-triage', 'learn');
+    await run('import', join(dir, 'fresh.csv'), '--team-from', 'repo', '--source', 'fresh');
+    await settled(app);
+    expect((await app.call('GET', '/api/v1/plugins/auto-triage')).json.state).toBe('active');
+    expect(await every(app, '/plugins/auto-triage/runs?status=dead')).toEqual([]);
+    const found = await every(app, '/issues?fields=title,labels,number');
+    expect(found.length).toBe(size.learn + size.fresh);
+    const perTeam = size.learn / size.teams;
+    const labels = found
+      .filter(({ number }) => number > perTeam)
+      .map(({ title, labels }) => `${title}: ${labels.map(({ name }: Json) => name).join()}`);
+    return { labels: labels.sort(), told: learned.out };
+  } finally {
+    await app.stop();
+  }
+}
+
+const unlabelled = (labels: readonly string[]): string[] =>
+  labels.filter((one) => !kinds.includes(one.split(': ').at(-1) ?? ''));
+const allTeams = `${size.teams} of ${size.teams} teams`;
+
+test(
+  'on a quiet machine',
+  async () => {
+    const { labels, told } = await mainJob(() => ({ [Symbol.dispose]: () => undefined }));
+    expect([labels.length, unlabelled(labels)]).toEqual([size.fresh, []]);
+    expect(told).toContain(allTeams);
+    onQuiet = labels;
+  },
+  limitMs,
+);
+
+for (const [name, load] of [
+  ['while every core is busy', () => burnCores()],
+  ['with the sidecars at a tenth of their speed', () => slowDown(sidecarPids, 0.1)],
+] as const)
+  test(
+    `${name}: all teams learned, all issues labelled, and as on a quiet machine`,
+    async () => {
+      const { labels, told } = await mainJob(load);
+      expect(told).toContain(allTeams);
+      expect(unlabelled(labels)).toEqual([]);
+      expect(labels).toEqual(onQuiet);
+    },
+    limitMs,
+  );

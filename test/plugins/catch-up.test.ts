@@ -1,0 +1,169 @@
+// What a plugin missed while it was off is counted, told, and run once on request: each event exactly once, over restarts too.
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { systemStatement } from '../../core/store/statement.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from './pack.ts';
+
+/** As when a page of events was planned while the plugin was being switched off: the gap begins before what it has met. */
+const widenGaps = systemStatement(
+  'test.widen_gaps',
+  'this test has one workspace',
+  'UPDATE plugin_gaps SET after_sequence = 0',
+);
+
+let app: TestApp;
+beforeEach(async () => void (app = await startApp()));
+afterEach(() => app.stop());
+
+/** Counts each issue it meets; loops on those that are titled so. */
+const definition = `{
+  id: 'com.test.counts', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
+  on: { 'issue.created': { filter: { priority: ['high'] }, handle: async (event, ctx) => {
+    if (event.data.title === 'loop') for (;;);
+    await ctx.kv.increment('met-' + event.data.number);
+  } } },
+}`;
+const base = '/api/v1/plugins/com.test.counts';
+
+async function create(count: number, more: object = {}): Promise<void> {
+  for (let done = 0; done < count; done += 90) {
+    const issues = Array.from({ length: Math.min(90, count - done) }, () => ({
+      team: 'ENG',
+      title: 'Issue',
+      priority: 'high',
+      ...more,
+    }));
+    expect((await app.call('POST', '/api/v1/issues/bulk', { issues })).status).toBe(201);
+  }
+}
+
+/** How often each issue was met, by number. */
+async function met(): Promise<Record<string, number>> {
+  const seen: Record<string, number> = {};
+  for (let after = ''; ;) {
+    const { json } = await app.call('GET', `${base}/kv?limit=100${after}`);
+    for (const { key } of json.data)
+      seen[key.slice(4)] = (await app.call('GET', `${base}/kv/${key}`)).json.value;
+    if (!json.pageInfo.hasNextPage) return seen;
+    after = `&after=${encodeURIComponent(json.pageInfo.endCursor)}`;
+  }
+}
+
+const looked = async (): Promise<Json> => (await app.call('GET', `${base}/catch-up`)).json;
+const setState = async (state: string): Promise<void> => {
+  expect((await app.call('PATCH', base, { state })).status).toBe(200);
+  await app.settled();
+};
+const once = (from: number, to: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: to - from + 1 }, (_, index) => [String(from + index), 1]));
+
+test('what the system’s switching off cost is counted in the inbox and caught up on request, once', async () => {
+  await create(3);
+  await install(app.call, await packSource(definition));
+  await create(2);
+  await app.settled();
+  // Three loops switch it off while others wait behind them.
+  await create(3, { title: 'loop' });
+  await app.settled();
+  expect((await app.call('GET', base)).json.state).toBe('disabled_sandbox');
+  expect(await looked()).toMatchObject({ status: 'off', missed: null });
+  await create(450);
+  await create(20, { priority: 'low' });
+  await app.settled();
+  expect((await app.call('POST', `${base}/catch-up`)).status).toBe(409);
+
+  await setState('active');
+  await create(1);
+  await app.settled();
+  expect(await met()).toEqual({ ...once(4, 5), ...once(479, 479) });
+  expect(await looked()).toMatchObject({ status: 'offered', missed: 450, runs: 0 });
+  const [item] = (await app.call('GET', '/api/v1/inbox')).json.data;
+  expect(item).toMatchObject({ kind: 'plugin_missed_events', title: expect.stringContaining('450 events') });
+
+  const asked = await app.call('POST', `${base}/catch-up`);
+  expect(asked).toMatchObject({ status: 202, json: { status: 'running', missed: 450 } });
+  expect((await app.call('POST', `${base}/catch-up`)).status).toBe(202);
+  await app.settled();
+  expect(await looked()).toMatchObject({ status: 'done', runs: 450 });
+  expect(await met()).toEqual({ ...once(4, 5), ...once(9, 458), ...once(479, 479) });
+  expect((await app.call('POST', `${base}/catch-up`)).json.status).toBe('done');
+  await app.settled();
+  expect(Object.values(await met()).every((times) => times === 1)).toBe(true);
+}, 60_000);
+
+test('runs that waited when a person paused it are given up, and run again on request only', async () => {
+  await install(app.call, await packSource(definition));
+  const slow = packSource(
+    definition.replace("'1.0.0'", "'1.0.1'").replace('if (event', 'await ctx.sleep(20); if (event'),
+  );
+  await install(app.call, await slow);
+  await create(60);
+  await app.call('PATCH', base, { state: 'paused_by_admin' });
+  await create(10);
+  await app.settled();
+  const before = Object.keys(await met()).length;
+  expect(before).toBeLessThan(60);
+  await setState('active');
+  expect(await looked()).toMatchObject({ status: 'offered', missed: 70 - before });
+  expect((await app.call('GET', '/api/v1/inbox')).json.data).toEqual([]);
+  await app.call('POST', `${base}/catch-up`);
+  await app.settled();
+  expect(await met()).toEqual(once(1, 70));
+}, 60_000);
+
+test('nothing is delivered by itself later, and catching up goes on where a restart cut it', async () => {
+  await install(app.call, await packSource(definition));
+  await setState('paused_by_admin');
+  await create(900);
+  await app.settled();
+  await setState('active');
+  await setState('paused_by_admin');
+  await create(5);
+  await setState('active');
+  app = await app.restart();
+  await app.settled();
+  expect(await met()).toEqual({});
+  expect(await looked()).toMatchObject({ status: 'offered', missed: 905 });
+  await app.call('POST', `${base}/catch-up`);
+  app = await app.restart();
+  await app.settled();
+  expect(await looked()).toMatchObject({ status: 'done', runs: 905 });
+  expect(await met()).toEqual(once(1, 905));
+}, 60_000);
+
+test('a new install listens from its installation on, also after the clock was set back', async () => {
+  await create(2);
+  app.clock.jump(-3_600_000);
+  await install(app.call, await packSource(definition));
+  // What the consumer of events reads again after a restart is told from what came later by its place in the log.
+  app = await app.restart();
+  await create(2);
+  await app.settled();
+  expect(await met()).toEqual(once(3, 4));
+});
+
+test('what it has met already is not run again, wherever the gap begins', async () => {
+  await install(app.call, await packSource(definition));
+  await create(20);
+  await app.settled();
+  await setState('paused_by_admin');
+  await create(5);
+  await app.services.store.commit([{ statement: widenGaps, params: {}, scope: null }]);
+  await setState('active');
+  expect(await looked()).toMatchObject({ missed: 5 });
+  await app.call('POST', `${base}/catch-up`);
+  await app.settled();
+  expect(await met()).toEqual(once(1, 25));
+});
+
+test('paused and switched on in the midst of events, each is met once all the same', async () => {
+  await install(app.call, await packSource(definition));
+  for (let round = 0; round < 8; round++) {
+    await Promise.all([create(30), app.call('PATCH', base, { state: 'paused_by_admin' }), create(30)]);
+    await Promise.all([create(30), app.call('PATCH', base, { state: 'active' }), create(30)]);
+  }
+  await app.settled();
+  await app.call('POST', `${base}/catch-up`);
+  await app.settled();
+  expect(await met()).toEqual(once(1, 8 * 120));
+}, 60_000);

@@ -1,0 +1,98 @@
+/**
+ * Limits are of processor time: on a machine that is busy with other things, and in a sidecar that gets a tenth of its time, honest code
+ * comes to its end and hostile code to its own.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { burnCores, slowDown } from '../slow-machine.ts';
+import { jobOf, LIMITS, openSandbox, pluginOf, runToEnd, sidecarPids, until } from './harness.ts';
+import type { TestSandbox } from './harness.ts';
+
+let sandbox: TestSandbox;
+
+beforeEach(async () => {
+  sandbox = await openSandbox();
+  await until('the standby is warm', () => sandbox.status().sidecars.length === 2);
+});
+afterEach(() => sandbox.stop());
+
+/** Work of roughly this much processor time without a JIT, in one stretch. */
+const work = (ms: number): string => `let n = 0; for (let i = 0; i < ${ms * 14_000}; i++) n += i % 7;`;
+const slices = (count: number, ms: number): string =>
+  `for (let slice = 0; slice < ${count}; slice++) { ${work(ms)} await ctx.issues.get(1); }`;
+
+const slow: [name: string, make: () => Disposable][] = [
+  ['every core is busy twice over', () => burnCores(2)],
+  ['the sidecars get a tenth of their time', () => slowDown(sidecarPids, 0.1)],
+];
+
+for (const [name, make] of slow)
+  describe(`while ${name}`, () => {
+    test('honest runs end well, at once, and cost what they cost on a quiet machine', async () => {
+      const code = await pluginOf(slices(6, 15));
+      const quiet = await runToEnd(sandbox, jobOf('ins_honest', code));
+      using _slow = make();
+      const outcomes = await Promise.all(
+        Array.from({ length: 4 }, (_, index) => sandbox.run(jobOf(`ins_honest_${index}`, code))),
+      );
+      for (const outcome of outcomes) {
+        expect(outcome.status).toBe('succeeded');
+        expect(outcome.cpuMs).toBeGreaterThan(quiet.cpuMs / 4);
+        expect(outcome.cpuMs).toBeLessThan(Math.max(quiet.cpuMs * 2, 40));
+      }
+    });
+
+    test('a loop is still stopped for its processor time, beside honest runs that go on', async () => {
+      using _slow = make();
+      const honest = sandbox.run(jobOf('ins_honest', await pluginOf(slices(4, 10))));
+      const hostile = await runToEnd(sandbox, jobOf('ins_loop', await pluginOf('for (;;);')));
+      expect(hostile).toMatchObject({ status: 'failed', reason: 'cpu', killed: true });
+      expect((await honest).status).toBe('succeeded');
+    });
+
+    test('what only waits is held to the wall, what waits for the processor or for us is not', async () => {
+      using _slow = make();
+      const limits = { ...LIMITS, wallMs: 400, cpuMs: 1000 };
+      const waiting = await runToEnd(
+        sandbox,
+        jobOf('ins_waits', await pluginOf('await ctx.sleep(60_000);'), { limits }),
+      );
+      expect(waiting).toMatchObject({ status: 'failed', reason: 'wall' });
+      const call = async (): Promise<{ ok: true; value: string }> => {
+        await Bun.sleep(100);
+        return { ok: true, value: 'null' };
+      };
+      const served = await runToEnd(
+        sandbox,
+        jobOf('ins_served', await pluginOf(slices(8, 5)), { limits, call }),
+      );
+      expect(served.status).toBe('succeeded');
+    });
+  });
+
+test('a schedule may work in one long stretch, while others keep their pace', async () => {
+  const limits = { ...LIMITS, cpuMs: 5000, entryMs: 5000 };
+  const long = sandbox.run(jobOf('ins_long', await pluginOf(work(3000)), { limits, fresh: true }));
+  const code = await pluginOf('await ctx.issues.get(1);');
+  const tookMs: number[] = [];
+  let ended = false;
+  void long.finally(() => (ended = true));
+  while (!ended) {
+    const startedAt = performance.now();
+    expect((await sandbox.run(jobOf('ins_other', code))).status).toBe('succeeded');
+    tookMs.push(performance.now() - startedAt);
+  }
+  expect((await long).status).toBe('succeeded');
+  expect((await long).cpuMs).toBeGreaterThan(300);
+  expect(tookMs.length).toBeGreaterThan(20);
+  expect(tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length / 2)]).toBeLessThan(100);
+});
+
+test('the sandbox stops at once, whatever a long stretch is doing', async () => {
+  const limits = { ...LIMITS, cpuMs: 10_000, entryMs: 10_000 };
+  const long = sandbox.run(jobOf('ins_long', await pluginOf('for (;;);'), { limits, fresh: true }));
+  await Bun.sleep(200);
+  const startedAt = performance.now();
+  await sandbox.stop();
+  expect((await long).status).toBe('interrupted');
+  expect(performance.now() - startedAt).toBeLessThan(2000);
+});
