@@ -103,6 +103,7 @@ export function createRunner(options: RunnerOptions): Runner {
     const sandbox = await options.sandbox.get();
     const outcome = await sandbox.run({
       runId: run.id,
+      workspaceId: item.scope.workspaceId,
       installId: install.id,
       partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
       code: {

@@ -1,4 +1,5 @@
 /** The sandbox as the rest of the core sees it: jobs go in, outcomes come out. */
+import type { SidecarPrograms } from './fleet/bundle.ts';
 import type { Role } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
 import type { LogLevel, RunLimits } from './protocol.ts';
@@ -22,6 +23,7 @@ export interface SandboxStatus {
 
 export interface SandboxJob {
   runId: string;
+  workspaceId: string;
   installId: string;
   partition: number;
   /** One bundled ES module; the source crosses the wire once per sidecar. `handlers`, when given, are the manifest's (`event:issue.created`, `schedule:learn`): code that registers others fails at start-up. */
@@ -77,6 +79,10 @@ export interface SandboxOptions {
   clock: () => number;
   /** `auto` takes what the kernel gives and logs it, `strict` refuses to start with less than all of it. */
   jail: 'auto' | 'strict' | 'off';
+  /** Plugins of which one sidecar may hold several: all, those of one workspace, or none but the install itself. */
+  split?: 'none' | 'workspace' | 'install';
+  /** In place of the sidecar's own programs, for who wants to know what the core bears from one that is not ours. */
+  programs?: SidecarPrograms;
   /** Warm isolates per sidecar, the least recently used go first. */
   isolatesMax?: number;
   /** Runs in flight in the active sidecar, waiting ones included. */

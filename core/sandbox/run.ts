@@ -3,8 +3,9 @@
  * used. Everything that arrives is a string from an untrusted process.
  */
 import type { SidecarProcess } from './fleet/process.ts';
-import { textMaxOf } from './protocol.ts';
-import type { FromSidecar, LogLevel, ToSidecar } from './protocol.ts';
+import { plainText, ProtocolBreach } from './frames.ts';
+import { CALLS_PER_FRAME_MAX, MESSAGE_MAX, textMaxOf } from './protocol.ts';
+import type { FromSidecar, LogLevel, RunNonce, ToSidecar } from './protocol.ts';
 import type { RunUsage, SandboxJob, SandboxOutcome } from './job.ts';
 
 type Failure = Extract<SandboxOutcome, { status: 'failed' }>;
@@ -16,10 +17,9 @@ export type Ending =
 const OPERATION = /^[a-z]{1,20}\.[a-zA-Z]{1,30}$/;
 const TIMERS_MAX = 5000;
 const SLEEP_MS_MAX = 120_000;
-const MESSAGE_UNITS_MAX = 4000;
 
 export class ActiveRun {
-  readonly number: number;
+  readonly nonce: RunNonce;
   readonly job: SandboxJob;
   readonly lane: string;
   readonly sidecar: SidecarProcess;
@@ -37,6 +37,10 @@ export class ActiveRun {
   #sent = 1;
   #acked = 0;
   #calls = 0;
+  /** Calls, timers and log lines that arrived, whether they were heeded or not. */
+  #made = 0;
+  #lines = 0;
+  #ended = false;
   #openCalls = new Set<Promise<void>>();
   #timers = new Set<Timer>();
   #timersMade = 0;
@@ -46,7 +50,7 @@ export class ActiveRun {
   #over = false;
 
   constructor(given: {
-    number: number;
+    nonce: RunNonce;
     job: SandboxJob;
     lane: string;
     sidecar: SidecarProcess;
@@ -54,7 +58,7 @@ export class ActiveRun {
     clock: () => number;
     settle(outcome: SandboxOutcome): void;
   }) {
-    this.number = given.number;
+    this.nonce = given.nonce;
     this.job = given.job;
     this.lane = given.lane;
     this.sidecar = given.sidecar;
@@ -78,10 +82,23 @@ export class ActiveRun {
     return this.#sent > this.#acked;
   }
 
-  drained(message: Extract<FromSidecar, { t: 'drained' }>): void {
-    this.#acked = message.acked;
-    for (const [level, text] of message.logs) this.#log(level, text);
-    for (const [call, op, args] of message.calls) this.#call(call, op, args);
+  /** @throws ProtocolBreach */
+  drained({ acked, logs, calls }: Extract<FromSidecar, { t: 'drained' }>): void {
+    const empty = calls.length === 0 && logs.length === 0;
+    this.#made += calls.length;
+    this.#lines += logs.length;
+    // Frames are paid for: with what the core has sent, or from the run's own budgets.
+    if (
+      this.#ended ||
+      acked > this.#sent ||
+      acked < this.#acked + (empty ? 1 : 0) ||
+      this.#made > this.job.limits.calls + TIMERS_MAX + CALLS_PER_FRAME_MAX ||
+      this.#lines > this.job.limits.logLines
+    )
+      throw new ProtocolBreach('A run said more than it may.');
+    this.#acked = acked;
+    for (const [level, text] of logs) this.#log(level, text);
+    for (const [call, op, args] of calls) this.#call(call, op, args);
   }
 
   #call(call: number, op: string, args: string): void {
@@ -112,10 +129,13 @@ export class ActiveRun {
   }
 
   async #answer(call: number, op: string, args: string): Promise<void> {
+    const units = args.length + textMaxOf(op);
+    await this.sidecar.room.enter(units);
     try {
+      if (this.#over) return;
       const answer = await this.job.call(op, args);
       this.#elapsedMs = Math.max(this.#elapsedMs, this.#clock() - this.#clockAtStart);
-      if (!answer.ok) this.#refuse(call, answer.error.code, answer.error.message.slice(0, MESSAGE_UNITS_MAX));
+      if (!answer.ok) this.#refuse(call, answer.error.code, answer.error.message.slice(0, MESSAGE_MAX));
       else if (answer.value.length > textMaxOf(op))
         this.#refuse(
           call,
@@ -123,15 +143,17 @@ export class ActiveRun {
           `The answer of ${op} is larger than ${textMaxOf(op)} characters; ask for fewer fields or a smaller page.`,
         );
       else
-        this.#send({ t: 'answer', run: this.number, call, elapsedMs: this.#elapsedMs, value: answer.value });
+        this.#send({ t: 'answer', run: this.nonce, call, elapsedMs: this.#elapsedMs, value: answer.value });
     } catch {
       // What went wrong inside the host is none of the guest's business.
       this.#refuse(call, 'internal_error', 'The host call failed.');
+    } finally {
+      this.sidecar.room.leave(units);
     }
   }
 
   #refuse(call: number, code: string, message: string): void {
-    this.#send({ t: 'refuse', run: this.number, call, elapsedMs: this.#elapsedMs, code, message });
+    this.#send({ t: 'refuse', run: this.nonce, call, elapsedMs: this.#elapsedMs, code, message });
   }
 
   #sleep(call: number, args: string): void {
@@ -147,7 +169,7 @@ export class ActiveRun {
     const due = Math.max(this.#elapsedMs, this.#clock() - this.#clockAtStart) + ms;
     this.after(ms, () => {
       this.#elapsedMs = Math.max(this.#elapsedMs, due);
-      this.#send({ t: 'answer', run: this.number, call, elapsedMs: this.#elapsedMs, value: '' });
+      this.#send({ t: 'answer', run: this.nonce, call, elapsedMs: this.#elapsedMs, value: '' });
     });
   }
 
@@ -181,12 +203,14 @@ export class ActiveRun {
   stop(ending: Ending): void {
     if (this.#over || this.stopping) return;
     this.stopping = ending;
-    this.sidecar.send({ t: 'stop', run: this.number });
+    this.sidecar.send({ t: 'stop', run: this.nonce });
     this.after(STOP_MS, () => this.sidecar.kill('it did not stop a run'));
   }
 
   /** The sidecar says that the run is over. Calls that the handler did not await are still waited for: they belong to the run. */
   async ended(message: Extract<FromSidecar, { t: 'end' }>): Promise<void> {
+    if (this.#ended) return this.sidecar.kill('it broke the protocol: A run ended twice.');
+    this.#ended = true;
     this.cpuMs = message.cpuMs;
     this.memoryBytes = message.memoryBytes;
     const { end } = message;
@@ -216,17 +240,9 @@ export class ActiveRun {
       calls: this.#calls,
       logs: this.#logs,
     };
-    this.#settle({ ...usage, ...ending });
+    this.#settle({ ...ending, ...usage });
   }
 }
 
 /** Longer than the sidecar's own watchdog needs to give up on an isolate. */
 const STOP_MS = 1500;
-
-/** Terminal escapes and other control characters become visible; line ends and tabs stay. */
-function plainText(text: string): string {
-  return text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}

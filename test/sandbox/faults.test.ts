@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
+import { openLiar, reasonsOf } from './hostile-sidecar/peer.ts';
 import { jobOf, LIMITS, openSandbox, pluginOf, runToEnd, sidecarPids, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 import { startVictims } from './victims.ts';
@@ -75,28 +76,20 @@ test('a stopped standby is noticed before it is needed', async () => {
   await victimsResume();
 });
 
-test('a segmentation fault is the failure of the run that was at work', async () => {
-  await victims.stop();
-  const call = (): Promise<CallAnswer> => {
-    setTimeout(() => process.kill(pidOf('active'), 'SIGSEGV'), 20);
-    return Promise.resolve({ ok: true, value: 'null' });
-  };
-  const atWork = sandbox.run(
-    jobOf('ins_at_work', await pluginOf('await ctx.issues.get(1); for (;;);'), { call }),
-  );
-  expect(await atWork).toMatchObject({ status: 'failed', reason: 'killed', killed: true });
+test('a crash is the failure of the run that was at work', async () => {
+  const crashing = await openLiar('crash');
+  const outcome = await crashing.run(jobOf('ins_at_work', await pluginOf('')));
+  await crashing.stop();
+  expect(outcome).toMatchObject({ status: 'failed', reason: 'killed', killed: true });
 });
 
-test('a segmentation fault while a run only waits is nobody’s failure', async () => {
-  await victims.stop();
-  const call = (): Promise<CallAnswer> => {
-    setTimeout(() => process.kill(pidOf('active'), 'SIGSEGV'), 50);
-    return Promise.resolve({ ok: true, value: 'null' });
-  };
-  const waiting = sandbox.run(
-    jobOf('ins_waiting', await pluginOf('await ctx.issues.get(1); await ctx.sleep(2000);'), { call }),
-  );
-  expect(await waiting).toMatchObject({ status: 'interrupted' });
+test('a crash while a run only waits is nobody’s failure', async () => {
+  const crashing = await openLiar('a call, then a crash while it waits');
+  const call = (): Promise<CallAnswer> => new Promise(() => undefined);
+  const outcome = await crashing.run(jobOf('ins_waiting', await pluginOf(''), { call }));
+  await crashing.stop();
+  expect(outcome).toMatchObject({ status: 'interrupted' });
+  expect(reasonsOf(crashing)[0]).toMatch(/signal SIG(SEGV|ABRT|TRAP|ILL)/);
 });
 
 test('a plugin that crashes three processes does so in quarantine, while others are not interrupted again', async () => {

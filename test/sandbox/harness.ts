@@ -86,6 +86,7 @@ export function jobOf(installId: string, code: Code, more: Partial<SandboxJob> =
   const run = { id: 'run_1', attempt: 1, mode: 'apply', depth: 0 };
   return {
     runId: `run_${nextRun++}`,
+    workspaceId: 'wsp_test',
     installId,
     partition: 0,
     code,
@@ -109,24 +110,32 @@ export async function runToEnd(
   throw new Error('interrupted twenty times');
 }
 
-/** Live child processes of this one that run our Node. */
+/** Live descendants of this process that run our Node. */
 export function sidecarPids(): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => isSidecar(pid)).map(Number);
 }
 
+/** Behind `unshare` a sidecar is a grandchild. */
 function isSidecar(pid: string): boolean {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const { state, parent } = statOf(pid);
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
     return (
-      Number(parent) === process.pid &&
       state !== 'Z' &&
-      /isolated-vm/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+      /isolated-vm/.test(command) &&
+      !/unshare/.test(command) &&
+      [parent, statOf(parent).parent].includes(String(process.pid))
     );
   } catch {
     return false;
   }
+}
+
+function statOf(pid: string): { state: string; parent: string } {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [state = '', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state, parent };
 }
 
 /** Waits for what an event loop elsewhere brings about; a bound, not a measurement. */

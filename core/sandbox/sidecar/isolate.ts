@@ -3,7 +3,7 @@
  * `drain`, queued together so that they cost one wake of the isolate's thread.
  */
 import type IsolatedVm from 'isolated-vm';
-import type { RunLimits } from '../protocol.ts';
+import type { RunLimits, RunNonce } from '../protocol.ts';
 
 export type Ivm = typeof IsolatedVm;
 type Text = IsolatedVm.Reference<(...args: (string | number)[]) => string>;
@@ -50,14 +50,14 @@ export class Guest {
   memoryBytes = 0;
   runs = 0;
   /** Set for the duration of `load`; the watchdog names it in a taint. */
-  currentRun = 0;
+  currentRun: RunNonce = '';
   #host: GuestHost;
   #isolate: IsolatedVm.Isolate;
   #cpuMs = 0;
   #step!: Text;
   #drain!: Text;
 
-  private constructor(host: GuestHost, sha256: string, memoryMb: number, run: number) {
+  private constructor(host: GuestHost, sha256: string, memoryMb: number, run: RunNonce) {
     this.#host = host;
     this.sha256 = sha256;
     this.memoryMb = memoryMb;
@@ -74,7 +74,7 @@ export class Guest {
     sha256: string,
     source: string,
     limits: RunLimits,
-    run: number,
+    run: RunNonce,
   ): Promise<{ guest: Guest; handlers: string }> {
     const { guest, register, definition } = await Guest.#open(host, sha256, source, limits, run, 'register');
     try {
@@ -89,7 +89,7 @@ export class Guest {
   }
 
   /** The definition's static part as JSON text; the isolate is thrown away. @throws GuestFault */
-  static async describe(host: GuestHost, source: string, limits: RunLimits, run: number): Promise<string> {
+  static async describe(host: GuestHost, source: string, limits: RunLimits, run: RunNonce): Promise<string> {
     const { guest, register, definition } = await Guest.#open(host, '', source, limits, run, 'describe');
     try {
       return checkText(
@@ -109,7 +109,7 @@ export class Guest {
     sha256: string,
     source: string,
     limits: RunLimits,
-    run: number,
+    run: RunNonce,
     entrance: 'register' | 'describe',
   ): Promise<{ guest: Guest; register: Register; definition: IsolatedVm.Reference<unknown> }> {
     const guest = new Guest(host, sha256, limits.memoryMb, run);
