@@ -9,14 +9,13 @@ import type { FromSidecar, ToSidecar } from './protocol.ts';
 export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 const SIZES_BYTES = 8;
 
-/** The one long text of a message. Those of `drained` are its arguments and log lines, one after the other. */
+/** The one long text of a message to the sidecar. */
 const LONG_TEXT: Partial<Record<string, string>> = {
   init: 'guest',
   code: 'source',
   run: 'input',
   answer: 'value',
   describe: 'source',
-  described: 'manifest',
 };
 
 export interface Frame {
@@ -80,31 +79,36 @@ export class FrameReader {
   }
 }
 
+/** Little-endian. */
 function uint32At(bytes: Uint8Array, at: number): number {
-  return new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0, true);
+  const [a = 0, b = 0, c = 0, d = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+  return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
 }
 
 /** One buffer of many frames, so that a tick costs one write. */
 export function encodeFrames(messages: readonly (ToSidecar | FromSidecar)[]): Uint8Array {
-  const encoder = new TextEncoder();
-  const parts = messages.map((message) => {
-    const { head, tail } = split(message);
-    return { head: encoder.encode(head), tail: encoder.encode(tail) };
-  });
-  const size = parts.reduce(
-    (sum, { head, tail }) => sum + SIZES_BYTES + head.byteLength + tail.byteLength,
-    0,
-  );
-  const out = new Uint8Array(size);
-  const view = new DataView(out.buffer);
-  let at = 0;
-  for (const { head, tail } of parts) {
-    view.setUint32(at, 4 + head.byteLength + tail.byteLength, true);
-    view.setUint32(at + 4, head.byteLength, true);
-    out.set(head, at + SIZES_BYTES);
-    out.set(tail, at + SIZES_BYTES + head.byteLength);
-    at += SIZES_BYTES + head.byteLength + tail.byteLength;
+  const frames = messages.map(split);
+  let size = 0;
+  const heads: number[] = [];
+  const sizes: number[] = [];
+  for (const { head, tail } of frames) {
+    const headBytes = Buffer.byteLength(head);
+    const bytes = SIZES_BYTES + headBytes + (tail === '' ? 0 : Buffer.byteLength(tail));
+    heads.push(headBytes);
+    sizes.push(bytes);
+    size += bytes;
   }
+  const out = Buffer.allocUnsafe(size);
+  let at = 0;
+  frames.forEach(({ head, tail }, index) => {
+    const headBytes = heads[index] ?? 0;
+    const bytes = sizes[index] ?? 0;
+    out.writeUInt32LE(bytes - 4, at);
+    out.writeUInt32LE(headBytes, at + 4);
+    out.write(head, at + SIZES_BYTES);
+    if (tail !== '') out.write(tail, at + SIZES_BYTES + headBytes);
+    at += bytes;
+  });
   return out;
 }
 
@@ -123,19 +127,42 @@ export function unitsOf(message: ToSidecar): number {
   }
 }
 
+/** A message's long texts are its tail; those of `drained` are its arguments and log lines, one after the other. */
 function split(message: ToSidecar | FromSidecar): Frame {
-  if (message.t === 'drained') {
-    let tail = '';
-    const calls = message.calls.map(([call, op, args]) => ((tail += args), [call, op, args.length]));
-    const logs = message.logs.map(([level, text]) => ((tail += text), [level, text.length]));
-    return { head: JSON.stringify({ ...message, calls, logs }), tail };
+  switch (message.t) {
+    case 'drained': {
+      const { calls, logs } = message;
+      let tail = '';
+      for (const call of calls) tail += call[2];
+      for (const log of logs) tail += log[1];
+      const lengths = {
+        calls: calls.map(([call, op, args]) => [call, op, args.length]),
+        logs: logs.map(([level, text]) => [level, text.length]),
+      };
+      return {
+        head: JSON.stringify({ t: 'drained', run: message.run, acked: message.acked, ...lengths }),
+        tail,
+      };
+    }
+    case 'answer':
+      return apart({ ...message, value: undefined }, message.value);
+    case 'run':
+      return apart({ ...message, input: undefined }, message.input);
+    case 'code':
+    case 'describe':
+      return apart({ ...message, source: undefined }, message.source);
+    case 'init':
+      return apart({ ...message, guest: undefined }, message.guest);
+    case 'described':
+      return apart({ ...message, manifest: undefined }, message.manifest);
+    default:
+      return apart(message, '');
   }
-  const key = LONG_TEXT[message.t];
-  if (key === undefined) return { head: JSON.stringify(message), tail: '' };
-  const fields: Record<string, unknown> = { ...message };
-  const tail = fields[key] as string;
-  delete fields[key];
-  return { head: JSON.stringify(fields), tail };
+}
+
+/** What is undefined is not in the head. */
+function apart(head: object, tail: string): Frame {
+  return { head: JSON.stringify(head), tail };
 }
 
 /** The sidecar's reading; it trusts the core. */

@@ -130,7 +130,8 @@ export class ActiveRun {
 
   async #answer(call: number, op: string, args: string): Promise<void> {
     const units = args.length + textMaxOf(op);
-    await this.sidecar.room.enter(units);
+    const turn = this.sidecar.room.enter(units);
+    if (turn) await turn;
     try {
       if (this.#over) return;
       const answer = await this.job.call(op, args);

@@ -125,7 +125,9 @@ export class Fleet {
   }
 
   #holder(role: Role, group?: string): Member | undefined {
-    return this.members().find((member) => member.role === role && member.group === group);
+    for (const member of this.#members.values())
+      if (member.role === role && member.group === group) return member;
+    return undefined;
   }
 
   #fill(): void {

@@ -49,6 +49,7 @@ const lies = {
           status: 'succeeded',
           logs: [{ level: 'info', message: 'forged' }],
           calls: 77,
+          forged: true,
           wallMs: -1,
           queueMs: 1e9,
         },
@@ -71,8 +72,16 @@ const lies = {
   'usage below nothing': ({ run }) => say(end(run, { cpuMs: -1 })),
   'usage beyond everything': ({ run }) =>
     say(JSON.stringify(end(run, { memoryBytes: 7 })).replace('7', '1e999')),
-  'an end said twice': ({ run }) => (say(end(run)), say(end(run))),
-  'a call after the end': ({ run }) => (say(end(run)), say(drained(run, 1, [[1, 'issues.get', 2]]), '[]')),
+  'an end said twice': ({ run }) => {
+    say(drained(run, 1, [[1, 'issues.get', 2]]), '[]');
+    say(end(run));
+    say(end(run));
+  },
+  'a call after the end': ({ run }) => {
+    say(drained(run, 1, [[1, 'issues.get', 2]]), '[]');
+    say(end(run));
+    say(drained(run, 1, [[2, 'issues.delete', 2]]), '[]');
+  },
   'more answers than questions': ({ run }) => say(drained(run, 2)),
   'the same again and again': ({ run }) => {
     for (let i = 0; i < 100_000; i++) say(drained(run, 1));
@@ -126,10 +135,13 @@ const lies = {
     socket.pause();
     setInterval(() => say({ t: 'pong', isolates: 1 }), 190);
   },
-  /** Frames as large as the largest honest one, each with a call that fits. */
+  /** Frames as large as the largest honest one, each with a call that fits, as fast as the core takes them. */
   'large frames': ({ run }) => {
     const args = JSON.stringify(text(2_190_000));
-    for (let i = 0; i < 90; i++) say(drained(run, 1, [[1, 'kv.set', args.length]]), args);
+    const next = (left) =>
+      left > 0 &&
+      socket.write(bytesOf(drained(run, 1, [[left, 'kv.set', args.length]]), args), () => next(left - 1));
+    next(6);
   },
 };
 
