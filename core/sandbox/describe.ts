@@ -1,6 +1,6 @@
 /** Reads a plugin's static manifest out of its bundle, by evaluating it in a jailed sidecar of its own that is killed afterwards. */
 import { bundlePrograms } from './fleet/bundle.ts';
-import { newNonce, ProtocolBreach } from './frames.ts';
+import { nonceSource, ProtocolBreach } from './frames.ts';
 import { prepareJail } from './jail/prepare.ts';
 import { findAddon, findNode } from './locate.ts';
 import { JAIL_ENTRY, SidecarProcess } from './fleet/process.ts';
@@ -28,7 +28,7 @@ export async function describePlugin(code: string, nodePath: string = findNode()
   if (code.length > CODE_MAX) throw new Error(`The bundle is larger than ${CODE_MAX} characters.`);
   let answered: ((message: Spoken) => void) | undefined;
   let died: (error: Error) => void = () => undefined;
-  const run = newNonce();
+  const run = nonceSource()();
   const addonPath = findAddon();
   const sidecar = new SidecarProcess({
     nodePath,

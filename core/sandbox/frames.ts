@@ -36,9 +36,18 @@ const BYTES_MAX = 2 ** 40;
 
 const NONCE = /^[\w-]{22}$/;
 
-/** Unguessable: the first frame that names a run which its sidecar was not given is that sidecar's last. */
-export function newNonce(): RunNonce {
-  return randomBytes(16).toString('base64url');
+const NONCE_BYTES = 16;
+const NONCES_DRAWN = 256;
+
+/** Makes names of runs, unguessable: the first frame that names a run which its sidecar was not given is that sidecar's last. */
+export function nonceSource(): () => RunNonce {
+  let drawn = Buffer.alloc(0);
+  return () => {
+    if (drawn.byteLength === 0) drawn = randomBytes(NONCES_DRAWN * NONCE_BYTES);
+    const one = drawn.toString('base64url', 0, NONCE_BYTES);
+    drawn = drawn.subarray(NONCE_BYTES);
+    return one;
+  };
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];

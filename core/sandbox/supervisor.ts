@@ -17,7 +17,7 @@ import type { JailLevel, JailReport } from './jail/level.ts';
 import type { RunUsage, Sandbox, SandboxJob, SandboxOptions, SandboxOutcome, SandboxStatus } from './job.ts';
 import { Lanes } from './lanes.ts';
 import { findAddon } from './locate.ts';
-import { newNonce, ProtocolBreach } from './frames.ts';
+import { nonceSource, ProtocolBreach } from './frames.ts';
 import { JAIL_ENTRY } from './fleet/process.ts';
 import type { SidecarProcess, Spoken } from './fleet/process.ts';
 import { INPUT_MAX } from './protocol.ts';
@@ -107,6 +107,7 @@ class Supervisor implements Sandbox {
   #load = new Map<SidecarProcess, number>();
   /** Installs of runs that ended lately: a thread may turn out to be stuck after its run was given up. */
   #finished = new LRUCache<RunNonce, string>({ max: 1000 });
+  #newNonce = nonceSource();
   #nextFresh = 1;
   /** Level last logged. */
   #jail: JailLevel | undefined;
@@ -215,7 +216,7 @@ class Supervisor implements Sandbox {
   }
 
   #start({ job, lane, queuedAt, settle }: Waiting, sidecar: SidecarProcess): void {
-    const nonce = newNonce();
+    const nonce = this.#newNonce();
     const { sha256, source, handlers } = job.code;
     const queueMs = performance.now() - queuedAt;
     const run = new ActiveRun({

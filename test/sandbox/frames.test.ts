@@ -1,12 +1,13 @@
 /** Reading a frame either gives a message of the protocol or refuses it as a breach; it never gives, or throws, anything else. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { BUSY_BOUNDS, newNonce, ProtocolBreach, readFrame } from '../../core/sandbox/frames.ts';
+import { BUSY_BOUNDS, nonceSource, ProtocolBreach, readFrame } from '../../core/sandbox/frames.ts';
 import { encodeFrames, FrameReader } from '../../core/sandbox/framing.ts';
 import { KV_TEXT_MAX } from '../../core/sandbox/protocol.ts';
 import type { FromSidecar } from '../../core/sandbox/protocol.ts';
 
 const SEED = 7;
+const newNonce = nonceSource();
 const run = newNonce();
 
 const end = fc.record({
@@ -105,4 +106,10 @@ test('what is said is heard, however the bytes are cut', () => {
     expect(heard).toEqual(said.slice(0, heard.length));
     expect(heard.length).toBe(size === 7 ? 2 : said.length);
   }
+});
+
+test('no two runs are named alike, and nothing of one name is in the next', () => {
+  const names = Array.from({ length: 2000 }, newNonce);
+  expect(new Set(names).size).toBe(2000);
+  for (const name of names) expect(name).toMatch(/^[\w-]{22}$/);
 });
