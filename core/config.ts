@@ -65,6 +65,11 @@ const keys = {
     fallback: 'auto',
     text: '`strict` refuses to start where the kernel cannot jail plugins fully; `off` runs them without the jail.',
   },
+  sandboxSplit: {
+    env: 'TATAMI_SANDBOX_SPLIT',
+    fallback: 'none',
+    text: "`workspace` or `install` gives each its own sandbox process, so that one taken over is not the others'; `none` shares one.",
+  },
   nodePath: {
     env: 'TATAMI_NODE',
     fallback: '',
@@ -95,6 +100,7 @@ export interface Config {
     readonly workspace: number;
   };
   readonly sandboxJail: 'auto' | 'strict' | 'off';
+  readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
   readonly logLevel: LogLevel;
 }
@@ -151,6 +157,7 @@ export function readConfig(
     },
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
+    sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
   };
 }

@@ -135,7 +135,13 @@ export async function serve({
         ),
     });
     const sandbox = createSandboxOnDemand(() =>
-      startSandbox({ nodePath: config.nodePath ?? findNode(), log, clock: nowMs, jail: config.sandboxJail }),
+      startSandbox({
+        nodePath: config.nodePath ?? findNode(),
+        log,
+        clock: nowMs,
+        jail: config.sandboxJail,
+        split: config.sandboxSplit,
+      }),
     );
     const owner = services.ids.uuid();
     const plugins = createPluginRuntime({

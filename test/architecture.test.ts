@@ -83,7 +83,7 @@ test('the sandbox knows no store, no door and no database; its sidecar only Node
       under('core/sandbox/sidecar/'),
       (name) =>
         !/^(node:|isolated-vm$)/.test(name) &&
-        name !== 'core/sandbox/protocol.ts' &&
+        !/^core\/sandbox\/(protocol|framing)\.ts$/.test(name) &&
         !name.startsWith('core/sandbox/sidecar/'),
     ),
   ).toEqual([]);

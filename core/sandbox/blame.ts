@@ -7,7 +7,7 @@ import type { ActiveRun, Ending } from './run.ts';
 export interface Death {
   why: string;
   /** Known cause; absent when the process died by itself. */
-  cause?: 'cpu' | 'memory' | 'silent' | 'fat';
+  cause?: 'cpu' | 'memory' | 'silent' | 'fat' | 'threads';
   /** Whom the sidecar named. */
   culprit?: ActiveRun | undefined;
   lastWords?: string;

@@ -1,9 +1,12 @@
 /** Reads a plugin's static manifest out of its bundle, by evaluating it in a jailed sidecar of its own that is killed afterwards. */
 import { bundlePrograms } from './fleet/bundle.ts';
+import { nonceSource, ProtocolBreach } from './frames.ts';
+import { prepareJail } from './jail/prepare.ts';
 import { findAddon, findNode } from './locate.ts';
-import { SidecarProcess } from './fleet/process.ts';
+import { JAIL_ENTRY, SidecarProcess } from './fleet/process.ts';
+import type { Spoken } from './fleet/process.ts';
 import { CODE_MAX } from './protocol.ts';
-import type { FromSidecar, RunLimits } from './protocol.ts';
+import type { RunLimits } from './protocol.ts';
 
 const LIMITS: RunLimits = {
   cpuMs: 1000,
@@ -18,7 +21,6 @@ const LIMITS: RunLimits = {
 };
 /** Limits are of processor time; this is for a machine that is too busy to give it. */
 const WALL_MS = 90_000;
-const MANIFEST_MAX = 256 * 1024;
 
 /**
  * The definition without its functions, plus `handlers`: their names, sorted. Not validated.
@@ -26,27 +28,34 @@ const MANIFEST_MAX = 256 * 1024;
  */
 export async function describePlugin(code: string, nodePath: string = findNode()): Promise<unknown> {
   if (code.length > CODE_MAX) throw new Error(`The bundle is larger than ${CODE_MAX} characters.`);
-  let answered: (message: FromSidecar) => void = () => undefined;
+  let answered: ((message: Spoken) => void) | undefined;
   let died: (error: Error) => void = () => undefined;
+  const run = nonceSource()();
+  const addonPath = findAddon();
   const sidecar = new SidecarProcess({
     nodePath,
-    addonPath: findAddon(),
+    addonPath,
     programs: await bundlePrograms(),
     jail: process.platform === 'linux' ? 'auto' : 'off',
     isolatesMax: 1,
+    ...(await prepareJail([nodePath, addonPath, JAIL_ENTRY])),
     idleMs: 60_000,
-    onMessage: (message) => answered(message),
+    busy: () => answered !== undefined,
+    onMessage: (message) => {
+      if (!answered || message.run !== run || message.t === 'drained')
+        throw new ProtocolBreach('It spoke of what it was not asked for.');
+      answered(message);
+    },
     onGone: (why) => died(new Error(`The plugin's definition cost the sandbox its process: ${why}.`)),
     onStderr: () => undefined,
   });
   const timer = setTimeout(() => sidecar.kill('it took too long'), WALL_MS);
   try {
     await sidecar.ready;
-    const answer = await new Promise<FromSidecar>((resolve, reject) => {
-      answered = (message) =>
-        (message.t === 'described' || message.t === 'end' || message.t === 'tainted') && resolve(message);
+    const answer = await new Promise<Spoken>((resolve, reject) => {
+      answered = resolve;
       died = reject;
-      sidecar.send({ t: 'describe', run: 1, source: code, limits: LIMITS });
+      sidecar.send({ t: 'describe', run, source: code, limits: LIMITS });
     });
     return manifestOf(answer);
   } finally {
@@ -56,12 +65,8 @@ export async function describePlugin(code: string, nodePath: string = findNode()
   }
 }
 
-function manifestOf(answer: FromSidecar): unknown {
-  if (answer.t === 'described') {
-    if (answer.manifest.length > MANIFEST_MAX)
-      throw new Error(`The manifest is larger than ${MANIFEST_MAX} characters.`);
-    return JSON.parse(answer.manifest);
-  }
+function manifestOf(answer: Spoken): unknown {
+  if (answer.t === 'described') return JSON.parse(answer.manifest);
   const reason =
     answer.t === 'end' && 'message' in answer.end ? answer.end.message : 'it could not be evaluated in time';
   throw new Error(`The plugin's definition does not load: ${reason}`);

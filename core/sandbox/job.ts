@@ -1,4 +1,5 @@
 /** The sandbox as the rest of the core sees it: jobs go in, outcomes come out. */
+import type { SidecarPrograms } from './fleet/bundle.ts';
 import type { Role } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
 import type { LogLevel, Progress, RunLimits } from './protocol.ts';
@@ -22,7 +23,6 @@ export interface SandboxStatus {
 
 export interface SandboxJob {
   runId: string;
-  /** Workspaces take turns, and so do the installs of each. */
   workspaceId: string;
   installId: string;
   partition: number;
@@ -80,6 +80,10 @@ export interface SandboxOptions {
   clock: () => number;
   /** `auto` takes what the kernel gives and logs it, `strict` refuses to start with less than all of it. */
   jail: 'auto' | 'strict' | 'off';
+  /** Plugins of which one sidecar may hold several: all, those of one workspace, or none but the install itself. */
+  split?: 'none' | 'workspace' | 'install';
+  /** In place of the sidecar's own programs, for who wants to know what the core bears from one that is not ours. */
+  programs?: SidecarPrograms;
   /** Warm isolates per sidecar, the least recently used go first. */
   isolatesMax?: number;
   /** Runs in flight in the active sidecar, waiting ones included. */

@@ -1,16 +1,22 @@
 /**
- * What the core and the sidecar say to each other over the inherited descriptor 3: JSON messages, each behind a u32 little-endian
- * byte length. Both ends import this file and nothing else of each other. The core believes none of it: see `run.ts`.
+ * What the core and the sidecar say to each other over the inherited descriptor 3; `framing.ts` has the bytes. Both ends import these two
+ * files and nothing else of each other. The core believes none of it: see `frames.ts` and `run.ts`.
  */
-
-/** Above this a frame is a protocol violation; the largest honest one carries a 2.2 MB KV value, escaped. */
-export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Guest argument and result text, in UTF-16 units: a KV value may be 2 MiB, everything else is small. */
 export const TEXT_MAX = 256 * 1024;
 export const KV_TEXT_MAX = 2_200_000;
 export const INPUT_MAX = 160 * 1024;
 export const CODE_MAX = 4 * 1024 * 1024;
+export const MANIFEST_MAX = 256 * 1024;
+/** One line of a log, and what a run that failed says of it. */
+export const LOG_TEXT_MAX = 64 * 1024;
+export const MESSAGE_MAX = 4000;
+export const OP_MAX = 60;
+/** A handler may have this many host calls and timers written between two answers. */
+export const CALLS_PER_FRAME_MAX = 1000;
+/** A day; every other bound of time is far below. */
+export const MS_MAX = 86_400_000;
 
 export function textMaxOf(op: string): number {
   return op === 'kv.get' || op === 'kv.set' || op === 'kv.compareAndSet' ? KV_TEXT_MAX : TEXT_MAX;
@@ -34,8 +40,14 @@ export interface RunLimits {
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** How far the operating system holds the sidecar; `landlock` is the ABI version, 0 when the kernel has none. */
-export interface JailReport {
+/**
+ * A run as both ends name it: 128 random bits that a sidecar learns with the order of that run, so that it cannot speak for one that
+ * it was not given.
+ */
+export type RunNonce = string;
+
+/** What the jail's entry put in place; `landlock` is the ABI version, 0 when the kernel has none. */
+export interface EntryReport {
   landlock: number;
   seccomp: boolean;
   rlimits: boolean;
@@ -48,7 +60,7 @@ export type ToSidecar =
   | { t: 'code'; sha256: string; source: string }
   | {
       t: 'run';
-      run: number;
+      run: RunNonce;
       isolate: string;
       sha256: string;
       /** Names such as `event:issue.created` that the module must register, sorted; null skips the comparison. */
@@ -59,15 +71,15 @@ export type ToSidecar =
       fresh: boolean;
     }
   /** `value` is JSON text; an error travels as code and message. `elapsedMs` is the run's age on the guest's clock from now on. */
-  | { t: 'answer'; run: number; call: number; elapsedMs: number; value: string }
-  | { t: 'refuse'; run: number; call: number; elapsedMs: number; code: string; message: string }
-  | { t: 'stop'; run: number }
+  | { t: 'answer'; run: RunNonce; call: number; elapsedMs: number; value: string }
+  | { t: 'refuse'; run: RunNonce; call: number; elapsedMs: number; code: string; message: string }
+  | { t: 'stop'; run: RunNonce }
   /** Drops idle isolates whose name begins with `prefix`. */
   | { t: 'evict'; prefix: string }
   /** Drops bundles; those that are needed again are sent again. */
   | { t: 'forget'; codes: string[] }
   /** Loads a module in a new isolate and reports its definition. */
-  | { t: 'describe'; run: number; source: string; limits: RunLimits }
+  | { t: 'describe'; run: RunNonce; source: string; limits: RunLimits }
   | { t: 'ping' };
 
 export type EndReason =
@@ -100,77 +112,17 @@ export type RunEnd =
   | { status: 'stopped' };
 
 export type FromSidecar =
-  | { t: 'ready'; jail: JailReport }
+  | { t: 'ready'; jail: EntryReport }
   | { t: 'pong'; isolates: number }
   /** After an entry. `acked` counts the core's messages (run and answers) this run has consumed: more sent than acked means guest code may be running. */
   | {
       t: 'drained';
-      run: number;
+      run: RunNonce;
       acked: number;
       calls: [call: number, op: string, args: string][];
       logs: [level: LogLevel, message: string][];
     }
-  | { t: 'end'; run: number; end: RunEnd; cpuMs: number; memoryBytes: number; isolates: number }
-  | { t: 'described'; run: number; manifest: string }
+  | { t: 'end'; run: RunNonce; end: RunEnd; cpuMs: number; memoryBytes: number; isolates: number }
+  | { t: 'described'; run: RunNonce; manifest: string }
   /** A thread of this process can no longer be stopped: kill it. `run` names the culprit. */
-  | { t: 'tainted'; run: number; reason: 'cpu' | 'memory'; message: string; cpuMs: number };
-
-/** Cuts a byte stream into frame bodies. @throws Error when a frame claims more than FRAME_BYTES_MAX. */
-export class FrameReader {
-  #pending: Uint8Array[] = [];
-  #pendingBytes = 0;
-  #decoder = new TextDecoder();
-
-  /** Frames completed by this chunk, as text. */
-  push(chunk: Uint8Array): string[] {
-    this.#pending.push(chunk);
-    this.#pendingBytes += chunk.byteLength;
-    const frames: string[] = [];
-    for (let size = this.#nextSize(); size !== undefined; size = this.#nextSize()) {
-      const whole = this.#join();
-      frames.push(this.#decoder.decode(whole.subarray(4, 4 + size)));
-      this.#pending = [whole.subarray(4 + size)];
-      this.#pendingBytes = whole.byteLength - 4 - size;
-    }
-    return frames;
-  }
-
-  /** Body bytes of the frame at the head when it is complete. */
-  #nextSize(): number | undefined {
-    if (this.#pendingBytes < 4) return undefined;
-    if ((this.#pending[0]?.byteLength ?? 0) < 4) this.#join();
-    const head = this.#pending[0] as Uint8Array;
-    const size = new DataView(head.buffer, head.byteOffset, 4).getUint32(0, true);
-    if (size > FRAME_BYTES_MAX)
-      throw new Error(`A frame claims ${size} bytes; the most is ${FRAME_BYTES_MAX}.`);
-    return this.#pendingBytes >= 4 + size ? size : undefined;
-  }
-
-  #join(): Uint8Array {
-    const only = this.#pending[0];
-    if (this.#pending.length === 1 && only) return only;
-    const whole = new Uint8Array(this.#pendingBytes);
-    let at = 0;
-    for (const part of this.#pending) {
-      whole.set(part, at);
-      at += part.byteLength;
-    }
-    this.#pending = [whole];
-    return whole;
-  }
-}
-
-/** One buffer of many frames, so that a tick costs one write. */
-export function encodeFrames(messages: readonly (ToSidecar | FromSidecar)[]): Uint8Array {
-  const encoder = new TextEncoder();
-  const bodies = messages.map((message) => encoder.encode(JSON.stringify(message)));
-  const out = new Uint8Array(bodies.reduce((sum, body) => sum + 4 + body.byteLength, 0));
-  const view = new DataView(out.buffer);
-  let at = 0;
-  for (const body of bodies) {
-    view.setUint32(at, body.byteLength, true);
-    out.set(body, at + 4);
-    at += 4 + body.byteLength;
-  }
-  return out;
-}
+  | { t: 'tainted'; run: RunNonce; reason: 'cpu' | 'memory'; message: string; cpuMs: number };

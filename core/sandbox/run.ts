@@ -4,8 +4,9 @@
  */
 import { plainText } from '../lib/plain-text.ts';
 import type { SidecarProcess } from './fleet/process.ts';
-import { readProgress, textMaxOf } from './protocol.ts';
-import type { FromSidecar, LogLevel, Progress, ToSidecar } from './protocol.ts';
+import { ProtocolBreach } from './frames.ts';
+import { CALLS_PER_FRAME_MAX, MESSAGE_MAX, textMaxOf } from './protocol.ts';
+import type { FromSidecar, LogLevel, Progress, RunNonce, ToSidecar } from './protocol.ts';
 import type { RunUsage, SandboxJob, SandboxOutcome } from './job.ts';
 
 type Failure = Extract<SandboxOutcome, { status: 'failed' }>;
@@ -17,10 +18,9 @@ export type Ending =
 const OPERATION = /^[a-z]{1,20}\.[a-zA-Z]{1,30}$/;
 const TIMERS_MAX = 5000;
 const SLEEP_MS_MAX = 120_000;
-const MESSAGE_UNITS_MAX = 4000;
 
 export class ActiveRun {
-  readonly number: number;
+  readonly nonce: RunNonce;
   readonly job: SandboxJob;
   readonly lane: string;
   readonly sidecar: SidecarProcess;
@@ -42,6 +42,10 @@ export class ActiveRun {
   #sent = 1;
   #acked = 0;
   #calls = 0;
+  /** Calls, timers and log lines that arrived, whether they were heeded or not. */
+  #made = 0;
+  #lines = 0;
+  #ended = false;
   #openCalls = new Set<Promise<void>>();
   #timers = new Set<Timer>();
   #timersMade = 0;
@@ -51,7 +55,7 @@ export class ActiveRun {
   #over = false;
 
   constructor(given: {
-    number: number;
+    nonce: RunNonce;
     job: SandboxJob;
     lane: string;
     sidecar: SidecarProcess;
@@ -59,7 +63,7 @@ export class ActiveRun {
     clock: () => number;
     settle(outcome: SandboxOutcome): void;
   }) {
-    this.number = given.number;
+    this.nonce = given.nonce;
     this.job = given.job;
     this.lane = given.lane;
     this.sidecar = given.sidecar;
@@ -103,10 +107,23 @@ export class ActiveRun {
     return this.#sent > this.#acked;
   }
 
-  drained(message: Extract<FromSidecar, { t: 'drained' }>): void {
-    this.#acked = message.acked;
-    for (const [level, text] of message.logs) this.#log(level, text);
-    for (const [call, op, args] of message.calls) this.#call(call, op, args);
+  /** @throws ProtocolBreach */
+  drained({ acked, logs, calls }: Extract<FromSidecar, { t: 'drained' }>): void {
+    const empty = calls.length === 0 && logs.length === 0;
+    this.#made += calls.length;
+    this.#lines += logs.length;
+    // Frames are paid for: with what the core has sent, or from the run's own budgets.
+    if (
+      this.#ended ||
+      acked > this.#sent ||
+      acked < this.#acked + (empty ? 1 : 0) ||
+      this.#made > this.job.limits.calls + TIMERS_MAX + CALLS_PER_FRAME_MAX ||
+      this.#lines > this.job.limits.logLines
+    )
+      throw new ProtocolBreach('A run said more than it may.');
+    this.#acked = acked;
+    for (const [level, text] of logs) this.#log(level, text);
+    for (const [call, op, args] of calls) this.#call(call, op, args);
     this.#ownWaitMs();
   }
 
@@ -138,10 +155,14 @@ export class ActiveRun {
   }
 
   async #answer(call: number, op: string, args: string): Promise<void> {
+    const units = args.length + textMaxOf(op);
+    const turn = this.sidecar.room.enter(units);
+    if (turn) await turn;
     try {
+      if (this.#over) return;
       const answer = await this.job.call(op, args);
       this.#elapsedMs = Math.max(this.#elapsedMs, this.#clock() - this.#clockAtStart);
-      if (!answer.ok) this.#refuse(call, answer.error.code, answer.error.message.slice(0, MESSAGE_UNITS_MAX));
+      if (!answer.ok) this.#refuse(call, answer.error.code, answer.error.message.slice(0, MESSAGE_MAX));
       else if (answer.value.length > textMaxOf(op))
         this.#refuse(
           call,
@@ -149,15 +170,17 @@ export class ActiveRun {
           `The answer of ${op} is larger than ${textMaxOf(op)} characters; ask for fewer fields or a smaller page.`,
         );
       else
-        this.#send({ t: 'answer', run: this.number, call, elapsedMs: this.#elapsedMs, value: answer.value });
+        this.#send({ t: 'answer', run: this.nonce, call, elapsedMs: this.#elapsedMs, value: answer.value });
     } catch {
       // What went wrong inside the host is none of the guest's business.
       this.#refuse(call, 'internal_error', 'The host call failed.');
+    } finally {
+      this.sidecar.room.leave(units);
     }
   }
 
   #refuse(call: number, code: string, message: string): void {
-    this.#send({ t: 'refuse', run: this.number, call, elapsedMs: this.#elapsedMs, code, message });
+    this.#send({ t: 'refuse', run: this.nonce, call, elapsedMs: this.#elapsedMs, code, message });
   }
 
   #sleep(call: number, args: string): void {
@@ -173,7 +196,7 @@ export class ActiveRun {
     const due = Math.max(this.#elapsedMs, this.#clock() - this.#clockAtStart) + ms;
     this.after(ms, () => {
       this.#elapsedMs = Math.max(this.#elapsedMs, due);
-      this.#send({ t: 'answer', run: this.number, call, elapsedMs: this.#elapsedMs, value: '' });
+      this.#send({ t: 'answer', run: this.nonce, call, elapsedMs: this.#elapsedMs, value: '' });
     });
   }
 
@@ -208,7 +231,7 @@ export class ActiveRun {
   stop(ending: Ending): void {
     if (this.#over || this.stopping) return;
     this.stopping = ending;
-    this.sidecar.send({ t: 'stop', run: this.number });
+    this.sidecar.send({ t: 'stop', run: this.nonce });
     this.#killUnlessStopped(performance.now(), 1);
   }
 
@@ -223,6 +246,8 @@ export class ActiveRun {
 
   /** The sidecar says that the run is over. Calls that the handler did not await are still waited for: they belong to the run. */
   async ended(message: Extract<FromSidecar, { t: 'end' }>): Promise<void> {
+    if (this.#ended) return this.sidecar.kill('it broke the protocol: A run ended twice.');
+    this.#ended = true;
     this.cpuMs = message.cpuMs;
     this.memoryBytes = message.memoryBytes;
     const { end } = message;
@@ -230,9 +255,7 @@ export class ActiveRun {
     if (end.status === 'stopped')
       return this.finish({ status: 'interrupted', message: 'The isolate was thrown away under the run.' });
     if (end.status === 'succeeded' && this.#openCalls.size > 0) await Promise.allSettled(this.#openCalls);
-    if (end.status !== 'succeeded') return this.finish(end);
-    const progress = readProgress(end.progress);
-    this.finish({ status: 'succeeded', ...(progress ? { progress } : {}) });
+    this.finish(end);
   }
 
   finish(ending: Ending): void {
@@ -253,7 +276,7 @@ export class ActiveRun {
       calls: this.#calls,
       logs: this.#logs,
     };
-    this.#settle({ ...usage, ...ending });
+    this.#settle({ ...ending, ...usage });
   }
 }
 
@@ -261,4 +284,4 @@ export class ActiveRun {
 const STOP_MS = 1500;
 const STOP_LOOKS_MAX = 10;
 /** How often a run's wall limit may pass, waiting for the processor included. */
-const WALL_BOUND_TIMES = 30;
+const WALL_BOUND_TIMES = 10;

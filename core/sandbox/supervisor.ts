@@ -9,14 +9,19 @@ import { bundlePrograms } from './fleet/bundle.ts';
 import type { SidecarPrograms } from './fleet/bundle.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { hideProcess } from './jail/core-side.ts';
-import { levelOf } from './jail/level.ts';
-import type { JailLevel } from './jail/level.ts';
+import { NO_CONFINEMENT } from './jail/confinement.ts';
+import { prepareJail } from './jail/prepare.ts';
+import type { JailMeans } from './jail/prepare.ts';
+import { absentOf, levelOf, missingOf } from './jail/level.ts';
+import type { JailLevel, JailReport } from './jail/level.ts';
 import type { RunUsage, Sandbox, SandboxJob, SandboxOptions, SandboxOutcome, SandboxStatus } from './job.ts';
 import { Lanes } from './lanes.ts';
 import { findAddon } from './locate.ts';
-import type { SidecarProcess } from './fleet/process.ts';
+import { nonceSource, ProtocolBreach } from './frames.ts';
+import { JAIL_ENTRY } from './fleet/process.ts';
+import type { SidecarProcess, Spoken } from './fleet/process.ts';
 import { INPUT_MAX } from './protocol.ts';
-import type { FromSidecar, JailReport } from './protocol.ts';
+import type { RunNonce } from './protocol.ts';
 import { ActiveRun } from './run.ts';
 import type { Ending } from './run.ts';
 import { Strikes } from './strikes.ts';
@@ -45,19 +50,35 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (!existsSync(options.nodePath))
     throw new Error(`There is no Node at ${options.nodePath}; plugins need Node 24.`);
   if (process.platform === 'linux' && options.jail !== 'off') hideProcess();
-  const programs = await bundlePrograms();
+  const programs = options.programs ?? (await bundlePrograms());
   const addonPath = findAddon();
-  try {
-    return await open(options, programs, addonPath);
-  } catch (error) {
-    if (options.jail !== 'auto') throw error;
-    options.log('warn', 'No sidecar starts in the jail; trying without it.', { error: String(error) });
-    return open({ ...options, jail: 'off' }, programs, addonPath);
+  const means = await prepareJail([options.nodePath, addonPath, JAIL_ENTRY]);
+  const bare = { ...means, confinement: { ...NO_CONFINEMENT, powerless: means.confinement.powerless } };
+  const ladder: [without: string, options: SandboxOptions, means: JailMeans][] = [
+    ['', options, means],
+    [' without namespaces and a user of its own', options, bare],
+    [' without a jail', { ...options, jail: 'off' }, bare],
+  ];
+  for (const [index, [, tried, using]] of ladder.entries()) {
+    try {
+      return await open(tried, { programs, addonPath, means: using });
+    } catch (error) {
+      const [without, next] = ladder[index + 1] ?? [];
+      if (!next || options.jail === 'off' || (options.jail === 'strict' && next.jail === 'off')) throw error;
+      options.log('warn', `No sidecar starts in the jail; trying${without}.`, { error: String(error) });
+    }
   }
+  throw new Error('unreachable: the last step returns or throws');
 }
 
-async function open(options: SandboxOptions, programs: SidecarPrograms, addonPath: string): Promise<Sandbox> {
-  const supervisor = new Supervisor(options, programs, addonPath);
+interface Parts {
+  programs: SidecarPrograms;
+  addonPath: string;
+  means: JailMeans;
+}
+
+async function open(options: SandboxOptions, parts: Parts): Promise<Sandbox> {
+  const supervisor = new Supervisor(options, parts);
   try {
     await supervisor.started;
     return supervisor;
@@ -77,31 +98,39 @@ interface Waiting {
 class Supervisor implements Sandbox {
   readonly started: Promise<unknown>;
   #options: SandboxOptions;
+  #split: 'none' | 'workspace' | 'install';
   #fleet: Fleet;
   #watch: Watch;
   #strikes: Strikes;
   #lanes: Lanes<Waiting>;
-  #runs = new Map<number, ActiveRun>();
+  #runs = new Map<RunNonce, ActiveRun>();
   #load = new Map<SidecarProcess, number>();
   /** Installs of runs that ended lately: a thread may turn out to be stuck after its run was given up. */
-  #finished = new LRUCache<number, string>({ max: 1000 });
-  #nextRun = 1;
+  #finished = new LRUCache<RunNonce, string>({ max: 1000 });
+  #newNonce = nonceSource();
+  #nextFresh = 1;
   /** Level last logged. */
   #jail: JailLevel | undefined;
   #stopped = false;
 
-  constructor(options: SandboxOptions, programs: SidecarPrograms, addonPath: string) {
+  constructor(options: SandboxOptions, { programs, addonPath, means }: Parts) {
     this.#options = options;
     this.#lanes = new Lanes(options.concurrentRunsMax ?? CONCURRENT_RUNS_MAX);
+    this.#split = options.split ?? 'none';
     this.#strikes = new Strikes(options.clock);
     const { nodePath, isolatesMax = ISOLATES_MAX } = options;
     const jail = process.platform === 'linux' ? options.jail : refuseStrict(options.jail);
     this.#fleet = new Fleet({
-      spawn: { nodePath, addonPath, programs, jail, isolatesMax, idleMs: ISOLATE_IDLE_MS },
+      spawn: { nodePath, addonPath, programs, jail, ...means, isolatesMax, idleMs: ISOLATE_IDLE_MS },
+      split: this.#split !== 'none',
+      load: (sidecar) => this.#load.get(sidecar) ?? 0,
       log: options.log,
       onMessage: (sidecar, message) => this.#onMessage(sidecar, message),
-      onGone: (sidecar, why) =>
-        this.#lose(sidecar, blame(this.#runsOf(sidecar), { why, lastWords: this.#fleet.lastWords(sidecar) })),
+      onGone: (sidecar, why) => {
+        const lastWords = this.#fleet.lastWords(sidecar);
+        const death = sidecar.outOfMemory ? { why, lastWords, cause: 'memory' as const } : { why, lastWords };
+        this.#lose(sidecar, blame(this.#runsOf(sidecar), death));
+      },
       onChange: (report) => {
         if (report) this.#noteJail(report);
         this.#pump();
@@ -127,7 +156,7 @@ class Supervisor implements Sandbox {
       if (this.#stopped)
         return settle({ ...unused(0), status: 'interrupted', message: 'The sandbox is stopping.' });
       const own = `${job.installId}/${job.partition}`;
-      const lane = job.fresh ? `${own}/fresh/${this.#nextRun++}` : own;
+      const lane = job.fresh ? `${own}/fresh/${this.#nextFresh++}` : own;
       this.#lanes.push(lane, job, { job, lane, queuedAt: performance.now(), settle });
       this.#pump();
     });
@@ -140,14 +169,16 @@ class Supervisor implements Sandbox {
 
   status(): SandboxStatus {
     const members = this.#fleet.members().filter((member) => member.ready);
-    const ready = members.some((member) => member.role === 'active');
+    const ready = members.some(
+      ({ role }) => role === 'active' || (this.#split !== 'none' && role === 'standby'),
+    );
     return {
       state: ready ? 'ready' : this.#fleet.down || this.#stopped ? 'down' : 'starting',
       jail: this.#jail ?? 'off',
       sidecars: members.map(({ sidecar, role }) => ({
         pid: sidecar.pid,
         role,
-        rssBytes: sidecar.rssBytes(),
+        rssBytes: sidecar.vitals().rssBytes,
         isolates: sidecar.isolates,
       })),
     };
@@ -166,29 +197,31 @@ class Supervisor implements Sandbox {
   /** Starts what can start. */
   #pump(): void {
     if (this.#stopped) return;
-    const room = (sidecar: SidecarProcess, most: number): boolean => (this.#load.get(sidecar) ?? 0) < most;
     for (;;) {
-      const next = this.#lanes.take((waiting) => {
-        const quarantined = this.#strikes.quarantined(waiting.job.installId);
-        const sidecar = this.#fleet.find(quarantined ? 'quarantine' : 'active');
-        // One at a time in quarantine, so that the next death has one author.
-        return (
-          sidecar !== undefined &&
-          room(sidecar, quarantined ? 1 : (this.#options.concurrentRunsMax ?? CONCURRENT_RUNS_MAX))
-        );
-      });
-      if (!next) return;
-      const quarantined = this.#strikes.quarantined(next.job.installId);
-      this.#start(next, this.#fleet.find(quarantined ? 'quarantine' : 'active') as SidecarProcess);
+      const next = this.#lanes.take(({ job }) => this.#choose(job) !== undefined);
+      const sidecar = next && this.#choose(next.job);
+      if (!next || !sidecar) return;
+      this.#start(next, sidecar);
     }
   }
 
+  /** The sidecar in which a job of this install can start now. */
+  #choose({ installId, workspaceId }: SandboxJob): SidecarProcess | undefined {
+    const { concurrentRunsMax = CONCURRENT_RUNS_MAX } = this.#options;
+    const group = { none: '', workspace: workspaceId, install: installId }[this.#split];
+    const quarantined = this.#strikes.quarantined(installId);
+    const sidecar = this.#fleet.find(quarantined ? 'quarantine' : 'active', group);
+    // One at a time in quarantine, so that the next death has one author.
+    const most = quarantined ? 1 : concurrentRunsMax;
+    return sidecar && (this.#load.get(sidecar) ?? 0) < most ? sidecar : undefined;
+  }
+
   #start({ job, lane, queuedAt, settle }: Waiting, sidecar: SidecarProcess): void {
-    const number = this.#nextRun++;
+    const nonce = this.#newNonce();
     const { sha256, source, handlers } = job.code;
     const queueMs = performance.now() - queuedAt;
     const run = new ActiveRun({
-      number,
+      nonce,
       job,
       lane,
       sidecar,
@@ -196,12 +229,12 @@ class Supervisor implements Sandbox {
       clock: this.#options.clock,
       settle: (outcome) => this.#settle(run, outcome, settle),
     });
-    this.#runs.set(number, run);
+    this.#runs.set(nonce, run);
     this.#load.set(sidecar, (this.#load.get(sidecar) ?? 0) + 1);
     sidecar.give(sha256, source, job.installId);
     sidecar.send({
       t: 'run',
-      run: number,
+      run: nonce,
       isolate: lane,
       sha256,
       handlers: handlers ? [...handlers].sort() : null,
@@ -210,41 +243,40 @@ class Supervisor implements Sandbox {
       limits: job.limits,
       fresh: job.fresh === true,
     });
-    if (this.#fleet.find('active') !== sidecar) this.#fleet.keepQuarantine();
+    this.#fleet.keep(sidecar);
     this.#watch.wake();
   }
 
   #settle(run: ActiveRun, outcome: SandboxOutcome, settle: (outcome: SandboxOutcome) => void): void {
-    this.#runs.delete(run.number);
-    this.#finished.set(run.number, run.job.installId);
+    this.#runs.delete(run.nonce);
+    this.#finished.set(run.nonce, run.job.installId);
     this.#lanes.release(run.lane);
     const left = (this.#load.get(run.sidecar) ?? 1) - 1;
     if (left > 0) this.#load.set(run.sidecar, left);
     else this.#load.delete(run.sidecar);
-    if (left === 0 && this.#fleet.find('active') !== run.sidecar) this.#fleet.restQuarantine();
+    if (left === 0) this.#fleet.rest(run.sidecar);
     settle(outcome);
     this.#pump();
   }
 
-  #onMessage(sidecar: SidecarProcess, message: FromSidecar): void {
-    if (message.t === 'pong') {
-      sidecar.isolates = message.isolates;
-      return;
-    }
-    if (message.t === 'ready' || message.t === 'described') return;
+  /** @throws ProtocolBreach */
+  #onMessage(sidecar: SidecarProcess, message: Spoken): void {
     const run = this.#runs.get(message.run);
+    const author = run ? run.job.installId : this.#finished.get(message.run);
+    if (author === undefined || (run && run.sidecar !== sidecar) || (!run && message.t !== 'tainted'))
+      throw new ProtocolBreach('It spoke for a run that it does not hold.');
     if (message.t === 'tainted') {
       const runs = this.#runsOf(sidecar);
-      const author = this.#finished.get(message.run);
       if (run) run.cpuMs = message.cpuMs;
-      else if (author !== undefined) this.#strikes.crashed(author);
+      else this.#strikes.crashed(author);
       return this.#retire(
         sidecar,
         message.message,
         blame(runs, { cause: message.reason, why: message.message, culprit: run }),
       );
     }
-    if (run?.sidecar !== sidecar) return;
+    if (message.t === 'described') throw new ProtocolBreach('It described what it was not asked for.');
+    if (!run) return;
     if (message.t === 'drained') return run.drained(message);
     sidecar.isolates = message.isolates;
     this.#strikes.survived(run.job.installId);
@@ -275,7 +307,8 @@ class Supervisor implements Sandbox {
     const level = levelOf(report);
     if (level === this.#jail) return;
     this.#jail = level;
-    this.#options.log(level === 'full' ? 'info' : 'warn', `The sandbox jail is ${level}.`, report);
+    const fields = { ...report, missing: missingOf(report), absent: absentOf(report) };
+    this.#options.log(level === 'full' ? 'info' : 'warn', `The sandbox jail is ${level}.`, fields);
   }
 }
 

@@ -110,28 +110,36 @@ export async function runToEnd(
   throw new Error('interrupted twenty times');
 }
 
-/** Live child processes of this one that run our Node. */
+/** Live descendants of this process that run our Node. */
 export function sidecarPids(): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => isSidecar(pid)).map(Number);
 }
 
+/** Behind `unshare` a sidecar is a grandchild. */
 function isSidecar(pid: string): boolean {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const { state, parent } = statOf(pid);
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
     return (
-      Number(parent) === process.pid &&
       state !== 'Z' &&
-      /isolated-vm/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+      /isolated-vm/.test(command) &&
+      !/unshare/.test(command) &&
+      [parent, statOf(parent).parent].includes(String(process.pid))
     );
   } catch {
     return false;
   }
 }
 
+function statOf(pid: string): { state: string; parent: string } {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [state = '', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state, parent };
+}
+
 /** Waits for what an event loop elsewhere brings about; a bound, not a measurement. */
-export async function until(what: string, holds: () => boolean, withinMs = 15_000): Promise<void> {
+export async function until(what: string, holds: () => boolean, withinMs = 40_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!holds()) {
     if (performance.now() > end) throw new Error(`It did not come about: ${what}.`);

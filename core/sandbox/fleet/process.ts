@@ -1,31 +1,46 @@
 /**
- * One sidecar process: spawns it in its jail, speaks frames with it over descriptor 3, and reports when it is ready, when it says
- * something and when it is gone. Decides nothing.
+ * One sidecar process: spawns it in its jail, speaks with it over descriptor 3, and reports when it is ready, when it says something
+ * and when it is gone. Decides nothing but that one which breaks the protocol dies.
  */
-import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import type { Socket, Subprocess } from 'bun';
+import type { Subprocess } from 'bun';
 import { cleanBunFlags } from '../../lib/clean-bun.ts';
-import { capMemory } from '../jail/core-side.ts';
+import { plainText } from '../../lib/plain-text.ts';
+import { ProtocolBreach } from '../frames.ts';
+import { createControlGroup, GROUP_BYTES_MAX } from '../jail/cgroup.ts';
+import type { ControlGroup, findPlaces } from '../jail/cgroup.ts';
+import { childrenOf, userOf } from '../jail/confinement.ts';
+import type { Confinement } from '../jail/confinement.ts';
+import { capResources } from '../jail/core-side.ts';
+import type { User } from '../jail/core-side.ts';
 import type { JailOrder } from '../jail/entry.ts';
-import { encodeFrames, FrameReader } from '../protocol.ts';
-import type { FromSidecar, JailReport, ToSidecar } from '../protocol.ts';
+import { levelOf, missingOf, NO_JAIL } from '../jail/level.ts';
+import type { JailReport } from '../jail/level.ts';
+import type { EntryReport, FromSidecar, ToSidecar } from '../protocol.ts';
 import type { SidecarPrograms } from './bundle.ts';
+import { Link } from './link.ts';
+import { Room } from './room.ts';
+import { ProcessStatus } from './vitals.ts';
+import type { Vitals } from './vitals.ts';
 
-declare module 'bun' {
-  /** Bun takes an open descriptor here; its types know the options but not this overload. */
-  function connect(options: FdSocketOptions<undefined>): Promise<Socket<undefined>>;
-}
+/** What it says of runs. */
+export type Spoken = Exclude<FromSidecar, { t: 'ready' | 'pong' }>;
 
 export interface SpawnOptions {
   nodePath: string;
   addonPath: string;
   programs: SidecarPrograms;
   jail: 'auto' | 'strict' | 'off';
+  confinement: Confinement;
+  /** Where control groups can be made. */
+  places: ReturnType<typeof findPlaces>;
   isolatesMax: number;
   idleMs: number;
-  onMessage(message: FromSidecar): void;
+  /** It has been given something to do. */
+  busy(): boolean;
+  /** @throws ProtocolBreach */
+  onMessage(message: Spoken): void;
   /** Exactly once, after the last message. */
   onGone(why: string): void;
   onStderr(text: string): void;
@@ -33,35 +48,43 @@ export interface SpawnOptions {
 
 type Child = Subprocess<Blob, 'ignore', 'pipe'>;
 
-/** Virtual data of the whole process; with --jitless an isolate costs little of it, so that this is a real cap. */
-const DATA_BYTES_MAX = 700 * 1024 * 1024;
 const CODES_TOTAL_MAX = 32 * 1024 * 1024;
-const PAGE_BYTES = 4096;
 /** Starting takes a fifth of a second of processor time, which a busy machine may take long to give. */
 const READY_MS = 60_000;
-const NO_JAIL: JailReport = { landlock: 0, seccomp: false, rlimits: false };
+/** Host calls in progress, in UTF-16 units of their arguments and largest answers. */
+const CALL_UNITS_MAX = 16 * 1024 * 1024;
+/** V8 says in a few KB why it aborts; nothing else is ever said there. */
+const STDERR_BYTES_MAX = 256 * 1024;
+const NO_ENTRY: EntryReport = { landlock: 0, seccomp: false, rlimits: false };
+export const JAIL_ENTRY = join(import.meta.dir, '../jail/entry.ts');
+const PRIORITY = 10;
 
 export class SidecarProcess {
-  readonly pid: number;
+  /** Of the sidecar itself once it is ready; before that of the first process of its chain. */
+  pid: number;
   readonly ready: Promise<JailReport>;
+  readonly room: Room;
   isolates = 0;
-  heardAt = performance.now();
   /** At the last look, by whoever watches. */
   rssSeenBytes = 0;
+  /** The kernel has killed it for want of memory. */
+  outOfMemory = false;
   gone = false;
   killReason: string | undefined;
   /** Bundles this process holds, the least recently used first, with the install that used each last. */
   #codes = new Map<string, { installId: string; size: number }>();
   #child: Child | undefined;
-  #socket: Socket<undefined> | undefined;
-  #frames = new FrameReader();
-  #outgoing: ToSidecar[] = [];
-  #unsent: Uint8Array | undefined;
+  #link: Link;
+  #group: ControlGroup | undefined;
+  #status: ProcessStatus | undefined;
   #options: SpawnOptions;
+  #user: User | undefined;
+  #started = false;
   #settleReady!: { resolve(report: JailReport): void; reject(error: Error): void };
 
   constructor(options: SpawnOptions) {
     this.#options = options;
+    this.#user = options.jail === 'off' ? undefined : userOf(options.confinement);
     this.ready = new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.kill('it did not start in time'), READY_MS);
       this.#settleReady = {
@@ -70,6 +93,17 @@ export class SidecarProcess {
       };
     });
     this.ready.catch(() => undefined);
+    this.#link = new Link({
+      busy: options.busy,
+      onMessage: (message) => this.#heard(message),
+      onSent: () => this.room.admit(),
+      onBreach: (why) => this.kill(`it broke the protocol: ${why}`),
+    });
+    this.room = new Room(
+      CALL_UNITS_MAX,
+      () => this.#link.backlog,
+      (full) => this.#link.pause(full),
+    );
     this.#child = this.#spawn();
     this.pid = this.#child?.pid ?? 0;
     if (!this.#child) return;
@@ -82,13 +116,14 @@ export class SidecarProcess {
     const { programs } = this.#options;
     try {
       const child = Bun.spawn(commandFor(this.#options), {
+        ...this.#user,
+        cwd: '/',
         // The fourth entry is the inherited descriptor 3.
         stdio: [new Blob([programs.sidecar]), 'ignore', 'pipe', 'socket-fd'],
-        cwd: '/',
         env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
         onExit: (_child, code, signal) => void this.#exited(code, signal === null ? null : String(signal)),
       });
-      setPriority(child.pid, 10);
+      setPriority(child.pid, PRIORITY);
       return child;
     } catch (error) {
       this.killReason = String(error);
@@ -98,8 +133,7 @@ export class SidecarProcess {
   }
 
   send(message: ToSidecar): void {
-    if (this.gone) return;
-    if (this.#outgoing.push(message) === 1) setImmediate(() => this.#flush());
+    if (!this.gone) this.#link.send(message);
   }
 
   /** Sends a bundle unless the process has it, and has it forget others above a total. */
@@ -132,99 +166,115 @@ export class SidecarProcess {
 
   /** SIGKILL: `process.exit()` of the sidecar would wait for threads that may never stop. */
   kill(reason: string): void {
-    this.killReason ??= reason;
-    if (this.#child?.killed === false) this.#child.kill('SIGKILL');
+    if (this.gone || this.killReason !== undefined) return;
+    this.killReason = reason;
+    const child = this.#child;
+    // Behind `unshare` the sidecar is killed itself, so that its parent ends when it is really gone.
+    if (child && this.pid !== child.pid) process.kill(this.pid, 'SIGKILL');
+    else child?.kill('SIGKILL');
   }
 
   get exited(): Promise<unknown> {
     return this.#child?.exited ?? Promise.resolve();
   }
 
-  /** Resident memory, 0 when the process is gone. */
-  rssBytes(): number {
-    try {
-      return Number(readFileSync(`/proc/${this.pid}/statm`, 'utf8').split(' ')[1] ?? 0) * PAGE_BYTES;
-    } catch {
-      return 0;
-    }
+  get heardAt(): number {
+    return this.#link.heardAt;
+  }
+
+  /** Zeros before it is ready and after it is gone. */
+  vitals(): Vitals {
+    return this.#status?.vitals() ?? { rssBytes: 0, pageTableBytes: 0, threads: 0 };
   }
 
   async #connect(child: Child): Promise<void> {
     const fd = child.stdio[3];
     if (typeof fd !== 'number') return this.kill('it has no descriptor 3');
-    try {
-      this.#socket = await Bun.connect({
-        fd,
-        socket: {
-          data: (_socket, chunk) => this.#received(chunk),
-          drain: () => this.#writeUnsent(),
-          error: () => undefined,
-        },
-      });
-    } catch (error) {
-      return this.kill(`its descriptor 3 failed: ${String(error)}`);
-    }
     const { programs, isolatesMax, idleMs } = this.#options;
-    this.#outgoing.unshift({ t: 'init', guest: programs.guest, isolatesMax, idleMs });
-    this.#flush();
-  }
-
-  #received(chunk: Uint8Array): void {
-    this.heardAt = performance.now();
     try {
-      for (const text of this.#frames.push(chunk)) {
-        const message = JSON.parse(text) as FromSidecar;
-        if (message.t === 'ready') this.#started(message.jail);
-        else this.#options.onMessage(message);
-      }
+      await this.#link.open(fd, { t: 'init', guest: programs.guest, isolatesMax, idleMs });
     } catch (error) {
-      this.kill(`it broke the protocol: ${String(error)}`);
+      this.kill(`its descriptor 3 failed: ${String(error)}`);
     }
   }
 
-  /** No guest code has run yet. */
-  #started(report: JailReport): void {
-    const { jail } = this.#options;
-    const rlimits = jail !== 'off' && report.rlimits && capMemory(this.pid, DATA_BYTES_MAX);
-    if (jail === 'strict' && !rlimits)
-      return this.kill('a strict jail needs a memory limit, which could not be set');
-    this.#settleReady.resolve({ ...report, rlimits });
+  #heard(message: FromSidecar): void {
+    if (message.t === 'ready') {
+      if (this.#started) throw new ProtocolBreach('It started twice.');
+      this.#started = true;
+      void this.#settle(message.jail).catch((error) => this.kill(`it cannot be confined: ${String(error)}`));
+    } else if (message.t === 'pong') this.isolates = message.isolates;
+    else this.#options.onMessage(message);
   }
 
-  #flush(): void {
-    if (!this.#socket || this.#outgoing.length === 0) return;
-    const bytes = encodeFrames(this.#outgoing);
-    this.#outgoing = [];
-    this.#unsent = this.#unsent ? Buffer.concat([this.#unsent, bytes]) : bytes;
-    this.#writeUnsent();
+  /** Completes the jail from outside and judges it. No guest code has run yet. */
+  async #settle(said: EntryReport): Promise<void> {
+    const { jail, confinement, places } = this.#options;
+    const jailed = jail !== 'off';
+    if (jailed && confinement.prefix.length > 0) {
+      const [sidecar] = childrenOf(this.pid) ?? [];
+      if (sidecar === undefined) return this.kill('its process cannot be found');
+      this.pid = sidecar;
+      setPriority(sidecar, PRIORITY);
+    }
+    this.#status = new ProcessStatus(this.pid);
+    if (!jailed) return this.#settleReady.resolve(NO_JAIL);
+    const { namespaces, ownUser } = confinement;
+    const alone = ownUser || namespaces.includes('user');
+    const { powerless, filtered } = this.#status.confinement();
+    const report: JailReport = {
+      landlock: said.landlock,
+      seccomp: said.seccomp && filtered,
+      rlimits: said.rlimits && (await capResources(this.pid, this.#user, alone)),
+      powerless,
+      ownUser: alone,
+      namespaces,
+      controlGroup: await this.#enterGroup(places),
+    };
+    if (jail === 'strict' && levelOf(report) !== 'full')
+      return this.kill(`a strict jail needs ${missingOf(report).join(' and ')}`);
+    this.#settleReady.resolve(report);
   }
 
-  #writeUnsent(): void {
-    if (!this.#unsent || !this.#socket) return;
-    const written = this.#socket.write(this.#unsent);
-    if (written < 0) return;
-    this.#unsent = written < this.#unsent.byteLength ? this.#unsent.subarray(written) : undefined;
+  async #enterGroup(places: SpawnOptions['places']): Promise<boolean> {
+    if (places.length === 0) return false;
+    try {
+      this.#group = await createControlGroup(places, this.pid);
+      await this.#group.adopt(this.pid);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #readStderr(child: Child): Promise<void> {
     const decoder = new TextDecoder();
-    for await (const chunk of child.stderr) this.#options.onStderr(decoder.decode(chunk, { stream: true }));
+    let bytes = 0;
+    for await (const chunk of child.stderr) {
+      bytes += chunk.byteLength;
+      if (bytes > STDERR_BYTES_MAX) return this.kill('it floods its standard error');
+      this.#options.onStderr(plainText(decoder.decode(chunk, { stream: true })));
+    }
   }
 
   async #exited(code: number | null, signal: string | null): Promise<void> {
     // What it wrote before dying is still in the socket.
     await new Promise((resolve) => setTimeout(resolve, 1));
     this.gone = true;
-    this.#socket?.end();
-    const why =
-      this.killReason ?? (signal === null ? `it exited with code ${code}` : `it died of signal ${signal}`);
+    this.#link.close();
+    this.outOfMemory = this.killReason === undefined && this.#group?.outOfMemory() === true;
+    if (this.outOfMemory) this.rssSeenBytes = GROUP_BYTES_MAX;
+    this.#status?.close();
+    this.#group?.remove();
+    const died = signal === null ? `it exited with code ${code}` : `it died of signal ${signal}`;
+    const why = this.killReason ?? (this.outOfMemory ? 'it used up the memory of its control group' : died);
     this.#settleReady.reject(new Error(`The sandbox sidecar did not start: ${why}.`));
     this.#options.onGone(why);
   }
 }
 
 function commandFor(options: SpawnOptions): string[] {
-  const { nodePath, addonPath, jail } = options;
+  const { nodePath, addonPath, jail, confinement } = options;
   const flags = [
     '--jitless',
     '--no-node-snapshot',
@@ -241,16 +291,11 @@ function commandFor(options: SpawnOptions): string[] {
     '-',
     addonPath,
   ];
-  if (jail === 'off') return [...node, JSON.stringify(NO_JAIL)];
+  if (jail === 'off') return [...node, JSON.stringify(NO_ENTRY)];
   const order: JailOrder = {
     command: [...node, '{jail}'],
     readable: [addonPath],
-    strict: jail === 'strict',
+    keepCapabilities: !confinement.powerless,
   };
-  return [
-    process.execPath,
-    ...cleanBunFlags,
-    join(import.meta.dir, '../jail/entry.ts'),
-    JSON.stringify(order),
-  ];
+  return [...confinement.prefix, process.execPath, ...cleanBunFlags, JAIL_ENTRY, JSON.stringify(order)];
 }

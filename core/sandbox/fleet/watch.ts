@@ -2,6 +2,7 @@
  * Watches sidecars from outside: memory from /proc, life from answers to pings. Often while runs are in flight, rarely otherwise.
  * Neither a pause of the core itself nor waiting for the processor is held against a sidecar.
  */
+import { THREADS_MAX } from '../jail/core-side.ts';
 import type { SidecarProcess } from './process.ts';
 import { Starving } from './starving.ts';
 
@@ -16,13 +17,15 @@ const OWN_PAUSE_MS = 250;
 const RSS_BYTES_MAX = 450 * 1024 * 1024;
 /** Disposed isolates leave their pages in V8's pool; an idle process this fat is exchanged. */
 const IDLE_RSS_BYTES_MAX = 380 * 1024 * 1024;
+/** Two hundred warm isolates need 16 MB of page tables. */
+const PAGE_TABLE_BYTES_MAX = 128 * 1024 * 1024;
 
 export interface Watched {
   sidecars(): SidecarProcess[];
   /** Runs in flight in this sidecar. */
   load(sidecar: SidecarProcess): number;
   /** Kill it; `cause` says whom to ask. */
-  condemn(sidecar: SidecarProcess, cause: 'memory' | 'silent' | 'fat', message: string): void;
+  condemn(sidecar: SidecarProcess, cause: 'memory' | 'silent' | 'fat' | 'threads', message: string): void;
 }
 
 export class Watch {
@@ -102,10 +105,13 @@ export class Watch {
   }
 
   #checkMemory(sidecar: SidecarProcess, load: number): void {
-    const rssBytes = sidecar.rssBytes();
+    const { rssBytes, pageTableBytes, threads } = sidecar.vitals();
     sidecar.rssSeenBytes = rssBytes;
     if (rssBytes > RSS_BYTES_MAX)
       this.#watched.condemn(sidecar, 'memory', `it held ${Math.round(rssBytes / 1e6)} MB`);
+    else if (pageTableBytes > PAGE_TABLE_BYTES_MAX)
+      this.#watched.condemn(sidecar, 'memory', `its page tables held ${Math.round(pageTableBytes / 1e6)} MB`);
+    else if (threads > THREADS_MAX) this.#watched.condemn(sidecar, 'threads', `it had ${threads} threads`);
     else if (load === 0 && rssBytes > IDLE_RSS_BYTES_MAX)
       this.#watched.condemn(sidecar, 'fat', 'it was idle and large');
   }

@@ -1,22 +1,24 @@
 /**
  * Run by the core as its own process (`bun entry.ts <json>`): gives up every right the sidecar does not need, then becomes Node.
- * The order matters: no new privileges, Landlock, seccomp, then limits. The core caps the memory
- * from outside once Node runs, because Bun itself does not fit under it.
- * Exits 90 with a sentence on stderr when a `strict` jail cannot be had.
+ * The order matters: capabilities, no new privileges, Landlock, limits, then seccomp, which refuses all the others. The core caps the
+ * memory from outside once Node runs, because Bun itself does not fit under it, and judges whether what was put in place will do.
+ * Exits 90 with a sentence on stderr when a step that must not fail does.
  */
 import { ptr } from 'bun:ffi';
-import type { JailReport } from '../protocol.ts';
+import type { EntryReport } from '../protocol.ts';
+import { dropCapabilities } from './capabilities.ts';
 import { landlockAbi, restrictPaths } from './landlock.ts';
 import { openLibC } from './libc.ts';
 import type { LibC } from './libc.ts';
 import { seccompProgram } from './seccomp.ts';
-import { syscallTable } from './syscalls.ts';
+import { syscallRules } from './syscalls.ts';
 
 export interface JailOrder {
   /** Program and arguments; `{jail}` among them becomes the report of what was put in place, as JSON. */
   command: string[];
   readable: string[];
-  strict: boolean;
+  /** Its files cannot be reached without them. */
+  keepCapabilities: boolean;
 }
 
 const PR_SET_PDEATHSIG = 1;
@@ -40,18 +42,12 @@ function enterJail(order: JailOrder): never {
   // Should the core die by SIGKILL, nothing of it stays behind.
   libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0n, 0n, 0n);
   libc.prctl(PR_SET_DUMPABLE, 0n, 0n, 0n, 0n);
+  if (!order.keepCapabilities) dropCapabilities(libc);
   if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0) fail('The kernel refuses no_new_privs.');
   const [program = ''] = order.command;
-  const report: JailReport = {
-    landlock: applyLandlock(libc, program, order.readable),
-    seccomp: applySeccomp(libc),
-    rlimits: applyLimits(libc),
-  };
-  if (order.strict && (report.landlock === 0 || !report.seccomp || !report.rlimits)) {
-    fail(
-      `A strict jail needs Landlock, seccomp and resource limits; this kernel gives ${JSON.stringify(report)}.`,
-    );
-  }
+  const landlock = applyLandlock(libc, program, order.readable);
+  const rlimits = applyLimits(libc);
+  const report: EntryReport = { landlock, rlimits, seccomp: applySeccomp(libc) };
   const command = order.command.map((part) => (part === '{jail}' ? JSON.stringify(report) : part));
   replaceProcess(libc, program, command);
   return fail(`${program} cannot be executed.`);
@@ -74,9 +70,9 @@ function applyLandlock(libc: LibC, program: string, readable: string[]): number 
 }
 
 function applySeccomp(libc: LibC): boolean {
-  const table = syscallTable(process.arch);
-  if (!table) return false;
-  const program = seccompProgram(table, process.pid);
+  const rules = syscallRules(process.arch, process.pid);
+  if (!rules) return false;
+  const program = seccompProgram(rules);
   const header = new BigUint64Array([BigInt(program.byteLength / 8), BigInt(ptr(program))]);
   return libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, BigInt(ptr(header)), 0n, 0n) === 0;
 }

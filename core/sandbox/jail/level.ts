@@ -1,10 +1,55 @@
-/** One word for how well the operating system holds a sidecar. */
-import type { JailReport } from '../protocol.ts';
+/** How well the operating system holds a sidecar: what was put in place, one word for it, and what is missing by name. */
+import type { EntryReport } from '../protocol.ts';
 
-/** `full`: Landlock, seccomp and resource limits; `partial`: some of them; `off`: Node's permission flags only. */
+/** `powerless`: no capability is left. `ownUser`: a user id or user namespace of its own. */
+export interface JailReport extends EntryReport {
+  powerless: boolean;
+  ownUser: boolean;
+  namespaces: string[];
+  controlGroup: boolean;
+}
+
+export const NO_JAIL: JailReport = {
+  landlock: 0,
+  seccomp: false,
+  rlimits: false,
+  powerless: false,
+  ownUser: false,
+  namespaces: [],
+  controlGroup: false,
+};
+
+/** `full`: the four parts that every full jail has; `partial`: some of them; `off`: Node's permission flags only. */
 export type JailLevel = 'full' | 'partial' | 'off';
 
+/** From this version on signals and abstract sockets end at the jail's wall too. */
+const LANDLOCK_ABI_MIN = 6;
+const NAMESPACES = ['pid', 'net', 'ipc', 'uts'];
+
 export function levelOf(report: JailReport): JailLevel {
-  const parts = [report.landlock > 0, report.seccomp, report.rlimits].filter(Boolean).length;
-  return parts === 3 ? 'full' : parts > 0 ? 'partial' : 'off';
+  if (missingOf(report).length === 0) return 'full';
+  return report.landlock > 0 || report.seccomp || report.rlimits ? 'partial' : 'off';
+}
+
+/** Parts without which a jail is not full. */
+export function missingOf(report: JailReport): string[] {
+  return [
+    ...(report.landlock >= LANDLOCK_ABI_MIN
+      ? []
+      : [
+          `Landlock ABI ${LANDLOCK_ABI_MIN} (the kernel has ${report.landlock === 0 ? 'none' : report.landlock})`,
+        ]),
+    ...(report.seccomp ? [] : ['a seccomp filter']),
+    ...(report.rlimits ? [] : ['resource limits']),
+    ...(report.powerless ? [] : ['a process without capabilities']),
+  ];
+}
+
+/** Second walls that this kernel or user does not give. */
+export function absentOf(report: JailReport): string[] {
+  return [
+    ...(report.ownUser ? [] : ['a user of its own']),
+    ...NAMESPACES.filter((name) => !report.namespaces.includes(name)).map((name) => `a ${name} namespace`),
+    ...(report.controlGroup ? [] : ['a control group']),
+  ];
 }

@@ -1,5 +1,6 @@
 /** Builds the seccomp filter: a classic BPF program over `struct seccomp_data` (Linux, Documentation/userspace-api/seccomp_filter.rst). */
-import type { SyscallTable } from './syscalls.ts';
+import { ENOSYS, EPERM } from './syscalls.ts';
+import type { AllowedCall, Condition, SyscallRules } from './syscalls.ts';
 
 const LOAD = 0x20; // BPF_LD | BPF_W | BPF_ABS
 const JUMP_EQUAL = 0x15;
@@ -10,43 +11,70 @@ const RETURN = 0x06;
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const refuseWith = (errno: number): number => 0x00050000 | errno;
-const EPERM = 1;
-const ENOSYS = 38;
 
 const OFFSET_NUMBER = 0;
 const OFFSET_ARCH = 4;
-const OFFSET_FIRST_ARGUMENT = 16;
-const CLONE_THREAD = 0x10000;
+const OFFSET_ARGUMENTS = 16;
+/** Calls from this number on are younger than 2019, the same everywhere, and libraries do without them where they are missing. */
+const YOUNG_NUMBERS = 424;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
-/** The program's bytes, 8 an instruction. Everything not named is allowed. */
-export function seccompProgram(table: SyscallTable, pid: number): Uint8Array {
+/** The program's bytes, 8 an instruction. What no rule names is refused. */
+export function seccompProgram(rules: SyscallRules): Uint8Array {
   const program: Instruction[] = [
     [LOAD, 0, 0, OFFSET_ARCH],
-    [JUMP_EQUAL, 1, 0, table.auditArch],
+    [JUMP_EQUAL, 1, 0, rules.auditArch],
     [RETURN, 0, 0, KILL_PROCESS],
     [LOAD, 0, 0, OFFSET_NUMBER],
   ];
-  if (table.aliasBit !== undefined)
-    program.push([JUMP_AT_LEAST, 0, 1, table.aliasBit], [RETURN, 0, 0, refuseWith(EPERM)]);
-  // glibc falls back from clone3 to clone, whose flags a filter can read.
-  program.push([JUMP_EQUAL, 0, 1, table.clone3], [RETURN, 0, 0, refuseWith(ENOSYS)]);
-  for (const number of Object.values(table.denied).flat())
-    program.push([JUMP_EQUAL, 0, 1, number], [RETURN, 0, 0, refuseWith(EPERM)]);
-  const onlyWhen = (number: number, test: Instruction): void => {
-    program.push(
-      [JUMP_EQUAL, 0, 4, number],
-      [LOAD, 0, 0, OFFSET_FIRST_ARGUMENT],
-      test,
-      [RETURN, 0, 0, refuseWith(EPERM)],
-      [RETURN, 0, 0, ALLOW],
-    );
-  };
-  onlyWhen(table.clone, [JUMP_ANY_BIT, 1, 0, CLONE_THREAD]);
-  for (const number of table.selfSignals) onlyWhen(number, [JUMP_EQUAL, 1, 0, pid]);
-  program.push([RETURN, 0, 0, ALLOW]);
+  if (rules.aliasBit !== undefined)
+    program.push([JUMP_AT_LEAST, 0, 1, rules.aliasBit], [RETURN, 0, 0, refuseWith(EPERM)]);
+  for (const call of rules.allowed) program.push(...ruleOf(call));
+  program.push(
+    [JUMP_AT_LEAST, 0, 1, YOUNG_NUMBERS],
+    [RETURN, 0, 0, refuseWith(ENOSYS)],
+    [RETURN, 0, 0, refuseWith(EPERM)],
+  );
   return encode(program);
+}
+
+/** Falls through to the next rule with the number still loaded, or returns. */
+function ruleOf({ number, when, otherwise }: AllowedCall): Instruction[] {
+  const body: Instruction[] = [...when.flatMap(alternative), [RETURN, 0, 0, refuseWith(otherwise)]];
+  return [[JUMP_EQUAL, 0, body.length, number], ...body];
+}
+
+/** Allows when all conditions hold, else falls through. */
+function alternative(conditions: readonly Condition[]): Instruction[] {
+  let tail: Instruction[] = [[RETURN, 0, 0, ALLOW]];
+  for (const condition of [...conditions].reverse()) tail = [...testOf(condition, tail.length), ...tail];
+  return tail;
+}
+
+/** Skips `miss` instructions unless the condition holds. */
+function testOf(condition: Condition, miss: number): Instruction[] {
+  const low = OFFSET_ARGUMENTS + 8 * condition.argument;
+  if ('isNull' in condition)
+    return [
+      [LOAD, 0, 0, low],
+      [JUMP_EQUAL, 0, miss + 2, 0],
+      [LOAD, 0, 0, low + 4],
+      [JUMP_EQUAL, 0, miss, 0],
+    ];
+  if ('without' in condition)
+    return [
+      [LOAD, 0, 0, low],
+      [JUMP_ANY_BIT, miss, 0, condition.without],
+    ];
+  const { oneOf } = condition;
+  return [
+    [LOAD, 0, 0, low],
+    ...oneOf.map((value, index): Instruction => {
+      const left = oneOf.length - 1 - index;
+      return [JUMP_EQUAL, left, left === 0 ? miss : 0, value];
+    }),
+  ];
 }
 
 function encode(program: readonly Instruction[]): Uint8Array {

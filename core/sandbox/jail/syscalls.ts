@@ -1,99 +1,198 @@
 /**
- * System call numbers by architecture (Linux, asm/unistd.h and asm-generic/unistd.h). What a sidecar must never do: reach the network,
- * start or touch another process, change the mount table, or load kernel interfaces with a history of holes.
+ * The system calls a sidecar may make, with the arguments they may have: what Node, V8, libuv, isolated-vm and the C library were seen
+ * to need, at start, at work, on many threads and while they abort. Everything else is refused. Numbers are those of asm/unistd.h
+ * (x86-64) and asm-generic/unistd.h (arm64).
  */
-export interface SyscallTable {
-  /** AUDIT_ARCH_… of the filter. */
-  auditArch: number;
-  clone: number;
-  clone3: number;
-  /** kill and tgkill: allowed only towards the process itself. */
-  selfSignals: number[];
-  denied: Record<string, number[]>;
-  /** Numbers at or above this are the x32 ABI, an alias of the whole table. */
-  aliasBit: number | undefined;
+
+/** One test of an argument; numbers are compared in their lower 32 bits, as the kernel reads flags, commands and process ids. */
+export type Condition =
+  | { argument: number; oneOf: readonly number[] }
+  | { argument: number; without: number }
+  | { argument: number; isNull: true };
+
+/** Any of these, each with all its conditions. */
+export type Alternatives = readonly (readonly Condition[])[];
+
+export interface AllowedCall {
+  number: number;
+  when: Alternatives;
+  /** Refused with this when no alternative fits. */
+  otherwise: number;
 }
 
-const X64: SyscallTable = {
-  auditArch: 0xc000003e,
-  clone: 56,
-  clone3: 435,
-  selfSignals: [62, 234],
-  denied: {
-    'socket, connect, accept, bind, listen, socketpair, accept4': [41, 42, 43, 49, 50, 53, 288],
-    'fork, vfork, execveat': [57, 58, 322],
-    'ptrace, process_vm_readv, process_vm_writev, kcmp, process_madvise, process_mrelease': [
-      101, 310, 311, 312, 440, 448,
-    ],
-    'tkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal, pidfd_open, pidfd_getfd': [
-      200, 129, 297, 424, 434, 438,
-    ],
-    'mount, umount2, pivot_root, chroot, open_tree to fspick, mount_setattr': [
-      165, 166, 155, 161, 428, 429, 430, 431, 432, 433, 442,
-    ],
-    'unshare, setns': [272, 308],
-    'io_uring_setup, io_uring_enter, io_uring_register': [425, 426, 427],
-    'bpf, perf_event_open, userfaultfd': [321, 298, 323],
-    'add_key, request_key, keyctl': [248, 249, 250],
-    'init_module, finit_module, delete_module, kexec_load, kexec_file_load, reboot, swapon, swapoff': [
-      175, 313, 176, 246, 320, 169, 167, 168,
-    ],
-    'name_to_handle_at, open_by_handle_at, link, linkat, symlink, symlinkat, mknod, mknodat': [
-      303, 304, 86, 265, 88, 266, 133, 259,
-    ],
-    'System V shared memory, semaphores and queues; POSIX queues': [
-      29, 30, 31, 67, 64, 65, 66, 220, 68, 69, 70, 71, 240, 241,
-    ],
-    'setuid, setgid, setreuid, setregid, setgroups, setresuid, setresgid, capset': [
-      105, 106, 113, 114, 116, 117, 119, 126,
-    ],
-    'sethostname, setdomainname, acct, quotactl, syslog, uselib, vhangup': [
-      170, 171, 163, 179, 103, 134, 153,
-    ],
-    'adjtimex, settimeofday, clock_settime, clock_adjtime': [159, 164, 227, 305],
-    'iopl, ioperm, inotify_init, inotify_init1, fanotify_init': [172, 173, 253, 294, 300],
-  },
-  aliasBit: 0x40000000,
+export interface SyscallRules {
+  /** AUDIT_ARCH_… of the filter. */
+  auditArch: number;
+  /** Numbers at or above this are the x32 ABI, an alias of the whole table. */
+  aliasBit: number | undefined;
+  allowed: AllowedCall[];
+}
+
+export const EPERM = 1;
+export const ENOSYS = 38;
+
+const O_ASYNC = 0x2000;
+const PROT_WRITE = 2;
+const PROT_EXEC = 4;
+const MAP_ANONYMOUS = 0x20;
+/** pthread_create's flags, of glibc and of musl. */
+const THREAD_FLAGS = [0x3d0f00, 0x7d0f00];
+const F_GETFD = 1;
+const F_SETFD = 2;
+const F_GETFL = 3;
+const F_SETFL = 4;
+const F_DUPFD_CLOEXEC = 1030;
+const TCGETS = 0x5401;
+const FIONBIO = 0x5421;
+const FIOCLEX = 0x5451;
+const PR_SET_NAME = 15;
+const PR_GET_NAME = 16;
+const PR_SET_VMA = 0x53564d41;
+const ARCH_SET_FS = 0x1002;
+
+const ALWAYS: Alternatives = [[]];
+
+/** `[x86-64, arm64]`, null where the architecture has no such call. */
+type Numbers = readonly [number | null, number | null];
+
+/** Needed whatever their arguments. Files are Landlock's to refuse; the only sockets are those that were inherited. */
+const PLAIN: Record<string, Numbers> = {
+  futex: [202, 98],
+  read: [0, 63],
+  write: [1, 64],
+  epoll_pwait: [281, 22],
+  epoll_wait: [232, null],
+  madvise: [28, 233],
+  clock_gettime: [228, 113],
+  clock_nanosleep: [230, 115],
+  munmap: [11, 215],
+  rt_sigprocmask: [14, 135],
+  rt_sigaction: [13, 134],
+  rt_sigreturn: [15, 139],
+  sigaltstack: [131, 132],
+  restart_syscall: [219, 128],
+  brk: [12, 214],
+  mremap: [25, 216],
+  membarrier: [324, 283],
+  sched_yield: [24, 124],
+  getpid: [39, 172],
+  gettid: [186, 178],
+  getppid: [110, 173],
+  getuid: [102, 174],
+  geteuid: [107, 175],
+  getgid: [104, 176],
+  getegid: [108, 177],
+  set_tid_address: [218, 96],
+  set_robust_list: [273, 99],
+  rseq: [334, 293],
+  exit: [60, 93],
+  exit_group: [231, 94],
+  readv: [19, 65],
+  writev: [20, 66],
+  pread64: [17, 67],
+  lseek: [8, 62],
+  close: [3, 57],
+  dup: [32, 23],
+  dup2: [33, null],
+  dup3: [292, 24],
+  open: [2, null],
+  openat: [257, 56],
+  stat: [4, null],
+  lstat: [6, null],
+  fstat: [5, 80],
+  newfstatat: [262, 79],
+  statx: [332, 291],
+  access: [21, null],
+  faccessat: [269, 48],
+  faccessat2: [439, 439],
+  readlink: [89, null],
+  readlinkat: [267, 78],
+  getcwd: [79, 17],
+  epoll_create1: [291, 20],
+  epoll_ctl: [233, 21],
+  eventfd2: [290, 19],
+  pipe2: [293, 59],
+  poll: [7, null],
+  ppoll: [271, 73],
+  getsockname: [51, 204],
+  getsockopt: [55, 209],
+  shutdown: [48, 210],
+  nanosleep: [35, 101],
+  clock_getres: [229, 114],
+  gettimeofday: [96, 169],
+  time: [201, null],
+  getrusage: [98, 165],
+  getrlimit: [97, 163],
+  getcpu: [309, 168],
+  getrandom: [318, 278],
+  uname: [63, 160],
+  sysinfo: [99, 179],
+  // The jail's entry becomes Node by it; which files may be executed is Landlock's.
+  execve: [59, 221],
 };
 
-const ARM64: SyscallTable = {
-  auditArch: 0xc00000b7,
-  clone: 220,
-  clone3: 435,
-  selfSignals: [129, 131],
-  denied: {
-    'socket, socketpair, bind, listen, accept, connect, accept4': [198, 199, 200, 201, 202, 203, 242],
-    execveat: [281],
-    'ptrace, process_vm_readv, process_vm_writev, kcmp, process_madvise, process_mrelease': [
-      117, 270, 271, 272, 440, 448,
+/** @param pid of the process itself, in its own PID namespace */
+function guarded(pid: number): [numbers: Numbers, when: Alternatives, otherwise?: number][] {
+  return [
+    // What is writable is never executed, and what is executed comes from a file: no code of an attacker's own.
+    [
+      [9, 222], // mmap
+      [
+        [{ argument: 2, without: PROT_EXEC }],
+        [
+          { argument: 2, without: PROT_WRITE },
+          { argument: 3, without: MAP_ANONYMOUS },
+        ],
+      ],
     ],
-    'tkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal, pidfd_open, pidfd_getfd': [
-      130, 138, 240, 424, 434, 438,
+    [[10, 226], [[{ argument: 2, without: PROT_EXEC }]]], // mprotect
+    // glibc falls back from clone3, whose flags no filter can read, to clone.
+    [[435, 435], [], ENOSYS],
+    [[56, 220], [[{ argument: 0, oneOf: THREAD_FLAGS }]]], // clone
+    [[62, 129], [[{ argument: 0, oneOf: [pid] }]]], // kill
+    [[234, 131], [[{ argument: 0, oneOf: [pid] }]]], // tgkill
+    // Of itself, and only to read.
+    [
+      [302, 261],
+      [
+        [
+          { argument: 0, oneOf: [0] },
+          { argument: 2, isNull: true },
+        ],
+      ],
+    ], // prlimit64
+    // glibc asks for a thread's by its id, and does without where the call is missing.
+    [[204, 123], [[{ argument: 0, oneOf: [0] }]], ENOSYS], // sched_getaffinity
+    [
+      [72, 25], // fcntl
+      [
+        [{ argument: 1, oneOf: [F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC] }],
+        [
+          { argument: 1, oneOf: [F_SETFL] },
+          { argument: 2, without: O_ASYNC },
+        ],
+      ],
     ],
-    'umount2, mount, pivot_root, chroot, open_tree to fspick, mount_setattr': [
-      39, 40, 41, 51, 428, 429, 430, 431, 432, 433, 442,
-    ],
-    'unshare, setns': [97, 268],
-    'io_uring_setup, io_uring_enter, io_uring_register': [425, 426, 427],
-    'bpf, perf_event_open, userfaultfd': [280, 241, 282],
-    'add_key, request_key, keyctl': [217, 218, 219],
-    'init_module, finit_module, delete_module, kexec_load, kexec_file_load, reboot, swapon, swapoff': [
-      105, 273, 106, 104, 294, 142, 224, 225,
-    ],
-    'name_to_handle_at, open_by_handle_at, linkat, symlinkat, mknodat': [264, 265, 37, 36, 33],
-    'POSIX queues; System V queues, semaphores and shared memory': [
-      180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197,
-    ],
-    'setregid, setgid, setreuid, setuid, setresuid, setresgid, setgroups, capset': [
-      143, 144, 145, 146, 147, 149, 159, 91,
-    ],
-    'sethostname, setdomainname, acct, quotactl, syslog, vhangup': [161, 162, 89, 60, 116, 58],
-    'clock_settime, settimeofday, adjtimex, clock_adjtime': [112, 170, 171, 266],
-    'inotify_init1, fanotify_init': [26, 262],
-  },
-  aliasBit: undefined,
-};
+    [[16, 29], [[{ argument: 1, oneOf: [TCGETS, FIONBIO, FIOCLEX] }]]], // ioctl
+    [[157, 167], [[{ argument: 0, oneOf: [PR_SET_NAME, PR_GET_NAME, PR_SET_VMA] }]]], // prctl
+    [[158, null], [[{ argument: 0, oneOf: [ARCH_SET_FS] }]]], // arch_prctl
+  ];
+}
 
-export function syscallTable(arch: string): SyscallTable | undefined {
-  return arch === 'x64' ? X64 : arch === 'arm64' ? ARM64 : undefined;
+/** Undefined where nobody has written down the numbers. */
+export function syscallRules(arch: string, pid: number): SyscallRules | undefined {
+  const column = arch === 'x64' ? 0 : arch === 'arm64' ? 1 : undefined;
+  if (column === undefined) return undefined;
+  const rows: [Numbers, Alternatives, number?][] = [
+    ...Object.values(PLAIN).map((numbers): [Numbers, Alternatives] => [numbers, ALWAYS]),
+    ...guarded(pid),
+  ];
+  return {
+    auditArch: column === 0 ? 0xc000003e : 0xc00000b7,
+    aliasBit: column === 0 ? 0x40000000 : undefined,
+    allowed: rows.flatMap(([numbers, when, otherwise = EPERM]) => {
+      const number = numbers[column];
+      return number === null ? [] : [{ number, when, otherwise }];
+    }),
+  };
 }

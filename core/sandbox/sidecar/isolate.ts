@@ -4,10 +4,10 @@
  * and would stop honest code on a busy machine; the watchdog ends those that have had their processor time.
  */
 import type IsolatedVm from 'isolated-vm';
-import type { RunLimits } from '../protocol.ts';
 import { RECORDER_UNITS } from './guest/recorder.ts';
 import type { ProcessorMeter } from './meter.ts';
 import type { Watchdog } from './watchdog.ts';
+import type { RunLimits, RunNonce } from '../protocol.ts';
 
 export type Ivm = typeof IsolatedVm;
 type Text = IsolatedVm.Reference<(...args: (string | number)[]) => string>;
@@ -55,7 +55,7 @@ export class Guest {
   memoryBytes = 0;
   runs = 0;
   /** Set for the duration of `load`; the watchdog names it in a taint. */
-  currentRun = 0;
+  currentRun: RunNonce = '';
   #host: GuestHost;
   #isolate: IsolatedVm.Isolate;
   #entry: Entry | undefined;
@@ -66,7 +66,7 @@ export class Guest {
   #step!: Text;
   #drain!: Text;
 
-  private constructor(host: GuestHost, sha256: string, memoryMb: number, run: number) {
+  private constructor(host: GuestHost, sha256: string, memoryMb: number, run: RunNonce) {
     this.#host = host;
     this.sha256 = sha256;
     this.memoryMb = memoryMb;
@@ -83,7 +83,7 @@ export class Guest {
     sha256: string,
     source: string,
     limits: RunLimits,
-    run: number,
+    run: RunNonce,
   ): Promise<{ guest: Guest; handlers: string }> {
     const { guest, register, definition } = await Guest.#open(host, sha256, source, limits, run, 'register');
     try {
@@ -98,7 +98,7 @@ export class Guest {
   }
 
   /** The definition's static part as JSON text; the isolate is thrown away. @throws GuestFault */
-  static async describe(host: GuestHost, source: string, limits: RunLimits, run: number): Promise<string> {
+  static async describe(host: GuestHost, source: string, limits: RunLimits, run: RunNonce): Promise<string> {
     const { guest, register, definition } = await Guest.#open(host, '', source, limits, run, 'describe');
     try {
       return checkText(
@@ -116,7 +116,7 @@ export class Guest {
     sha256: string,
     source: string,
     limits: RunLimits,
-    run: number,
+    run: RunNonce,
     entrance: 'register' | 'describe',
   ): Promise<{ guest: Guest; register: Register; definition: IsolatedVm.Reference<unknown> }> {
     const guest = new Guest(host, sha256, limits.memoryMb, run);

@@ -2,7 +2,8 @@
  * The sidecar: a Node process that runs plugins in isolates and knows nothing else. It holds no secret, no path and no network; the
  * core may kill it at any moment. Started with the path of isolated-vm's prebuilt addon and the jail's report as its arguments.
  */
-import type { JailReport, RunEnd, RunLimits, ToSidecar } from '../protocol.ts';
+import { MANIFEST_MAX, MESSAGE_MAX } from '../protocol.ts';
+import type { EntryReport, RunEnd, RunLimits, RunNonce, ToSidecar } from '../protocol.ts';
 import { Guest, GuestFault } from './isolate.ts';
 import type { GuestHost, Ivm } from './isolate.ts';
 import { ProcessorMeter, usedByOtherThreadsMs } from './meter.ts';
@@ -24,9 +25,9 @@ function loadIsolatedVm(path: string): Ivm {
 
 const codes = new Map<string, string>();
 const warm = new Map<string, Guest>();
-const runs = new Map<number, GuestRun>();
+const runs = new Map<RunNonce, GuestRun>();
 /** Runs whose isolate is still loading. */
-const loading = new Set<number>();
+const loading = new Set<RunNonce>();
 let isolatesMax = 200;
 let idleMs = 300_000;
 /** Memory is measured after runs that worked, and now and then; it costs a wake of the isolate's thread. */
@@ -48,7 +49,13 @@ const host: GuestHost = {
     }),
   ),
   onCatastrophe: (guest, message) =>
-    send({ t: 'tainted', run: guest.currentRun, reason: 'memory', message, cpuMs: cpuOf(guest.currentRun) }),
+    send({
+      t: 'tainted',
+      run: guest.currentRun,
+      reason: 'memory',
+      message: message.slice(0, MESSAGE_MAX),
+      cpuMs: cpuOf(guest.currentRun),
+    }),
 };
 
 const send = openWire((message) => {
@@ -57,7 +64,7 @@ const send = openWire((message) => {
       host.guestProgram = message.guest;
       isolatesMax = message.isolatesMax;
       idleMs = message.idleMs;
-      return send({ t: 'ready', jail: JSON.parse(jailText) as JailReport });
+      return send({ t: 'ready', jail: JSON.parse(jailText) as EntryReport });
     case 'code':
       return void codes.set(message.sha256, message.source);
     case 'run':
@@ -87,7 +94,7 @@ const send = openWire((message) => {
   }
 });
 
-function cpuOf(run: number): number {
+function cpuOf(run: RunNonce): number {
   return runs.get(run)?.cpuMs ?? 0;
 }
 
@@ -159,8 +166,9 @@ async function finish(order: RunOrder, run: GuestRun, end: RunEnd): Promise<void
   sendEnd(run.run, end, cpuMs, guest.memoryBytes);
 }
 
-function sendEnd(run: number, end: RunEnd, cpuMs: number, memoryBytes: number): void {
-  send({ t: 'end', run, end, cpuMs, memoryBytes, isolates: warm.size + runs.size });
+function sendEnd(run: RunNonce, end: RunEnd, cpuMs: number, memoryBytes: number): void {
+  const clipped = 'message' in end ? { ...end, message: end.message.slice(0, MESSAGE_MAX) } : end;
+  send({ t: 'end', run, end: clipped, cpuMs, memoryBytes, isolates: warm.size + runs.size });
 }
 
 /** `warm` is in order of last use, because every run takes its isolate out and puts it back. */
@@ -176,7 +184,7 @@ function drop(name: string): void {
   warm.delete(name);
 }
 
-function stopRun(run: number): void {
+function stopRun(run: RunNonce): void {
   if (loading.delete(run)) return sendEnd(run, { status: 'stopped' }, 0, 0);
   runs.get(run)?.end({ status: 'stopped' });
 }
@@ -185,9 +193,12 @@ function evict(prefix: string): void {
   for (const name of warm.keys()) if (name.startsWith(prefix)) drop(name);
 }
 
-async function describe(run: number, source: string, limits: RunLimits): Promise<void> {
+async function describe(run: RunNonce, source: string, limits: RunLimits): Promise<void> {
   try {
-    send({ t: 'described', run, manifest: await Guest.describe(host, source, limits, run) });
+    const manifest = await Guest.describe(host, source, limits, run);
+    if (manifest.length > MANIFEST_MAX)
+      throw new GuestFault('startup', `The manifest is larger than ${MANIFEST_MAX} characters.`);
+    send({ t: 'described', run, manifest });
   } catch (error) {
     sendEnd(run, endOf(error), 0, 0);
   }

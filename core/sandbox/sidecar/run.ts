@@ -1,6 +1,14 @@
 /** One run inside a guest: feeds it the core's messages entry by entry, passes its calls and logs on, and says how it ended. */
-import { readProgress } from '../protocol.ts';
-import type { EndReason, FromSidecar, LogLevel, RunEnd, RunLimits } from '../protocol.ts';
+import type { EndReason, FromSidecar, LogLevel, RunEnd, RunLimits, RunNonce } from '../protocol.ts';
+import {
+  CALLS_PER_FRAME_MAX,
+  KV_TEXT_MAX,
+  LOG_TEXT_MAX,
+  MS_MAX,
+  OP_MAX,
+  readProgress,
+  textMaxOf,
+} from '../protocol.ts';
 import { GuestFault } from './isolate.ts';
 import type { Guest } from './isolate.ts';
 import type { Send } from './wire.ts';
@@ -8,7 +16,7 @@ import type { Send } from './wire.ts';
 type Drained = Extract<FromSidecar, { t: 'drained' }>;
 
 export class GuestRun {
-  readonly run: number;
+  readonly run: RunNonce;
   readonly guest: Guest;
   #limits: RunLimits;
   #send: Send;
@@ -16,11 +24,12 @@ export class GuestRun {
   /** For the next entry; its first element is what is left of the processor time by then. */
   #ops: (string | number)[] = [0];
   #received = 0;
+  #acked = 0;
   #pumping = false;
   #ended = false;
   #cpuAtStartMs: number;
 
-  constructor(run: number, guest: Guest, limits: RunLimits, send: Send, finish: (end: RunEnd) => void) {
+  constructor(run: RunNonce, guest: Guest, limits: RunLimits, send: Send, finish: (end: RunEnd) => void) {
     this.run = run;
     this.guest = guest;
     this.#limits = limits;
@@ -87,7 +96,9 @@ export class GuestRun {
     const message: Drained = { t: 'drained', run: this.run, acked, calls: [], logs: [] };
     const end = text === '[]' ? undefined : readOutbox(text, message);
     // An end says by itself that all was consumed.
-    if (!end || message.calls.length > 0 || message.logs.length > 0) this.#send(message);
+    if (!end || message.calls.length > 0 || message.logs.length > 0)
+      for (const part of inParts(message, this.#acked)) this.#send(part);
+    this.#acked = acked;
     if (this.#isOver()) this.end(this.#overspent());
     else if (end) this.end(end);
   }
@@ -127,13 +138,16 @@ const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies 
 
 /** Reads the outbox into `into`; entries after the end of the run are dropped. @throws Error on anything unknown */
 function readOutbox(text: string, into: Drained): RunEnd | undefined {
+  let logUnitsLeft = LOG_TEXT_MAX;
   for (const entry of JSON.parse(text) as unknown[][]) {
     const [kind, first, second, third] = entry;
-    if (kind === 'c' && typeof first === 'number' && typeof second === 'string' && typeof third === 'string')
-      into.calls.push([first, second, third]);
-    else if (kind === 'l' && LEVELS.includes(first) && typeof second === 'string')
-      into.logs.push([first as LogLevel, second]);
-    else if (kind === 'd') return success(first);
+    if (kind === 'c' && isCall(first, second, third) && into.calls.length < CALLS_PER_FRAME_MAX)
+      into.calls.push([first as number, second as string, third as string]);
+    else if (kind === 'l' && LEVELS.includes(first) && typeof second === 'string') {
+      const line = second.slice(0, logUnitsLeft);
+      logUnitsLeft -= line.length;
+      into.logs.push([first as LogLevel, line]);
+    } else if (kind === 'd') return success(first);
     else if (kind === 'x') return failure(first, second, third);
     else throw new Error('unknown entry');
   }
@@ -147,6 +161,33 @@ function success(given: unknown): RunEnd {
   return { status: 'succeeded', progress };
 }
 
+function isCall(call: unknown, op: unknown, args: unknown): boolean {
+  return (
+    Number.isSafeInteger(call) &&
+    typeof op === 'string' &&
+    op.length <= OP_MAX &&
+    typeof args === 'string' &&
+    args.length <= textMaxOf(op)
+  );
+}
+
+/** The core takes no frame larger than the largest call; all but the last part acknowledge nothing new. */
+function inParts(message: Drained, ackedBefore: number): Drained[] {
+  const parts: Drained[] = [];
+  let part: Drained = { ...message, calls: [], logs: message.logs };
+  let units = 0;
+  for (const call of message.calls) {
+    units += call[2].length;
+    if (units > KV_TEXT_MAX && part.calls.length > 0) {
+      parts.push({ ...part, acked: ackedBefore });
+      part = { ...message, calls: [], logs: [] };
+      units = call[2].length;
+    }
+    part.calls.push(call);
+  }
+  return [...parts, part];
+}
+
 const GUEST_REASONS: readonly unknown[] = [
   'error',
   'retry_later',
@@ -157,5 +198,6 @@ const GUEST_REASONS: readonly unknown[] = [
 function failure(reason: unknown, message: unknown, afterMs: unknown): RunEnd {
   if (!GUEST_REASONS.includes(reason) || typeof message !== 'string') throw new Error('unknown failure');
   const end = { status: 'failed', reason: reason as EndReason, message, killed: false } as const;
-  return typeof afterMs === 'number' && reason === 'retry_later' ? { ...end, retryAfterMs: afterMs } : end;
+  if (typeof afterMs !== 'number' || reason !== 'retry_later') return end;
+  return { ...end, retryAfterMs: Math.min(Math.max(0, afterMs), MS_MAX) };
 }

@@ -1,18 +1,22 @@
 /** The sidecar's end of descriptor 3. Messages of one tick leave in one write; when the core is gone, so is this process. */
 import net from 'node:net';
-import { encodeFrames, FrameReader } from '../protocol.ts';
+import { encodeFrames, FRAME_BYTES_MAX, FrameReader, readOrder } from '../framing.ts';
 import type { FromSidecar, ToSidecar } from '../protocol.ts';
 
 export type Send = (message: FromSidecar) => void;
 
 export function openWire(receive: (message: ToSidecar) => void): Send {
   const socket = new net.Socket({ fd: 3 });
-  const frames = new FrameReader();
+  const bounds = { frameBytes: FRAME_BYTES_MAX, headBytes: FRAME_BYTES_MAX };
+  const frames = new FrameReader(() => bounds);
   socket.on('data', (chunk: Uint8Array) => {
-    for (const text of frames.push(chunk)) receive(JSON.parse(text) as ToSidecar);
+    for (const frame of frames.push(chunk)) receive(readOrder(frame));
   });
-  // process.exit() waits for isolate threads, which may never stop.
-  const die = (): boolean => process.kill(process.pid, 'SIGKILL');
+  // process.exit() waits for isolate threads, which may never stop; the first process of a PID namespace cannot kill itself.
+  const die = (): void => {
+    process.kill(process.pid, 'SIGKILL');
+    process.abort();
+  };
   socket.on('close', die);
   socket.on('error', die);
 

@@ -1,0 +1,174 @@
+/**
+ * Messages as bytes: u32 size of what follows, u32 size of the head, the head (JSON), the tail (UTF-8); sizes little-endian. A
+ * message's long texts lie in the tail, unescaped, and its head holds their lengths in UTF-16 units: a head is small and cheap to read
+ * whatever it comes with.
+ */
+import type { FromSidecar, ToSidecar } from './protocol.ts';
+
+/** Above this a frame is a protocol violation; the largest the core sends is a bundle of 4 Mi characters. */
+export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
+const SIZES_BYTES = 8;
+
+/** The one long text of a message to the sidecar. */
+const LONG_TEXT: Partial<Record<string, string>> = {
+  init: 'guest',
+  code: 'source',
+  run: 'input',
+  answer: 'value',
+  describe: 'source',
+};
+
+export interface Frame {
+  head: string;
+  tail: string;
+}
+
+export interface FrameBounds {
+  frameBytes: number;
+  headBytes: number;
+}
+
+/** Cuts a byte stream into frames. What `bounds` answers holds for the frame whose sizes are read next. */
+export class FrameReader {
+  #bounds: () => FrameBounds;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
+  #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+  constructor(bounds: () => FrameBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** Frames that this chunk completes, one by one. @throws Error as soon as a frame claims more than it may have */
+  *push(chunk: Uint8Array): Generator<Frame> {
+    this.#pending.push(chunk);
+    this.#pendingBytes += chunk.byteLength;
+    for (let size = this.#nextSize(); size !== undefined; size = this.#nextSize()) {
+      const whole = this.#join(this.#pendingBytes);
+      this.#pending = [whole.subarray(4 + size)];
+      this.#pendingBytes = whole.byteLength - 4 - size;
+      const headEnd = SIZES_BYTES + uint32At(whole, 4);
+      yield {
+        head: this.#decoder.decode(whole.subarray(SIZES_BYTES, headEnd)),
+        tail: headEnd === 4 + size ? '' : this.#decoder.decode(whole.subarray(headEnd, 4 + size)),
+      };
+    }
+  }
+
+  /** The size that the next frame claims, once the frame is complete. */
+  #nextSize(): number | undefined {
+    if (this.#pendingBytes < SIZES_BYTES) return undefined;
+    const start = this.#join(SIZES_BYTES);
+    const size = uint32At(start, 0);
+    const headBytes = uint32At(start, 4);
+    const most = this.#bounds();
+    if (size > most.frameBytes || headBytes > most.headBytes || headBytes + 4 > size)
+      throw new Error(
+        `A frame claims ${size} bytes with a head of ${headBytes}; the most is now ${most.frameBytes}.`,
+      );
+    return this.#pendingBytes >= 4 + size ? size : undefined;
+  }
+
+  /** What is pending, its first `bytes` in one piece. */
+  #join(bytes: number): Uint8Array {
+    const [first] = this.#pending;
+    if (first && first.byteLength >= bytes) return first;
+    const whole = Buffer.concat(this.#pending);
+    this.#pending = [whole];
+    return whole;
+  }
+}
+
+/** Little-endian. */
+function uint32At(bytes: Uint8Array, at: number): number {
+  const [a = 0, b = 0, c = 0, d = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+  return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
+}
+
+/** One buffer of many frames, so that a tick costs one write. */
+export function encodeFrames(messages: readonly (ToSidecar | FromSidecar)[]): Uint8Array {
+  const frames = messages.map(split);
+  let size = 0;
+  const heads: number[] = [];
+  const sizes: number[] = [];
+  for (const { head, tail } of frames) {
+    const headBytes = Buffer.byteLength(head);
+    const bytes = SIZES_BYTES + headBytes + (tail === '' ? 0 : Buffer.byteLength(tail));
+    heads.push(headBytes);
+    sizes.push(bytes);
+    size += bytes;
+  }
+  const out = Buffer.allocUnsafe(size);
+  let at = 0;
+  frames.forEach(({ head, tail }, index) => {
+    const headBytes = heads[index] ?? 0;
+    const bytes = sizes[index] ?? 0;
+    out.writeUInt32LE(bytes - 4, at);
+    out.writeUInt32LE(headBytes, at + 4);
+    out.write(head, at + SIZES_BYTES);
+    if (tail !== '') out.write(tail, at + SIZES_BYTES + headBytes);
+    at += bytes;
+  });
+  return out;
+}
+
+/** UTF-16 units of its long text. */
+export function unitsOf(message: ToSidecar): number {
+  switch (message.t) {
+    case 'answer':
+      return message.value.length;
+    case 'run':
+      return message.input.length;
+    case 'code':
+    case 'describe':
+      return message.source.length;
+    default:
+      return 0;
+  }
+}
+
+/** A message's long texts are its tail; those of `drained` are its arguments and log lines, one after the other. */
+function split(message: ToSidecar | FromSidecar): Frame {
+  switch (message.t) {
+    case 'drained': {
+      const { calls, logs } = message;
+      let tail = '';
+      for (const call of calls) tail += call[2];
+      for (const log of logs) tail += log[1];
+      const lengths = {
+        calls: calls.map(([call, op, args]) => [call, op, args.length]),
+        logs: logs.map(([level, text]) => [level, text.length]),
+      };
+      return {
+        head: JSON.stringify({ t: 'drained', run: message.run, acked: message.acked, ...lengths }),
+        tail,
+      };
+    }
+    case 'answer':
+      return apart({ ...message, value: undefined }, message.value);
+    case 'run':
+      return apart({ ...message, input: undefined }, message.input);
+    case 'code':
+    case 'describe':
+      return apart({ ...message, source: undefined }, message.source);
+    case 'init':
+      return apart({ ...message, guest: undefined }, message.guest);
+    case 'described':
+      return apart({ ...message, manifest: undefined }, message.manifest);
+    default:
+      return apart(message, '');
+  }
+}
+
+/** What is undefined is not in the head. */
+function apart(head: object, tail: string): Frame {
+  return { head: JSON.stringify(head), tail };
+}
+
+/** The sidecar's reading; it trusts the core. */
+export function readOrder({ head, tail }: Frame): ToSidecar {
+  const message = JSON.parse(head) as Record<string, unknown>;
+  const key = LONG_TEXT[String(message['t'])];
+  if (key !== undefined) message[key] = tail;
+  return message as ToSidecar;
+}

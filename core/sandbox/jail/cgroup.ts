@@ -1,0 +1,162 @@
+/**
+ * A control group of its own for each sidecar, where the core may make one: inside the core's own group or beside it, in version 2
+ * (cgroups.7, `memory` and `pids` delegated) or version 1. What no process limit counts is counted there: page tables, sockets, threads.
+ */
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { THREADS_MAX } from './core-side.ts';
+
+export interface ControlGroup {
+  /** Takes a process with all its threads. @throws Error when the kernel refuses */
+  adopt(pid: number): Promise<void>;
+  /** The kernel has killed a process in it for want of memory. */
+  outOfMemory(): boolean;
+  /** Once its processes are gone. */
+  remove(): void;
+}
+
+/** Above the process's own limits, so that these speak first. */
+export const GROUP_BYTES_MAX = 768 * 1024 * 1024;
+
+/** Followed by the core's process id and the sidecar's. */
+const NAME = 'tatami-sidecar-';
+
+/** One folder of a hierarchy: limits by file, and where an out-of-memory kill is counted. */
+interface Place {
+  parent: string;
+  limits: readonly (readonly [file: string, value: string])[];
+  kills?: string;
+}
+
+/** The folders in which groups can be made; empty where there is none. */
+export function findPlaces(
+  memberships = read('/proc/self/cgroup'),
+  mounts = read('/proc/self/mountinfo'),
+): Place[] {
+  const folders = new Map<string, string>();
+  for (const line of memberships.split('\n')) {
+    const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (controllers === undefined || path === undefined) continue;
+    for (const name of controllers.split(',')) {
+      const folder = folderOf(mounts, name, path);
+      if (folder !== undefined) folders.set(name, folder);
+    }
+  }
+  const unified = folders.get('');
+  const parent = [unified, unified && dirname(unified)].find((folder) => folder && delegates(folder));
+  if (parent)
+    return [
+      {
+        parent,
+        limits: [
+          ['memory.max', String(GROUP_BYTES_MAX)],
+          ['memory.swap.max', '0'],
+          ['pids.max', String(THREADS_MAX)],
+        ],
+        kills: 'memory.events',
+      },
+    ];
+  const memory = folders.get('memory');
+  const pids = folders.get('pids');
+  if (!memory || !pids || !writable(memory) || !writable(pids)) return [];
+  const bytes = String(GROUP_BYTES_MAX);
+  return [
+    {
+      parent: memory,
+      limits: [
+        ['memory.limit_in_bytes', bytes],
+        ['memory.memsw.limit_in_bytes', bytes],
+      ],
+      kills: 'memory.oom_control',
+    },
+    { parent: pids, limits: [['pids.max', String(THREADS_MAX)]] },
+  ];
+}
+
+/** @throws Error when the kernel refuses; nothing is left behind then */
+export async function createControlGroup(places: readonly Place[], pid: number): Promise<ControlGroup> {
+  const name = `${NAME}${process.pid}-${pid}`;
+  const group = groupAt(places, name);
+  try {
+    for (const { parent, limits } of places) {
+      const folder = join(parent, name);
+      mkdirSync(folder);
+      for (const [file, value] of limits)
+        if (existsSync(join(folder, file))) await writeFile(join(folder, file), value);
+    }
+    return group;
+  } catch (error) {
+    group.remove();
+    throw error;
+  }
+}
+
+function groupAt(places: readonly Place[], name: string): ControlGroup {
+  return {
+    async adopt(pid) {
+      for (const { parent } of places) await writeFile(join(parent, name, 'cgroup.procs'), String(pid));
+    },
+    outOfMemory: () =>
+      places.some(({ parent, kills }) => kills && /^oom_kill [1-9]/m.test(read(join(parent, name, kills)))),
+    remove() {
+      for (const { parent } of places) remove(join(parent, name));
+    },
+  };
+}
+
+/** Groups of a core that was killed before it could remove them. */
+export function sweep(places: readonly Place[]): void {
+  for (const { parent } of places)
+    for (const name of readdirSync(parent)) {
+      const owner = name.startsWith(NAME) ? Number.parseInt(name.slice(NAME.length), 10) : 0;
+      if (owner > 0 && !existsSync(`/proc/${owner}`)) remove(join(parent, name));
+    }
+}
+
+/** A folder of a control group is removed as it is; while a process is in it the kernel refuses. */
+function remove(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It was never made, or the next start sweeps it.
+  }
+}
+
+/** Where a hierarchy is mounted here, and this group in it; `name` is empty for version 2. */
+function folderOf(mounts: string, name: string, path: string): string | undefined {
+  for (const line of mounts.split('\n')) {
+    const [fields = '', filesystem = ''] = line.split(' - ');
+    const [, , , root = '', mountPoint = ''] = fields.split(' ');
+    const [type, , options = ''] = filesystem.split(' ');
+    const fits = name === '' ? type === 'cgroup2' : type === 'cgroup' && options.split(',').includes(name);
+    if (!fits) continue;
+    const inside = root === '/' ? path : path.startsWith(root) ? path.slice(root.length) : '';
+    return join(mountPoint, inside);
+  }
+  return undefined;
+}
+
+/** Its children may be limited: a group that holds processes itself cannot be made to do so. */
+function delegates(folder: string): boolean {
+  const controllers = read(join(folder, 'cgroup.subtree_control')).trim().split(' ');
+  return ['memory', 'pids'].every((name) => controllers.includes(name)) && writable(folder);
+}
+
+function writable(folder: string): boolean {
+  try {
+    accessSync(join(folder, 'cgroup.procs'), constants.W_OK);
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

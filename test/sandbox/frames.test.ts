@@ -1,0 +1,115 @@
+/** Reading a frame either gives a message of the protocol or refuses it as a breach; it never gives, or throws, anything else. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { BUSY_BOUNDS, nonceSource, ProtocolBreach, readFrame } from '../../core/sandbox/frames.ts';
+import { encodeFrames, FrameReader } from '../../core/sandbox/framing.ts';
+import { KV_TEXT_MAX } from '../../core/sandbox/protocol.ts';
+import type { FromSidecar } from '../../core/sandbox/protocol.ts';
+
+const SEED = 7;
+const newNonce = nonceSource();
+const run = newNonce();
+
+const end = fc.record({
+  status: fc.constantFrom('succeeded', 'failed', 'starved', 'stopped', 'odd'),
+  reason: fc.oneof(fc.constantFrom('error', 'cpu', 'drop'), fc.jsonValue()),
+  message: fc.oneof(fc.string(), fc.jsonValue()),
+  killed: fc.oneof(fc.boolean(), fc.jsonValue()),
+  retryAfterMs: fc.oneof(fc.integer(), fc.constant(undefined), fc.jsonValue()),
+  more: fc.jsonValue(),
+});
+const frame = fc.record(
+  {
+    t: fc.constantFrom('ready', 'pong', 'drained', 'end', 'described', 'tainted', 'odd'),
+    run: fc.oneof(fc.constant(run), fc.jsonValue()),
+    acked: fc.oneof(fc.nat(), fc.jsonValue()),
+    calls: fc.oneof(fc.array(fc.tuple(fc.integer(), fc.string(), fc.nat(9))), fc.jsonValue()),
+    logs: fc.oneof(fc.array(fc.tuple(fc.constantFrom('info', 'odd'), fc.nat(9))), fc.jsonValue()),
+    end: fc.oneof(end, fc.jsonValue()),
+    cpuMs: fc.oneof(fc.double(), fc.jsonValue()),
+    memoryBytes: fc.oneof(fc.nat(), fc.jsonValue()),
+    isolates: fc.oneof(fc.nat(), fc.jsonValue()),
+    reason: fc.oneof(fc.constantFrom('cpu', 'memory'), fc.jsonValue()),
+    message: fc.oneof(fc.string(), fc.jsonValue()),
+    jail: fc.oneof(
+      fc.record({ landlock: fc.nat(), seccomp: fc.boolean(), rlimits: fc.boolean() }),
+      fc.jsonValue(),
+    ),
+    logs2: fc.jsonValue(),
+  },
+  { requiredKeys: ['t'] },
+);
+
+const FIELDS: Record<string, string[]> = {
+  ready: ['t', 'jail'],
+  pong: ['t', 'isolates'],
+  drained: ['t', 'run', 'acked', 'calls', 'logs'],
+  end: ['t', 'run', 'end', 'cpuMs', 'memoryBytes', 'isolates'],
+  described: ['t', 'run', 'manifest'],
+  tainted: ['t', 'run', 'reason', 'message', 'cpuMs'],
+};
+
+test('whatever a frame holds', () => {
+  let read = 0;
+  fc.assert(
+    fc.property(frame, fc.string({ maxLength: 20 }), (fields, tail) => {
+      try {
+        const message = readFrame({ head: JSON.stringify(fields), tail });
+        read++;
+        expect(Object.keys(message).sort()).toEqual([...(FIELDS[message.t] ?? [])].sort());
+        if (message.t === 'end')
+          for (const key of Object.keys(message.end))
+            expect(['status', 'reason', 'message', 'killed', 'retryAfterMs']).toContain(key);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ProtocolBreach);
+      }
+    }),
+    { seed: SEED, numRuns: 5000 },
+  );
+  expect(read).toBeGreaterThan(100);
+});
+
+test('what is said is heard, however the bytes are cut', () => {
+  const said: FromSidecar[] = [
+    { t: 'pong', isolates: 3 },
+    {
+      t: 'drained',
+      run,
+      acked: 1,
+      calls: [
+        [1, 'kv.set', '["é\\ud800€😀"]'],
+        [2, 'sleep', '[5]'],
+      ],
+      logs: [
+        ['info', '\ufeffä'],
+        ['warn', ''],
+      ],
+    },
+    { t: 'drained', run, acked: 2, calls: [[3, 'kv.set', 'ж'.repeat(KV_TEXT_MAX)]], logs: [] },
+    {
+      t: 'end',
+      run,
+      end: { status: 'failed', reason: 'retry_later', message: 'x', killed: false, retryAfterMs: 5 },
+      cpuMs: 1.5,
+      memoryBytes: 9,
+      isolates: 0,
+    },
+  ];
+  const bytes = encodeFrames(said);
+  for (const size of [7, 4096, 65_536, bytes.byteLength]) {
+    const reader = new FrameReader(() => BUSY_BOUNDS);
+    const heard: FromSidecar[] = [];
+    const until = size === 7 ? 400 : bytes.byteLength;
+    for (let at = 0; at < until; at += size)
+      for (const one of reader.push(bytes.subarray(at, Math.min(at + size, until))))
+        heard.push(readFrame(one));
+    expect(heard).toEqual(said.slice(0, heard.length));
+    expect(heard.length).toBe(size === 7 ? 2 : said.length);
+  }
+});
+
+test('no two runs are named alike, and nothing of one name is in the next', () => {
+  const names = Array.from({ length: 2000 }, newNonce);
+  expect(new Set(names).size).toBe(2000);
+  for (const name of names) expect(name).toMatch(/^[\w-]{22}$/);
+});

@@ -1,0 +1,223 @@
+/**
+ * Native code in place of the sidecar, in its real process set-up: the jail refuses it every way to other processes, to files, to the
+ * network, to the kernel's rarer doors and to code of its own; what it may not use up is taken from it. The same program outside the
+ * jail gets its way, so that a refusal means something.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SidecarProcess } from '../../../core/sandbox/fleet/process.ts';
+import { NO_CONFINEMENT } from '../../../core/sandbox/jail/confinement.ts';
+import type { JailReport } from '../../../core/sandbox/jail/level.ts';
+import { levelOf } from '../../../core/sandbox/jail/level.ts';
+import { prepareJail } from '../../../core/sandbox/jail/prepare.ts';
+import type { JailMeans } from '../../../core/sandbox/jail/prepare.ts';
+import { startSandbox } from '../../../core/sandbox/supervisor.ts';
+import { until } from '../harness.ts';
+
+const compiler = Bun.which('cc');
+
+/** A sidecar needs these; everything else the probe tries is an attack. */
+const HARMLESS = ['pipe', 'a thread', 'memory'];
+/** Refused by Landlock alone. */
+const FILES = [
+  'read a file',
+  'read /etc/passwd',
+  'list a folder',
+  'environment of a process',
+  'memory of a process by file',
+];
+
+let folder: string;
+let probe: string;
+let secret: string;
+let victim: Bun.Subprocess;
+let means: JailMeans;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tatami-hostile-'));
+  chmodSync(folder, 0o755);
+  probe = join(folder, 'probe');
+  secret = join(folder, 'secret');
+  writeFileSync(secret, 'a secret');
+  if (compiler === null) return;
+  const compiled = Bun.spawnSync(
+    [compiler, '-O1', '-pthread', '-o', probe, join(import.meta.dir, 'probe.c')],
+    {
+      stderr: 'inherit',
+    },
+  );
+  expect(compiled.exitCode).toBe(0);
+  victim = Bun.spawn(['sleep', '1000']);
+  means = await prepareJail([probe]);
+});
+
+afterAll(() => {
+  victim?.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Told {
+  worked: string[];
+  refused: string[];
+  text: string;
+  report: JailReport | undefined;
+  why: string;
+}
+
+function tellings(text: string): Pick<Told, 'worked' | 'refused'> {
+  const lines = [...text.matchAll(/^(.*) (yes|no) \d+$/gm)];
+  const those = (word: string): string[] =>
+    lines.filter((line) => line[2] === word).map((line) => line[1] as string);
+  return { worked: those('yes'), refused: those('no') };
+}
+
+/** Runs the probe where Node would be, until it is gone. */
+async function jailed(mode: string, using: JailMeans): Promise<Told> {
+  let text = '';
+  let report: JailReport | undefined;
+  const why = await new Promise<string>((gone) => {
+    const sidecar = new SidecarProcess({
+      nodePath: probe,
+      addonPath: probe,
+      programs: { sidecar: `${mode} ${secret} ${victim.pid}`, guest: '' },
+      jail: 'auto',
+      ...using,
+      isolatesMax: 1,
+      idleMs: 1000,
+      busy: () => false,
+      onMessage: () => undefined,
+      onStderr: (part) => (text += part),
+      onGone: gone,
+    });
+    void sidecar.ready.then((given) => {
+      report = given;
+      sidecar.evict('go');
+    });
+  });
+  await Bun.sleep(20);
+  return { ...tellings(text), text, report, why };
+}
+
+describe.skipIf(process.platform !== 'linux' || compiler === null)(
+  'native code in the jail (needs cc on Linux)',
+  () => {
+    test('gets its way outside', async () => {
+      const sacrifice = Bun.spawn(['sleep', '1000']);
+      const copy = join(folder, 'copy');
+      writeFileSync(copy, 'a copy');
+      const free = Bun.spawn([probe], { stdin: new Blob([`free ${copy} ${sacrifice.pid}`]), stderr: 'pipe' });
+      const { worked } = tellings(await new Response(free.stderr).text());
+      sacrifice.kill();
+      for (const attack of [
+        ...FILES,
+        'limit a process',
+        'schedule a process',
+        'disk priority of a process',
+        'own signals of a descriptor',
+        'choose the signal of a descriptor',
+        'outlive the core',
+        'fork',
+        'internet socket',
+        'writable code',
+        'data made code',
+      ])
+        expect(worked).toContain(attack);
+    });
+
+    test('is refused everything that is not its work, with a user and namespaces of its own and without them', async () => {
+      const bare = { ...means, confinement: { ...NO_CONFINEMENT, powerless: true } };
+      for (const using of [means, bare]) {
+        const { worked, refused, text, report } = await jailed('all', using);
+        expect(text).toContain('done');
+        expect(report?.seccomp).toBe(true);
+        const allowed = report?.landlock ? HARMLESS : [...HARMLESS, ...FILES];
+        expect(worked.filter((name) => !allowed.includes(name))).toEqual([]);
+        expect(refused.length).toBeGreaterThan(60);
+        expect(report?.powerless).toBe(true);
+      }
+      expect(victim.killed).toBe(false);
+    });
+
+    test('dies at the door of another instruction set', async () => {
+      const { text } = await jailed('int80', means);
+      expect(text).not.toContain('yes');
+    });
+
+    test('a report is what the kernel says, and its level follows from it', async () => {
+      const { report } = await jailed('all', means);
+      expect(report?.namespaces).toEqual(means.confinement.namespaces);
+      expect(levelOf({ ...(report as JailReport), landlock: 5 })).toBe('partial');
+      expect(levelOf({ ...(report as JailReport), powerless: false })).toBe('partial');
+    });
+  },
+);
+
+/** What a sandbox says of why it replaced its first sidecar, which uses up something as soon as it runs. */
+async function replacedFor(mode: string, wanted: RegExp): Promise<string> {
+  const said: string[] = [];
+  const sandbox = await startSandbox({
+    nodePath: probe,
+    jail: 'auto',
+    clock: () => 0,
+    log: (_level, message, fields) => void said.push(`${message} ${JSON.stringify(fields)}`),
+    programs: { sidecar: `${mode} ${secret} ${victim.pid}`, guest: '' },
+  });
+  sandbox.evict('go');
+  try {
+    const found = (): string | undefined => said.find((line) => wanted.test(line));
+    await until(`the sandbox says ${String(wanted)}`, () => found() !== undefined);
+    return found() as string;
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+describe.skipIf(process.platform !== 'linux' || compiler === null)(
+  'native code that uses things up (needs cc on Linux)',
+  () => {
+    test('threads', async () => {
+      if (means.confinement.namespaces.includes('user') || means.confinement.ownUser) {
+        const sidecar = await exhausted('threads', means);
+        expect(Number(/threads (\d+)/.exec(sidecar)?.[1])).toBeLessThan(400);
+      }
+    });
+
+    test('page tables', async () => {
+      expect(await replacedFor('tables', /page tables held|signal/)).toMatch(/MB|signal/);
+    });
+
+    test('shared memory', async () => {
+      expect(await replacedFor('shared', /it held \d+ MB|control group/)).toMatch(/held|control group/);
+    });
+
+    test('leave no control group behind', () => {
+      for (const { parent } of means.places)
+        expect(existsSync(join(parent, `tatami-sidecar-${process.pid}-1`))).toBe(false);
+    });
+  },
+);
+
+async function exhausted(mode: string, using: JailMeans): Promise<string> {
+  let text = '';
+  const sidecar = new SidecarProcess({
+    nodePath: probe,
+    addonPath: probe,
+    programs: { sidecar: `${mode} ${secret} ${victim.pid}`, guest: '' },
+    jail: 'auto',
+    ...using,
+    isolatesMax: 1,
+    idleMs: 1000,
+    busy: () => false,
+    onMessage: () => undefined,
+    onStderr: (part) => (text += part),
+    onGone: () => undefined,
+  });
+  await sidecar.ready;
+  sidecar.evict('go');
+  await until('it has taken what it can', () => text.includes(mode));
+  sidecar.kill('the test is over');
+  await sidecar.exited;
+  return text;
+}

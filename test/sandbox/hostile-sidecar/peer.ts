@@ -1,0 +1,21 @@
+/** Sandboxes whose every sidecar is the liar of `peer.js`. */
+import { join } from 'node:path';
+import type { SandboxOptions } from '../../../core/sandbox/supervisor.ts';
+import { openSandbox } from '../harness.ts';
+import type { TestSandbox } from '../harness.ts';
+
+const PEER = join(import.meta.dir, 'peer.js');
+
+export async function openLiar(
+  behaviour: string,
+  options: Partial<SandboxOptions> = {},
+): Promise<TestSandbox> {
+  const program = await Bun.file(PEER).text();
+  const sidecar = `const BEHAVIOUR = ${JSON.stringify(behaviour)};\n${program}`;
+  return openSandbox({ programs: { sidecar, guest: '' }, ...options });
+}
+
+/** Why sidecars of this sandbox have ended so far. */
+export function reasonsOf(sandbox: TestSandbox): string[] {
+  return sandbox.logged.flatMap(({ fields }) => (fields && 'why' in fields ? [String(fields.why)] : []));
+}
