@@ -28,6 +28,9 @@ import { createSchedules } from './schedules.ts';
 /** Runs in flight; the sandbox runs one at a time per partition and decides how many at once. */
 const concurrentRuns = 256;
 
+/** How long runs in flight are waited for when the process stops. */
+const drainMs = 5_000;
+
 const anyInstall = systemStatement<{ id: string }>(
   'plugins.any',
   'the sandbox starts with the process when any workspace has a plugin',
@@ -201,7 +204,10 @@ export function createPluginRuntime(options: {
       await consumer.stop();
       await schedules.queue.stop();
       await catchUps.stop();
+      // What is still at work then is interrupted, and run again by the next start: a schedule may take minutes.
+      const cut = setTimeout(() => void sandbox.stop(), drainMs);
       await runs.stop();
+      clearTimeout(cut);
     },
   };
 }

@@ -129,3 +129,21 @@ test('a run that is interrupted again and again loses no attempt, and is done wh
   expect((await app.call('GET', '/api/v1/plugins/com.test.cut/kv/done')).json.value).toBe(1);
   expect((await app.call('GET', '/api/v1/plugins/com.test.cut')).json.state).toBe('active');
 }, 60_000);
+
+test('a schedule that takes long does not hold up the process when it stops, and is run again by the next', async () => {
+  await schedule(
+    'com.test.long',
+    `async (_, ctx) => { await ctx.kv.increment('begun'); if (!(await ctx.kv.get('stopped'))) await ctx.sleep(50_000); }`,
+  );
+  await app.call('PUT', '/api/v1/plugins/com.test.long/kv/stopped', { value: false });
+  const asked = await app.call('POST', '/api/v1/plugins/com.test.long/schedules/work/run');
+  await Bun.sleep(300);
+  const startedAt = performance.now();
+  app = await app.restart();
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  await app.call('PUT', '/api/v1/plugins/com.test.long/kv/stopped', { value: true });
+  app.clock.advance(60_000);
+  await app.settled();
+  const { json } = await app.call('GET', `/api/v1/runs/${asked.json.id}`);
+  expect(json).toMatchObject({ status: 'succeeded', attempt: 1 });
+}, 60_000);
