@@ -194,7 +194,8 @@ export function createRunner(options: RunnerOptions): Runner {
           attempt: run.attempt + 1,
           error: null,
           changes: install.mode === 'apply' ? tried.staged.changes : [],
-          more: moreOf(item, queue, run, outcome.progress, standing.goesOn),
+          // A run for show leaves nothing that the next could go on from.
+          more: moreOf(item, queue, run, outcome.progress, standing.goesOn && install.mode === 'apply'),
         };
         if (await end(item, queue, run, install, how, tried))
           return noteEnding(item.scope, install, { failed: false, killed: false });

@@ -91,7 +91,7 @@ export class ActiveRun {
         status: 'interrupted',
         message: 'The machine was too busy for this run.',
       });
-    this.after(Math.max(leftMs, 1), () => this.#checkWall());
+    this.after(Math.max(leftMs, WALL_LOOK_MS_MIN), () => this.#checkWall());
   }
 
   #ownWaitMs(): number {
@@ -285,3 +285,4 @@ const STOP_MS = 1500;
 const STOP_LOOKS_MAX = 10;
 /** How often a run's wall limit may pass, waiting for the processor included. */
 const WALL_BOUND_TIMES = 10;
+const WALL_LOOK_MS_MIN = 50;

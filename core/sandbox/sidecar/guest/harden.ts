@@ -1,5 +1,5 @@
 /**
- * Removes what lets guest code escape its memory limit, its timeout or determinism: shared and resizable memory, WebAssembly,
+ * Removes what lets guest code escape its memory limit, its entry or determinism: shared and resizable memory, WebAssembly,
  * and callbacks that the engine makes outside a timed entry (finalizers, `Atomics.waitAsync`).
  */
 import { construct, defineProperty, NativeTypeError } from './primordials.ts';

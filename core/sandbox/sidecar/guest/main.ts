@@ -66,7 +66,7 @@ function progressText(result: unknown): string {
   return stringify(progress);
 }
 
-/** Everything here reads guest values: getters may throw or loop, which the entry's timeout and this `try` bound. */
+/** Everything here reads guest values: getters may throw or loop, which the entry's limit and this `try` bound. */
 function reportFailure(error: unknown): void {
   try {
     const { code, afterMs, name, message, stack } = Object(error ?? {}) as Record<string, unknown>;
