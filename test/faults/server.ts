@@ -15,6 +15,12 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
+/** A test that fails does not come to its own end, but its servers do. */
+const running = new Set<Bun.Subprocess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export async function startServer(dir: string, options: ServerOptions = {}): Promise<Server> {
   const child = Bun.spawn(
     [
@@ -36,6 +42,8 @@ export async function startServer(dir: string, options: ServerOptions = {}): Pro
       env: { ...process.env, ...options.env },
     },
   );
+  running.add(child);
+  void child.exited.then(() => running.delete(child));
   const reader = child.stdout.getReader();
   let text = '';
   while (!text.includes('\n')) {

@@ -133,9 +133,6 @@ test('each attempt ends in time and says what was wrong, and the healthy endpoin
   const started = performance.now();
   await call('POST', '/api/v1/labels', { name: 'to all of them' });
   const beside = await receipts(100);
-  // Twice as long at most, where a machine at rest takes a few milliseconds.
-  expect(beside[98]!).toBeLessThan(Math.max(2 * alone[98]!, 100));
-
   const attempts = new Map<string, Json>();
   let grown = 0;
   while (attempts.size < endpoints.size) {
@@ -161,7 +158,10 @@ test('each attempt ends in time and says what was wrong, and the healthy endpoin
   expect(attempts.get('never ends its body')!.truncated).toBe(true);
   expect(attempts.get('answers 301')!.error).toContain('redirects are not followed');
   expect(canary.received.length).toBe(0);
-  console.log('grown', grown, alone[98], beside[98]);
+  const again = await receipts(100);
+  console.log('grown', grown, alone[98], beside[98], again[98]);
+  // Twice as long at most as alone, before or after: a machine that is busy otherwise changes meanwhile.
+  expect(beside[98]!).toBeLessThan(2 * Math.max(alone[98]!, again[98]!, 50));
   // Megabytes; about 5 on a machine at rest.
   expect(grown).toBeLessThan(20);
 }, 60_000);
