@@ -8,19 +8,22 @@ import { createSystemClock, startApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { clientOf, startServer } from './server.ts';
 
-/** The processes below one, from /proc. */
-function descendants(pid: number): number[] {
+/** The processes of plugins below one, from /proc; the programs that confine them come and go, or only wait. */
+function sidecarsOf(pid: number): number[] {
   const parents = new Map<number, number>();
+  const sidecars = new Set<number>();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)))
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
       parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+      if (/^[^\0]*node\0.*isolated-vm/s.test(readFileSync(`/proc/${name}/cmdline`, 'utf8')))
+        sidecars.add(Number(name));
     } catch {
       // It ended meanwhile.
     }
   const below = (parent: number): number[] =>
     [...parents].filter(([, of]) => of === parent).flatMap(([child]) => [child, ...below(child)]);
-  return below(pid);
+  return below(pid).filter((found) => sidecars.has(found));
 }
 
 const openFiles = (pid: number): string[] =>
@@ -50,7 +53,7 @@ test.skipIf(process.platform !== 'linux')(
     expect((await call('POST', '/api/v1/issues', { team: 'ENG', title: 'spin' })).status).toBe(201);
     let sidecars: number[] = [];
     while (sidecars.length === 0) {
-      sidecars = descendants(child.pid);
+      sidecars = sidecarsOf(child.pid);
       await Bun.sleep(20);
     }
     for (const pid of sidecars) expect(openFiles(pid).filter((path) => path.startsWith(dir))).toEqual([]);

@@ -130,12 +130,13 @@ test('a plugin that was merely nearby leaves quarantine with its first good run'
   }
 });
 
-test('the core’s own death takes the sidecars with it', async () => {
+test.each(['at work', 'frozen'])('the core’s own death takes its sidecars with it, %s', async (state) => {
   const script = `
     import { openSandbox, sidecarPids } from ${JSON.stringify(join(import.meta.dir, 'harness.ts'))};
     const sandbox = await openSandbox();
     while (sandbox.status().sidecars.length < 2) await Bun.sleep(5);
     console.log(JSON.stringify(sidecarPids()));
+    if (${state === 'frozen'}) for (const pid of sidecarPids()) process.kill(pid, 'SIGSTOP');
     process.kill(process.pid, 'SIGKILL');
   `;
   const child = Bun.spawn([process.execPath, '-e', script], {

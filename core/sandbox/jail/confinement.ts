@@ -22,7 +22,9 @@ export interface Confinement {
 
 export const NO_CONFINEMENT: Confinement = { prefix: [], namespaces: [], ownUser: false, powerless: false };
 
-const TOOLS = ['/usr/bin/unshare', '/bin/unshare'];
+/** Both of util-linux. Without the first, `unshare` would outlive a core that is killed, and the sidecar with it. */
+const TIE = ['/usr/bin/setpriv', '--pdeathsig', 'KILL'];
+const UNSHARE = '/usr/bin/unshare';
 const NAMESPACES = ['pid', 'net', 'ipc', 'uts'];
 /** Unused by convention (systemd, UIDS-GIDS.md): neither people, services nor containers are given ids from here. */
 const USER_IDS_FROM = 1_900_000_000;
@@ -35,13 +37,12 @@ export async function findConfinement(files: readonly string[]): Promise<Confine
   const ownUser =
     self === 0 && files.every((path) => reachable(path)) && (await runs([LIMIT_TOOL, '--version'], true));
   const powerless = self !== 0 || ownUser || files.every((path) => reachable(path, self));
-  const [tool] = TOOLS.filter((path) => existsSync(path));
-  if (tool === undefined || childrenOf(process.pid) === undefined)
+  if (![TIE[0] ?? '', UNSHARE].every((tool) => existsSync(tool)) || childrenOf(process.pid) === undefined)
     return { ...NO_CONFINEMENT, ownUser, powerless };
   // Root needs no user namespace, and one without a map of ids would take its files away.
   const namespaces = self === 0 && !ownUser ? NAMESPACES : ['user', ...NAMESPACES];
-  const prefix = [tool, ...namespaces.map((name) => `--${name}`), '--fork', '--kill-child'];
-  return (await runs([...prefix, tool, '--version'], ownUser))
+  const prefix = [...TIE, UNSHARE, ...namespaces.map((name) => `--${name}`), '--fork', '--kill-child'];
+  return (await runs([...prefix, UNSHARE, '--version'], ownUser))
     ? { prefix, namespaces, ownUser, powerless }
     : { ...NO_CONFINEMENT, ownUser, powerless };
 }
