@@ -1,6 +1,5 @@
 // Performs runs: the handler's writes are staged while it runs and commit together with the run's record and its work row,
 // in one batch. A crash before leaves a claimable run and nothing else; a crash after finds it done.
-import { LRUCache } from 'lru-cache';
 import { sameValue, type Change } from '../changes/change.ts';
 import type { Author, Committer } from '../changes/commit.ts';
 import { Staging, stagedCharsMax } from '../changes/staging.ts';
@@ -11,6 +10,7 @@ import type { WorkItem, WorkQueue } from '../events/work.ts';
 import type { App } from '../http/app.ts';
 import type { InProcessCalls } from '../http/principal.ts';
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../lib/backoff.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import type { Log } from '../lib/log.ts';
@@ -27,13 +27,12 @@ import { stepOf } from './planner.ts';
 import type { Registry } from './registry.ts';
 import { createRunRate } from './run-rate.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
+import { createPlannedRuns } from './runs/planned.ts';
 import { findRun, recordRunOp, releaseNextOp, type RunRecord, type RunRow } from './runs/rows.ts';
 
 /** A run is repeated at once this often when what it read changed under it, or when it was interrupted by another's fault. */
 const repeatsMax = 5;
 const partitionsDefault = 1;
-/** Characters of the events remembered for runs that wait. */
-const freshCharsMax = 32 * 1024 * 1024;
 
 export interface RunnerOptions {
   readonly store: Store;
@@ -46,6 +45,7 @@ export interface RunnerOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly registry: Registry;
   readonly sandbox: SandboxOnDemand;
+  readonly ledger: Ledger;
   readonly hostCalls: HostCalls;
   /** The process ends. */
   readonly isStopping: () => boolean;
@@ -79,11 +79,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const { store, clock, committer, registry } = options;
   /** Of runs under way. */
   const events = new Map<string, EventRow>();
-  /** Of runs that were planned lately, so that their first attempt reads neither again. */
-  const fresh = new LRUCache<string, { readonly run: RunRow; readonly event: EventRow }>({
-    maxSize: freshCharsMax,
-    sizeCalculation: ({ event }) => charsOf(event),
-  });
+  const plannedRuns = createPlannedRuns();
   const active = new Set<string>();
   const stagedRoom = new Shares(stagedCharsMax);
   const stagings = new Map<string, Staging>();
@@ -163,6 +159,8 @@ export function createRunner(options: RunnerOptions): Runner {
         return answer;
       },
     });
+    const { cpuMs: sandboxMs, queueMs } = outcome;
+    options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
     return { outcome, staged, calls, cause, startedAt };
   };
 
@@ -219,8 +217,7 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   const perform = async (item: WorkItem, queue: WorkQueue): Promise<void> => {
-    const planned = fresh.get(item.id);
-    fresh.delete(item.id);
+    const planned = plannedRuns.take(item.id);
     const run = planned?.run ?? (await findRun(store, item.scope, item.id));
     if (!run) return void (await store.commit([queue.finish(item)]));
     const dead = (code: string, message: string) =>
@@ -361,16 +358,9 @@ export function createRunner(options: RunnerOptions): Runner {
         stagings.delete(item.id);
       }
     },
-    remember: (run, event) => void fresh.set(run.id, { run, event }),
+    remember: plannedRuns.remember,
     isActive: (runId) => active.has(runId),
   };
-}
-
-/** About: what is long in an event is its texts. */
-function charsOf({ data }: EventRow): number {
-  let chars = 1_000;
-  for (const value of Object.values(data)) if (typeof value === 'string') chars += value.length;
-  return chars;
 }
 
 function usageOf(usage: RunUsage | undefined) {

@@ -118,6 +118,7 @@ export function createPluginRuntime(options: {
     directoryOf: options.directoryOf,
     registry,
     sandbox,
+    ledger: services.ledger,
     isStopping: () => stopping,
     hostCalls: createHostCalls({ ledger: services.ledger }),
     failures,
