@@ -25,12 +25,13 @@ export function createHostCalls(options: { ledger: Ledger }): HostCalls {
   let busy = false;
 
   const next = (): void => {
-    busy = false;
-    waiting.take(() => true)?.();
+    const go = waiting.take(() => true);
+    if (go) go();
+    else busy = false;
   };
   const turn = async (scope: Scope, installId: string): Promise<void> => {
     if (busy) await new Promise<void>((go) => waiting.push(scope.workspaceId, installId, go));
-    busy = true;
+    else busy = true;
   };
 
   return {
