@@ -1,6 +1,7 @@
 // THE registry of resources: one line each. Routes, OpenAPI, scopes, events and tests follow from it.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { EventType } from './events/catalogue.ts';
+import { usageRoutes } from './ledger/routes.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { InboxItemShown } from './inbox/schema.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -44,6 +45,7 @@ export const resourceRoutes: readonly Route[] = [
   ...eventRoutes,
   ...auditRoutes,
   ...inboxRoutes,
+  ...usageRoutes,
 ];
 
 /** The fields that subscriptions to an event type can filter by. */

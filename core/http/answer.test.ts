@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test';
 import { ApiError, errorCodes, type ErrorCode } from '../lib/errors.ts';
-import { answerError, answerJson, etagOf, ifMatchVersion, type Exchange } from './answer.ts';
+import { answerError, answerJson, newExchange, etagOf, ifMatchVersion, type Exchange } from './answer.ts';
 import { allScopes, expandScopes } from './scopes.ts';
 
 const exchange: Exchange = {
-  requestId: 'req_1',
+  ...newExchange('req_1'),
   verdict: { admitted: true, limit: 10, remaining: 4, resetSeconds: 30 },
-  mode: null,
 };
 
 test('every answer has the request id and the three RateLimit headers; only 429 says when to retry', async () => {

@@ -2,7 +2,8 @@
 // headers (Spec › Limits), errors use the one envelope (Spec › Errors), and Retry-After stands on 429 only. Nothing is stored on
 // the way, told to other sites, framed or taken for another type unless a route says so (docs/decisions/0009).
 import type { ApiError } from '../lib/errors.ts';
-import type { RateVerdict } from './rate-limit.ts';
+import type { Payer } from '../ledger/ledger.ts';
+import { unlimited, type RateVerdict } from './rate-limit.ts';
 
 /** What is known about a request while it is being served. */
 export interface Exchange {
@@ -10,6 +11,26 @@ export interface Exchange {
   verdict: RateVerdict;
   /** Echoed as `Tatami-Mode` on writes. */
   mode: 'commit' | 'simulate' | null;
+  /** Who pays for it, once that is known. */
+  payer: Payer | null;
+  readonly startedMs: number;
+  /** Of that time, what went by in waiting for the caller's body and for the disk. */
+  awayMs: number;
+  bytesIn: number;
+  bytesOut: number;
+}
+
+export function newExchange(requestId: string): Exchange {
+  return {
+    requestId,
+    verdict: unlimited,
+    mode: null,
+    payer: null,
+    startedMs: performance.now(),
+    awayMs: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+  };
 }
 
 export type HeaderBag = Record<string, string>;
@@ -24,6 +45,7 @@ export function answer(
   headers: HeaderBag = {},
 ): Response {
   const { verdict } = exchange;
+  if (typeof body === 'string' || body instanceof Uint8Array) exchange.bytesOut = body.length;
   headers['x-request-id'] = exchange.requestId;
   headers['ratelimit-limit'] = String(verdict.limit);
   headers['ratelimit-remaining'] = String(verdict.remaining);

@@ -12,6 +12,7 @@ import {
   answerJson,
   etagOf,
   ifMatchVersion,
+  newExchange,
   type Exchange,
   type HeaderBag,
 } from './answer.ts';
@@ -19,7 +20,7 @@ import { admitTo, requireAlso, requireFields, requireRows, visibleTeams } from '
 import { announcesBody, bodyBytesMaxDefault, readBody, type ReadBody } from './body.ts';
 import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
 import type { Authenticate, InProcess, InProcessCalls, Principal } from './principal.ts';
-import { unlimited, type RateLimiter } from './rate-limit.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import type { Connection, Route } from './route.ts';
 import { compileCheck, compileQuery, nothingNamed } from './validate.ts';
@@ -118,9 +119,17 @@ export function createKernel(options: KernelOptions): Kernel {
     );
   };
 
+  /** Host calls of plugins are timed as a whole, where they come in. */
+  const charge = (exchange: Exchange, isHostCall: boolean): void => {
+    const { payer, startedMs, awayMs, bytesIn, bytesOut } = exchange;
+    if (!payer) return;
+    const cpuMs = isHostCall ? 0 : Math.max(0, performance.now() - startedMs - awayMs);
+    services.ledger.chargeAll(payer, { requests: 1, cpuMs, bytesIn, bytesOut });
+  };
+
   return {
     async refuse(request, error) {
-      const exchange: Exchange = { requestId: services.ids.next('request'), verdict: unlimited, mode: null };
+      const exchange = newExchange(services.ids.next('request'));
       try {
         await admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
         return answerError(exchange, error);
@@ -148,6 +157,7 @@ export function createKernel(options: KernelOptions): Kernel {
       ): Promise<Response> => {
         const local = inProcess.of(request);
         const principal = local ? local.principal : await admit(request, exchange, route);
+        exchange.payer = principal?.scope ?? null;
         const narrowing = admitTo(route, principal, params);
         const url = request.url;
         if (checkParams) readParams(checkParams, url, params);
@@ -155,7 +165,10 @@ export function createKernel(options: KernelOptions): Kernel {
         const query = readQuery(mark < 0 ? emptyQuery : new URLSearchParams(url.slice(mark + 1)));
         let body: ReadBody = { text: '', value: undefined };
         if (checkBody) {
+          const askedMs = performance.now();
           body = await readBody(request, route.bodyBytesMax ?? bodyBytesMaxDefault);
+          exchange.awayMs += performance.now() - askedMs;
+          exchange.bytesIn = body.text.length;
           checkBody(body.value);
         } else if (checkNoBody && announcesBody(request)) {
           body = await readBody(request, bodyBytesMaxDefault);
@@ -249,7 +262,7 @@ export function createKernel(options: KernelOptions): Kernel {
           return reply(exchange, keyed(set, hidePending(set.body)));
         }
         const key = request.headers.get('idempotency-key');
-        if (key === null) return reply(exchange, await commit(ctx, plan, null));
+        if (key === null) return reply(exchange, await commit(ctx, exchange, plan, null));
         const claim = options.idempotency.claim(ctx.scope, principal.tokenId, {
           method: request.method,
           path: pathOf(request.url),
@@ -259,7 +272,7 @@ export function createKernel(options: KernelOptions): Kernel {
           secret: route.secret ?? false,
         });
         try {
-          return reply(exchange, (await claim.replay()) ?? (await commit(ctx, plan, claim)));
+          return reply(exchange, (await claim.replay()) ?? (await commit(ctx, exchange, plan, claim)));
         } finally {
           claim.release();
         }
@@ -267,6 +280,7 @@ export function createKernel(options: KernelOptions): Kernel {
 
       const commit = async (
         ctx: Context,
+        exchange: Exchange,
         plan: (ctx: Context) => Promise<ChangeSet>,
         claim: KeyClaim | null,
       ): Promise<KeyedAnswer> => {
@@ -279,12 +293,14 @@ export function createKernel(options: KernelOptions): Kernel {
             set.adopt?.([]);
             return stored;
           }
+          const handedMs = performance.now();
           const committed = await options.committer.commit(
             now,
             set.changes,
             claim?.guards(stored, set.body, madeBy(set)) ?? [],
             set.ops ?? [],
           );
+          exchange.awayMs += performance.now() - handedMs;
           if (committed.ok) set.adopt?.(committed.lastRows);
           if (committed.ok)
             return committed.numbers.size === 0 ? stored : keyed(set, numbered(set.body, committed.numbers));
@@ -317,15 +333,13 @@ export function createKernel(options: KernelOptions): Kernel {
           : answerJson(exchange, status, text, { ...headers });
 
       return async (request, params) => {
-        const exchange: Exchange = {
-          requestId: services.ids.next('request'),
-          verdict: unlimited,
-          mode: null,
-        };
+        const exchange = newExchange(services.ids.next('request'));
         try {
           return await work(exchange, request, params);
         } catch (error) {
           return fail(exchange, request, error);
+        } finally {
+          charge(exchange, inProcess.of(request) !== undefined);
         }
       };
     },

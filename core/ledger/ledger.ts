@@ -28,6 +28,7 @@ export interface Payer {
 
 export interface Ledger {
   charge(payer: Payer, quantity: Quantity, amount: number): void;
+  chargeAll(payer: Payer, amounts: Partial<Amounts>): void;
   /** What a workspace used in the last hour, by payer; null is the workspace's own. */
   usageOf(workspaceId: string): ReadonlyMap<string | null, Amounts>;
 }
@@ -52,18 +53,27 @@ const nothing = (): Record<Quantity, number> =>
 export function createLedger(monotonicMs: () => number): Ledger {
   const accounts = new LRUCache<string, Account>({ max: payersMax });
 
+  /** What the payer has used in the slot of this moment, to be added to. */
+  const current = ({ workspaceId, payer }: Payer): Record<Quantity, number> => {
+    const at = Math.floor(monotonicMs() / slotMs);
+    const key = `${workspaceId} ${payer ?? ''}`;
+    let account = accounts.get(key);
+    if (!account) {
+      account = { workspaceId, payer, slots: [] };
+      accounts.set(key, account);
+    }
+    const slot = account.slots[at % slotsKept];
+    if (slot?.at === at) return slot.amounts;
+    const amounts = nothing();
+    account.slots[at % slotsKept] = { at, amounts };
+    return amounts;
+  };
+
   return {
-    charge({ workspaceId, payer }, quantity, amount) {
-      const at = Math.floor(monotonicMs() / slotMs);
-      const key = `${workspaceId} ${payer ?? ''}`;
-      let account = accounts.get(key);
-      if (!account) {
-        account = { workspaceId, payer, slots: [] };
-        accounts.set(key, account);
-      }
-      const slot = account.slots[at % slotsKept];
-      if (slot?.at === at) slot.amounts[quantity] += amount;
-      else account.slots[at % slotsKept] = { at, amounts: { ...nothing(), [quantity]: amount } };
+    charge: (payer, quantity, amount) => void (current(payer)[quantity] += amount),
+    chargeAll(payer, amounts) {
+      const used = current(payer);
+      for (const quantity in amounts) used[quantity as Quantity] += amounts[quantity as Quantity] ?? 0;
     },
     usageOf(workspaceId) {
       const since = Math.floor(monotonicMs() / slotMs) - slotsKept;

@@ -1,6 +1,5 @@
 // Performs runs: the handler's writes are staged while it runs and commit together with the run's record and its work row,
 // in one batch. A crash before leaves a claimable run and nothing else; a crash after finds it done.
-import { LRUCache } from 'lru-cache';
 import type { Change } from '../changes/change.ts';
 import type { Author, Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
@@ -22,6 +21,7 @@ import { createRunRate } from './run-rate.ts';
 import { createAttempts, effectOf, usageOf, type Attempt, type AttemptOptions } from './runs/attempt.ts';
 import { continueOps, progressOp, standingOf } from './runs/continuation.ts';
 import { givenUpCode } from './runs/given-up.ts';
+import { createPlannedRuns } from './runs/planned.ts';
 import {
   findRun,
   interruptedOp,
@@ -36,8 +36,6 @@ const repeatsMax = 5;
 /** Interrupted more often, it waits a little and is run again: so often, which is days, and counted as no attempt. */
 const interruptionsMax = 10_000;
 const interruptedDelayMs = { first: 1_000, most: 30_000 };
-/** Characters of the events remembered for runs that wait. */
-const freshCharsMax = 32 * 1024 * 1024;
 
 export interface RunnerOptions extends AttemptOptions {
   readonly store: Store;
@@ -66,11 +64,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const attempts = createAttempts(options);
   /** Of runs under way. */
   const events = new Map<string, EventRow>();
-  /** Of runs that were planned lately, so that their first attempt reads neither again. */
-  const fresh = new LRUCache<string, { readonly run: RunRow; readonly event: EventRow }>({
-    maxSize: freshCharsMax,
-    sizeCalculation: ({ event }) => charsOf(event),
-  });
+  const plannedRuns = createPlannedRuns();
   const active = new Set<string>();
   const rate = createRunRate(runsPerMinuteMax, clock.nowMs);
 
@@ -135,8 +129,7 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   const perform = async (item: WorkItem, queue: WorkQueue): Promise<void> => {
-    const planned = fresh.get(item.id);
-    fresh.delete(item.id);
+    const planned = plannedRuns.take(item.id);
     const run = planned?.run ?? (await findRun(store, item.scope, item.id));
     if (!run) return void (await store.commit([queue.finish(item)]));
     const dead = (code: string, message: string) =>
@@ -323,14 +316,7 @@ export function createRunner(options: RunnerOptions): Runner {
         attempts.forget(item.id);
       }
     },
-    remember: (run, event) => void fresh.set(run.id, { run, event }),
+    remember: plannedRuns.remember,
     isActive: (runId) => active.has(runId),
   };
-}
-
-/** About: what is long in an event is its texts. */
-function charsOf({ data }: EventRow): number {
-  let chars = 1_000;
-  for (const value of Object.values(data)) if (typeof value === 'string') chars += value.length;
-  return chars;
 }

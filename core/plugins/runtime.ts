@@ -122,6 +122,7 @@ export function createPluginRuntime(options: {
     directoryOf: options.directoryOf,
     registry,
     sandbox,
+    ledger: services.ledger,
     isStopping: () => stopping,
     callTurns: createCallTurns({ ledger: services.ledger }),
     failures,

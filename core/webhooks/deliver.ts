@@ -2,6 +2,7 @@
 // and transitions, Webhook delivery lifecycle.
 import { LRUCache } from 'lru-cache';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { Log } from '../lib/log.ts';
@@ -44,6 +45,7 @@ export interface DelivererOptions {
   readonly egress: Egress;
   readonly subscriptions: Subscriptions;
   readonly lanes: Lanes;
+  readonly ledger: Ledger;
   readonly healths: Healths;
   readonly baseUrl: string;
   readonly version: string;
@@ -147,6 +149,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const attempted = await attemptAt(scope, endpoint, delivery, message).finally(leave);
     // Its lease ends with this process; the next one makes the attempt.
     if (!attempted) return;
+    options.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
     const to = await moveAfter(scope, delivery, attempted);
     const now = clock.nowMs();
     const ops = [

@@ -65,6 +65,7 @@ export function createWebhooks(options: {
     egress,
     subscriptions,
     lanes,
+    ledger: services.ledger,
     healths,
     baseUrl: services.baseUrl,
     version: options.version,

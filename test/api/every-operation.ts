@@ -23,6 +23,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('teams.update', `${v1}/teams/${team.id}`, { name: 'Documents' });
   await did('teams.list', `${v1}/teams`);
   await did('workspace.get', `${v1}/workspace`);
+  await did('usage.get', `${v1}/usage`);
   await did('workspace.update', `${v1}/workspace`, { name: 'Acme 2' });
   const started = { team: 'DOC', name: 'Review', type: 'started' };
   const state = await did('workflows.create', `${v1}/workflows`, started);

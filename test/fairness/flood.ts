@@ -3,11 +3,12 @@ import type { Client, Json } from '../app.ts';
 
 export interface Felt {
   readonly p50: number;
-  readonly p99: number;
+  /** Of the slowest: the 99th in a hundred of many, the 95th of few. */
+  readonly worst: number;
 }
 
 /** Times reads one after the other for so long, in milliseconds; at least twenty. */
-export async function feel(call: Client, forMs: number): Promise<Felt> {
+export async function timesOf(call: Client, forMs: number): Promise<number[]> {
   const times: number[] = [];
   const endAt = performance.now() + forMs;
   while (performance.now() < endAt || times.length < 20) {
@@ -17,8 +18,32 @@ export async function feel(call: Client, forMs: number): Promise<Felt> {
     times.push(performance.now() - startedAt);
     await Bun.sleep(1);
   }
-  times.sort((a, b) => a - b);
-  return { p50: times[Math.floor(times.length / 2)]!, p99: times[Math.floor(times.length * 0.99)]! };
+  return times;
+}
+
+export function feltOf(times: readonly number[]): Felt {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)]!;
+  return { p50: at(0.5), worst: at(times.length > 2_000 ? 0.99 : 0.95) };
+}
+
+export const feel = async (call: Client, forMs: number): Promise<Felt> => feltOf(await timesOf(call, forMs));
+
+/** Sends from four clients until it is ended, each waiting for its answer. @returns ends it and tells how many were sent */
+export function flood(send: () => Promise<unknown>, everyMs: number): () => Promise<number> {
+  let goesOn = true;
+  let sent = 0;
+  const flooding = Array.from({ length: 4 }, async () => {
+    while (goesOn) {
+      await Promise.all([send(), everyMs === 0 ? null : Bun.sleep(everyMs * 4)]);
+      sent++;
+    }
+  });
+  return async () => {
+    goesOn = false;
+    await Promise.all(flooding);
+    return sent;
+  };
 }
 
 /** How long until a condition holds, in milliseconds; it is looked at every few. */

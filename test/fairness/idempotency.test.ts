@@ -50,6 +50,8 @@ async function isRepeated(send: (key: string) => Promise<Reply>, meanwhile: () =
 test('a creation, an update of something else, an update that changes nothing, and many at once', async () => {
   const description = long('a');
   const { json: other } = await keyed('POST', '/issues', { team: 'ENG', title: 'other', description });
+  const { json: third } = await keyed('POST', '/issues', { team: 'ENG', title: 'x', description: long('p') });
+  await app.call('PATCH', `/api/v1/issues/${third.id}`, { description: long('q') });
   const moved = (id: string) => () =>
     app.call('PATCH', `/api/v1/issues/${id}`, { title: 'moved', description: long('z') });
   let id = '';
@@ -60,7 +62,7 @@ test('a creation, an update of something else, an update that changes nothing, a
       return reply;
     },
     (key) => keyed('PATCH', `/issues/${other.id}`, { title: 'renamed' }, key),
-    (key) => keyed('PATCH', `/issues/${other.id}`, { priority: 'none' }, key),
+    (key) => keyed('PATCH', `/issues/${third.id}`, { priority: 'none' }, key),
     (key) => keyed('PATCH', `/issues/${other.id}`, { description: long('b') }, key),
     (key) =>
       keyed(
@@ -72,7 +74,7 @@ test('a creation, an update of something else, an update that changes nothing, a
   ];
   for (const [index, send] of sends.entries()) {
     const kept = await isRepeated(send, async () => {
-      await moved(index === 0 ? id : other.id)();
+      await moved(index === 0 ? id : index === 2 ? third.id : other.id)();
     });
     expect([index, kept > 0, kept < 6_000]).toEqual([index, true, true]);
     await app.call('PATCH', `/api/v1/issues/${other.id}`, { title: 'other', description });

@@ -7,6 +7,7 @@ import { renderEvent, type EventRow } from '../../events/event.ts';
 import type { WorkItem } from '../../events/work.ts';
 import type { App } from '../../http/app.ts';
 import type { InProcessCalls } from '../../http/principal.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/plain-text.ts';
@@ -49,6 +50,7 @@ export interface AttemptOptions {
   readonly inProcess: InProcessCalls;
   readonly registry: Registry;
   readonly sandbox: SandboxOnDemand;
+  readonly ledger: Ledger;
   readonly callTurns: CallTurns;
 }
 
@@ -134,6 +136,8 @@ export function createAttempts(options: AttemptOptions): Attempts {
         return answer;
       },
     });
+    const { cpuMs: sandboxMs, queueMs } = outcome;
+    options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
     return { outcome, staged, calls, cause, startedAt };
   };
 

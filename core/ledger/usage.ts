@@ -1,0 +1,88 @@
+// What a workspace used lately, by who asked for it, and what is stored for it.
+import type { Context } from '../context.ts';
+import { tenantStatement } from '../store/statement.ts';
+import { quantities, type Amounts, type Quantity } from './ledger.ts';
+
+const payersShownMax = 200;
+/** Rows of keys that are added up; beyond them the sum is carried on in proportion. */
+const keysSummedMax = 5_000;
+
+const named = (name: string, table: string, column: string) =>
+  tenantStatement<{ id: string; name: string }>(
+    name,
+    `SELECT id, ${column} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
+  );
+/** By the prefix of their ids. */
+const kinds = [
+  { prefix: 'key_', kind: 'token', names: named('usage.tokens', 'api_keys', 'name') },
+  { prefix: 'plg_', kind: 'plugin', names: named('usage.plugins', 'plugins', 'plugin_id') },
+  { prefix: 'whe_', kind: 'webhook', names: named('usage.webhooks', 'endpoints', 'url') },
+] as const;
+
+const storedByPlugin = tenantStatement<{ id: string; bytes: number }>(
+  'usage.stored_by_plugin',
+  `SELECT p.id, coalesce((SELECT u.bytes FROM plugin_kv_usage AS u WHERE u.workspace_id = :ws AND u.id = p.id), 0)
+     + coalesce((SELECT length(c.source) FROM plugin_code AS c WHERE c.workspace_id = :ws AND c.id = p.sha256), 0) AS bytes
+   FROM plugins AS p WHERE p.workspace_id = :ws AND p.deleted_at IS NULL`,
+);
+const storedByKeys = tenantStatement<{ kept: number; summed: number; bytes: number | null }>(
+  'usage.stored_by_keys',
+  `SELECT (SELECT count(*) FROM idempotency WHERE workspace_id = :ws) AS kept, count(*) AS summed, sum(bytes) AS bytes FROM (
+     SELECT length(body) + length(headers_json) AS bytes FROM idempotency WHERE workspace_id = :ws LIMIT :limit)`,
+);
+
+export async function getUsage(ctx: Context) {
+  const { store, scope } = ctx;
+  const used = ctx.ledger.usageOf(scope.workspaceId);
+  const stored = new Map((await store.read(scope, storedByPlugin)).map(({ id, bytes }) => [id, bytes]));
+  const keys = await store.readOne(scope, storedByKeys, { limit: keysSummedMax });
+  const inKeys = keys?.summed ? ((keys.bytes ?? 0) * keys.kept) / keys.summed : 0;
+  const payers = [...new Set([...used.keys(), ...stored.keys()])]
+    .map((id) => ({ id, amounts: rounded(used.get(id)), storedBytes: stored.get(id ?? '') ?? 0 }))
+    .toSorted((a, b) => b.amounts.cpuMs - a.amounts.cpuMs)
+    .slice(0, payersShownMax);
+  const names = await namesOf(
+    ctx,
+    payers.flatMap(({ id }) => id ?? []),
+  );
+  return {
+    minutes: 60,
+    total: rounded(sumOf([...used.values()])),
+    storedBytes: Math.round([...stored.values()].reduce((sum, bytes) => sum + bytes, inKeys)),
+    payers: payers.map(({ id, amounts, storedBytes }) => ({
+      kind: kinds.find(({ prefix }) => id?.startsWith(prefix))?.kind ?? 'workspace',
+      id,
+      name: id === null ? null : (names.get(id) ?? null),
+      ...amounts,
+      storedBytes,
+    })),
+  };
+}
+
+async function namesOf({ store, scope }: Context, ids: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const { prefix, kind, names } of kinds) {
+    const wanted = JSON.stringify(ids.filter((id) => id.startsWith(prefix)));
+    for (const { id, name } of await store.read(scope, names, { ids: wanted }))
+      // The rest of an address may hold a secret.
+      found.set(id, kind === 'webhook' ? new URL(name).host : name);
+  }
+  return found;
+}
+
+function sumOf(all: readonly Amounts[]): Amounts {
+  const sum = (quantity: Quantity): number => all.reduce((so, amounts) => so + amounts[quantity], 0);
+  return Object.fromEntries(quantities.map((quantity) => [quantity, sum(quantity)])) as Record<
+    Quantity,
+    number
+  >;
+}
+
+/** To a thousandth; nothing where nothing was used. */
+function rounded(amounts: Amounts | undefined): Amounts {
+  const shown = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
+  return Object.fromEntries(quantities.map((quantity) => [quantity, shown(quantity)])) as Record<
+    Quantity,
+    number
+  >;
+}

@@ -1,0 +1,49 @@
+// Databases of the first builds, with what lies in them, come through each migration.
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { migrate } from '../migrate.ts';
+import { migrations } from './index.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'tatami-migrations-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const at = {
+  path: join(dir, 'tatami.db'),
+  snapshots: join(dir, 'snapshots'),
+  nowMs: () => 1_800_000_000_000,
+};
+const never = 8_640_000_000_000_000;
+
+test('work keeps its subject, what waits keeps waiting for the same, and deleted values leave only their versions', () => {
+  migrate(at, migrations.slice(0, 1));
+  const before = new Database(at.path);
+  before.exec(`
+    INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, depth, status, mode, attempt, created_at)
+      VALUES ('ws', 'run_1', 'plg_1', 'event', 'e', 'k', 1, 0, 'queued', 'apply', 0, 1);
+    INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, origin, status, attempts, created_at)
+      VALUES ('ws', 'dlv_1', 'whe_1', 'evt_1', 'e', 1, 'event', 'pending', 0, 1), ('ws', 'dlv_2', 'whe_1', 'evt_1', 'e', 1, 'event', 'pending', 0, 1);
+    INSERT INTO due_work (workspace_id, id, kind, due_at) VALUES
+      ('ws', 'run_1', 'run', ${never}), ('ws', 'dlv_1', 'delivery', ${never}), ('ws', 'dlv_2', 'delivery', ${never + 1}),
+      ('ws', 'plg_1/nightly', 'schedule', 5), ('ws', 'gone', 'run', 7);
+    INSERT INTO plugin_kv (workspace_id, id, install_id, key, bytes, version, created_at, updated_at, value_json)
+      VALUES ('ws', 'plg_1/a', 'plg_1', 'a', 3, 2, 1, 1, '"x"'), ('ws', 'plg_1/b', 'plg_1', 'b', 0, 9, 1, 1, NULL);`);
+  before.close();
+  migrate(at);
+  const after = new Database(at.path);
+  const all = (sql: string): unknown[] => after.prepare(sql).all();
+  expect(all('SELECT id, subject, due_at FROM due_work ORDER BY id')).toEqual([
+    { id: 'dlv_1', subject: 'whe_1', due_at: never + 1 },
+    { id: 'dlv_2', subject: 'whe_1', due_at: never },
+    { id: 'gone', subject: '', due_at: 7 },
+    { id: 'plg_1/nightly', subject: 'plg_1', due_at: 5 },
+    { id: 'run_1', subject: 'plg_1', due_at: never },
+  ]);
+  expect(all('SELECT key FROM plugin_kv')).toEqual([{ key: 'a' }]);
+  expect(all('SELECT * FROM plugin_kv_usage')).toEqual([
+    { workspace_id: 'ws', id: 'plg_1', bytes: 104, keys: 1, version: 9 },
+  ]);
+  after.close();
+});

@@ -1,0 +1,168 @@
+// What a plugin keeps: its quota counts everything, long calls hold up nobody, and what is deleted or removed is gone.
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { createClient } from '@libsql/client';
+import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
+import { Shares } from '../../core/lib/fairness/shares.ts';
+import { createCallTurns } from '../../core/plugins/call-turns.ts';
+import { ownValues } from '../../core/plugins/kv/own.ts';
+import type { CallAnswer } from '../../core/sandbox/supervisor.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+import { feel } from './flood.ts';
+
+let app: TestApp;
+beforeEach(async () => void (app = await startApp()));
+afterEach(() => app.stop());
+
+async function sql(text: string): Promise<Json[]> {
+  const db = createClient({ url: `file:${join(app.dataDir, 'tatami.db')}` });
+  const { rows } = await db.execute(text);
+  db.close();
+  return rows.map((row) => ({ ...row }));
+}
+
+/** A plugin that does this with each issue, and ends well. */
+const plugin = async (id: string, body: string) =>
+  install(
+    app.call,
+    await packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, limits: { cpuMs: 1000, memoryMb: 128 },
+      on: { 'issue.created': { handle: async (event, ctx) => { ${body} } } } }`),
+  );
+const file = () => app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
+const value = async (id: string, key: string): Promise<Json> =>
+  (await app.call('GET', `/api/v1/plugins/${id}/kv/${key}`)).json.value;
+
+test('what a run has staged counts: ninety values of 110,000 characters are refused in part by name of the limit', async () => {
+  await plugin(
+    'test.hoard',
+    `let refused = [];
+     for (let n = 0; n < 90; n++)
+       await ctx.kv.set('k' + n, 'x'.repeat(110_000)).catch((error) => refused.push(error.code + ': ' + error.message));
+     await ctx.log.info(JSON.stringify([refused.length, refused[0]]));`,
+  );
+  await file();
+  await app.settled();
+  const [run] = (await app.call('GET', '/api/v1/plugins/test.hoard/runs')).json.data;
+  expect(run.status).toBe('succeeded');
+  const [refused, first] = JSON.parse(run.logs[0].message);
+  expect(refused).toBeGreaterThan(5);
+  expect(first).toMatch(/^quota_exceeded: A run writes at most 8388608 characters/);
+});
+
+test('the quota counts keys and is held over many runs; what is deleted takes nothing and its versions do not come back', async () => {
+  await plugin('test.fill', 'void 0;');
+  const put = (key: string, text: string, headers = {}) =>
+    app.call('PUT', `/api/v1/plugins/test.fill/kv/${key}`, { value: text }, headers);
+  const one = await put('one', 'first');
+  expect(one.json.version).toBe(1);
+  expect((await put('one', 'second')).json.version).toBe(2);
+  expect((await app.call('DELETE', '/api/v1/plugins/test.fill/kv/one')).status).toBe(204);
+  expect(await sql('SELECT * FROM plugin_kv')).toEqual([]);
+  expect((await sql('SELECT bytes, keys FROM plugin_kv_usage'))[0]).toEqual({ bytes: 0, keys: 0 });
+  const again = await put('one', 'third');
+  expect(again.json.version).toBe(3);
+  expect((await put('one', 'fourth', { 'if-match': one.headers.get('etag')! })).status).toBe(412);
+
+  const statuses: number[] = [];
+  for (let n = 0; n < 9; n++) statuses.push((await put(`big${n}`, 'x'.repeat(2_000_000))).status);
+  expect(statuses).toEqual([...Array<number>(8).fill(200), 422]);
+  const [used] = await sql('SELECT bytes, keys FROM plugin_kv_usage');
+  const [stored] = await sql(
+    'SELECT sum(bytes + 100 + length(key)) AS bytes, count(*) AS keys FROM plugin_kv',
+  );
+  expect(used).toEqual(stored!);
+});
+
+test('many at once cannot pass the quota together', async () => {
+  await plugin('test.race', 'void 0;');
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      app.call('PUT', `/api/v1/plugins/test.race/kv/k${n}`, { value: 'x'.repeat(2_000_000) }),
+    ),
+  );
+  expect(replies.filter(({ status }) => status === 200).length).toBe(8);
+  expect((await sql('SELECT bytes FROM plugin_kv_usage'))[0]!.bytes).toBeLessThanOrEqual(16 * 1024 * 1024);
+});
+
+test('a removed plugin leaves no value and no code behind', async () => {
+  const { id } = await plugin('test.leaver', `await ctx.kv.set('kept', 'x'.repeat(100_000));`);
+  await plugin('test.stayer', `await ctx.kv.set('kept', 1);`);
+  await file();
+  await app.settled();
+  expect((await app.call('DELETE', `/api/v1/plugins/${id}`)).status).toBe(204);
+  const left = async () =>
+    (
+      await sql(
+        'SELECT (SELECT count(*) FROM plugin_kv) AS rows, (SELECT count(*) FROM plugin_kv_usage) AS usage, (SELECT count(*) FROM plugin_code) AS code',
+      )
+    )[0];
+  expect(await left()).toEqual({ rows: 2, usage: 2, code: 2 });
+  for (let rounds = 0; (await left())?.code !== 1 && rounds < 50; rounds++) {
+    app.clock.advance(600_000);
+    await app.call('GET', '/healthz');
+  }
+  expect(await left()).toEqual({ rows: 1, usage: 1, code: 1 });
+  await file();
+  await app.settled();
+  expect(await value('test.stayer', 'kept')).toBe(1);
+});
+
+test('compareAndSet compares the value and not how it is written, of what is stored and of what is staged', async () => {
+  await plugin(
+    'test.cas',
+    `const seen = [];
+     seen.push(await ctx.kv.compareAndSet('a', null, { n: 1, t: 'é' }));
+     seen.push(await ctx.kv.compareAndSet('a', { n: 1, t: 'é' }, 2), await ctx.kv.compareAndSet('a', 3, 4));
+     await ctx.kv.delete('a');
+     seen.push(await ctx.kv.compareAndSet('a', 2, 5), await ctx.kv.compareAndSet('a', null, [6]));
+     seen.push(await ctx.kv.compareAndSet('stored', { n: 1, t: 'é' }, 'new'), await ctx.kv.compareAndSet('stored', { n: 1 }, 'never'));
+     await ctx.kv.set('seen', seen);`,
+  );
+  await app.call('PUT', '/api/v1/plugins/test.cas/kv/stored', { value: { n: 1, t: 'é' } });
+  await file();
+  await app.settled();
+  expect(await value('test.cas', 'seen')).toEqual([true, true, false, false, true, true, false]);
+  expect(await value('test.cas', 'a')).toEqual([6]);
+  expect(await value('test.cas', 'stored')).toBe('new');
+});
+
+/** The core's side of a run's calls, without a guest that would have to keep its own limits. */
+function callsOf(installId: string) {
+  const { store, ledger } = app.services;
+  const scope = scopeOf(app.workspace.workspaceId, installId);
+  const staged = new Staging(new Shares(stagedCharsMax), scope.workspaceId, installId);
+  const values = ownValues({ store, nowMs: app.clock.nowMs, scope, installId, staged });
+  const perform = createCallTurns({ ledger }).ofRun(scope, installId, 'event');
+  return (args: string): Promise<CallAnswer> =>
+    perform(args, async () => {
+      const [key, expected, next] = JSON.parse(args) as [string, unknown, unknown];
+      return { ok: true, value: JSON.stringify(await values.compareAndSet(key, expected, next)) };
+    });
+}
+
+test('a hundred compareAndSet of two megabytes end with their budget, and requests of others go on', async () => {
+  const other = app.clientOf((await app.addWorkspace('Other', 'OTHER')).apiKey);
+  const { id } = await plugin('test.heavy', 'void 0;');
+  const big = 'x'.repeat(2_000_000);
+  await app.call('PUT', '/api/v1/plugins/test.heavy/kv/big', { value: big });
+  const call = callsOf(id);
+  const args = JSON.stringify(['big', big, big]);
+  const alone = await feel(other, 300);
+  const before = process.memoryUsage.rss();
+  const answering = Promise.all(Array.from({ length: 100 }, () => call(args)));
+  const beside = await feel(other, 500);
+  const answers = await answering;
+  const grownMb = (process.memoryUsage.rss() - before) / 1024 / 1024;
+  const cpuMs = app.services.ledger.usageOf(app.workspace.workspaceId).get(id)?.cpuMs ?? 0;
+  console.log(
+    `reads of others: p50 ${alone.p50.toFixed(1)} → ${beside.p50.toFixed(1)} ms, slowest ${alone.worst.toFixed(1)} → ${beside.worst.toFixed(1)} ms; memory +${grownMb.toFixed()} MB; charged ${cpuMs.toFixed()} ms`,
+  );
+  expect(answers.slice(0, 8)).toEqual(Array<CallAnswer>(8).fill({ ok: true, value: 'true' }));
+  expect(answers.slice(8).map((answer) => (answer.ok ? '' : answer.error.code))).toEqual(
+    Array<string>(92).fill('quota_exceeded'),
+  );
+  expect(cpuMs).toBeGreaterThan(8);
+  expect(beside.p50).toBeLessThan(Math.max(20, alone.p50 * 2));
+}, 60_000);
