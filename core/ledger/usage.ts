@@ -7,16 +7,18 @@ const payersShownMax = 200;
 /** Rows of keys that are added up; beyond them the sum is carried on in proportion. */
 const keysSummedMax = 5_000;
 
-const named = (name: string, table: string, column: string) =>
+const named = (name: string, table: string, shown: string) =>
   tenantStatement<{ id: string; name: string }>(
     name,
-    `SELECT id, ${column} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
+    `SELECT id, ${shown} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
   );
+/** Of an address that rests sealed, what is shown of it stands beside (`webhooks/endpoints/address.ts`). */
+const shownUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
 /** By the prefix of their ids. */
 const kinds = [
   { prefix: 'key_', kind: 'token', names: named('usage.tokens', 'api_keys', 'name') },
   { prefix: 'plg_', kind: 'plugin', names: named('usage.plugins', 'plugins', 'plugin_id') },
-  { prefix: 'whe_', kind: 'webhook', names: named('usage.webhooks', 'endpoints', 'url') },
+  { prefix: 'whe_', kind: 'webhook', names: named('usage.webhooks', 'endpoints', shownUrl) },
 ] as const;
 
 const storedByPlugin = tenantStatement<{ id: string; bytes: number }>(
@@ -64,7 +66,7 @@ async function namesOf({ store, scope }: Context, ids: readonly string[]): Promi
   for (const { prefix, kind, names } of kinds) {
     const wanted = JSON.stringify(ids.filter((id) => id.startsWith(prefix)));
     for (const { id, name } of await store.read(scope, names, { ids: wanted }))
-      // The rest of an address may hold a secret.
+      // The path of an address may hold a secret, too.
       found.set(id, kind === 'webhook' ? new URL(name).host : name);
   }
   return found;

@@ -25,6 +25,7 @@ beforeAll(async () => {
   await victim('POST', '/api/v1/issues', { team: 'VIC', title: 'read' });
   const described = (id: string, on: string, body: string) =>
     packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, partitions: 4,
+      scopes: { 'issues:read': { why: 'test' }, 'labels:read': { why: 'test' }, 'projects:read': { why: 'test' } },
       on: { '${on}': { handle: async (event, ctx) => { ${body} } } } }`);
   await install(
     app.call,

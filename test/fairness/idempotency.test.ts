@@ -11,7 +11,8 @@ beforeAll(async () => {
   await install(
     app.call,
     await packSource(
-      `{ id: 'test.keeper', version: '1.0.0', engines: { tatami: '*' }, on: { 'label.created': { handle() {} } } }`,
+      `{ id: 'test.keeper', version: '1.0.0', engines: { tatami: '*' },
+        scopes: { 'labels:read': { why: 'test' } }, on: { 'label.created': { handle() {} } } }`,
     ),
   );
 });

@@ -28,6 +28,7 @@ const plugin = async (id: string, body: string) =>
   install(
     app.call,
     await packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, limits: { cpuMs: 1000, memoryMb: 128 },
+      scopes: { 'issues:read': { why: 'test' } },
       on: { 'issue.created': { handle: async (event, ctx) => { ${body} } } } }`),
   );
 const file = () => app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });

@@ -10,7 +10,8 @@ let app: TestApp;
 afterEach(() => app.stop());
 
 const quick = (id: string, on = 'issue.created') =>
-  packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, on: { '${on}': { handle() {} } } }`);
+  packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' },
+    scopes: { 'issues:read': { why: 'test' }, 'labels:read': { why: 'test' } }, on: { '${on}': { handle() {} } } }`);
 
 test('a plugin that sleeps on 300 events holds up no plugin of another workspace, nor of its own', async () => {
   app = await startApp();
@@ -18,7 +19,7 @@ test('a plugin that sleeps on 300 events holds up no plugin of another workspace
   const neighbour = app.clientOf(other.apiKey);
   await install(
     app.call,
-    await packSource(`{ id: 'test.sleeper', version: '1.0.0', engines: { tatami: '*' },
+    await packSource(`{ id: 'test.sleeper', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
       on: { 'issue.created': { handle: () => new Promise((wake) => setTimeout(wake, 9_500)) } } }`),
   );
   await install(app.call, await quick('test.same', 'label.created'));
@@ -76,7 +77,7 @@ test('the end of the process waits for no sleeper, and its runs are performed by
   app = await startApp();
   await install(
     app.call,
-    await packSource(`{ id: 'test.sleeper', version: '1.0.0', engines: { tatami: '*' },
+    await packSource(`{ id: 'test.sleeper', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
       on: { 'issue.created': { handle: () => new Promise((wake) => setTimeout(wake, 2_500)) } } }`),
   );
   await fileMany(app.call, 'ENG', 20);
