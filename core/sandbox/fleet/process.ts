@@ -80,6 +80,9 @@ export class SidecarProcess {
   #options: SpawnOptions;
   #user: User | undefined;
   #started = false;
+  #confining: Promise<void> = Promise.resolve();
+  #end!: () => void;
+  #over = new Promise<void>((resolve) => (this.#end = resolve));
   #settleReady!: { resolve(report: JailReport): void; reject(error: Error): void };
 
   constructor(options: SpawnOptions) {
@@ -174,8 +177,9 @@ export class SidecarProcess {
     else child?.kill('SIGKILL');
   }
 
+  /** Nothing of it is left. */
   get exited(): Promise<unknown> {
-    return this.#child?.exited ?? Promise.resolve();
+    return this.#over;
   }
 
   get heardAt(): number {
@@ -202,7 +206,9 @@ export class SidecarProcess {
     if (message.t === 'ready') {
       if (this.#started) throw new ProtocolBreach('It started twice.');
       this.#started = true;
-      void this.#settle(message.jail).catch((error) => this.kill(`it cannot be confined: ${String(error)}`));
+      this.#confining = this.#settle(message.jail).catch((error) =>
+        this.kill(`it cannot be confined: ${String(error)}`),
+      );
     } else if (message.t === 'pong') this.isolates = message.isolates;
     else this.#options.onMessage(message);
   }
@@ -265,11 +271,13 @@ export class SidecarProcess {
     this.outOfMemory = this.killReason === undefined && this.#group?.outOfMemory() === true;
     if (this.outOfMemory) this.rssSeenBytes = GROUP_BYTES_MAX;
     this.#status?.close();
-    this.#group?.remove();
     const died = signal === null ? `it exited with code ${code}` : `it died of signal ${signal}`;
     const why = this.killReason ?? (this.outOfMemory ? 'it used up the memory of its control group' : died);
     this.#settleReady.reject(new Error(`The sandbox sidecar did not start: ${why}.`));
     this.#options.onGone(why);
+    await this.#confining;
+    await this.#group?.remove();
+    this.#end();
   }
 }
 

@@ -12,12 +12,15 @@ export interface ControlGroup {
   adopt(pid: number): Promise<void>;
   /** The kernel has killed a process in it for want of memory. */
   outOfMemory(): boolean;
-  /** Once its processes are gone. */
-  remove(): void;
+  /** Once its processes are gone; the kernel lets go of them a moment later. */
+  remove(): Promise<void>;
 }
 
 /** Above the process's own limits, so that these speak first. */
 export const GROUP_BYTES_MAX = 768 * 1024 * 1024;
+
+const REMOVALS = 20;
+const REMOVAL_MS = 10;
 
 /** Followed by the core's process id and the sidecar's. */
 const NAME = 'tatami-sidecar-';
@@ -87,7 +90,7 @@ export async function createControlGroup(places: readonly Place[], pid: number):
     }
     return group;
   } catch (error) {
-    group.remove();
+    await group.remove();
     throw error;
   }
 }
@@ -99,8 +102,12 @@ function groupAt(places: readonly Place[], name: string): ControlGroup {
     },
     outOfMemory: () =>
       places.some(({ parent, kills }) => kills && /^oom_kill [1-9]/m.test(read(join(parent, name, kills)))),
-    remove() {
-      for (const { parent } of places) remove(join(parent, name));
+    async remove() {
+      for (let tries = 0; tries < REMOVALS; tries++) {
+        const left = places.filter(({ parent }) => !removed(join(parent, name)));
+        if (left.length === 0) return;
+        await new Promise((resolve) => setTimeout(resolve, REMOVAL_MS));
+      }
     },
   };
 }
@@ -110,16 +117,17 @@ export function sweep(places: readonly Place[]): void {
   for (const { parent } of places)
     for (const name of readdirSync(parent)) {
       const owner = name.startsWith(NAME) ? Number.parseInt(name.slice(NAME.length), 10) : 0;
-      if (owner > 0 && !existsSync(`/proc/${owner}`)) remove(join(parent, name));
+      if (owner > 0 && !existsSync(`/proc/${owner}`)) removed(join(parent, name));
     }
 }
 
 /** A folder of a control group is removed as it is; while a process is in it the kernel refuses. */
-function remove(folder: string): void {
+function removed(folder: string): boolean {
   try {
     rmdirSync(folder);
+    return true;
   } catch {
-    // It was never made, or the next start sweeps it.
+    return !existsSync(folder);
   }
 }
 
