@@ -53,6 +53,11 @@ const keys = {
     fallback: '3000',
     text: 'Requests a minute per workspace, all tokens together; 0 is unlimited.',
   },
+  readBudget: {
+    env: 'TATAMI_READ_BUDGET',
+    fallback: '2000',
+    text: 'Milliseconds of processor time that one list or search may take; 0 is unlimited.',
+  },
   sandboxJail: {
     env: 'TATAMI_SANDBOX_JAIL',
     fallback: 'auto',
@@ -86,6 +91,8 @@ export interface Config {
     readonly search: number;
     readonly workspace: number;
   };
+  /** Of one list or search: processor time in milliseconds; 0 is unlimited. */
+  readonly readBudgetMs: number;
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly nodePath: string | null;
   readonly logLevel: LogLevel;
@@ -134,6 +141,7 @@ export function readConfig(
       search: rate('rateSearch'),
       workspace: rate('rateWorkspace'),
     },
+    readBudgetMs: integer('readBudget', 600_000),
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') || null,
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),

@@ -21,6 +21,7 @@ import { createLedger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createSealing } from './lib/sealing.ts';
+import { createTurns } from './lib/turns.ts';
 import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { createPluginRuntime } from './plugins/runtime.ts';
@@ -74,7 +75,8 @@ export async function serve({
   resolve = resolveWithSystem,
 }: ServeOptions): Promise<Tatami> {
   const { nowMs } = clock;
-  const opened = openStore(config.dataDir, nowMs);
+  const ledger = createLedger(clock.monotonicMs);
+  const opened = openStore(config.dataDir, nowMs, { budgetMs: config.readBudgetMs, charge: ledger.charge });
   const { store } = opened;
   let server: Bun.Server<undefined> | null = null;
   try {
@@ -95,7 +97,8 @@ export async function serve({
       ids: createIds(nowMs),
       sealing: createSealing(opened.dataDir.masterKey),
       log,
-      ledger: createLedger(clock.monotonicMs),
+      ledger,
+      turns: createTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
       baseUrl: config.baseUrl ?? url,
       nowMs,
     };

@@ -1,5 +1,6 @@
 // Keyset pages over one tenant table: the next page starts after the sort values of the last row, so its cost does not
-// grow with the table, and rows that were there all along are neither skipped nor repeated while others are written.
+// grow with the table, and rows that were there all along are neither skipped nor repeated while others are written. A page
+// ends after so many rows, or after the row that passes so many bytes: what is long is read only for the rows that it shows.
 import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import type { Sealing } from '../lib/sealing.ts';
 import { composedStatement, type Row, type Value } from './statement.ts';
@@ -25,6 +26,8 @@ export interface PageQuery {
   readonly order: readonly SortKey[];
   readonly limit: number;
   readonly after: string | undefined;
+  /** Long columns that nobody will look at: they come back empty, and count for nothing. */
+  readonly without?: readonly string[];
 }
 
 export interface PageInfo {
@@ -37,7 +40,12 @@ export interface Page<T> {
   readonly pageInfo: PageInfo;
 }
 
-/** @throws ApiError invalid_cursor */
+/** A page ends after the row that passes this many bytes of long columns. */
+export const pageBytesMax = 2 * 1024 * 1024;
+/** Up to this a long column comes along with its row (bytes). */
+const alongBytesMax = 8 * 1024;
+
+/** @throws ApiError invalid_cursor, budget_exceeded, rate_limited */
 export async function readPage(
   store: Store,
   sealing: Sealing,
@@ -57,15 +65,18 @@ export async function readPage(
     where.push(beyond(order));
   }
   const keys = order.map((key, index) => `${key.sql} AS k${index}`).join(', ');
-  const sql = `SELECT ${query.select}, ${keys} FROM ${query.table} WHERE ${where.join(' AND ')}
+  const { along, size } = columnsOf(query.select, query.without ?? []);
+  const sql = `SELECT ${along}, ${size} AS page_bytes, ${keys} FROM ${query.table} WHERE ${where.join(' AND ')}
     ORDER BY ${order.map((key) => `${key.sql} ${key.direction}`).join(', ')} LIMIT :limit`;
-  const rows = await store.read<Row>(scope, composedStatement<Row>(sql), {
+  const terms = query.where.map((condition) => condition.sql);
+  const rows = await store.read<Row>(scope, composedStatement<Row>(sql, terms), {
     ...params,
     limit: query.limit + 1,
   });
-  const hasNextPage = rows.length > query.limit;
-  const data = hasNextPage ? rows.slice(0, query.limit) : rows;
-  const last = data.at(-1);
+  const shown = upToBytes(rows.slice(0, query.limit));
+  const hasNextPage = rows.length > shown.length;
+  const data = await withLong(store, scope, query, shown);
+  const last = shown.at(-1);
   const endCursor = last
     ? encodeCursor(
         sealing,
@@ -88,4 +99,43 @@ function beyond(order: readonly SortKey[]): string {
     return `(${[...equal, `${key.sql} ${key.direction === 'desc' ? '<' : '>'} :k${index}`].join(' AND ')})`;
   });
   return `(${branches.join(' OR ')})`;
+}
+
+/** Columns whose length users choose, by the names that migrations give them, as they stand in a select list. */
+const longColumn = /(?<=^|,\s*)(?:description|body|\w+_json)(?=,|$)/g;
+
+/** The select list with long columns only where they are short, and the sum of their lengths. */
+function columnsOf(select: string, without: readonly string[]): { along: string; size: string } {
+  const lengths: string[] = [];
+  const along = select.replaceAll(longColumn, (column) => {
+    if (without.includes(column)) return `'' AS ${column}`;
+    const length = `coalesce(octet_length(${column}), 0)`;
+    lengths.push(length);
+    return `CASE WHEN ${length} <= ${alongBytesMax} THEN ${column} END AS ${column}`;
+  });
+  return { along, size: lengths.join(' + ') || '0' };
+}
+
+function upToBytes(rows: readonly Row[]): Row[] {
+  let bytes = 0;
+  return rows.filter(({ page_bytes: own }) => {
+    const isWithin = bytes <= pageBytesMax;
+    bytes += Number(own);
+    return isWithin;
+  });
+}
+
+/** Reads the rest of the rows that did not come whole. One that was removed meanwhile is left out. */
+async function withLong(store: Store, scope: Scope, query: PageQuery, rows: readonly Row[]): Promise<Row[]> {
+  const partial = rows.filter(({ page_bytes: bytes }) => Number(bytes) > alongBytesMax);
+  if (partial.length === 0) return [...rows];
+  const sql = `SELECT ${query.select} FROM ${query.table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`;
+  const ids = JSON.stringify(partial.map(({ id }) => id));
+  const whole = await store.read<Row>(scope, composedStatement<Row>(sql, null), { ids });
+  const byId = new Map(whole.map((row) => [row.id, row]));
+  return rows.flatMap((row) => {
+    if (Number(row.page_bytes) <= alongBytesMax) return [row];
+    const found = byId.get(row.id!);
+    return found ? [{ ...row, ...found }] : [];
+  });
 }
