@@ -2,22 +2,25 @@
 // and payer, and a budget after which a read is interrupted. They only read: one thread alone writes and checkpoints.
 // See docs/decisions/0013.
 import Database from 'libsql/promise';
-import { LRUCache } from 'lru-cache';
+import { availableParallelism } from 'node:os';
 import { ApiError } from '../lib/errors.ts';
 import { createFairQueue, type Owner } from '../lib/fair-queue.ts';
 import { isEngineError } from './engine-errors.ts';
+import { letReadersGiveWay } from './reader-threads.ts';
 import type { Value } from './statement.ts';
 import { StoreError } from './store.ts';
 
-const readersMax = 3;
-/** One workspace leaves a reader to the others, and one payer one to the rest of its workspace. */
-const runningOfWorkspace = 2;
+/** libsql has as many threads as there are processors. */
+const readersMax = Math.min(4, Math.max(2, availableParallelism()));
+/** One workspace leaves a reader to the others. */
+const runningOfWorkspace = readersMax - 1;
 const runningOfPayer = 1;
 const waitingOfWorkspace = 200;
 const waitingOfPayer = 50;
 /** A budget is of processor time; on a busy machine a read may take so many times as long, no longer: it keeps the log from being folded in. */
 const patience = 5;
-const preparedMax = 50;
+/** With so many statements a reader is given up for a new one. */
+const preparedMax = 100;
 const interruptAgainMs = 20;
 
 export type ChargeRead = (owner: Owner, quantity: 'cpuMs' | 'queueMs', ms: number) => void;
@@ -36,7 +39,11 @@ interface PreparedRead {
 
 interface Reader {
   readonly db: Database;
-  readonly prepared: LRUCache<string, PreparedRead>;
+  /**
+   * All that was ever prepared here, by its text. None is forgotten while the reader is in use: a statement that is collected
+   * waits for its connection, and the event loop with it, for as long as another one runs there.
+   */
+  readonly prepared: Map<string, PreparedRead>;
 }
 
 interface Job {
@@ -59,10 +66,18 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
   let ended: (() => void) | null = null;
 
   const open = async (): Promise<Reader> => {
-    const db = new Database(options.path, {});
-    for (const pragma of ['query_only = ON', 'cache_size = -8192', 'temp_store = MEMORY'])
-      await (await db.prepare(`PRAGMA ${pragma}`)).all();
-    return { db, prepared: new LRUCache({ max: preparedMax }) };
+    const reader: Reader = { db: new Database(options.path, {}), prepared: new Map() };
+    for (const pragma of [
+      'PRAGMA query_only = ON',
+      'PRAGMA cache_size = -8192',
+      'PRAGMA temp_store = MEMORY',
+    ]) {
+      const prepared = (await reader.db.prepare(pragma)) as PreparedRead;
+      reader.prepared.set(pragma, prepared);
+      await prepared.all([]);
+    }
+    letReadersGiveWay();
+    return reader;
   };
 
   const prepare = async (reader: Reader, text: string): Promise<PreparedRead> => {
@@ -103,7 +118,8 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
     charge(owner, 'cpuMs', performance.now() - startedMs);
     if (!reader) return;
     busy.delete(reader);
-    idle.push(reader);
+    if (reader.prepared.size < preparedMax) idle.push(reader);
+    else reader.db.close();
   };
 
   const count = (owner: Owner, by: 1 | -1): void => {
