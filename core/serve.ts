@@ -9,9 +9,11 @@ import { createStreams } from './events/stream/streams.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
+import { createBodies } from './http/body.ts';
 import { createIdempotencyKeys } from './http/idempotency.ts';
 import { createKernel } from './http/kernel.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
+import { createOutflow } from './http/outflow.ts';
 import { createInProcessCalls } from './http/principal.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createAuthenticate } from './identity/api-keys/authenticate.ts';
@@ -112,6 +114,7 @@ export async function serve({
     });
     committer.onCommit(directories.moveAlong);
     const inProcess = createInProcessCalls();
+    const outflow = createOutflow(clock);
     const kernel = createKernel({
       services,
       committer,
@@ -119,6 +122,8 @@ export async function serve({
         { perMinute: config.rates, workspacePerMinute: config.rates.workspace },
         nowMs,
       ),
+      bodies: createBodies(services.turns),
+      outflow,
       idempotency: createIdempotencyKeys({ store, sealing: services.sealing, nowMs }),
       authenticate: createAuthenticate({ store, committer, nowMs }),
       inProcess,

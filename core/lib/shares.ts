@@ -4,10 +4,10 @@
 import type { Owner } from './fair-queue.ts';
 
 export interface Shares {
-  /** Holds an amount until the returned function is called; null when that is more than a fair share. */
-  take(owner: Owner, amount: number): (() => void) | null;
-  /** Whether an owner could hold so much more. */
+  /** Whether an owner may hold so much more. */
   hasRoom(owner: Owner, amount: number): boolean;
+  /** Holds an amount until the returned function is called. */
+  hold(owner: Owner, amount: number): () => void;
 }
 
 /** A workspace holds at most half of what is left, one payer a quarter. */
@@ -24,16 +24,14 @@ export function createShares(total: number): Shares {
     if (sum > 0) held.set(key, sum);
     else held.delete(key);
   };
-  const hasRoom = (owner: Owner, amount: number): boolean => {
-    const left = total - used;
-    const [workspace, payer] = keysOf(owner);
-    return (held.get(workspace) ?? 0) + amount <= left / 2 && (held.get(payer) ?? 0) + amount <= left / 4;
-  };
 
   return {
-    hasRoom,
-    take(owner, amount) {
-      if (!hasRoom(owner, amount)) return null;
+    hasRoom(owner, amount) {
+      const left = total - used;
+      const [workspace, payer] = keysOf(owner);
+      return (held.get(workspace) ?? 0) + amount <= left / 2 && (held.get(payer) ?? 0) + amount <= left / 4;
+    },
+    hold(owner, amount) {
       const keys = keysOf(owner);
       used += amount;
       for (const key of keys) add(key, amount);

@@ -6,7 +6,6 @@ import { availableParallelism } from 'node:os';
 import { ApiError } from '../lib/errors.ts';
 import { createFairQueue, type Owner } from '../lib/fair-queue.ts';
 import { isEngineError } from './engine-errors.ts';
-import { letReadersGiveWay } from './reader-threads.ts';
 import type { Value } from './statement.ts';
 import { StoreError } from './store.ts';
 
@@ -76,7 +75,6 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
       reader.prepared.set(pragma, prepared);
       await prepared.all([]);
     }
-    letReadersGiveWay();
     return reader;
   };
 
