@@ -151,7 +151,7 @@ export async function serve({
       filterFields: filterFieldsOf,
       serverVersion: version,
     });
-    const streams = createStreams({ store, clock, log });
+    const streams = createStreams({ store, clock, log, turns: services.turns, unsent: outflow.unsent });
     const webhooks = createWebhooks({
       services,
       clock,

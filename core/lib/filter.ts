@@ -38,6 +38,8 @@ export type Filter =
 
 const depthMax = 8;
 const conditionsMax = 100;
+/** Objects and tests, with or without values. */
+const termsMax = 200;
 /** A text is looked for in all of a description, so that these cost more than all other conditions together. */
 const textsMax = 10;
 const textCharactersMax = 200;
@@ -49,11 +51,17 @@ const textCharactersMax = 200;
 export function parseFilter(input: unknown, fields: FilterFields, at = 'filter'): Filter {
   let conditions = 0;
   let texts = 0;
+  let terms = 0;
   const fail = (path: string, issue: ErrorDetail['issue'], fix: string): never => {
     throw new ApiError('validation_failed', `${path}: ${fix}`, { details: [{ path, issue, fix }] });
   };
 
+  const countTerm = (path: string): void => {
+    if (++terms > termsMax) fail(path, 'too_long', `Use at most ${termsMax} terms in one filter.`);
+  };
+
   const parse = (node: unknown, path: string, depth: number): Filter => {
+    countTerm(path);
     if (depth > depthMax) fail(path, 'too_big', `Nest at most ${depthMax} levels.`);
     if (node === null || typeof node !== 'object' || Array.isArray(node))
       return fail(path, 'invalid_type', 'Give an object such as {"priority":{"in":["high","urgent"]}}.');
@@ -79,6 +87,7 @@ export function parseFilter(input: unknown, fields: FilterFields, at = 'filter')
       return { field: name, test: 'in', values: many(field, [value], path) };
     const tests = Object.entries(value).map(([test, operand]): Filter => {
       const here = `${path}.${test}`;
+      countTerm(here);
       switch (test) {
         case 'eq':
           return { field: name, test: 'in', values: many(field, [operand], here) };

@@ -4,9 +4,10 @@ import type { Plan } from '../events/consumer.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import type { WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
-import { matches } from '../lib/filter.ts';
+import { createSearched, matches, type Searched } from '../lib/filter.ts';
 import type { Ids } from '../lib/ids.ts';
-import type { Op, Scope, Store } from '../store/store.ts';
+import type { Turns } from '../lib/turns.ts';
+import { scopeOf, type Op, type Scope, type Store } from '../store/store.ts';
 import { depthMax, runsPerRootMax, sameInPathMax } from './limits.ts';
 import type { Registry, Subscription } from './registry.ts';
 import { deadRunOp, queuedRow, queueRunOps, runsOfRoot, type NewRun, type RunRow } from './runs/rows.ts';
@@ -21,10 +22,11 @@ export function createPlanner(options: {
   ids: Ids;
   registry: Registry;
   queue: WorkQueue;
+  turns: Turns;
   /** Told of each run that is queued in memory, so that its first attempt need not read it and its event again. */
   remember(run: RunRow, event: EventRow): void;
 }): Planner {
-  const { store, clock, ids, registry, queue } = options;
+  const { store, clock, ids, registry, queue, turns } = options;
 
   const cutOf = async (scope: Scope, event: EventRow, { install }: Subscription, planned: number) => {
     const { cause } = event;
@@ -51,6 +53,16 @@ export function createPlanner(options: {
     return null;
   };
 
+  /** Looked at in turns, which the plugin pays. */
+  const passes = async (
+    scope: Scope,
+    { install, filter, fields }: Subscription,
+    data: unknown,
+    searched: Searched,
+  ): Promise<boolean> =>
+    filter === null ||
+    turns.run(scopeOf(scope.workspaceId, install.id), () => matches(filter, fields, data, searched));
+
   return async (scope, events) => {
     const ops: Op[] = [];
     const adopted: number[] = [];
@@ -59,12 +71,13 @@ export function createPlanner(options: {
       const subscriptions = await registry.subscriptions(scope, event.type);
       if (subscriptions.length === 0) continue;
       const shown = renderEvent(event);
+      const searched = createSearched();
       for (const subscription of subscriptions) {
         const { install } = subscription;
         // What happened before the plugin was there is not its business.
         if (event.createdAt < install.createdAt) continue;
         if (subscription.self === 'skip' && event.actor.id === install.id) continue;
-        if (subscription.filter && !matches(subscription.filter, subscription.fields, shown.data)) continue;
+        if (!(await passes(scope, subscription, shown.data, searched))) continue;
         const now = clock.nowMs();
         const id = ids.next('run');
         const run: NewRun = {

@@ -54,7 +54,7 @@ export function createPluginRuntime(options: {
 }): PluginRuntime {
   const { services, clock, owner, committer, sandbox, filterFields } = options;
   const { store, log, ids } = services;
-  const registry = createRegistry({ store, filterFields });
+  const registry = createRegistry({ store, log, filterFields });
   const failures = createFailureWatch(clock.nowMs);
 
   const disable = async (
@@ -127,7 +127,8 @@ export function createPluginRuntime(options: {
     perform: runner.perform,
   });
   const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
-  const plan = createPlanner({ store, clock, ids, registry, queue: runs, remember: runner.remember });
+  const { turns } = services;
+  const plan = createPlanner({ store, clock, ids, registry, turns, queue: runs, remember: runner.remember });
   const consumer = createConsumer({ store, name: 'plugins', log, listens: registry.listens, plan });
 
   committer.onCommit((workspaceId, changes) => {

@@ -1,7 +1,7 @@
 // Turns a page of events into deliveries: one for each subscriber that wants the event, born leased to this process where
 // there is room, held back in the database where its endpoint has none.
 import type { Plan } from '../events/consumer.ts';
-import { renderEvent, type EventRow } from '../events/event.ts';
+import type { EventRow } from '../events/event.ts';
 import type { WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Ids } from '../lib/ids.ts';
@@ -10,7 +10,7 @@ import type { Deliverer, Fresh } from './deliver.ts';
 import { newDelivery, queueDeliveriesOps } from './deliveries/rows.ts';
 import type { Lanes } from './lanes.ts';
 import { messageOf } from './payload.ts';
-import { isPingOf, type Subscriber, type Subscriptions } from './subscriptions.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 /** One batch holds up everything else while it is written: so many deliveries take about ten milliseconds. */
 const deliveriesAtOnce = 1_000;
@@ -42,10 +42,10 @@ export function createPlanner(options: {
     for (const event of events) {
       if (placed.length + heldBack.length >= deliveriesAtOnce) break;
       through = event.sequence;
-      const wanting = await subscribersTo(subscriptions, scope, event);
+      const wanting = await subscriptions.wanting(scope, event);
       if (wanting.length === 0) continue;
       const message = messageOf(event, options.baseUrl);
-      for (const { endpoint } of wanting) {
+      for (const endpoint of wanting) {
         const delivery = newDelivery(options.ids.next('delivery'), endpoint, event, now);
         (hasRoom(endpoint.id) ? placed : heldBack).push({ delivery, message });
       }
@@ -63,19 +63,4 @@ export function createPlanner(options: {
       },
     };
   };
-}
-
-async function subscribersTo(
-  subscriptions: Subscriptions,
-  scope: Scope,
-  event: EventRow,
-): Promise<readonly Subscriber[]> {
-  const subscribers = await subscriptions.subscribers(scope, event.type);
-  if (subscribers.length === 0) return subscribers;
-  const { data } = renderEvent(event);
-  return subscribers.filter(
-    ({ endpoint, wants }) =>
-      // An endpoint hears of what happens from its registration on. Its ping has been on its way since it was asked for.
-      event.sequence > endpoint.sinceSequence && !isPingOf(endpoint.id, event) && wants(data),
-  );
 }

@@ -34,8 +34,11 @@ test('five readers that catch up on everything', async () => {
       headers: { authorization: `Bearer ${arena.flooder.apiKey}` },
     });
     let events = 0;
+    let rest = '';
     for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
-      events += chunk.split('event: issue.created').length - 1;
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop()!;
+      events += lines.filter((line) => line === 'event: issue.created').length;
       if (events >= count) break;
     }
     return events;
