@@ -18,8 +18,29 @@ export interface Prepared {
 export interface Compiled {
   readonly prepared: Prepared;
   readonly columns: string[];
-  /** It may look at every row of its workspace, so it is not for the event loop. */
-  readonly isScan: boolean;
+  /** Whether it is for the event loop in a workspace; null where nothing is known of its cost. */
+  readonly pace: Pace | null;
+}
+
+/** How a list fares on the event loop. One that may look at every row is not for it, nor one that was slow on it lately. */
+export interface Pace {
+  isSlow(workspaceId: string): boolean;
+  took(workspaceId: string, ms: number): void;
+}
+
+/** Longer than a page of usual rows takes many times over (milliseconds). */
+const slowMs = 4;
+const slowForMs = 60_000;
+const slowWorkspacesMax = 1_000;
+
+function createPace(scans: boolean): Pace {
+  const slowUntil = new LRUCache<string, number>({ max: slowWorkspacesMax });
+  return {
+    isSlow: (workspaceId) => scans || (slowUntil.get(workspaceId) ?? 0) > performance.now(),
+    took(workspaceId, ms) {
+      if (ms > slowMs) slowUntil.set(workspaceId, performance.now() + slowForMs);
+    },
+  };
 }
 
 /**
@@ -57,7 +78,7 @@ export function createCompiler(db: Database.Database, planner: Database.Database
     const made: Compiled = {
       prepared: returnsRows ? prepared.raw(true) : prepared,
       columns: returnsRows ? prepared.columns().map((column) => column.name) : [],
-      isScan: terms === null || (terms !== undefined && isScan(plan, terms, definitionOf)),
+      pace: terms === undefined ? null : createPace(terms === null || isScan(plan, terms, definitionOf)),
     };
     if (statement.name === 'composed') composed.set(statement.sql, made);
     else compiled.set(statement, made);

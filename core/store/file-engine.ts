@@ -322,8 +322,13 @@ export function openFileEngine(options: {
 
   return {
     async read<R>(scope: Scope, statement: Statement<R>, params: Params = {}) {
-      const { isScan, columns } = compile(statement);
-      if (!isScan) return readRows(statement, params, scope.workspaceId);
+      const { pace, columns } = compile(statement);
+      if (!pace?.isSlow(scope.workspaceId)) {
+        const startedMs = performance.now();
+        const found = readRows(statement, params, scope.workspaceId);
+        pace?.took(scope.workspaceId, performance.now() - startedMs);
+        return found;
+      }
       const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
       return rows.map((values) => toRow(columns, values)) as R[];
     },

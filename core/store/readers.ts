@@ -142,7 +142,8 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
       void serve(next.owner, next.item).then(() => {
         active--;
         count(next.owner, -1);
-        pump();
+        // What becomes of the rows is work for the loop, which is to look up before it gets the next ones.
+        setImmediate(pump);
       });
     }
     if (active === 0) ended?.();
