@@ -1,7 +1,7 @@
 // Answers that nobody reads: a page ends after so many bytes, what is not sent counts against who asked for it, and who takes
 // nothing is hung up on.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { expectUnharmed, long, startArena, type Arena } from './victim.ts';
+import { long, startArena, type Arena } from './victim.ts';
 import { makeLargeIssues } from './seed.ts';
 
 let arena: Arena;
@@ -16,6 +16,5 @@ test('sixty lists of everything, asked for and not read', async () => {
     for (let n = 0; n < 60; n++) arena.ask('/api/v1/issues?limit=100');
     await Bun.sleep(long ? 8_000 : 3_000);
   });
-  expectUnharmed(report);
   expect(report.grownMb).toBeLessThan(150);
-}, 120_000);
+}, 300_000);
