@@ -7,7 +7,7 @@ import type { App } from '../http/app.ts';
 import type { InProcess, InProcessCalls, Principal } from '../http/principal.ts';
 import { expandScopes } from '../http/scopes.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
-import type { Scope } from '../store/store.ts';
+import { scopeOf, type Scope } from '../store/store.ts';
 import { cutLongTexts } from './guest-shape.ts';
 import { effectsMax } from './limits.ts';
 import type { Install } from './installs/schema.ts';
@@ -204,7 +204,7 @@ async function askOr404(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const principal: Principal = {
-    scope: call.scope,
+    scope: scopeOf(call.scope.workspaceId, call.install.id),
     actor: { kind: 'plugin', id: call.install.id, name: call.install.manifest.name ?? call.install.pluginId },
     scopes,
     tokenId: call.install.id,
