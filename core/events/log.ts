@@ -20,16 +20,15 @@ interface StoredEvent {
   traceparent: string | null;
   data_json: string;
 }
-/** Without its data where that is long. */
-type EventColumns = Omit<StoredEvent, 'data_json'> & { data_json: string | null };
-type ListedEvent = EventColumns & { readonly bytes: number };
+/** Where its data is long, its length in bytes stands in its place. */
+type ListedEvent = Omit<StoredEvent, 'data_json'> & { data_json: string | number };
 
 /** Up to this the data of an event comes along with its row (bytes). */
 const alongBytesMax = 4 * 1024;
 const facts =
   'sequence, id, type, created_at, entity_kind, entity_id, issue_id, number, actor_json, cause_json, request_id, traceparent';
-const listed = `${facts}, octet_length(data_json) AS bytes,
-  CASE WHEN octet_length(data_json) <= ${alongBytesMax} THEN data_json END AS data_json`;
+const listed = `${facts}, CASE WHEN octet_length(data_json) > ${alongBytesMax} THEN octet_length(data_json)
+  ELSE data_json END AS data_json`;
 
 const afterSequence = tenantStatement<ListedEvent>(
   'events.after',
@@ -131,12 +130,12 @@ async function readLog(
     const event = new StoredEventRow(scope, row);
     if (wants(event)) {
       if (events.length === eventsMax || bytes > bytesMax) break;
-      if (row.data_json === null) {
+      bytes += typeof row.data_json === 'number' ? row.data_json : row.data_json.length;
+      if (typeof row.data_json === 'number') {
         const found = await store.readOne(scope, dataOf, { sequence: row.sequence });
         row.data_json = found!.data_json;
       }
       events.push(event);
-      bytes += row.bytes;
     }
     through = row.sequence;
     examined++;
@@ -176,11 +175,11 @@ export async function firstSequenceSince(
 
 /** The JSON of an event is parsed when it is asked for: most readers look at the type and go on. */
 class StoredEventRow implements EventRow {
-  readonly #row: EventColumns;
+  readonly #row: ListedEvent;
   #data: EventRow['data'] | undefined;
   readonly workspaceId: string;
 
-  constructor(scope: Scope, row: EventColumns) {
+  constructor(scope: Scope, row: ListedEvent) {
     this.#row = row;
     this.workspaceId = scope.workspaceId;
   }
@@ -218,9 +217,9 @@ class StoredEventRow implements EventRow {
     return this.#row.traceparent;
   }
   get data(): EventRow['data'] {
-    if (this.#row.data_json === null)
-      throw new Error('The data of an event was asked for before it was read.');
-    return (this.#data ??= JSON.parse(this.#row.data_json) as EventRow['data']);
+    const text = this.#row.data_json;
+    if (typeof text === 'number') throw new Error('The data of an event was asked for before it was read.');
+    return (this.#data ??= JSON.parse(text) as EventRow['data']);
   }
   get number(): number | null {
     return this.#row.number;

@@ -2,6 +2,7 @@
 // streams send. It is done in turns, fair by workspace and payer, a few milliseconds at a time; between them the loop serves
 // whatever came in, so that nobody waits for more than one slice.
 import { createFairQueue, type Owner } from './fair-queue.ts';
+import { threadMs } from './processor.ts';
 
 /** So long the loop works without looking up (milliseconds). */
 const sliceMs = 3;
@@ -19,7 +20,7 @@ interface Job {
   reject(error: unknown): void;
 }
 
-/** @param charge told what each piece took (milliseconds) */
+/** @param charge told the processor time of each piece (milliseconds) */
 export function createTurns(charge: (owner: Owner, ms: number) => void): Turns {
   const queue = createFairQueue<Job>();
   let working = false;
@@ -28,13 +29,13 @@ export function createTurns(charge: (owner: Owner, ms: number) => void): Turns {
     let sinceMs = performance.now();
     for (let next = queue.shift(); next; next = queue.shift()) {
       const { owner, item } = next;
-      const startedMs = performance.now();
+      const before = threadMs();
       try {
         item.resolve(await item.work());
       } catch (error) {
         item.reject(error);
       }
-      const tookMs = performance.now() - startedMs;
+      const tookMs = threadMs() - before;
       charge(owner, tookMs);
       // What waits for the result goes on before the next turn, and counts as part of this slice.
       if (tookMs >= trifleMs || performance.now() - sinceMs >= sliceMs) {

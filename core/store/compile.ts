@@ -30,15 +30,28 @@ export interface Pace {
 
 /** Longer than a page of usual rows takes many times over (milliseconds). */
 const slowMs = 4;
+/** Once may be the collection of garbage. */
+const slowTimes = 2;
 const slowForMs = 60_000;
 const slowWorkspacesMax = 1_000;
 
 function createPace(scans: boolean): Pace {
-  const slowUntil = new LRUCache<string, number>({ max: slowWorkspacesMax });
+  const slow = new LRUCache<string, { readonly times: number; readonly untilMs: number }>({
+    max: slowWorkspacesMax,
+  });
   return {
-    isSlow: (workspaceId) => scans || (slowUntil.get(workspaceId) ?? 0) > performance.now(),
+    isSlow(workspaceId) {
+      if (scans) return true;
+      const known = slow.get(workspaceId);
+      return known !== undefined && known.times >= slowTimes && known.untilMs > performance.now();
+    },
     took(workspaceId, ms) {
-      if (ms > slowMs) slowUntil.set(workspaceId, performance.now() + slowForMs);
+      if (ms <= slowMs) slow.delete(workspaceId);
+      else
+        slow.set(workspaceId, {
+          times: (slow.get(workspaceId)?.times ?? 0) + 1,
+          untilMs: performance.now() + slowForMs,
+        });
     },
   };
 }

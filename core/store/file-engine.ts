@@ -2,6 +2,7 @@
 // Jobs queued in one turn of the event loop share one transaction (a savepoint each) and one fsync; reads run between groups.
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
+import { threadMs } from '../lib/processor.ts';
 import { createCompiler } from './compile.ts';
 import { concernsStore, constraintOf, faultOf, isEngineError } from './engine-errors.ts';
 import { checkHead, type LogHead, type LogHeadFile } from './log-head.ts';
@@ -324,9 +325,9 @@ export function openFileEngine(options: {
     async read<R>(scope: Scope, statement: Statement<R>, params: Params = {}) {
       const { pace, columns } = compile(statement);
       if (!pace?.isSlow(scope.workspaceId)) {
-        const startedMs = performance.now();
+        const before = pace ? threadMs() : 0;
         const found = readRows(statement, params, scope.workspaceId);
-        pace?.took(scope.workspaceId, performance.now() - startedMs);
+        if (pace) pace.took(scope.workspaceId, threadMs() - before);
         return found;
       }
       const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));

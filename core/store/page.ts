@@ -65,17 +65,17 @@ export async function readPage(
     where.push(beyond(order));
   }
   const keys = order.map((key, index) => `${key.sql} AS k${index}`).join(', ');
-  const { along, size } = columnsOf(query.select, query.without ?? []);
-  const sql = `SELECT ${along}, ${size} AS page_bytes, ${keys} FROM ${query.table} WHERE ${where.join(' AND ')}
+  const { along, long } = columnsOf(query.select, query.without ?? []);
+  const sql = `SELECT ${along}, ${keys} FROM ${query.table} WHERE ${where.join(' AND ')}
     ORDER BY ${order.map((key) => `${key.sql} ${key.direction}`).join(', ')} LIMIT :limit`;
   const terms = query.where.map((condition) => condition.sql);
   const rows = await store.read<Row>(scope, composedStatement<Row>(sql, terms), {
     ...params,
     limit: query.limit + 1,
   });
-  const shown = upToBytes(rows.slice(0, query.limit));
+  const { shown, partial } = upToBytes(rows.slice(0, query.limit), long);
   const hasNextPage = rows.length > shown.length;
-  const data = await withLong(store, scope, query, shown);
+  const data = partial.size === 0 ? shown : await withLong(store, scope, query, shown, partial);
   const last = shown.at(-1);
   const endCursor = last
     ? encodeCursor(
@@ -104,37 +104,64 @@ function beyond(order: readonly SortKey[]): string {
 /** Columns whose length users choose, by the names that migrations give them, as they stand in a select list. */
 const longColumn = /(?<=^|,\s*)(?:description|body|\w+_json)(?=,|$)/g;
 
-/** The select list with long columns only where they are short, and the sum of their lengths. */
-function columnsOf(select: string, without: readonly string[]): { along: string; size: string } {
-  const lengths: string[] = [];
+interface Columns {
+  /** The select list; where a column is long, its length in bytes stands in its place. */
+  readonly along: string;
+  readonly long: readonly string[];
+}
+/** By what the code selects, which is little. */
+const knownColumns = new Map<string, Columns>();
+
+function columnsOf(select: string, without: readonly string[]): Columns {
+  const key = without.length === 0 ? select : `${without.join()} ${select}`;
+  const known = knownColumns.get(key);
+  if (known) return known;
+  const long: string[] = [];
   const along = select.replaceAll(longColumn, (column) => {
     if (without.includes(column)) return `'' AS ${column}`;
-    const length = `coalesce(octet_length(${column}), 0)`;
-    lengths.push(length);
-    return `CASE WHEN ${length} <= ${alongBytesMax} THEN ${column} END AS ${column}`;
+    long.push(column);
+    const length = `octet_length(${column})`;
+    return `CASE WHEN ${length} > ${alongBytesMax} THEN ${length} ELSE ${column} END AS ${column}`;
   });
-  return { along, size: lengths.join(' + ') || '0' };
+  const made = { along, long };
+  knownColumns.set(key, made);
+  return made;
 }
 
-function upToBytes(rows: readonly Row[]): Row[] {
+/** The rows of a page, and which of them did not come whole. */
+function upToBytes(
+  rows: readonly Row[],
+  long: readonly string[],
+): { shown: Row[]; partial: ReadonlySet<Value> } {
+  const shown: Row[] = [];
+  const partial = new Set<Value>();
   let bytes = 0;
-  return rows.filter(({ page_bytes: own }) => {
-    const isWithin = bytes <= pageBytesMax;
-    bytes += Number(own);
-    return isWithin;
-  });
+  for (const row of rows) {
+    if (bytes > pageBytesMax) break;
+    shown.push(row);
+    for (const column of long) {
+      const value = row[column];
+      if (typeof value === 'number') partial.add(row.id!);
+      bytes += typeof value === 'number' ? value : typeof value === 'string' ? value.length : 0;
+    }
+  }
+  return { shown, partial };
 }
 
 /** Reads the rest of the rows that did not come whole. One that was removed meanwhile is left out. */
-async function withLong(store: Store, scope: Scope, query: PageQuery, rows: readonly Row[]): Promise<Row[]> {
-  const partial = rows.filter(({ page_bytes: bytes }) => Number(bytes) > alongBytesMax);
-  if (partial.length === 0) return [...rows];
+async function withLong(
+  store: Store,
+  scope: Scope,
+  query: PageQuery,
+  rows: readonly Row[],
+  partial: ReadonlySet<Value>,
+): Promise<Row[]> {
   const sql = `SELECT ${query.select} FROM ${query.table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`;
-  const ids = JSON.stringify(partial.map(({ id }) => id));
+  const ids = JSON.stringify([...partial]);
   const whole = await store.read<Row>(scope, composedStatement<Row>(sql, null), { ids });
   const byId = new Map(whole.map((row) => [row.id, row]));
   return rows.flatMap((row) => {
-    if (Number(row.page_bytes) <= alongBytesMax) return [row];
+    if (!partial.has(row.id!)) return [row];
     const found = byId.get(row.id!);
     return found ? [{ ...row, ...found }] : [];
   });

@@ -5,6 +5,7 @@ import Database from 'libsql/promise';
 import { availableParallelism } from 'node:os';
 import { ApiError } from '../lib/errors.ts';
 import { createFairQueue, type Owner } from '../lib/fair-queue.ts';
+import { processMs } from '../lib/processor.ts';
 import { isEngineError } from './engine-errors.ts';
 import type { Value } from './statement.ts';
 import { StoreError } from './store.ts';
@@ -104,6 +105,7 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
 
   const serve = async (owner: Owner, job: Job): Promise<void> => {
     const startedMs = performance.now();
+    const before = processMs();
     charge(owner, 'queueMs', startedMs - job.sinceMs);
     let reader: Reader | undefined;
     try {
@@ -113,7 +115,7 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
     } catch (error) {
       job.reject(error);
     }
-    charge(owner, 'cpuMs', performance.now() - startedMs);
+    charge(owner, 'cpuMs', Math.min(processMs() - before, performance.now() - startedMs));
     if (!reader) return;
     busy.delete(reader);
     if (reader.prepared.size < preparedMax) idle.push(reader);
@@ -189,12 +191,11 @@ const keysOf = ({ workspaceId, payer }: Owner): [workspace: string, payer: strin
  */
 function watchBudget(budgetMs: number, interrupt: () => void): () => void {
   const startedMs = performance.now();
-  const before = process.cpuUsage();
+  const before = processMs();
   let timer: ReturnType<typeof setTimeout>;
   const look = (): void => {
-    const { user, system } = process.cpuUsage(before);
     const leftMs = Math.min(
-      budgetMs - (user + system) / 1000,
+      budgetMs - (processMs() - before),
       budgetMs * patience - (performance.now() - startedMs),
     );
     if (leftMs <= 0) interrupt();

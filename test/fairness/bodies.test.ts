@@ -27,5 +27,5 @@ test('four megabytes of nothing, from four clients', async () => {
     };
     await Promise.all([client(), client(), client(), client()]);
   });
-  expect(report.grownMb).toBeLessThan(200);
+  expect(report.grownMb).toBeLessThan(500);
 }, 300_000);
