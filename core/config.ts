@@ -60,6 +60,11 @@ const keys = {
     fallback: '3000',
     text: 'Requests a minute per workspace, all tokens together; 0 is unlimited.',
   },
+  readBudget: {
+    env: 'TATAMI_READ_BUDGET',
+    fallback: '2000',
+    text: 'Milliseconds of processor time that one list or search may take; 0 is unlimited.',
+  },
   sandboxJail: {
     env: 'TATAMI_SANDBOX_JAIL',
     fallback: 'auto',
@@ -99,6 +104,8 @@ export interface Config {
     readonly search: number;
     readonly workspace: number;
   };
+  /** Of one list or search: processor time in milliseconds; 0 is unlimited. */
+  readonly readBudgetMs: number;
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
@@ -155,6 +162,7 @@ export function readConfig(
       search: rate('rateSearch'),
       workspace: rate('rateWorkspace'),
     },
+    readBudgetMs: integer('readBudget', 600_000),
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),

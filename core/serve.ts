@@ -9,9 +9,11 @@ import { createStreams } from './events/stream/streams.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
+import { createBodies } from './http/body.ts';
 import { createIdempotencyKeys } from './http/idempotency.ts';
 import { createKernel } from './http/kernel.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
+import { createOutflow } from './http/outflow.ts';
 import { peerName } from './http/peer.ts';
 import { createInProcessCalls, type InProcessCalls } from './http/principal.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
@@ -22,6 +24,7 @@ import { createLedger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createSealing } from './lib/sealing.ts';
+import { createTurns } from './lib/turns.ts';
 import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { createPluginRuntime } from './plugins/runtime.ts';
@@ -77,7 +80,8 @@ export async function serve({
   resolve = resolveWithSystem,
 }: ServeOptions): Promise<Tatami> {
   const { nowMs } = clock;
-  const opened = openStore(config.dataDir, nowMs);
+  const ledger = createLedger(clock.monotonicMs);
+  const opened = openStore(config.dataDir, nowMs, { budgetMs: config.readBudgetMs, charge: ledger.charge });
   const { store } = opened;
   let server: Bun.Server<undefined> | null = null;
   try {
@@ -98,7 +102,8 @@ export async function serve({
       ids: createIds(nowMs),
       sealing: createSealing(opened.dataDir.masterKey),
       log,
-      ledger: createLedger(clock.monotonicMs),
+      ledger,
+      turns: createTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
       baseUrl: config.baseUrl ?? url,
       nowMs,
     };
@@ -112,6 +117,7 @@ export async function serve({
     });
     committer.onCommit(directories.moveAlong);
     const inProcess = createInProcessCalls();
+    const outflow = createOutflow(clock);
     const kernel = createKernel({
       services,
       committer,
@@ -119,6 +125,8 @@ export async function serve({
         { perMinute: config.rates, workspacePerMinute: config.rates.workspace },
         nowMs,
       ),
+      bodies: createBodies(services.turns),
+      outflow,
       idempotency: createIdempotencyKeys({ store, sealing: services.sealing, nowMs }),
       authenticate: createAuthenticate({ store, committer, nowMs }),
       inProcess,
@@ -157,7 +165,7 @@ export async function serve({
       filterFields: filterFieldsOf,
       serverVersion: version,
     });
-    const streams = createStreams({ store, clock, log });
+    const streams = createStreams({ store, clock, log, turns: services.turns, unsent: outflow.unsent });
     const webhooks = createWebhooks({
       services,
       clock,

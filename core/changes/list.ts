@@ -13,12 +13,17 @@ export interface PageParameters {
   readonly cursor?: string;
 }
 
-/** @throws ApiError validation_failed when `after` and `cursor` disagree, invalid_cursor */
+/** @throws ApiError validation_failed when `after` and `cursor` disagree, and what `readPage` throws */
 export async function listKind<E extends Entity, W>(
   ctx: Context,
   kind: Kind<E, W>,
   page: PageParameters,
-  options: { where?: readonly Condition[]; order?: readonly SortKey[]; keep?(entity: E): boolean } = {},
+  options: {
+    where?: readonly Condition[];
+    order?: readonly SortKey[];
+    without?: readonly string[];
+    keep?(entity: E): boolean;
+  } = {},
 ): Promise<Page<W>> {
   const where = options.where ?? [];
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
@@ -29,6 +34,7 @@ export async function listKind<E extends Entity, W>(
     order: options.order ?? [{ sql: 'created_at', direction: 'asc' }],
     limit: page.limit ?? limitDefault,
     after: cursorOf(page),
+    ...(options.without ? { without: options.without } : {}),
   });
   const entities = data.map((row) => {
     const stored = kind.fromRow(row);

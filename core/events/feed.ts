@@ -5,10 +5,11 @@ import type { Context } from '../context.ts';
 import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
 import { invalidField, notFound } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
-import { mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
+import { mayHear, mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
+import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, type EventType } from './catalogue.ts';
-import { renderEvent, type EventEnvelope, type EventRow } from './event.ts';
-import { eventsAfter, eventsOfIssue, findEvent } from './log.ts';
+import { renderEvent, type EventEnvelope } from './event.ts';
+import { findEvent, pageAfter, pageOfIssue, type EventFacts, type LogPage, type LogQuery } from './log.ts';
 
 const batch = 200;
 /** Events looked at for one page; past it the page ends early and says that more may follow. */
@@ -27,7 +28,7 @@ export async function listEvents(ctx: Context, query: PageParameters & { types?:
     list,
     from: await placeOf(ctx, cursorOf(query)),
     limit: query.limit ?? limitDefault,
-    read: (after) => eventsAfter(ctx.store, ctx.scope, after, batch),
+    read: (after, query) => pageAfter(ctx.store, ctx.scope, after, query),
     wants: (type) => !wanted || wanted.has(type),
   });
 }
@@ -40,7 +41,7 @@ export async function listIssueEvents(ctx: Context, issueId: string, query: Page
     list,
     from: after === undefined ? 0 : Number(decodeCursor(ctx.sealing, list, after)[0]),
     limit: query.limit ?? limitDefault,
-    read: (after) => eventsOfIssue(ctx.store, ctx.scope, issueId, after, batch),
+    read: (after, query) => pageOfIssue(ctx.store, ctx.scope, issueId, after, query),
     wants: () => true,
   });
 }
@@ -52,27 +53,32 @@ async function pageOfLog(
     from: number;
     limit: number;
     /** A batch after a sequence, ascending. */
-    read(after: number): Promise<EventRow[]>;
+    read(after: number, query: LogQuery): Promise<LogPage>;
     wants(type: EventType): boolean;
   },
 ) {
   const data: EventEnvelope[] = [];
   let position = part.from;
+  let bytes = 0;
   let more = true;
-  for (let examined = 0; data.length < part.limit && more && examined < examinedMax;) {
-    const rows = await part.read(position);
-    more = rows.length === batch;
-    for (const row of rows) {
-      examined++;
-      if (part.wants(row.type) && mayReadEvent(ctx, row)) {
-        if (data.length === part.limit) {
-          more = true;
-          break;
-        }
-        data.push(renderEvent(row));
-      }
-      position = row.sequence;
-    }
+  const wants = ({ type }: EventFacts): boolean => mayHear(ctx, type) && part.wants(type);
+  for (
+    let examined = 0;
+    more && data.length < part.limit && bytes <= pageBytesMax && examined < examinedMax;
+  ) {
+    const page = await ctx.turns.run(ctx.scope, () =>
+      part.read(position, {
+        limit: batch,
+        wants,
+        eventsMax: part.limit - data.length,
+        bytesMax: pageBytesMax - bytes,
+      }),
+    );
+    data.push(...page.events.filter((event) => mayReadEvent(ctx, event)).map(renderEvent));
+    position = page.through;
+    bytes += page.bytes;
+    examined += page.examined;
+    more = page.more;
   }
   return {
     data,

@@ -1,5 +1,6 @@
-// Reads the event log: after a sequence, by id, or of one issue.
-import { tenantStatement } from '../store/statement.ts';
+// Reads the event log: after a sequence, by id, or of one issue. A page ends after so many events, or after the one that passes
+// so many bytes: what is long is read only of events that are wanted, one after the other.
+import { tenantStatement, type Params, type Statement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import type { EventType } from './catalogue.ts';
 import type { EventRow } from './event.ts';
@@ -19,25 +20,35 @@ interface StoredEvent {
   traceparent: string | null;
   data_json: string;
 }
+/** Where its data is long, its length in bytes stands in its place. */
+type ListedEvent = Omit<StoredEvent, 'data_json'> & { data_json: string | number };
 
-const columns =
-  'sequence, id, type, created_at, entity_kind, entity_id, issue_id, number, actor_json, cause_json, request_id, traceparent, data_json';
+/** Up to this the data of an event comes along with its row (bytes). */
+const alongBytesMax = 4 * 1024;
+const facts =
+  'sequence, id, type, created_at, entity_kind, entity_id, issue_id, number, actor_json, cause_json, request_id, traceparent';
+const listed = `${facts}, CASE WHEN octet_length(data_json) > ${alongBytesMax} THEN octet_length(data_json)
+  ELSE data_json END AS data_json`;
 
-const afterSequence = tenantStatement<StoredEvent>(
+const afterSequence = tenantStatement<ListedEvent>(
   'events.after',
-  `SELECT ${columns} FROM events WHERE workspace_id = :ws AND sequence > :after ORDER BY sequence LIMIT :limit`,
+  `SELECT ${listed} FROM events WHERE workspace_id = :ws AND sequence > :after ORDER BY sequence LIMIT :limit`,
 );
-const beforeSequence = tenantStatement<StoredEvent>(
+const beforeSequence = tenantStatement<ListedEvent>(
   'events.before',
-  `SELECT ${columns} FROM events WHERE workspace_id = :ws AND sequence < :before ORDER BY sequence DESC LIMIT :limit`,
+  `SELECT ${listed} FROM events WHERE workspace_id = :ws AND sequence < :before ORDER BY sequence DESC LIMIT :limit`,
 );
-const ofIssue = tenantStatement<StoredEvent>(
+const ofIssue = tenantStatement<ListedEvent>(
   'events.of_issue',
-  `SELECT ${columns} FROM events WHERE workspace_id = :ws AND issue_id = :issueId AND sequence > :after ORDER BY sequence LIMIT :limit`,
+  `SELECT ${listed} FROM events WHERE workspace_id = :ws AND issue_id = :issueId AND sequence > :after ORDER BY sequence LIMIT :limit`,
 );
 const byId = tenantStatement<StoredEvent>(
   'events.by_id',
-  `SELECT ${columns} FROM events WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${facts}, data_json FROM events WHERE workspace_id = :ws AND id = :id`,
+);
+const dataOf = tenantStatement<{ data_json: string }>(
+  'events.data_of',
+  'SELECT data_json FROM events WHERE workspace_id = :ws AND sequence = :sequence',
 );
 const last = tenantStatement<{ sequence: number }>(
   'events.last',
@@ -49,39 +60,92 @@ const timeOf = tenantStatement<{ created_at: number }>(
   'SELECT created_at FROM events WHERE workspace_id = :ws AND sequence = :sequence',
 );
 
-/** Ascending, at most `limit`. */
+/** An event before its data is looked at. */
+export type EventFacts = Omit<EventRow, 'data'>;
+
+export interface LogQuery {
+  /** Events looked at. */
+  readonly limit: number;
+  /** Of these, the ones that are wanted, and at most so many; by default all. */
+  readonly wants?: (event: EventFacts) => boolean;
+  readonly eventsMax?: number;
+  /** The page ends after the event that passes this. */
+  readonly bytesMax?: number;
+}
+
+export interface LogPage {
+  readonly events: readonly EventRow[];
+  readonly bytes: number;
+  /** The last event that was looked at; where none was, the place it began at. */
+  readonly through: number;
+  /** How many were looked at. */
+  readonly examined: number;
+  /** Whether the log may go on after `through`. */
+  readonly more: boolean;
+}
+
+const bytesMaxDefault = 4 * 1024 * 1024;
+
+/** Ascending. */
+export const pageAfter = (store: Store, scope: Scope, after: number, query: LogQuery): Promise<LogPage> =>
+  readLog(store, scope, afterSequence, { after }, after, query);
+
+/** Descending. */
+export const pageBefore = (store: Store, scope: Scope, before: number, query: LogQuery): Promise<LogPage> =>
+  readLog(store, scope, beforeSequence, { before }, before, query);
+
+/** Ascending. */
+export const pageOfIssue = (
+  store: Store,
+  scope: Scope,
+  issueId: string,
+  after: number,
+  query: LogQuery,
+): Promise<LogPage> => readLog(store, scope, ofIssue, { issueId, after }, after, query);
+
+/** Ascending, at most `limit`, fewer where they are long; empty only at the end of the log. */
 export async function eventsAfter(
   store: Store,
   scope: Scope,
   after: number,
   limit: number,
-): Promise<EventRow[]> {
-  return (await store.read(scope, afterSequence, { after, limit })).map((row) => fromRow(scope, row));
+): Promise<readonly EventRow[]> {
+  return (await pageAfter(store, scope, after, { limit })).events;
 }
 
-/** Descending, at most `limit`. */
-export async function eventsBefore(
+async function readLog(
   store: Store,
   scope: Scope,
-  before: number,
-  limit: number,
-): Promise<EventRow[]> {
-  return (await store.read(scope, beforeSequence, { before, limit })).map((row) => fromRow(scope, row));
-}
-
-export async function eventsOfIssue(
-  store: Store,
-  scope: Scope,
-  issueId: string,
-  after: number,
-  limit: number,
-): Promise<EventRow[]> {
-  return (await store.read(scope, ofIssue, { issueId, after, limit })).map((row) => fromRow(scope, row));
+  statement: Statement<ListedEvent>,
+  place: Params,
+  from: number,
+  { limit, wants = () => true, eventsMax = limit, bytesMax = bytesMaxDefault }: LogQuery,
+): Promise<LogPage> {
+  const rows = await store.read(scope, statement, { ...place, limit });
+  const events: EventRow[] = [];
+  let bytes = 0;
+  let through = from;
+  let examined = 0;
+  for (const row of rows) {
+    const event = new StoredEventRow(scope, row);
+    if (wants(event)) {
+      if (events.length === eventsMax || bytes > bytesMax) break;
+      bytes += typeof row.data_json === 'number' ? row.data_json : row.data_json.length;
+      if (typeof row.data_json === 'number') {
+        const found = await store.readOne(scope, dataOf, { sequence: row.sequence });
+        row.data_json = found!.data_json;
+      }
+      events.push(event);
+    }
+    through = row.sequence;
+    examined++;
+  }
+  return { events, bytes, through, examined, more: examined < rows.length || rows.length === limit };
 }
 
 export async function findEvent(store: Store, scope: Scope, id: string): Promise<EventRow | undefined> {
   const row = await store.readOne(scope, byId, { id });
-  return row && fromRow(scope, row);
+  return row && new StoredEventRow(scope, row);
 }
 
 /** 0 before the first event. */
@@ -111,11 +175,11 @@ export async function firstSequenceSince(
 
 /** The JSON of an event is parsed when it is asked for: most readers look at the type and go on. */
 class StoredEventRow implements EventRow {
-  readonly #row: StoredEvent;
+  readonly #row: ListedEvent;
   #data: EventRow['data'] | undefined;
   readonly workspaceId: string;
 
-  constructor(scope: Scope, row: StoredEvent) {
+  constructor(scope: Scope, row: ListedEvent) {
     this.#row = row;
     this.workspaceId = scope.workspaceId;
   }
@@ -153,14 +217,14 @@ class StoredEventRow implements EventRow {
     return this.#row.traceparent;
   }
   get data(): EventRow['data'] {
-    return (this.#data ??= JSON.parse(this.#row.data_json) as EventRow['data']);
+    const text = this.#row.data_json;
+    if (typeof text === 'number') throw new Error('The data of an event was asked for before it was read.');
+    return (this.#data ??= JSON.parse(text) as EventRow['data']);
   }
   get number(): number | null {
     return this.#row.number;
   }
 }
-
-const fromRow = (scope: Scope, row: StoredEvent): EventRow => new StoredEventRow(scope, row);
 
 const numberOf = tenantStatement<{ number: number }>(
   'events.number_of',

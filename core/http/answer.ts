@@ -1,8 +1,9 @@
 // The one place that makes a Response: every answer of the application carries the request id and the three RateLimit
 // headers (Spec › Limits), errors use the one envelope (Spec › Errors), and Retry-After stands on 429 only. Nothing is stored on
 // the way, told to other sites, framed or taken for another type unless a route says so (docs/decisions/0009).
-import type { ApiError } from '../lib/errors.ts';
 import type { Payer } from '../ledger/ledger.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { StoreError } from '../store/store.ts';
 import { unlimited, type RateVerdict } from './rate-limit.ts';
 
 /** What is known about a request while it is being served. */
@@ -18,6 +19,8 @@ export interface Exchange {
   awayMs: number;
   bytesIn: number;
   bytesOut: number;
+  /** Lets go of what was held for it. */
+  release?: () => void;
 }
 
 export function newExchange(requestId: string): Exchange {
@@ -61,7 +64,7 @@ export function answer(
 export function answerJson(
   exchange: Exchange,
   status: number,
-  text: string,
+  text: string | ReadableStream<Uint8Array>,
   headers: HeaderBag = {},
 ): Response {
   headers['content-type'] = 'application/json';
@@ -71,13 +74,28 @@ export function answerJson(
 export function answerError(exchange: Exchange, error: ApiError): Response {
   const { code, message, details, status } = error;
   const headers: HeaderBag = { ...error.headers };
-  if (status === 429) headers['retry-after'] = String(exchange.verdict.resetSeconds);
+  if (status === 429) headers['retry-after'] = String(Math.max(1, exchange.verdict.resetSeconds));
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="tatami"';
   return answerJson(
     exchange,
     status,
     JSON.stringify({ error: { code, message, details, requestId: exchange.requestId } }),
     headers,
+  );
+}
+
+/** What a caller is told of a store that could not do its work. */
+export function storeRefusal({ fault }: StoreError): ApiError {
+  if (fault === 'full')
+    return new ApiError(
+      'storage_full',
+      'The disk is full. Nothing was changed; free some space and send the request again.',
+    );
+  return new ApiError(
+    'unavailable',
+    fault === 'broken'
+      ? 'The disk failed while writing. Whether this write was kept is not known: repeat it with the same Idempotency-Key.'
+      : 'The database cannot be written right now. Nothing was changed; send the request again.',
   );
 }
 

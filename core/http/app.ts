@@ -56,5 +56,7 @@ export function createApp(kernel: Kernel, routes: readonly Route[]): App {
 }
 
 function withoutBody(response: Response): Response {
+  // A large one would wait to be read, and count as unread until then.
+  void response.body?.cancel();
   return new Response(null, { status: response.status, headers: response.headers });
 }

@@ -1,39 +1,95 @@
 // Reads a request body: JSON only, strict UTF-8, capped while it streams so that a missing Content-Length cannot grow it.
 import { ApiError } from '../lib/errors.ts';
+import type { Owner } from '../lib/fair-queue.ts';
 import { parseJson } from '../lib/json.ts';
+import { createShares } from '../lib/shares.ts';
+import type { Turns } from '../lib/turns.ts';
 
 export const bodyBytesMaxDefault = 1024 * 1024;
+/** All bodies of requests that are being served. One caller alone may hold a fifth of it. */
+const heldBytesMax = 128 * 1024 * 1024;
+/** Smaller bodies are too cheap to count, and to wait for a turn. */
+const largeBytes = 64 * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 export interface ReadBody {
   readonly text: string;
   readonly value: unknown;
+  /** Its bytes count against the caller until this is called. */
+  release(): void;
+}
+
+export interface Bodies {
+  /**
+   * @param check of its schema
+   * @throws ApiError unsupported_media_type, payload_too_large, malformed_request, rate_limited, and what `check` throws
+   */
+  read(
+    owner: Owner,
+    request: Request,
+    limits: { readonly bytesMax: number; readonly partsMax?: number },
+    check: (value: unknown) => void,
+  ): Promise<ReadBody>;
 }
 
 export function announcesBody({ headers }: Request): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
 }
 
-/** @throws ApiError unsupported_media_type, payload_too_large, malformed_request */
-export async function readBody(request: Request, bytesMax: number): Promise<ReadBody> {
-  const type = request.headers.get('content-type');
+export function createBodies(turns: Turns): Bodies {
+  const held = createShares(heldBytesMax);
+
+  return {
+    async read(owner, request, { bytesMax, partsMax }, check) {
+      requireJson(request);
+      const announced = Number(request.headers.get('content-length') ?? Number.NaN);
+      if (announced > bytesMax) throw tooLarge(bytesMax);
+      // Without a length any length may come.
+      const size = announced >= 0 ? announced : bytesMax;
+      const release = size < largeBytes ? () => undefined : hold(owner, size);
+      const parse = (bytes: Uint8Array): ReadBody => {
+        const text = decoded(bytes);
+        const value = parseJson(text, partsMax);
+        check(value);
+        return { text, value, release };
+      };
+      try {
+        const bytes =
+          announced >= 0 ? new Uint8Array(await request.arrayBuffer()) : await readCapped(request, bytesMax);
+        return bytes.length < largeBytes ? parse(bytes) : await turns.run(owner, () => parse(bytes));
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+  };
+
+  function hold(owner: Owner, bytes: number): () => void {
+    if (!held.hasRoom(owner, bytes))
+      throw new ApiError(
+        'rate_limited',
+        'Too many large bodies are being sent at the same time. Send them one after the other.',
+      );
+    return held.hold(owner, bytes);
+  }
+}
+
+function requireJson({ headers }: Request): void {
+  const type = headers.get('content-type');
   if (type === null || !/^application\/json\s*(;\s*charset=("?)utf-8\2\s*)?$/i.test(type))
     throw new ApiError(
       'unsupported_media_type',
       'Send the body as JSON with Content-Type: application/json.',
     );
-  const announced = Number(request.headers.get('content-length') ?? Number.NaN);
-  if (announced > bytesMax) throw tooLarge(bytesMax);
-  const bytes =
-    announced >= 0 ? new Uint8Array(await request.arrayBuffer()) : await readCapped(request, bytesMax);
-  let text: string;
+}
+
+function decoded(bytes: Uint8Array): string {
   try {
-    text = utf8.decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw new ApiError('malformed_request', 'The body is not valid UTF-8.');
   }
-  return { text, value: parseJson(text) };
 }
 
 async function readCapped(request: Request, bytesMax: number): Promise<Uint8Array> {

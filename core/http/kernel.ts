@@ -5,6 +5,7 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Context, Directory, Services } from '../context.ts';
 import { completeNumber, hidePending } from '../events/event.ts';
 import { ApiError } from '../lib/errors.ts';
+import { jsonPartsMax } from '../lib/json.ts';
 import { StoreError, type Scope } from '../store/store.ts';
 import {
   answer,
@@ -13,14 +14,16 @@ import {
   etagOf,
   ifMatchVersion,
   newExchange,
+  storeRefusal,
   type Exchange,
   type HeaderBag,
 } from './answer.ts';
 import { admitTo, requireAlso, requireFields, requireRows, visibleTeams } from './admission.ts';
-import { announcesBody, bodyBytesMaxDefault, readBody, type ReadBody } from './body.ts';
+import { announcesBody, bodyBytesMaxDefault, type Bodies } from './body.ts';
+import { createEntrance, type EntranceOptions } from './entrance.ts';
 import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
-import type { Authenticate, InProcess, InProcessCalls, Principal } from './principal.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import type { Outflow } from './outflow.ts';
+import type { InProcess, InProcessCalls, Principal } from './principal.ts';
 import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import type { Connection, Route } from './route.ts';
 import { compileCheck, compileQuery, nothingNamed } from './validate.ts';
@@ -28,16 +31,20 @@ import { compileCheck, compileQuery, nothingNamed } from './validate.ts';
 /** A lost race is planned again this often before the caller is told to. */
 const plansMax = 8;
 
-export interface KernelOptions {
+/** How what was found goes back to the caller. */
+interface Out {
+  readonly exchange: Exchange;
+  send(text: string): string | ReadableStream<Uint8Array>;
+}
+
+export interface KernelOptions extends EntranceOptions {
   readonly services: Services;
   readonly committer: Committer;
-  readonly limiter: RateLimiter;
   readonly idempotency: IdempotencyKeys;
-  readonly authenticate: Authenticate;
+  readonly bodies: Bodies;
+  readonly outflow: Outflow;
   readonly inProcess: InProcessCalls;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  /** The peer's name, for buckets of requests without a token. */
-  readonly peerOf: (request: Request) => string;
   /** Holds a request's connection open however long it is silent; the answer closes it. */
   readonly holdOpen: (request: Request) => () => void;
 }
@@ -49,40 +56,8 @@ export interface Kernel {
 }
 
 export function createKernel(options: KernelOptions): Kernel {
-  const { services, limiter, inProcess } = options;
-
-  const identify = async (request: Request): Promise<Principal | null> => {
-    const header = request.headers.get('authorization');
-    if (header === null) return null;
-    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
-    const principal = token === undefined ? null : await options.authenticate(token);
-    if (!principal) throw new ApiError('unauthorized', 'The access token is unknown, expired or revoked.');
-    return principal;
-  };
-
-  /** Identity and rate limit, the part that also refused requests go through. */
-  const admit = async (
-    request: Request,
-    exchange: Exchange,
-    route: Pick<Route, 'name' | 'limit' | 'scope'>,
-  ): Promise<Principal | null> => {
-    if (route.limit === 'none') return null;
-    let principal: Principal | null = null;
-    let failure: unknown = null;
-    try {
-      principal = await identify(request);
-    } catch (error) {
-      failure = error;
-    }
-    const isRefused = failure !== null || route.scope !== null;
-    exchange.verdict = principal
-      ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
-      : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public');
-    if (!exchange.verdict.admitted)
-      throw new ApiError('rate_limited', `Too many requests. Wait ${exchange.verdict.resetSeconds} s.`);
-    if (failure !== null) throw failure;
-    return principal;
-  };
+  const { services, inProcess, bodies, outflow } = options;
+  const { identify, admit } = createEntrance(options);
 
   const fail = (exchange: Exchange, request: Request, error: unknown): Response => {
     if (error instanceof ApiError) return answerError(exchange, error);
@@ -92,20 +67,7 @@ export function createKernel(options: KernelOptions): Kernel {
         fault: error.fault,
         cause: String(error.cause ?? error.message),
       });
-      return answerError(
-        exchange,
-        error.fault === 'full'
-          ? new ApiError(
-              'storage_full',
-              'The disk is full. Nothing was changed; free some space and send the request again.',
-            )
-          : new ApiError(
-              'unavailable',
-              error.fault === 'broken'
-                ? 'The disk failed while writing. Whether this write was kept is not known: repeat it with the same Idempotency-Key.'
-                : 'The database cannot be written right now. Nothing was changed; send the request again.',
-            ),
-      );
+      return answerError(exchange, storeRefusal(error));
     }
     services.log('error', 'request failed', {
       requestId: exchange.requestId,
@@ -148,6 +110,10 @@ export function createKernel(options: KernelOptions): Kernel {
       const checkBody = route.body ? compileCheck(route.body) : null;
       const checkNoBody = route.write && !route.body ? compileCheck(nothingNamed) : null;
       const successStatus = Number(Object.keys(route.responses)[0]);
+      const bodyLimits = {
+        bytesMax: (checkBody && route.bodyBytesMax) ?? bodyBytesMaxDefault,
+        partsMax: route.bodyPartsMax ?? jsonPartsMax,
+      };
       const emptyQuery = new URLSearchParams();
 
       const work = async (
@@ -163,21 +129,19 @@ export function createKernel(options: KernelOptions): Kernel {
         if (checkParams) readParams(checkParams, url, params);
         const mark = url.indexOf('?');
         const query = readQuery(mark < 0 ? emptyQuery : new URLSearchParams(url.slice(mark + 1)));
-        let body: ReadBody = { text: '', value: undefined };
-        if (checkBody) {
-          const askedMs = performance.now();
-          body = await readBody(request, route.bodyBytesMax ?? bodyBytesMaxDefault);
+        const check = checkBody ?? (checkNoBody && announcesBody(request) ? checkNoBody : null);
+        const askedMs = performance.now();
+        const body =
+          check && principal ? await bodies.read(principal.scope, request, bodyLimits, check) : null;
+        if (body) {
           exchange.awayMs += performance.now() - askedMs;
           exchange.bytesIn = body.text.length;
-          checkBody(body.value);
-        } else if (checkNoBody && announcesBody(request)) {
-          body = await readBody(request, bodyBytesMaxDefault);
-          checkNoBody(body.value);
+          exchange.release = body.release;
         }
         const input = {
           params,
           query,
-          body: body.value,
+          body: body?.value,
           ifMatch: ifMatchVersion(request.headers.get('if-match')),
         } as Parameters<NonNullable<Route['read']>>[1];
         if (route.raw) {
@@ -194,9 +158,16 @@ export function createKernel(options: KernelOptions): Kernel {
           if (request.method === 'HEAD') return answerStream(exchange, null);
           return answerStream(exchange, await route.stream(ctx, input, connectionOf(request, principal)));
         }
-        return route.read
-          ? answerRead(exchange, request, successStatus, await route.read(ctx, input))
-          : write(ctx, exchange, request, principal, input, body.text);
+        // What a plugin asks for is read at once.
+        const out: Out = local
+          ? { exchange, send: (text) => text }
+          : {
+              exchange,
+              send: (text) => outflow.bodyOf(principal.scope, text, () => options.holdOpen(request)),
+            };
+        if (!route.read) return write(ctx, out, request, principal, input, body?.text ?? '');
+        if (!local) outflow.requireRoom(principal.scope);
+        return answerRead(out, request, successStatus, await route.read(ctx, input));
       };
 
       const connectionOf = (request: Request, { tokenId }: Principal): Connection => ({
@@ -243,7 +214,7 @@ export function createKernel(options: KernelOptions): Kernel {
 
       const write = async (
         ctx: Context,
-        exchange: Exchange,
+        out: Out,
         request: Request,
         principal: Principal,
         input: Parameters<NonNullable<Route['write']>>[1],
@@ -254,15 +225,15 @@ export function createKernel(options: KernelOptions): Kernel {
           const set = await plan(ctx);
           if (set.ops) throw new ApiError('forbidden', 'A plugin cannot do this.');
           ctx.staged.add(set.changes);
-          return reply(exchange, keyed(set, hidePending(set.body)));
+          return reply(out, keyed(set, hidePending(set.body)));
         }
-        exchange.mode = modeOf(request);
-        if (exchange.mode === 'simulate') {
+        out.exchange.mode = modeOf(request);
+        if (out.exchange.mode === 'simulate') {
           const set = await plan(ctx);
-          return reply(exchange, keyed(set, hidePending(set.body)));
+          return reply(out, keyed(set, hidePending(set.body)));
         }
         const key = request.headers.get('idempotency-key');
-        if (key === null) return reply(exchange, await commit(ctx, exchange, plan, null));
+        if (key === null) return reply(out, await commit(ctx, out.exchange, plan, null));
         const claim = options.idempotency.claim(ctx.scope, principal.tokenId, {
           method: request.method,
           path: pathOf(request.url),
@@ -272,7 +243,7 @@ export function createKernel(options: KernelOptions): Kernel {
           secret: route.secret ?? false,
         });
         try {
-          return reply(exchange, (await claim.replay()) ?? (await commit(ctx, exchange, plan, claim)));
+          return reply(out, (await claim.replay()) ?? (await commit(ctx, out.exchange, plan, claim)));
         } finally {
           claim.release();
         }
@@ -327,10 +298,10 @@ export function createKernel(options: KernelOptions): Kernel {
         return { status, headers, text };
       };
 
-      const reply = (exchange: Exchange, { status, headers, text }: KeyedAnswer): Response =>
+      const reply = ({ exchange, send }: Out, { status, headers, text }: KeyedAnswer): Response =>
         text === null
           ? answer(exchange, status, null, { ...headers })
-          : answerJson(exchange, status, text, { ...headers });
+          : answerJson(exchange, status, send(text), { ...headers });
 
       return async (request, params) => {
         const exchange = newExchange(services.ids.next('request'));
@@ -340,6 +311,7 @@ export function createKernel(options: KernelOptions): Kernel {
           return fail(exchange, request, error);
         } finally {
           charge(exchange, inProcess.of(request) !== undefined);
+          exchange.release?.();
         }
       };
     },
@@ -359,7 +331,12 @@ function answerStream(exchange: Exchange, stream: ReadableStream<Uint8Array> | n
   });
 }
 
-function answerRead(exchange: Exchange, request: Request, status: number, body: unknown): Response {
+function answerRead(
+  { exchange, send }: Out,
+  request: Request,
+  status: number,
+  body: unknown,
+): Response {
   const text = JSON.stringify(body);
   const etag = etagOf((body as { version?: unknown }).version, text);
   const known = request.headers.get('if-none-match');
@@ -368,7 +345,7 @@ function answerRead(exchange: Exchange, request: Request, status: number, body: 
     (known.trim() === '*' || known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
   )
     return answer(exchange, 304, null, { etag });
-  return answerJson(exchange, status, text, { etag });
+  return answerJson(exchange, status, send(text), { etag });
 }
 
 function numbered(body: unknown, numbers: ReadonlyMap<string, number>): unknown {

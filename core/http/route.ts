@@ -51,6 +51,8 @@ interface RouteFacts<
   readonly contentType?: string;
   /** Larger than the usual body cap. */
   readonly bodyBytesMax?: number;
+  /** More objects, lists and properties than a body usually holds. */
+  readonly bodyPartsMax?: number;
   /** The answer shows a secret once: it is kept encrypted for idempotent replays. */
   readonly secret?: boolean;
   /** All that it reads and writes belongs to a team, so that a scope narrowed to teams holds for it. */

@@ -36,11 +36,50 @@ interface SchemaError {
 /** Compiles a schema; the check throws ApiError validation_failed. `prefix` names the place for parameters (`query`). */
 export function compileCheck(schema: TSchema): (value: unknown) => void {
   const validator = Compile(schema);
+  const lists = listsOf(schema);
   return (value) => {
+    if (lists) requireShortLists(lists, value, '');
     if (validator.Check(value)) return;
     const details = detailsOf(validator.Errors(value) as unknown as Iterable<SchemaError>, schema);
     throw new ApiError('validation_failed', summary(details), { details });
   };
+}
+
+/** Where lists with a bound stand in a value: below a property by its name, below each item of a list. */
+interface Lists {
+  readonly itemsMax: number | null;
+  readonly below: readonly (readonly [name: string, lists: Lists])[];
+  readonly items: Lists | null;
+}
+
+function listsOf(schema: TSchema): Lists | null {
+  const { properties, items, maxItems } = schema as {
+    properties?: Readonly<Record<string, TSchema>>;
+    items?: TSchema;
+    maxItems?: number;
+  };
+  const below = Object.entries(properties ?? {}).flatMap(([name, property]): [string, Lists][] => {
+    const lists = listsOf(property);
+    return lists ? [[name, lists]] : [];
+  });
+  const inItems = items ? listsOf(items) : null;
+  if (maxItems === undefined && below.length === 0 && !inItems) return null;
+  return { itemsMax: maxItems ?? null, below, items: inItems };
+}
+
+/** Before all else, because what is wrong with each of a million items takes long to find out. */
+function requireShortLists(lists: Lists, value: unknown, path: string): void {
+  if (value === null || typeof value !== 'object') return;
+  if (Array.isArray(value)) {
+    if (lists.itemsMax !== null && value.length > lists.itemsMax)
+      throw invalidField(path, 'too_long', `Give at most ${lists.itemsMax} items.`);
+    if (lists.items)
+      for (const [at, item] of value.entries()) requireShortLists(lists.items, item, `${path}.${at}`);
+    return;
+  }
+  for (const [name, below] of lists.below)
+    if (Object.hasOwn(value, name))
+      requireShortLists(below, (value as Record<string, unknown>)[name], path ? `${path}.${name}` : name);
 }
 
 function summary(details: readonly ErrorDetail[]): string {

@@ -33,6 +33,11 @@ export const errorCodes = {
   payload_too_large: { status: 413, retry: false, text: 'The request body is larger than allowed.' },
   unsupported_media_type: { status: 415, retry: false, text: 'The body must be application/json.' },
   validation_failed: { status: 422, retry: false, text: 'The request breaks a rule; see details.' },
+  budget_exceeded: {
+    status: 422,
+    retry: false,
+    text: 'Answering this would take more than its budget; ask for less.',
+  },
   idempotency_key_reused: {
     status: 422,
     retry: false,

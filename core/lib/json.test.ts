@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ApiError } from './errors.ts';
-import { jsonDepthMax, parseJson } from './json.ts';
+import { jsonDepthMax, jsonPartsMax, parseJson } from './json.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
@@ -54,4 +54,42 @@ test('what two parsers could read differently is refused', () => {
     expect(read).toThrow(ApiError);
     expect(read).toThrow(expect.objectContaining({ code: 'malformed_request' }));
   }
+});
+
+test('objects, lists and properties are counted before anything is made of them; what a list holds is not', () => {
+  const list = (item: string, count: number): string =>
+    `[${Array.from({ length: count }, () => item).join()}]`;
+  expect(parseJson(list('{}', jsonPartsMax - 1))).toBeArrayOfSize(jsonPartsMax - 1);
+  expect(parseJson(list('1', 500_000))).toBeArrayOfSize(500_000);
+  expect(parseJson(JSON.stringify([',{[:"'.repeat(50_000)]))).toBeArrayOfSize(1);
+  for (const text of [
+    list('{}', jsonPartsMax),
+    list('[]', jsonPartsMax),
+    list('{"a":1}', jsonPartsMax / 2),
+    `{${Array.from({ length: jsonPartsMax }, (_, n) => `"k${n}":1`).join()}}`,
+    // Not even JSON: it is given up before that is known.
+    '{'.repeat(50) + '[],'.repeat(jsonPartsMax),
+  ])
+    expect(() => parseJson(text)).toThrow(`more than ${jsonPartsMax} objects`);
+});
+
+test('its time grows with the length of the text, whatever is in it', () => {
+  const took = (text: string): number => {
+    const times = [1, 2].map(() => {
+      const from = performance.now();
+      try {
+        parseJson(text);
+      } catch {
+        // Refused is as good.
+      }
+      return performance.now() - from;
+    });
+    return Math.min(...times);
+  };
+  const length = 256 * 1024;
+  for (const part of ['{},', '[', '"', '\\', '\\"', '"\\"",', '"a":', ',', '1,', '-', ' '])
+    for (const before of ['', '[', '["', '{"'])
+      expect([part, before, took(before + part.repeat(length / part.length))]).toSatisfy(
+        ([, , ms]) => Number(ms) < 100,
+      );
 });

@@ -53,7 +53,12 @@ export const limitMax = 100;
 /** The parameters of every list. */
 export const pageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault, description: 'Items a page.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: limitMax,
+      default: limitDefault,
+      description: 'Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB.',
+    }),
   ),
   after: Type.Optional(Type.String({ maxLength: 2000, description: 'The `endCursor` of the page before.' })),
   cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'Another name for `after`.' })),

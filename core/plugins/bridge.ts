@@ -6,7 +6,7 @@ import type { App } from '../http/app.ts';
 import type { InProcess, InProcessCalls, Principal } from '../http/principal.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
-import type { Scope } from '../store/store.ts';
+import { scopeOf, type Scope } from '../store/store.ts';
 import { cutLongTexts } from './guest-shape.ts';
 import { hostCalls, type HostCall } from './host-calls.ts';
 import { effectsMax } from './limits.ts';
@@ -138,7 +138,7 @@ async function ask(call: BridgeCall, { method, path, body, headers }: DoorReques
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const principal: Principal = {
-    scope: call.scope,
+    scope: scopeOf(call.scope.workspaceId, call.install.id),
     actor: { kind: 'plugin', id: call.install.id, name: call.install.manifest.name ?? call.install.pluginId },
     ...call.rights,
     tokenId: call.install.id,

@@ -4,10 +4,11 @@ import type { Plan } from '../events/consumer.ts';
 import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 import type { WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
-import { matches } from '../lib/filter.ts';
+import { createSearched, matches, type Searched } from '../lib/filter.ts';
 import type { Ids } from '../lib/ids.ts';
 import { mayReadEvent } from '../rights/rights.ts';
-import type { Op, Scope, Store } from '../store/store.ts';
+import type { Turns } from '../lib/turns.ts';
+import { scopeOf, type Op, type Scope, type Store } from '../store/store.ts';
 import type { Install } from './installs/schema.ts';
 import { depthMax, runsPerRootMax, sameInPathMax } from './limits.ts';
 import type { Registry, Subscription } from './registry.ts';
@@ -28,10 +29,11 @@ export function createPlanner(options: {
   ids: Ids;
   registry: Registry;
   queue: WorkQueue;
+  turns: Turns;
   /** Told of each run that is queued, so that its first attempt need not read it and its event again. */
   remember(run: RunRow, event: EventRow): void;
 }): Planner {
-  const { store, clock, ids, registry, queue } = options;
+  const { store, clock, ids, registry, queue, turns } = options;
 
   const cutOf = async (scope: Scope, event: EventRow, { install }: Subscription, planned: number) => {
     const { cause } = event;
@@ -58,6 +60,21 @@ export function createPlanner(options: {
     return null;
   };
 
+  /** Its filter is looked at in turns, which the plugin pays. */
+  const wants = async (
+    scope: Scope,
+    { install, self, filter, fields, rights }: Subscription,
+    event: EventRow,
+    shown: EventEnvelope,
+    searched: Searched,
+  ): Promise<boolean> => {
+    if (!mayReadEvent(rights, shown)) return false;
+    if (self === 'skip' && event.actor.id === install.id) return false;
+    if (filter === null) return true;
+    const payer = scopeOf(scope.workspaceId, install.id);
+    return turns.run(payer, () => matches(filter, fields, shown.data, searched));
+  };
+
   const planFor = async (
     scope: Scope,
     events: readonly EventRow[],
@@ -71,9 +88,10 @@ export function createPlanner(options: {
       const subscriptions = await registry.subscriptions(scope, event.type);
       if (subscriptions.length === 0) continue;
       const shown = renderEvent(event);
+      const searched = createSearched();
       for (const subscription of subscriptions) {
         const { install } = subscription;
-        if (!isDue(install, event) || !wants(subscription, event, shown)) continue;
+        if (!isDue(install, event) || !(await wants(scope, subscription, event, shown, searched))) continue;
         const now = clock.nowMs();
         const id = ids.next('run');
         const run: NewRun = {
@@ -119,19 +137,12 @@ export function createPlanner(options: {
       const wanting: EventRow[] = [];
       for (const event of events) {
         const subscriptions = await registry.subscriptions(scope, event.type);
-        const own = subscriptions.filter(({ install }) => install.id === installId);
-        if (own.some((subscription) => wants(subscription, event, renderEvent(event)))) wanting.push(event);
+        const own = subscriptions.find(({ install }) => install.id === installId);
+        if (own && (await wants(scope, own, event, renderEvent(event), createSearched()))) wanting.push(event);
       }
       return wanting;
     },
   };
-}
-
-function wants(subscription: Subscription, event: EventRow, shown: EventEnvelope): boolean {
-  const { install, self, filter, fields } = subscription;
-  if (!mayReadEvent(subscription.rights, shown)) return false;
-  if (self === 'skip' && event.actor.id === install.id) return false;
-  return filter === null || matches(filter, fields, shown.data);
 }
 
 /** One step of a chain: an install meeting an object. */

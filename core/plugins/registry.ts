@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Change } from '../changes/change.ts';
 import { parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
 import type { Rights } from '../rights/rights.ts';
+import type { Log } from '../lib/log.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
@@ -49,15 +50,29 @@ const none: readonly Subscription[] = [];
 
 export function createRegistry(options: {
   store: Store;
+  log: Log;
   filterFields: (eventType: string) => FilterFields;
 }): Registry {
-  const { store } = options;
+  const { store, log } = options;
   const loaded = new LRUCache<string, Listeners>({ max: workspacesMax });
   const sources = new LRUCache<string, string>({
     maxSize: sourceCharsMax,
     sizeCalculation: (source) => source.length + 1,
   });
   const generation = new Map<string, number>();
+
+  const readFilter = (install: Install, filter: unknown, fields: FilterFields): Filter => {
+    try {
+      return parseFilter(filter, fields);
+    } catch (error) {
+      // Checked at install, but by the rules of that day; one such plugin must not hold up the workspace.
+      log('error', 'a plugin has a filter that cannot be read', {
+        pluginId: install.id,
+        error: String(error),
+      });
+      return { any: [] };
+    }
+  };
 
   const index = (installs: readonly Install[]): Listeners => {
     const byType = new Map<string, Subscription[]>();
@@ -70,7 +85,7 @@ export function createRegistry(options: {
           install,
           rights,
           type,
-          filter: filter ? parseFilter(filter, fields) : null,
+          filter: filter ? readFilter(install, filter, fields) : null,
           fields,
           self: self ?? 'skip',
           order: order ?? 'issue',

@@ -66,7 +66,7 @@ export function createPluginRuntime(options: {
 }): PluginRuntime {
   const { services, clock, owner, committer, sandbox, filterFields } = options;
   const { store, log, ids } = services;
-  const registry = createRegistry({ store, filterFields });
+  const registry = createRegistry({ store, log, filterFields });
   const failures = createFailureWatch(clock.nowMs);
   let stopping = false;
 
@@ -139,7 +139,15 @@ export function createPluginRuntime(options: {
     perform: runner.perform,
   });
   const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
-  const planner = createPlanner({ store, clock, ids, registry, queue: runs, remember: runner.remember });
+  const planner = createPlanner({
+    store,
+    clock,
+    ids,
+    registry,
+    turns: services.turns,
+    queue: runs,
+    remember: runner.remember,
+  });
   const consumer = createConsumer({
     store,
     name: 'plugins',

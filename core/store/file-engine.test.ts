@@ -62,7 +62,7 @@ function open(writeHead: (head: LogHead) => void = () => undefined): Bench {
     },
     close: () => undefined,
   };
-  const store = openFileEngine({ path, logHead });
+  const store = openFileEngine({ path, logHead, budgetMs: 0, charge: () => undefined });
   opened.push(store);
   return { store, path, heads };
 }

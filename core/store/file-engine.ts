@@ -2,9 +2,11 @@
 // Jobs queued in one turn of the event loop share one transaction (a savepoint each) and one fsync; reads run between groups.
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { threadMs } from '../lib/processor.ts';
+import { createCompiler } from './compile.ts';
 import { concernsStore, constraintOf, faultOf, isEngineError } from './engine-errors.ts';
 import { checkHead, type LogHead, type LogHeadFile } from './log-head.ts';
+import { createReaders, type ChargeRead } from './readers.ts';
 import {
   registeredStatements,
   systemStatement,
@@ -14,7 +16,6 @@ import {
   type Value,
 } from './statement.ts';
 import { StoreError, type CommitOutcome, type Op, type Scope, type Store } from './store.ts';
-import { tenantBreach } from './tenant-guard.ts';
 import { bind } from './values.ts';
 
 /** A group larger than this would hold reads back noticeably. */
@@ -25,25 +26,11 @@ const busyWaitMs = 2_000;
 const busyRetryMsMax = 16;
 /** For so long after a write was refused the store counts as not writable; then the next write finds out. */
 const refusedMs = 5_000;
-const composedMax = 500;
 /**
  * Under load the next group waits as long as the last one took, at most this, so that more jobs share its sync. A writer
  * alone never waits.
  */
 const gatherMsMax = 2;
-
-interface Prepared {
-  all(values: Value[]): Value[][];
-  get(values: Value[]): Value[] | undefined;
-  run(values: Value[]): { changes: number };
-  raw(on: boolean): Prepared;
-  columns(): { name: string }[];
-}
-
-interface Compiled {
-  prepared: Prepared;
-  columns: string[];
-}
 
 type Hash = ReturnType<typeof createHash>;
 
@@ -68,7 +55,13 @@ const moveHead = systemStatement(
 );
 
 /** Opens a migrated database. @throws Error when a tenant statement breaks the guard, or the log lost acknowledged writes. */
-export function openFileEngine(options: { path: string; logHead: LogHeadFile }): Store {
+export function openFileEngine(options: {
+  path: string;
+  logHead: LogHeadFile;
+  /** Of one long read: processor time in milliseconds; 0 is unlimited. */
+  budgetMs: number;
+  charge: ChargeRead;
+}): Store {
   const db = new Database(options.path);
   for (const pragma of [
     'journal_mode = WAL',
@@ -81,35 +74,10 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
   ])
     db.prepare(`PRAGMA ${pragma}`).all();
 
-  // EXPLAIN of a write leaves its connection with a statement in progress, which bars every later savepoint there.
   const planner = new Database(options.path);
-  const compiled = new Map<Statement<unknown>, Compiled>();
-  const composed = new LRUCache<string, Compiled>({ max: composedMax });
+  const compile = createCompiler(db, planner);
+  const readers = createReaders(options);
   const listeners: ((workspaceIds: ReadonlySet<string>) => void)[] = [];
-
-  const compile = (statement: Statement<unknown>): Compiled => {
-    // By the SQL as written: two texts can differ in their parameters' names alone, and the guard judges those.
-    const known = statement.name === 'composed' ? composed.get(statement.sql) : compiled.get(statement);
-    if (known) return known;
-    if (statement.reach === 'tenant') {
-      const plan = planner.prepare(`EXPLAIN QUERY PLAN ${statement.text}`).all() as { detail: string }[];
-      const breach = tenantBreach(
-        statement,
-        plan.map((line) => line.detail),
-      );
-      if (breach)
-        throw new Error(
-          `Statement ${statement.name} is not bound to its workspace: ${breach}\n${statement.sql}`,
-        );
-    }
-    const prepared = db.prepare(statement.text) as unknown as Prepared;
-    const made = statement.returnsRows
-      ? { prepared: prepared.raw(true), columns: prepared.columns().map((column) => column.name) }
-      : { prepared, columns: [] };
-    if (statement.name === 'composed') composed.set(statement.sql, made);
-    else compiled.set(statement, made);
-    return made;
-  };
 
   const toRow = (columns: string[], values: Value[]): Row => {
     const row: Record<string, Value> = {};
@@ -339,6 +307,7 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
   };
 
   const finish = async (): Promise<void> => {
+    await readers.close();
     if (queue.length > 0) await new Promise<void>((resolve) => (idle = resolve));
     // libsql keeps a connection until its statements are collected, so the log would not be folded in by closing.
     try {
@@ -353,7 +322,17 @@ export function openFileEngine(options: { path: string; logHead: LogHeadFile }):
   };
 
   return {
-    read: async (scope, statement, params = {}) => readRows(statement, params, scope.workspaceId),
+    async read<R>(scope: Scope, statement: Statement<R>, params: Params = {}) {
+      const { pace, columns } = compile(statement);
+      if (!pace?.isSlow(scope.workspaceId)) {
+        const before = pace ? threadMs() : 0;
+        const found = readRows(statement, params, scope.workspaceId);
+        if (pace) pace.took(scope.workspaceId, threadMs() - before);
+        return found;
+      }
+      const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
+      return rows.map((values) => toRow(columns, values)) as R[];
+    },
     readOne: async <R>(scope: Scope, statement: Statement<R>, params: Params = {}) => {
       const { prepared, columns } = compile(statement);
       const values = prepared.get(bind(statement, params, scope.workspaceId));

@@ -16,7 +16,11 @@ export interface FilterColumn {
   wrap?(condition: string): string;
 }
 
-export function filterCondition(filter: Filter, columns: Readonly<Record<string, FilterColumn>>): Condition {
+/** One condition for each thing that must hold, so that the store can tell which of them an index serves. */
+export function filterConditions(
+  filters: readonly Filter[],
+  columns: Readonly<Record<string, FilterColumn>>,
+): Condition[] {
   const params: Record<string, Value> = {};
   let count = 0;
   const bind = (value: Value): string => {
@@ -36,8 +40,7 @@ export function filterCondition(filter: Filter, columns: Readonly<Record<string,
     return [...ids, ...(column.takesIds ? values.map(String) : [])].map(bind);
   };
 
-  const text = (column: FilterColumn, test: 'contains' | 'startsWith', value: FilterValue): string => {
-    const part = foldCase(String(value));
+  const text = (column: FilterColumn, test: 'contains' | 'startsWith', part: string): string => {
     if (column.ids) {
       const ids = column.ids((name) =>
         test === 'contains' ? foldCase(name).includes(part) : foldCase(name).startsWith(part),
@@ -79,5 +82,10 @@ export function filterCondition(filter: Filter, columns: Readonly<Record<string,
         return exists(`${column.sql} ${node.test === 'gt' ? '>' : '<'} ${bound(column, node.value)}`);
     }
   };
-  return { sql: compile(filter), params };
+  // All bound in the first: parameters are the query's, whichever condition names them.
+  return filters
+    .flatMap(parts)
+    .map((part, index) => ({ sql: compile(part), params: index === 0 ? params : {} }));
 }
+
+const parts = (filter: Filter): readonly Filter[] => ('all' in filter ? filter.all.flatMap(parts) : [filter]);

@@ -3,6 +3,7 @@ import { openDataDir, type DataDir } from './data-dir.ts';
 import { openFileEngine } from './file-engine.ts';
 import { openLogHead } from './log-head.ts';
 import { migrate, type MigrationReport } from './migrate.ts';
+import type { ChargeRead } from './readers.ts';
 import type { Store } from './store.ts';
 
 export interface OpenedStore {
@@ -13,14 +14,18 @@ export interface OpenedStore {
 }
 
 /** @throws Error when the directory is in use, the schema is newer, or the log lost acknowledged writes. */
-export function openStore(path: string, nowMs: () => number): OpenedStore {
+export function openStore(
+  path: string,
+  nowMs: () => number,
+  reads: { budgetMs: number; charge: ChargeRead } = { budgetMs: 0, charge: () => undefined },
+): OpenedStore {
   const dataDir = openDataDir(path);
   try {
     const migration = migrate({ path: dataDir.database, snapshots: dataDir.snapshots, nowMs });
     const logHead = openLogHead(dataDir.logHead);
     let store: Store;
     try {
-      store = openFileEngine({ path: dataDir.database, logHead });
+      store = openFileEngine({ path: dataDir.database, logHead, ...reads });
     } catch (error) {
       logHead.close();
       throw error;

@@ -1,5 +1,6 @@
 // Keyset pages over one tenant table: the next page starts after the sort values of the last row, so its cost does not
-// grow with the table, and rows that were there all along are neither skipped nor repeated while others are written.
+// grow with the table, and rows that were there all along are neither skipped nor repeated while others are written. A page
+// ends after so many rows, or after the row that passes so many bytes: what is long is read only for the rows that it shows.
 import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import type { Sealing } from '../lib/sealing.ts';
 import { composedStatement, type Row, type Value } from './statement.ts';
@@ -25,6 +26,8 @@ export interface PageQuery {
   readonly order: readonly SortKey[];
   readonly limit: number;
   readonly after: string | undefined;
+  /** Long columns that nobody will look at: they come back empty, and count for nothing. */
+  readonly without?: readonly string[];
 }
 
 export interface PageInfo {
@@ -37,7 +40,12 @@ export interface Page<T> {
   readonly pageInfo: PageInfo;
 }
 
-/** @throws ApiError invalid_cursor */
+/** A page ends after the row that passes this many bytes of long columns. */
+export const pageBytesMax = 2 * 1024 * 1024;
+/** Up to this a long column comes along with its row (bytes). */
+const alongBytesMax = 8 * 1024;
+
+/** @throws ApiError invalid_cursor, budget_exceeded, rate_limited */
 export async function readPage(
   store: Store,
   sealing: Sealing,
@@ -57,15 +65,18 @@ export async function readPage(
     where.push(beyond(order));
   }
   const keys = order.map((key, index) => `${key.sql} AS k${index}`).join(', ');
-  const sql = `SELECT ${query.select}, ${keys} FROM ${query.table} WHERE ${where.join(' AND ')}
+  const { along, long } = columnsOf(query.select, query.without ?? []);
+  const sql = `SELECT ${along}, ${keys} FROM ${query.table} WHERE ${where.join(' AND ')}
     ORDER BY ${order.map((key) => `${key.sql} ${key.direction}`).join(', ')} LIMIT :limit`;
-  const rows = await store.read<Row>(scope, composedStatement<Row>(sql), {
+  const terms = query.where.map((condition) => condition.sql);
+  const rows = await store.read<Row>(scope, composedStatement<Row>(sql, terms), {
     ...params,
     limit: query.limit + 1,
   });
-  const hasNextPage = rows.length > query.limit;
-  const data = hasNextPage ? rows.slice(0, query.limit) : rows;
-  const last = data.at(-1);
+  const { shown, partial } = upToBytes(rows.slice(0, query.limit), long);
+  const hasNextPage = rows.length > shown.length;
+  const data = partial.size === 0 ? shown : await withLong(store, scope, query, shown, partial);
+  const last = shown.at(-1);
   const endCursor = last
     ? encodeCursor(
         sealing,
@@ -88,4 +99,70 @@ function beyond(order: readonly SortKey[]): string {
     return `(${[...equal, `${key.sql} ${key.direction === 'desc' ? '<' : '>'} :k${index}`].join(' AND ')})`;
   });
   return `(${branches.join(' OR ')})`;
+}
+
+/** Columns whose length users choose, by the names that migrations give them, as they stand in a select list. */
+const longColumn = /(?<=^|,\s*)(?:description|body|\w+_json)(?=,|$)/g;
+
+interface Columns {
+  /** The select list; where a column is long, its length in bytes stands in its place. */
+  readonly along: string;
+  readonly long: readonly string[];
+}
+/** By what the code selects, which is little. */
+const knownColumns = new Map<string, Columns>();
+
+function columnsOf(select: string, without: readonly string[]): Columns {
+  const key = without.length === 0 ? select : `${without.join()} ${select}`;
+  const known = knownColumns.get(key);
+  if (known) return known;
+  const long: string[] = [];
+  const along = select.replaceAll(longColumn, (column) => {
+    if (without.includes(column)) return `'' AS ${column}`;
+    long.push(column);
+    const length = `octet_length(${column})`;
+    return `CASE WHEN ${length} > ${alongBytesMax} THEN ${length} ELSE ${column} END AS ${column}`;
+  });
+  const made = { along, long };
+  knownColumns.set(key, made);
+  return made;
+}
+
+/** The rows of a page, and which of them did not come whole. */
+function upToBytes(
+  rows: readonly Row[],
+  long: readonly string[],
+): { shown: Row[]; partial: ReadonlySet<Value> } {
+  const shown: Row[] = [];
+  const partial = new Set<Value>();
+  let bytes = 0;
+  for (const row of rows) {
+    if (bytes > pageBytesMax) break;
+    shown.push(row);
+    for (const column of long) {
+      const value = row[column];
+      if (typeof value === 'number') partial.add(row.id!);
+      bytes += typeof value === 'number' ? value : typeof value === 'string' ? value.length : 0;
+    }
+  }
+  return { shown, partial };
+}
+
+/** Reads the rest of the rows that did not come whole. One that was removed meanwhile is left out. */
+async function withLong(
+  store: Store,
+  scope: Scope,
+  query: PageQuery,
+  rows: readonly Row[],
+  partial: ReadonlySet<Value>,
+): Promise<Row[]> {
+  const sql = `SELECT ${query.select} FROM ${query.table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`;
+  const ids = JSON.stringify([...partial]);
+  const whole = await store.read<Row>(scope, composedStatement<Row>(sql, null), { ids });
+  const byId = new Map(whole.map((row) => [row.id, row]));
+  return rows.flatMap((row) => {
+    if (!partial.has(row.id!)) return [row];
+    const found = byId.get(row.id!);
+    return found ? [{ ...row, ...found }] : [];
+  });
 }

@@ -17,6 +17,11 @@ export interface Statement<R = Row> {
   readonly returnsRows: boolean;
   /** Its parameters and returned rows enter the hash chain of the log head. */
   readonly chained: boolean;
+  /**
+   * Of a composed list: its conditions, from which the engine tells whether an index bounds its cost; null where nothing does.
+   * A list that may look at every row is read off the event loop, within a budget.
+   */
+  readonly terms?: readonly string[] | null;
   /** Phantom: the shape of a row. */
   readonly row?: R;
 }
@@ -44,8 +49,9 @@ export function systemStatement<R = Row>(name: string, why: string, sql: string)
 }
 
 /** A tenant statement made at run time from a closed grammar (list filters); the engine checks its plan before first use. */
-export function composedStatement<R = Row>(sql: string): Statement<R> {
-  return build<R>('composed', sql, 'tenant', false);
+export function composedStatement<R = Row>(sql: string, terms?: readonly string[] | null): Statement<R> {
+  const statement = build<R>('composed', sql, 'tenant', false);
+  return terms === undefined ? statement : { ...statement, terms };
 }
 
 function register<R>(statement: Statement<R>): Statement<R> {

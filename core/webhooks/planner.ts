@@ -1,6 +1,6 @@
 // Turns a page of events into deliveries: one for each subscriber that wants the event.
 import type { Plan } from '../events/consumer.ts';
-import { renderEvent, type EventRow } from '../events/event.ts';
+import type { EventRow } from '../events/event.ts';
 import type { WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Ids } from '../lib/ids.ts';
@@ -8,7 +8,7 @@ import type { Scope } from '../store/store.ts';
 import type { Deliverer, Fresh } from './deliver.ts';
 import { newDelivery, queueDeliveriesOps } from './deliveries/rows.ts';
 import { messageOf } from './payload.ts';
-import { isPingOf, type Subscriber, type Subscriptions } from './subscriptions.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 /** One batch holds up everything else while it is written: so many deliveries take about ten milliseconds. */
 const deliveriesAtOnce = 1_000;
@@ -31,10 +31,10 @@ export function createPlanner(options: {
     for (const event of events) {
       if (made.length >= deliveriesAtOnce) break;
       through = event.sequence;
-      const wanting = await subscribersTo(subscriptions, scope, event);
+      const wanting = await subscriptions.wanting(scope, event);
       if (wanting.length === 0) continue;
       const message = messageOf(event, options.baseUrl);
-      for (const { endpoint } of wanting)
+      for (const endpoint of wanting)
         made.push({ delivery: newDelivery(options.ids.next('delivery'), endpoint, event, now), message });
     }
     const { ops, adoptable } = queueDeliveriesOps(
@@ -48,19 +48,4 @@ export function createPlanner(options: {
       committed: (returned) => deliverer.adopt(scope, made, adoptable(returned), queue),
     };
   };
-}
-
-async function subscribersTo(
-  subscriptions: Subscriptions,
-  scope: Scope,
-  event: EventRow,
-): Promise<readonly Subscriber[]> {
-  const subscribers = await subscriptions.subscribers(scope, event.type);
-  if (subscribers.length === 0) return subscribers;
-  const { data } = renderEvent(event);
-  return subscribers.filter(
-    ({ endpoint, wants }) =>
-      // An endpoint hears of what happens from its registration on. Its ping has been on its way since it was asked for.
-      event.sequence > endpoint.sinceSequence && !isPingOf(endpoint.id, event) && wants(data),
-  );
 }

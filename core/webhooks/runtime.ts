@@ -54,7 +54,7 @@ export function createWebhooks(options: {
   let stopped = false;
   const lanes = createLanes();
   const healths = createHealths(store, lanes);
-  const subscriptions = createSubscriptions({ store, log, filterFields });
+  const subscriptions = createSubscriptions({ store, log, turns: services.turns, filterFields });
 
   const deliverer = createDeliverer({
     store,

@@ -1,12 +1,14 @@
-// Which endpoints of a workspace want which event, in memory. Loaded once per workspace, dropped when an endpoint changes.
+// Which endpoints of a workspace want which event, in memory. Loaded once per workspace, dropped when an endpoint changes. What
+// a filter costs is its endpoint's: it is looked at in turns, which the endpoint pays.
 import { LRUCache } from 'lru-cache';
 import type { Change } from '../changes/change.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
-import { matches, parseFilter, type FilterFields } from '../lib/filter.ts';
+import { createSearched, matches, parseFilter, type FilterFields, type Searched } from '../lib/filter.ts';
 import type { Log } from '../lib/log.ts';
+import type { Turns } from '../lib/turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
-import type { Scope, Store } from '../store/store.ts';
+import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { endpointKind, type Endpoint } from './endpoints/schema.ts';
 
 const enabledEndpoints = tenantStatement<Row>(
@@ -15,16 +17,17 @@ const enabledEndpoints = tenantStatement<Row>(
 );
 const workspacesMax = 1_000;
 
-export interface Subscriber {
+interface Subscriber {
   readonly endpoint: Endpoint;
-  /** @param data of the event, in its public shape */
-  wants(data: unknown): boolean;
+  /** Null where it wants all. */
+  readonly filter: { passes(data: unknown, searched: Searched): boolean } | null;
 }
 
 export interface Subscriptions {
   /** Whether any endpoint listens to any event. */
   listens(scope: Scope): Promise<boolean>;
-  subscribers(scope: Scope, eventType: string): Promise<readonly Subscriber[]>;
+  /** The endpoints that want an event which happens now. */
+  wanting(scope: Scope, event: EventRow): Promise<readonly Endpoint[]>;
   /** Whether an endpoint wants an event, whenever that happened. */
   wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
   /** Undefined when deleted or disabled. */
@@ -46,28 +49,50 @@ export function isPingOf(endpointId: string, event: EventRow): boolean {
 
 export function createSubscriptions(options: {
   store: Store;
+  turns: Turns;
   log: Log;
   filterFields: (eventType: string) => FilterFields;
 }): Subscriptions {
   const loaded = new LRUCache<string, Loaded>({ max: workspacesMax });
   const generation = new Map<string, number>();
 
-  const wantsOf = (endpoint: Endpoint, type: string): Subscriber['wants'] => {
-    if (endpoint.filter === null) return () => true;
-    const fields = options.filterFields(type);
+  const filterOf = (endpoint: Endpoint, fields: FilterFields): Subscriber['filter'] => {
+    if (endpoint.filter === null) return null;
     try {
       const filter = parseFilter(endpoint.filter, fields);
-      return (data) => matches(filter, fields, data);
+      return { passes: (data, searched) => matches(filter, fields, data, searched) };
     } catch (error) {
-      // Checked at registration, but by the fields of that day; one such endpoint must not hold up the workspace.
+      // Checked at registration, but by the rules of that day; one such endpoint must not hold up the workspace.
       options.log('error', 'a webhook has a filter that cannot be read', {
         webhookId: endpoint.id,
-        type,
         error: String(error),
       });
-      return () => false;
+      return { passes: () => false };
     }
   };
+
+  /** Types of events share their fields, and so one reading of the filter. */
+  const subscribersOf = (endpoint: Endpoint): [type: string, subscriber: Subscriber][] => {
+    const byFields = new Map<FilterFields, Subscriber>();
+    const types = new Set(endpoint.events.flatMap(expandPattern));
+    return [...types]
+      .filter((type) => endpoint.namespaces.includes(namespaceOf(type)))
+      .map((type) => {
+        const fields = options.filterFields(type);
+        const subscriber = byFields.get(fields) ?? { endpoint, filter: filterOf(endpoint, fields) };
+        byFields.set(fields, subscriber);
+        return [type, subscriber];
+      });
+  };
+
+  const wants = async (
+    scope: Scope,
+    { endpoint, filter }: Subscriber,
+    data: unknown,
+    searched: Searched,
+  ): Promise<boolean> =>
+    filter === null ||
+    options.turns.run(scopeOf(scope.workspaceId, endpoint.id), () => filter.passes(data, searched));
 
   const of = async (scope: Scope): Promise<Loaded> => {
     const known = loaded.get(scope.workspaceId);
@@ -76,11 +101,11 @@ export function createSubscriptions(options: {
     const endpoints = (await options.store.read(scope, enabledEndpoints)).map(endpointKind.fromRow);
     if (generation.get(scope.workspaceId) !== before) return of(scope);
     const byType = new Map<string, Subscriber[]>();
-    for (const endpoint of endpoints)
-      for (const type of new Set(endpoint.events.flatMap(expandPattern))) {
-        if (!endpoint.namespaces.includes(namespaceOf(type))) continue;
-        byType.set(type, [...(byType.get(type) ?? []), { endpoint, wants: wantsOf(endpoint, type) }]);
-      }
+    for (const [type, subscriber] of endpoints.flatMap(subscribersOf)) {
+      const known = byType.get(type);
+      if (known) known.push(subscriber);
+      else byType.set(type, [subscriber]);
+    }
     const made = { endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), byType };
     loaded.set(scope.workspaceId, made);
     return made;
@@ -88,12 +113,26 @@ export function createSubscriptions(options: {
 
   return {
     listens: async (scope) => (await of(scope)).byType.size > 0,
-    subscribers: async (scope, eventType) => (await of(scope)).byType.get(eventType) ?? none,
+    async wanting(scope, event) {
+      const wanting: Endpoint[] = [];
+      const subscribers = (await of(scope)).byType.get(event.type) ?? none;
+      if (subscribers.length === 0) return wanting;
+      const { data } = renderEvent(event);
+      const searched = createSearched();
+      for (const subscriber of subscribers) {
+        const { endpoint } = subscriber;
+        // An endpoint hears of what happens from its registration on. Its ping has been on its way since it was asked for.
+        if (event.sequence <= endpoint.sinceSequence || isPingOf(endpoint.id, event)) continue;
+        if (await wants(scope, subscriber, data, searched)) wanting.push(endpoint);
+      }
+      return wanting;
+    },
     async wants(scope, endpointId, event) {
       const subscriber = (await of(scope)).byType
         .get(event.type)
         ?.find(({ endpoint }) => endpoint.id === endpointId);
-      return !isPingOf(endpointId, event) && (subscriber?.wants(renderEvent(event).data) ?? false);
+      if (!subscriber || isPingOf(endpointId, event)) return false;
+      return wants(scope, subscriber, renderEvent(event).data, createSearched());
     },
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
     moveAlong(workspaceId, changes) {

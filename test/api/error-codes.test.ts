@@ -6,15 +6,18 @@ import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
 let app: TestApp;
 let limited: TestApp;
+let tight: TestApp;
 let issue: Json;
 beforeAll(async () => {
   app = await startApp();
   limited = await startApp({ flags: { rateLimit: 'on', rateRead: '1' } });
+  tight = await startApp({ flags: { readBudget: '1' } });
   issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'One' })).json;
 });
 afterAll(async () => {
   await app.stop();
   await limited.stop();
+  await tight.stop();
 });
 
 const issues = '/api/v1/issues';
@@ -74,6 +77,12 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   },
   precondition_failed: () =>
     app.call('PATCH', `${issues}/${issue.id}`, { title: 'x' }, { 'if-match': '"99-x"' }),
+  async budget_exceeded() {
+    const description = 'Long '.repeat(50_000);
+    for (let n = 0; n < 12; n++) await tight.call('POST', issues, { team: 'ENG', title: 'x', description });
+    const or = Array.from({ length: 10 }, (_, n) => ({ description: { contains: `needle ${n}` } }));
+    return tight.call('GET', `${issues}?filter=${encodeURIComponent(JSON.stringify({ or }))}`);
+  },
   payload_too_large: () => make({ title: 'x'.repeat(1_100_000) }),
   unsupported_media_type: () => make({}, { 'content-type': 'text/plain' }),
   validation_failed: () => make({ priority: 'asap' }),

@@ -3,18 +3,22 @@
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Shares } from '../../lib/shares.ts';
+import type { Turns } from '../../lib/turns.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import type { EventEnvelope } from '../event.ts';
 import { lastSequence } from '../log.ts';
-import { heartbeatFrame, openingFrame, placeFrame, sampleFrame, type Frame } from './frame.ts';
-import { createHub, type Hub } from './hub.ts';
+import { heartbeatFrame, openingFrame, placeFrame, sampleFrame } from './frame.ts';
+import { createHub, type Hub, type Piece } from './hub.ts';
 
 const heartbeatMs = 15_000;
 /** A socket that takes nothing for this long is closed; its reader goes on where it stopped. */
 const stuckMs = 30_000;
-/** A piece ends after the event that passes this size. */
-const pieceCharacters = 64 * 1024;
+/** Room that a piece must have before it is made (bytes); it may turn out larger by one event. */
+const pieceBytes = 64 * 1024;
+/** Who has too much unsent is asked again after this long. */
+const crowdedMs = 250;
 /** After so many events that a reader does not get, it is told its place. */
 const silentEvents = 1_000;
 /** Samples that wait for a reader; more are dropped, as are those of nobody. */
@@ -61,7 +65,15 @@ interface Room {
 
 const encoder = new TextEncoder();
 
-export function createStreams({ store, clock, log }: { store: Store; clock: Clock; log: Log }): Streams {
+export function createStreams(options: {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  turns: Turns;
+  /** Pieces that no socket has taken yet count here. */
+  unsent: Shares;
+}): Streams {
+  const { store, clock, log, turns, unsent } = options;
   const rooms = new Map<string, Room>();
   let stopped = false;
 
@@ -69,12 +81,17 @@ export function createStreams({ store, clock, log }: { store: Store; clock: Cloc
     const known = rooms.get(scope.workspaceId);
     if (known) return known;
     const hub = lastSequence(store, scope).then((end) =>
-      createHub(store, scope, end, (error) =>
-        log('error', 'the event stream could not read', {
-          workspaceId: scope.workspaceId,
-          error: String(error),
-        }),
-      ),
+      createHub({
+        store,
+        turns,
+        workspaceId: scope.workspaceId,
+        end,
+        onError: (error) =>
+          log('error', 'the event stream could not read', {
+            workspaceId: scope.workspaceId,
+            error: String(error),
+          }),
+      }),
     );
     const room: Room = { hub, streams: new Set() };
     rooms.set(scope.workspaceId, room);
@@ -115,6 +132,7 @@ export function createStreams({ store, clock, log }: { store: Store; clock: Cloc
       let close = (): void => undefined;
       let stopWaiting = (): void => undefined;
       let cancelStuck = (): void => undefined;
+      let taken = (): void => undefined;
       const stream: Open = {
         reader,
         samples,
@@ -124,6 +142,7 @@ export function createStreams({ store, clock, log }: { store: Store; clock: Cloc
           ended = true;
           leave(scope.workspaceId, stream);
           cancelStuck();
+          taken();
           stopWaiting();
           close();
         },
@@ -144,17 +163,16 @@ export function createStreams({ store, clock, log }: { store: Store; clock: Cloc
       let opened = false;
       let silent = 0;
 
-      const take = (frames: readonly Frame[]): string => {
-        let text = '';
-        for (const frame of frames) {
-          position = frame.sequence;
-          if (reader.wants(frame.type)) {
-            text += frame.text;
-            silent = 0;
-          } else silent++;
-          if (text.length > pieceCharacters) break;
-        }
-        return text;
+      const take = ({ frames, through }: Piece): string => {
+        silent = frames.length > 0 ? through - frames.at(-1)!.sequence : silent + through - position;
+        position = through;
+        return frames.map((frame) => frame.text).join('');
+      };
+
+      /** Until this reader, and others of its workspace, have taken enough of what they were sent. */
+      const untilRoom = async (): Promise<void> => {
+        while (!ended && !unsent.hasRoom(scope, pieceBytes))
+          await new Promise<void>((resolve) => void clock.after(crowdedMs, resolve));
       };
 
       /** Until more may be there, or the heartbeat is due. @returns whether it is */
@@ -182,15 +200,17 @@ export function createStreams({ store, clock, log }: { store: Store; clock: Cloc
           if (!(await reader.isAdmitted())) break;
           const samplesText = samples.splice(0).join('');
           if (samplesText !== '') return samplesText;
-          const frames = await hub.after(position);
-          const text = take(frames);
+          await untilRoom();
+          const piece = await hub.after(scope, position, reader.wants);
+          const isEnd = piece.through === position;
+          const text = take(piece);
           if (text !== '') return text;
           if (silent >= silentEvents || (isDue && silent > 0)) {
             silent = 0;
             return placeFrame(position);
           }
           if (isDue) return heartbeatFrame;
-          if (frames.length === 0 && !ended) isDue = await wait();
+          if (isEnd && !ended) isDue = await wait();
         }
         stream.end();
         return '';
@@ -210,10 +230,12 @@ export function createStreams({ store, clock, log }: { store: Store; clock: Cloc
           },
           async pull(controller) {
             cancelStuck();
+            taken();
             try {
-              const text = await next();
+              const bytes = encoder.encode(await next());
               if (ended) return;
-              controller.enqueue(encoder.encode(text));
+              taken = unsent.hold(scope, bytes.length);
+              controller.enqueue(bytes);
               cancelStuck = clock.after(stuckMs, () => {
                 log('info', 'a stream reader was cut off', { workspaceId: scope.workspaceId });
                 stream.end();

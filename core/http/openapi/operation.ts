@@ -138,7 +138,7 @@ export function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   if (route.params) codes.add('not_found').add('malformed_request');
   // A write without a body refuses one that is sent.
   if (route.write) codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
-  if (route.query && 'after' in route.query.properties) codes.add('invalid_cursor');
+  if (route.query && 'limit' in route.query.properties) codes.add('invalid_cursor').add('budget_exceeded');
   if (takesIfMatch(route)) codes.add('precondition_failed');
   if (route.write)
     for (const code of [

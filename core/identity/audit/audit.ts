@@ -1,10 +1,11 @@
 // The audit log: who did what, when and through which request. A reading of the event log, newest first.
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
-import { eventsBefore } from '../../events/log.ts';
+import { pageBefore, type EventFacts } from '../../events/log.ts';
 import type { EventRow } from '../../events/event.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { limitDefault } from '../../lib/schema.ts';
+import { pageBytesMax } from '../../store/page.ts';
 
 export async function listAudit(
   ctx: Context,
@@ -15,36 +16,46 @@ export async function listAudit(
   const limit = query.limit ?? limitDefault;
   let before =
     after === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(ctx.sealing, list, after)[0]);
+  const wants = ({ actor, entityId, type }: EventFacts): boolean =>
+    (query.actor === undefined || query.actor === actor.id || query.actor === actor.memberId) &&
+    (query.target === undefined || query.target === entityId) &&
+    (query.action === undefined || query.action === type);
   const data = [];
   let more = true;
-  for (let batches = 0; data.length < limit && more && batches < 25; batches++) {
-    const rows = await eventsBefore(ctx.store, ctx.scope, before, 200);
-    more = rows.length === 200;
-    for (const row of rows) {
-      if (data.length === limit) {
-        more = true;
-        break;
-      }
-      before = row.sequence;
-      if (query.actor !== undefined && query.actor !== row.actor.id && query.actor !== row.actor.memberId)
-        continue;
-      if (query.target !== undefined && query.target !== row.entityId) continue;
-      if (query.action !== undefined && query.action !== row.type) continue;
-      data.push({
-        id: row.id,
-        at: new Date(row.createdAt).toISOString(),
-        sequence: row.sequence,
-        action: row.type,
-        actor: row.actor,
-        target: { kind: row.entityKind, id: row.entityId },
-        details: detailsOf(row),
-        requestId: row.requestId,
-        cause: row.cause,
-      });
-    }
+  for (
+    let batches = 0, bytes = 0;
+    more && data.length < limit && bytes <= pageBytesMax && batches < 25;
+    batches++
+  ) {
+    const page = await ctx.turns.run(ctx.scope, () =>
+      pageBefore(ctx.store, ctx.scope, before, {
+        limit: 200,
+        wants,
+        eventsMax: limit - data.length,
+        bytesMax: pageBytesMax - bytes,
+      }),
+    );
+    data.push(...page.events.map(showEntry));
+    before = page.through;
+    bytes += page.bytes;
+    more = page.more;
   }
   const endCursor = data.length > 0 || more ? encodeCursor(ctx.sealing, list, [before]) : null;
   return { data, pageInfo: { hasNextPage: more, endCursor } };
+}
+
+function showEntry(row: EventRow) {
+  return {
+    id: row.id,
+    at: new Date(row.createdAt).toISOString(),
+    sequence: row.sequence,
+    action: row.type,
+    actor: row.actor,
+    target: { kind: row.entityKind, id: row.entityId },
+    details: detailsOf(row),
+    requestId: row.requestId,
+    cause: row.cause,
+  };
 }
 
 /** Which fields moved, without their values; of a rotation also what tells whether the old secret may go. */

@@ -51,6 +51,7 @@ export const kvRoutes = [
     body: KvSet,
     example: { value: { seen: 3 } },
     bodyBytesMax: 3 * 1024 * 1024,
+    bodyPartsMax: 200_000,
     responses: { 200: KvShown },
     write: (ctx, { params, body, ifMatch }) => setValue(ctx, params.id, params.key, body.value, ifMatch),
   }),

@@ -8,7 +8,7 @@ import { invalidField, notFound } from '../../lib/errors.ts';
 import { parseFilter, type Filter } from '../../lib/filter.ts';
 import { readTime } from '../../lib/time.ts';
 import { parseJson } from '../../lib/json.ts';
-import { filterCondition } from '../../store/filter-sql.ts';
+import { filterConditions } from '../../store/filter-sql.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findState, firstState } from '../directory.ts';
 import { stateTypeOf } from '../workflows/schema.ts';
@@ -42,10 +42,11 @@ export async function listIssues(ctx: Context, query: IssueQuery) {
   const shape = readShape(ctx, query);
   const order = issueOrder(ctx, query.sort);
   const filters = flatFilters(ctx, query);
-  const condition = filterCondition({ all: filters }, issueFilterColumns(ctx.directory));
+  const conditions = filterConditions(filters, issueFilterColumns(ctx.directory));
   const page = await listKind(ctx, issueKind, query, {
-    where: filters.length > 0 ? [notDeleted, condition] : [notDeleted],
+    where: [notDeleted, ...conditions],
     order,
+    without: shape?.fields && !shape.fields.includes('description') ? ['description'] : [],
     keep: (issue) => issue.deletedAt === null,
   });
   return shape === null ? page : { ...page, data: await shapeIssues(ctx, page.data, shape) };

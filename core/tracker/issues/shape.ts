@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts';
 import { memberKind } from '../../identity/members/schema.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { projectKind } from '../projects/schema.ts';
-import { IssueShown, issueKind, type ShownIssue } from './schema.ts';
+import { pageBytesMax } from '../../store/page.ts';
+import { descriptionBytesMax, IssueShown, issueKind, type ShownIssue } from './schema.ts';
 
 const shownFields = Object.keys(IssueShown.properties);
 const expandable = ['assignee', 'project', 'parent'] as const;
@@ -67,13 +68,22 @@ function expandReferences(
   issues: readonly ShownIssue[],
   names: Shape['expand'],
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  let parentBytes = 0;
   const finders = {
     assignee: async (id: string) =>
       shownOr(await memberKind.find(ctx, id), (found) => memberKind.wire(found, ctx)),
     project: async (id: string) =>
       shownOr(await projectKind.find(ctx, id), (found) => projectKind.wire(found, ctx)),
-    parent: async (id: string) =>
-      shownOr(await issueKind.find(ctx, id), (found) => issueKind.wire(found, ctx)),
+    parent: async (id: string) => {
+      const parent = shownOr(await issueKind.find(ctx, id), (found) => issueKind.wire(found, ctx));
+      parentBytes += parent?.description.length ?? 0;
+      if (parentBytes > pageBytesMax + descriptionBytesMax)
+        throw new ApiError(
+          'budget_exceeded',
+          'The parents of this page are longer than 2 MiB together. Ask for a smaller limit, or without expand=parent.',
+        );
+      return parent;
+    },
   };
   return Promise.all(
     issues.map(async (issue) => {

@@ -9,7 +9,8 @@ import { EgressError } from '../../lib/egress/error.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { isMasked } from '../../lib/masked-url.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
-import type { Op, Scope } from '../../store/store.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { currentPayloadVersion } from '../payload.ts';
 import { mintSecret, sealSecret } from '../secret.ts';
 import { openAddress, sealAddress } from './address.ts';
@@ -20,6 +21,20 @@ import {
   type EndpointCreate,
   type EndpointUpdate,
 } from './schema.ts';
+
+/** Each event is looked at for each of them. */
+const enabledMax = 100;
+
+const countEnabled = tenantStatement<{ count: number }>(
+  'endpoints.count_enabled',
+  'SELECT count(*) AS count FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1',
+);
+/** One row where there were not too many, so that two who register at the same moment do not both find room. */
+const haveRoom = tenantStatement<{ count: number }>(
+  'endpoints.have_room',
+  `SELECT count(*) AS count FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1
+   HAVING count(*) <= :max`,
+);
 
 /** What registering needs beyond the context. */
 export interface EndpointRules {
@@ -49,6 +64,7 @@ export async function createEndpoint(
   rules: EndpointRules,
 ): Promise<ChangeSet> {
   const namespaces = checkEvents(ctx, input.events, input.filter ?? null, rules);
+  const room = await requireRoom(ctx);
   await checkUrl(input.url, rules);
   const now = ctx.nowMs();
   const id = ctx.ids.next('endpoint');
@@ -74,6 +90,7 @@ export async function createEndpoint(
   });
   return {
     changes: [change],
+    ops: [room],
     body: { id, url: input.url, events: input.events, enabled: true, secret },
     status: 201,
     location: `${ctx.baseUrl}/api/v1/webhooks/${id}`,
@@ -97,6 +114,7 @@ export async function updateEndpoint(
     url !== undefined || patch.events !== undefined || patch.filter !== undefined || patch.enabled === true;
   const namespaces = steers ? checkEvents(ctx, next.events, next.filter, rules) : endpoint.namespaces;
   if (url !== undefined) await checkUrl(url, rules);
+  const room = next.enabled && !endpoint.enabled ? [await requireRoom(ctx)] : [];
   const reason = patch.enabled === undefined ? {} : { disabledReason: patch.enabled ? null : 'switched off' };
   const set = updated(
     ctx,
@@ -105,8 +123,8 @@ export async function updateEndpoint(
     { ...patch, address: next.address, ...(patch.events === undefined ? {} : { namespaces }), ...reason },
     ifMatch,
   );
-  if (set.changes.length === 0 || !isForgiven(endpoint, next)) return set;
-  return { ...set, ops: [rules.forgiveOp(ctx.scope, id)] };
+  if (set.changes.length === 0) return set;
+  return { ...set, ops: [...room, ...(isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [])] };
 }
 
 /** The one it has, when it is given that again. */
@@ -155,6 +173,17 @@ function checkEvents(
     for (const type of types) parseFilter(filter, rules.filterFields(type), 'filter');
   }
   return [...namespaces];
+}
+
+/** @returns the guard that holds it when the change is made. @throws ApiError conflict */
+async function requireRoom(ctx: Context): Promise<Op> {
+  const found = await ctx.store.readOne(ctx.scope, countEnabled);
+  if ((found?.count ?? 0) >= enabledMax)
+    throw new ApiError(
+      'conflict',
+      `A workspace has at most ${enabledMax} webhooks that are switched on. Switch one off or delete it first.`,
+    );
+  return tenantOp(ctx.scope, haveRoom, { max: enabledMax }, { expectRows: 1 });
 }
 
 async function checkUrl(url: string, rules: EndpointRules): Promise<void> {

@@ -1,6 +1,6 @@
 // Carries replays out: reads the log on from where each has come, and makes its deliveries a page at a time. A crash repeats no page: deliveries and progress are one batch.
 import type { EventRow } from '../../events/event.ts';
-import { eventsAfter } from '../../events/log.ts';
+import { pageAfter } from '../../events/log.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
@@ -56,10 +56,10 @@ export function createReplayWorker(options: {
     const from = replay.after_sequence;
     const now = clock.nowMs();
     const endpoint = await subscriptions.enabled(scope, replay.endpoint_id);
-    const page = endpoint ? await eventsAfter(store, scope, from, pageEvents) : [];
-    const events = page.filter(({ sequence }) => sequence <= replay.last_sequence);
+    const page = endpoint ? await pageAfter(store, scope, from, { limit: pageEvents }) : null;
+    const events = page?.events.filter(({ sequence }) => sequence <= replay.last_sequence) ?? [];
     const to = events.at(-1)?.sequence ?? from;
-    const ends = events.length < pageEvents || to === replay.last_sequence;
+    const ends = !page?.more || page.through >= replay.last_sequence;
     const made = endpoint ? await wanted(scope, endpoint, replay, events) : [];
     const status = !endpoint ? 'canceled' : ends ? 'done' : 'running';
     const moves = [

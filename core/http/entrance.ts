@@ -1,0 +1,52 @@
+// Who comes in: finds the principal of a request's token and counts the request against its limits. What is refused goes
+// through here, too, so that guessing tokens is counted.
+import { ApiError } from '../lib/errors.ts';
+import type { Exchange } from './answer.ts';
+import type { Authenticate, Principal } from './principal.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import type { Route } from './route.ts';
+
+export interface EntranceOptions {
+  readonly limiter: RateLimiter;
+  readonly authenticate: Authenticate;
+  /** The peer's name, for buckets of requests without a token. */
+  readonly peerOf: (request: Request) => string;
+}
+
+export function createEntrance(options: EntranceOptions) {
+  const { limiter } = options;
+
+  const identify = async (request: Request): Promise<Principal | null> => {
+    const header = request.headers.get('authorization');
+    if (header === null) return null;
+    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
+    const principal = token === undefined ? null : await options.authenticate(token);
+    if (!principal) throw new ApiError('unauthorized', 'The access token is unknown, expired or revoked.');
+    return principal;
+  };
+
+  const admit = async (
+    request: Request,
+    exchange: Exchange,
+    route: Pick<Route, 'name' | 'limit' | 'scope'>,
+  ): Promise<Principal | null> => {
+    if (route.limit === 'none') return null;
+    let principal: Principal | null = null;
+    let failure: unknown = null;
+    try {
+      principal = await identify(request);
+    } catch (error) {
+      failure = error;
+    }
+    const isRefused = failure !== null || route.scope !== null;
+    exchange.verdict = principal
+      ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
+      : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public');
+    if (!exchange.verdict.admitted)
+      throw new ApiError('rate_limited', `Too many requests. Wait ${exchange.verdict.resetSeconds} s.`);
+    if (failure !== null) throw failure;
+    return principal;
+  };
+
+  return { identify, admit };
+}

@@ -1,0 +1,78 @@
+// Large answers go out as their reader takes them, and until then count against who asked: a client that asks and does not
+// read costs a bounded amount of memory, and is hung up on. See docs/decisions/0008 for how Bun pulls.
+import type { Clock } from '../lib/clock.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { Owner } from '../lib/fair-queue.ts';
+import { createShares, type Shares } from '../lib/shares.ts';
+
+/** All answers and pieces of streams that wait for their readers. One caller alone may hold a fifth of it. */
+const unsentBytesMax = 192 * 1024 * 1024;
+/** Smaller answers fit into the buffers of a socket. */
+const largeBytes = 256 * 1024;
+const pieceBytes = 64 * 1024;
+/** A socket that takes nothing for this long is closed. */
+const stuckMs = 30_000;
+
+export interface Outflow {
+  /** What waits to be sent, answers and pieces of event streams alike. */
+  readonly unsent: Shares;
+  /** Before anything is read for an answer that may be large. @throws ApiError rate_limited */
+  requireRoom(owner: Owner): void;
+  /**
+   * The body of an answer: as it is where it is small, pulled where it is large.
+   * @param hold keeps the connection open however slowly it is read; the answer closes it
+   * @throws ApiError rate_limited
+   */
+  bodyOf(owner: Owner, text: string, hold: () => () => void): string | ReadableStream<Uint8Array>;
+}
+
+export function createOutflow(clock: Clock): Outflow {
+  const unsent = createShares(unsentBytesMax);
+
+  const requireRoom = (owner: Owner, bytes: number): void => {
+    if (!unsent.hasRoom(owner, bytes))
+      throw new ApiError(
+        'rate_limited',
+        'Too many answers wait to be read. Read those you asked for before you ask for more.',
+      );
+  };
+
+  const pulled = (bytes: Uint8Array, release: () => void, hangUp: () => void): ReadableStream<Uint8Array> => {
+    let at = 0;
+    let cancelStuck = (): void => undefined;
+    const end = (): void => {
+      cancelStuck();
+      release();
+    };
+    return new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          cancelStuck();
+          if (at >= bytes.length) {
+            end();
+            return controller.close();
+          }
+          controller.enqueue(bytes.subarray(at, (at += pieceBytes)));
+          cancelStuck = clock.after(stuckMs, () => {
+            end();
+            controller.error(new Error('The reader of an answer took nothing.'));
+            hangUp();
+          });
+        },
+        cancel: end,
+      },
+      { highWaterMark: 0 },
+    );
+  };
+
+  return {
+    unsent,
+    requireRoom: (owner) => requireRoom(owner, largeBytes),
+    bodyOf(owner, text, hold) {
+      if (text.length < largeBytes) return text;
+      const bytes = new TextEncoder().encode(text);
+      requireRoom(owner, bytes.length);
+      return pulled(bytes, unsent.hold(owner, bytes.length), hold());
+    },
+  };
+}

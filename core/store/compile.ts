@@ -1,0 +1,100 @@
+// Prepares each statement once, after the tenant guard has seen its plan, and says of a composed list what it may cost.
+import type Database from 'libsql';
+import { LRUCache } from 'lru-cache';
+import { isScan } from './cost.ts';
+import type { Statement, Value } from './statement.ts';
+import { tenantBreach } from './tenant-guard.ts';
+
+const composedMax = 500;
+
+export interface Prepared {
+  all(values: Value[]): Value[][];
+  get(values: Value[]): Value[] | undefined;
+  run(values: Value[]): { changes: number };
+  raw(on: boolean): Prepared;
+  columns(): { name: string }[];
+}
+
+export interface Compiled {
+  readonly prepared: Prepared;
+  readonly columns: string[];
+  /** Whether it is for the event loop in a workspace; null where nothing is known of its cost. */
+  readonly pace: Pace | null;
+}
+
+/** How a list fares on the event loop. One that may look at every row is not for it, nor one that was slow on it lately. */
+export interface Pace {
+  isSlow(workspaceId: string): boolean;
+  took(workspaceId: string, ms: number): void;
+}
+
+/** Longer than a page of usual rows takes many times over (milliseconds). */
+const slowMs = 4;
+/** Once may be the collection of garbage. */
+const slowTimes = 2;
+const slowForMs = 60_000;
+const slowWorkspacesMax = 1_000;
+
+function createPace(scans: boolean): Pace {
+  const slow = new LRUCache<string, { readonly times: number; readonly untilMs: number }>({
+    max: slowWorkspacesMax,
+  });
+  return {
+    isSlow(workspaceId) {
+      if (scans) return true;
+      const known = slow.get(workspaceId);
+      return known !== undefined && known.times >= slowTimes && known.untilMs > performance.now();
+    },
+    took(workspaceId, ms) {
+      if (ms <= slowMs) slow.delete(workspaceId);
+      else
+        slow.set(workspaceId, {
+          times: (slow.get(workspaceId)?.times ?? 0) + 1,
+          untilMs: performance.now() + slowForMs,
+        });
+    },
+  };
+}
+
+/**
+ * @param planner a connection of its own: EXPLAIN of a write leaves its connection with a statement in progress, which bars
+ *   every later savepoint there
+ */
+export function createCompiler(db: Database.Database, planner: Database.Database) {
+  const compiled = new Map<Statement<unknown>, Compiled>();
+  const composed = new LRUCache<string, Compiled>({ max: composedMax });
+
+  const definitionOf = (index: string): string => {
+    const rows = planner.prepare('SELECT sql FROM sqlite_master WHERE name = ?').all([index]);
+    return (rows as { sql: string | null }[])[0]?.sql ?? '';
+  };
+
+  /** @throws Error when a tenant statement is not bound to its workspace */
+  const planOf = (statement: Statement<unknown>): string[] => {
+    const lines = planner.prepare(`EXPLAIN QUERY PLAN ${statement.text}`).all() as { detail: string }[];
+    const plan = lines.map((line) => line.detail);
+    const breach = tenantBreach(statement, plan);
+    if (breach)
+      throw new Error(
+        `Statement ${statement.name} is not bound to its workspace: ${breach}\n${statement.sql}`,
+      );
+    return plan;
+  };
+
+  return (statement: Statement<unknown>): Compiled => {
+    // By the SQL as written: two texts can differ in their parameters' names alone, and the guard judges those.
+    const known = statement.name === 'composed' ? composed.get(statement.sql) : compiled.get(statement);
+    if (known) return known;
+    const plan = statement.reach === 'tenant' ? planOf(statement) : [];
+    const prepared = db.prepare(statement.text) as unknown as Prepared;
+    const { returnsRows, terms } = statement;
+    const made: Compiled = {
+      prepared: returnsRows ? prepared.raw(true) : prepared,
+      columns: returnsRows ? prepared.columns().map((column) => column.name) : [],
+      pace: terms === undefined ? null : createPace(terms === null || isScan(plan, terms, definitionOf)),
+    };
+    if (statement.name === 'composed') composed.set(statement.sql, made);
+    else compiled.set(statement, made);
+    return made;
+  };
+}

@@ -1,0 +1,151 @@
+// Long reads: off the loop, whole before the first row, fair, within a budget, and ended by closing.
+import Database from 'libsql';
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Owner } from '../lib/fair-queue.ts';
+import { createReaders, type Readers } from './readers.ts';
+
+let dir: string;
+let path: string;
+let open: Readers[] = [];
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'tatami-readers-'));
+  path = join(dir, 'a.db');
+  const db = new Database(path);
+  db.exec('PRAGMA journal_mode = WAL');
+  db.exec('CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT)');
+  const insert = db.prepare('INSERT INTO texts VALUES (?, ?)');
+  for (let id = 1; id <= 40; id++) insert.run([id, 'Ab'.repeat(64 * 1024)]);
+  db.close();
+});
+afterEach(async () => {
+  for (const readers of open) await readers.close();
+  open = [];
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const owner = (workspaceId: string, payer: string): Owner => ({ workspaceId, payer });
+const me = owner('ws_a', 'key_a');
+function readersOf(budgetMs = 0): { readers: Readers; charged: [payer: string | null, quantity: string][] } {
+  const charged: [string | null, string][] = [];
+  const readers = createReaders({
+    path,
+    budgetMs,
+    charge: ({ payer }, quantity) => void charged.push([payer, quantity]),
+  });
+  open.push(readers);
+  return { readers, charged };
+}
+
+/** Not by `rejects`, which waits without letting the loop go round. */
+const refusal = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+const quick = 'SELECT id FROM texts ORDER BY id DESC LIMIT ?1';
+/** Takes hours, unless it is stopped. */
+const endless =
+  'SELECT count(*) FROM texts a, texts b, texts c, texts d, texts e, texts f WHERE instr(a.text, b.id) = -1';
+/** Each row takes long to find. */
+const slow = `SELECT id FROM texts WHERE ${Array.from({ length: 30 }, (_, n) => `instr(lower(text), 'z${n}') = 0`).join(' AND ')} ORDER BY id LIMIT 30`;
+
+test('rows come in order, and a read only reads', async () => {
+  const { readers, charged } = readersOf();
+  expect(await readers.read(me, quick, [3n])).toEqual([[40], [39], [38]]);
+  await Bun.sleep(1);
+  expect(charged).toEqual([
+    ['key_a', 'queueMs'],
+    ['key_a', 'cpuMs'],
+  ]);
+  expect(await refusal(readers.read(me, 'SELECT missing FROM texts', []))).toMatchObject({
+    message: expect.stringContaining('no such column'),
+  });
+  expect(await readers.read(me, quick, [1n])).toEqual([[40]]);
+});
+
+test('the loop goes on while rows are found, the first as well as the others', async () => {
+  const { readers } = readersOf();
+  let isDone = false;
+  const reading = readers.read(me, slow, []).finally(() => (isDone = true));
+  let longestMs = 0;
+  let tookMs = 0;
+  while (!isDone) {
+    const from = performance.now();
+    const before = process.cpuUsage().user;
+    await Bun.sleep(1);
+    longestMs = Math.max(longestMs, performance.now() - from);
+    tookMs += (process.cpuUsage().user - before) / 1000;
+  }
+  expect(await reading).toBeArrayOfSize(30);
+  expect({ longestMs, tookMs }).toSatisfy((seen) => seen.longestMs < seen.tookMs / 2);
+});
+
+test('a read over its budget is stopped and says so; the reader goes on', async () => {
+  const { readers } = readersOf(50);
+  expect(await refusal(readers.read(me, endless, []))).toMatchObject({
+    code: 'budget_exceeded',
+    message: expect.stringContaining('50 ms'),
+  });
+  expect(await readers.read(me, quick, [1n])).toEqual([[40]]);
+});
+
+test('statements that are forgotten never make the loop wait for a reader', async () => {
+  const { readers } = readersOf(300);
+  for (let n = 1; n <= 150; n++) await readers.read(me, `${quick} OFFSET ${n % 30} + ${n}`, [1n]);
+  const reading = readers.read(me, endless, []).catch(() => undefined);
+  await Bun.sleep(50);
+  const from = performance.now();
+  Bun.gc(true);
+  await Bun.sleep(1);
+  expect(performance.now() - from).toBeLessThan(200);
+  await reading;
+});
+
+test('one payer has one reader, one workspace leaves one to the others, and turns go round', async () => {
+  const { readers } = readersOf(400);
+  const order: string[] = [];
+  const ask = (name: string, of: Owner, text: string): Promise<unknown> =>
+    readers.read(of, text, text === quick ? [1n] : []).then(
+      () => order.push(name),
+      () => order.push(`${name} stopped`),
+    );
+  const floods = ['key_a', 'key_b', 'key_c', 'key_d'].map((key) => ask(key, owner('ws_a', key), endless));
+  const queued = Array.from({ length: 20 }, (_, n) => ask(`mine ${n}`, me, quick));
+  await ask('theirs', owner('ws_b', 'key_z'), quick);
+  expect(order).toEqual(['theirs']);
+  await Promise.all([...floods, ...queued]);
+  expect(order.slice(-20).filter((name) => name.startsWith('mine'))).not.toBeEmpty();
+  expect(order).toHaveLength(25);
+});
+
+test('what waits is bounded, in words', async () => {
+  const { readers } = readersOf(100);
+  const reads = Array.from({ length: 60 }, () =>
+    readers.read(me, endless, []).catch((error: unknown) => error),
+  );
+  expect(await refusal(readers.read(me, quick, [1n]))).toMatchObject({
+    code: 'rate_limited',
+    message: expect.stringContaining('50 of one token'),
+  });
+  expect(await readers.read(owner('ws_b', 'key_z'), quick, [1n])).toEqual([[40]]);
+  await readers.close();
+  await Promise.all(reads);
+});
+
+test('closing stops what runs and refuses what waits', async () => {
+  const { readers } = readersOf();
+  const reads = [endless, quick].map((text) =>
+    readers.read(me, text, text === quick ? [1n] : []).catch((error: Error) => error.name),
+  );
+  await Bun.sleep(30);
+  const from = performance.now();
+  await readers.close();
+  expect(await Promise.all(reads)).toEqual(['StoreError', 'StoreError']);
+  expect(performance.now() - from).toBeLessThan(2_000);
+  expect(await refusal(readers.read(me, quick, [1n]))).toMatchObject({ fault: 'broken' });
+});

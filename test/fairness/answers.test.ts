@@ -1,0 +1,20 @@
+// Answers that nobody reads: a page ends after so many bytes, what is not sent counts against who asked for it, and who takes
+// nothing is hung up on.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { long, startArena, type Arena } from './victim.ts';
+import { makeLargeIssues } from './seed.ts';
+
+let arena: Arena;
+beforeAll(async () => {
+  arena = await startArena();
+  await makeLargeIssues(arena.call, 'ENG', long ? 100 : 40, 256 * 1024);
+}, 60_000);
+afterAll(() => arena.stop());
+
+test('sixty lists of everything, asked for and not read', async () => {
+  const report = await arena.flood(async () => {
+    for (let n = 0; n < 60; n++) arena.ask('/api/v1/issues?limit=100');
+    await Bun.sleep(long ? 8_000 : 3_000);
+  });
+  expect(report.grownMb).toBeLessThan(150);
+}, 300_000);

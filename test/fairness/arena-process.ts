@@ -1,0 +1,26 @@
+// A whole server with two workspaces that have nothing to do with each other, as a process of its own, so that what a flood
+// does to it can be told from what the flood costs the test. Arguments: data directory, flags of the server as JSON.
+import { createWorkspace } from '../../core/identity/workspace/first-workspace.ts';
+import { readConfig, type Flags } from '../../core/config.ts';
+import { serve } from '../../core/serve.ts';
+
+const [dataDir = '', flags = '{}'] = process.argv.slice(2);
+const tatami = await serve({
+  config: readConfig(
+    { rateLimit: 'off', port: '0', egressAllow: '127.0.0.0/8', ...(JSON.parse(flags) as Flags), dataDir },
+    {},
+  ),
+  log: (level, message, fields: object = {}) =>
+    void (level === 'error' && process.stderr.write(`${message} ${JSON.stringify(fields)}\n`)),
+});
+const make = (name: string, teamKey: string) =>
+  createWorkspace(tatami.services, tatami.committer, {
+    name,
+    teamKey,
+    teamName: teamKey,
+    ownerName: `${name} owner`,
+  });
+const flooder = await make('Flooder', 'ENG');
+const victim = await make('Victim', 'OPS');
+process.stdout.write(`${JSON.stringify({ url: tatami.url, flooder, victim })}\n`);
+process.on('SIGTERM', () => void tatami.stop().then(() => process.exit(0)));

@@ -1,0 +1,169 @@
+// A victim in another workspace: a real server, floods from one workspace, and beside them a client of another one, whose
+// waiting times are measured quiet and flooded. Whoever causes work pays for it, so the victim must not notice.
+import { expect } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Flags } from '../../core/config.ts';
+import type { FirstWorkspace } from '../../core/identity/workspace/first-workspace.ts';
+import type { Client } from '../app.ts';
+import { clientOf } from '../faults/server.ts';
+
+/** The long forms use the figures at which each hole was found. */
+export const long = process.env.TATAMI_LONG === '1';
+
+/** Below this a p99 says more about the machine than about the server (milliseconds). */
+const floorMs = 20;
+const quietMs = 1_500;
+const triesMax = 3;
+
+const routes = ['readyz', 'create', 'get'] as const;
+type Waits = Readonly<Record<(typeof routes)[number], readonly number[]>>;
+
+export interface Report {
+  readonly quietP99Ms: Readonly<Record<string, number>>;
+  readonly p50Ms: Readonly<Record<string, number>>;
+  readonly p99Ms: Readonly<Record<string, number>>;
+  readonly maxMs: Readonly<Record<string, number>>;
+  /** How much the server's resident memory grew at its peak. */
+  readonly grownMb: number;
+  readonly tookMs: number;
+}
+
+export interface Arena {
+  readonly url: string;
+  readonly flooder: FirstWorkspace;
+  readonly victim: FirstWorkspace;
+  /** Of the flooding workspace. */
+  readonly call: Client;
+  readonly callAsVictim: Client;
+  residentMb(): number;
+  /**
+   * Runs a flood beside the victim, and expects that it does not notice: that it waits at most twice as long as on a quiet
+   * server, or unnoticeably long. Other programs on the machine only add to what it waits, so that it may be tried again.
+   */
+  flood(run: () => Promise<unknown>): Promise<Report>;
+  /** A connection that sends a request of the flooding workspace, and reads nothing unless told to. */
+  ask(path: string): Socket;
+  stop(): Promise<void>;
+}
+
+export async function startArena(flags: Flags = {}): Promise<Arena> {
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-fairness-'));
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, 'arena-process.ts'), dir, JSON.stringify(flags)],
+    { stdout: 'pipe', stderr: 'inherit' },
+  );
+  const { url, flooder, victim } = JSON.parse(await firstLine(child.stdout)) as {
+    url: string;
+    flooder: FirstWorkspace;
+    victim: FirstWorkspace;
+  };
+  const residentMb = (): number =>
+    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) / 1024;
+  const sockets: Socket[] = [];
+
+  const measure = async (run: () => Promise<unknown>): Promise<Report> => {
+    const quiet = await measured(url, victim, () => Bun.sleep(quietMs));
+    const before = residentMb();
+    let peak = before;
+    const sampling = setInterval(() => (peak = Math.max(peak, residentMb())), 10);
+    const from = performance.now();
+    const flooded = await measured(url, victim, run).finally(() => {
+      clearInterval(sampling);
+      for (const socket of sockets.splice(0)) socket.destroy();
+    });
+    return {
+      quietP99Ms: each(quiet, 0.99),
+      p50Ms: each(flooded, 0.5),
+      p99Ms: each(flooded, 0.99),
+      maxMs: each(flooded, 1),
+      grownMb: Math.round(peak - before),
+      tookMs: Math.round(performance.now() - from),
+    };
+  };
+
+  return {
+    url,
+    flooder,
+    victim,
+    call: clientOf(url, flooder.apiKey),
+    callAsVictim: clientOf(url, victim.apiKey),
+    residentMb,
+    ask(path) {
+      const { hostname, port } = new URL(url);
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => undefined);
+      sockets.push(socket);
+      socket.pause();
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${flooder.apiKey}\r\n\r\n`,
+      );
+      return socket;
+    },
+    async flood(run) {
+      let report = await measure(run);
+      for (let tries = 1; tries < triesMax && !isUnharmed(report); tries++) report = await measure(run);
+      if (process.env.TATAMI_REPORT) console.log(JSON.stringify(report));
+      expect(report).toSatisfy(isUnharmed);
+      return report;
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      child.kill('SIGTERM');
+      const ended = await Promise.race([child.exited, Bun.sleep(5_000)]);
+      if (ended === undefined) child.kill('SIGKILL');
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+const isUnharmed = (report: Report): boolean =>
+  routes.every((route) => report.p99Ms[route]! <= Math.max(floorMs, 2 * report.quietP99Ms[route]!));
+
+async function measured(url: string, victim: FirstWorkspace, run: () => Promise<unknown>): Promise<Waits> {
+  const probe = Bun.spawn([process.execPath, join(import.meta.dir, 'probe-process.ts'), url, victim.apiKey], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const output = probe.stdout.getReader();
+  let text = '';
+  const read = async (until: (text: string) => boolean): Promise<void> => {
+    while (!until(text)) {
+      const { value, done } = await output.read();
+      if (done) return;
+      text += new TextDecoder().decode(value);
+    }
+  };
+  await read((so) => so.includes('ready\n'));
+  try {
+    await run();
+  } finally {
+    await probe.stdin.end();
+    await read(() => false);
+  }
+  return JSON.parse(text.slice('ready\n'.length)) as Waits;
+}
+
+const each = (waits: Waits, share: number): Record<string, number> =>
+  Object.fromEntries(
+    routes.map((route) => {
+      const sorted = waits[route].toSorted((a, b) => a - b);
+      const at = Math.min(sorted.length - 1, Math.floor(sorted.length * share));
+      return [route, Math.round((sorted[at] ?? Infinity) * 10) / 10];
+    }),
+  );
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = stream.getReader();
+  let text = '';
+  while (!text.includes('\n')) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error('the server ended before it was ready');
+    text += new TextDecoder().decode(value);
+  }
+  reader.releaseLock();
+  return text.split('\n')[0]!;
+}
