@@ -6,7 +6,7 @@ import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Rights } from './rights/rights.ts';
-import type { Turns } from './lib/turns.ts';
+import type { LoopTurns } from './lib/fairness/loop-turns.ts';
 import type { Scope, Store } from './store/store.ts';
 
 /** Who acts. `id` is a member, an API key or a plugin install; `memberId` is the member a key acts for. */
@@ -78,7 +78,7 @@ export interface Services {
   readonly sealing: Sealing;
   readonly log: Log;
   readonly ledger: Ledger;
-  readonly turns: Turns;
+  readonly turns: LoopTurns;
   readonly baseUrl: string;
   nowMs(): number;
 }

@@ -24,7 +24,7 @@ import { createLedger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createSealing } from './lib/sealing.ts';
-import { createTurns } from './lib/turns.ts';
+import { createLoopTurns } from './lib/fairness/loop-turns.ts';
 import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { createPluginRuntime } from './plugins/runtime.ts';
@@ -103,7 +103,7 @@ export async function serve({
       sealing: createSealing(opened.dataDir.masterKey),
       log,
       ledger,
-      turns: createTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
+      turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
       baseUrl: config.baseUrl ?? url,
       nowMs,
     };

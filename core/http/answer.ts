@@ -1,7 +1,7 @@
 // The one place that makes a Response: every answer of the application carries the request id and the three RateLimit
 // headers (Spec › Limits), errors use the one envelope (Spec › Errors), and Retry-After stands on 429 only. Nothing is stored on
 // the way, told to other sites, framed or taken for another type unless a route says so (docs/decisions/0009).
-import type { Payer } from '../ledger/ledger.ts';
+import type { Payer } from '../lib/payer.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { StoreError } from '../store/store.ts';
 import { unlimited, type RateVerdict } from './rate-limit.ts';
@@ -15,8 +15,8 @@ export interface Exchange {
   /** Who pays for it, once that is known. */
   payer: Payer | null;
   readonly startedMs: number;
-  /** Of that time, what went by in waiting for the caller's body and for the disk. */
-  awayMs: number;
+  /** Of that time, what went by in waiting: for the caller's body, for the disk, for turns and for reads off the loop. */
+  readonly away: { ms: number };
   bytesIn: number;
   bytesOut: number;
   /** Lets go of what was held for it. */
@@ -30,7 +30,7 @@ export function newExchange(requestId: string): Exchange {
     mode: null,
     payer: null,
     startedMs: performance.now(),
-    awayMs: 0,
+    away: { ms: 0 },
     bytesIn: 0,
     bytesOut: 0,
   };

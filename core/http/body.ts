@@ -1,12 +1,12 @@
 // Reads a request body: JSON only, strict UTF-8, capped while it streams so that a missing Content-Length cannot grow it.
 import { ApiError } from '../lib/errors.ts';
-import type { Owner } from '../lib/fair-queue.ts';
+import type { Payer } from '../lib/payer.ts';
 import { parseJson } from '../lib/json.ts';
-import { createShares } from '../lib/shares.ts';
-import type { Turns } from '../lib/turns.ts';
+import { Shares } from '../lib/fairness/shares.ts';
+import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 
 export const bodyBytesMaxDefault = 1024 * 1024;
-/** All bodies of requests that are being served. One caller alone may hold a fifth of it. */
+/** All bodies of requests that are being served. One caller alone may hold a quarter of it. */
 const heldBytesMax = 128 * 1024 * 1024;
 /** Smaller bodies are too cheap to count, and to wait for a turn. */
 const largeBytes = 64 * 1024;
@@ -26,7 +26,7 @@ export interface Bodies {
    * @throws ApiError unsupported_media_type, payload_too_large, malformed_request, rate_limited, and what `check` throws
    */
   read(
-    owner: Owner,
+    payer: Payer,
     request: Request,
     limits: { readonly bytesMax: number; readonly partsMax?: number },
     check: (value: unknown) => void,
@@ -37,17 +37,17 @@ export function announcesBody({ headers }: Request): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
 }
 
-export function createBodies(turns: Turns): Bodies {
-  const held = createShares(heldBytesMax);
+export function createBodies(turns: LoopTurns): Bodies {
+  const held = new Shares(heldBytesMax);
 
   return {
-    async read(owner, request, { bytesMax, partsMax }, check) {
+    async read(payer, request, { bytesMax, partsMax }, check) {
       requireJson(request);
       const announced = Number(request.headers.get('content-length') ?? Number.NaN);
       if (announced > bytesMax) throw tooLarge(bytesMax);
       // Without a length any length may come.
       const size = announced >= 0 ? announced : bytesMax;
-      const release = size < largeBytes ? () => undefined : hold(owner, size);
+      const release = size < largeBytes ? () => undefined : hold(payer, size);
       const parse = (bytes: Uint8Array): ReadBody => {
         const text = decoded(bytes);
         const value = parseJson(text, partsMax);
@@ -57,7 +57,7 @@ export function createBodies(turns: Turns): Bodies {
       try {
         const bytes =
           announced >= 0 ? new Uint8Array(await request.arrayBuffer()) : await readCapped(request, bytesMax);
-        return bytes.length < largeBytes ? parse(bytes) : await turns.run(owner, () => parse(bytes));
+        return bytes.length < largeBytes ? parse(bytes) : await turns.run(payer, () => parse(bytes));
       } catch (error) {
         release();
         throw error;
@@ -65,13 +65,13 @@ export function createBodies(turns: Turns): Bodies {
     },
   };
 
-  function hold(owner: Owner, bytes: number): () => void {
-    if (!held.hasRoom(owner, bytes))
+  function hold(payer: Payer, bytes: number): () => void {
+    if (!held.hasRoomFor(payer, bytes))
       throw new ApiError(
         'rate_limited',
         'Too many large bodies are being sent at the same time. Send them one after the other.',
       );
-    return held.hold(owner, bytes);
+    return held.hold(payer, bytes);
   }
 }
 

@@ -83,9 +83,9 @@ export function createKernel(options: KernelOptions): Kernel {
 
   /** Host calls of plugins are timed as a whole, where they come in. */
   const charge = (exchange: Exchange, isHostCall: boolean): void => {
-    const { payer, startedMs, awayMs, bytesIn, bytesOut } = exchange;
+    const { payer, startedMs, away, bytesIn, bytesOut } = exchange;
     if (!payer) return;
-    const cpuMs = isHostCall ? 0 : Math.max(0, performance.now() - startedMs - awayMs);
+    const cpuMs = isHostCall ? 0 : Math.max(0, performance.now() - startedMs - away.ms);
     services.ledger.chargeAll(payer, { requests: 1, cpuMs, bytesIn, bytesOut });
   };
 
@@ -134,7 +134,7 @@ export function createKernel(options: KernelOptions): Kernel {
         const body =
           check && principal ? await bodies.read(principal.scope, request, bodyLimits, check) : null;
         if (body) {
-          exchange.awayMs += performance.now() - askedMs;
+          exchange.away.ms += performance.now() - askedMs;
           exchange.bytesIn = body.text.length;
           exchange.release = body.release;
         }
@@ -163,7 +163,10 @@ export function createKernel(options: KernelOptions): Kernel {
           ? { exchange, send: (text) => text }
           : {
               exchange,
-              send: (text) => outflow.bodyOf(principal.scope, text, () => options.holdOpen(request)),
+              send(text) {
+                exchange.bytesOut = text.length;
+                return outflow.bodyOf(principal.scope, text, () => options.holdOpen(request));
+              },
             };
         if (!route.read) return write(ctx, out, request, principal, input, body?.text ?? '');
         if (!local) outflow.requireRoom(principal.scope);
@@ -191,7 +194,7 @@ export function createKernel(options: KernelOptions): Kernel {
         const directory = known instanceof Promise ? await known : known;
         return {
           ...services,
-          scope: principal.scope,
+          scope: { ...principal.scope, away: exchange.away },
           workspaceId: principal.scope.workspaceId,
           directory,
           actor: principal.actor,
@@ -271,7 +274,7 @@ export function createKernel(options: KernelOptions): Kernel {
             claim?.guards(stored, set.body, madeBy(set)) ?? [],
             set.ops ?? [],
           );
-          exchange.awayMs += performance.now() - handedMs;
+          exchange.away.ms += performance.now() - handedMs;
           if (committed.ok) set.adopt?.(committed.lastRows);
           if (committed.ok)
             return committed.numbers.size === 0 ? stored : keyed(set, numbered(set.body, committed.numbers));
@@ -331,12 +334,7 @@ function answerStream(exchange: Exchange, stream: ReadableStream<Uint8Array> | n
   });
 }
 
-function answerRead(
-  { exchange, send }: Out,
-  request: Request,
-  status: number,
-  body: unknown,
-): Response {
+function answerRead({ exchange, send }: Out, request: Request, status: number, body: unknown): Response {
   const text = JSON.stringify(body);
   const etag = etagOf((body as { version?: unknown }).version, text);
   const known = request.headers.get('if-none-match');

@@ -2,10 +2,10 @@
 // read costs a bounded amount of memory, and is hung up on. See docs/decisions/0008 for how Bun pulls.
 import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { Owner } from '../lib/fair-queue.ts';
-import { createShares, type Shares } from '../lib/shares.ts';
+import type { Payer } from '../lib/payer.ts';
+import { Shares } from '../lib/fairness/shares.ts';
 
-/** All answers and pieces of streams that wait for their readers. One caller alone may hold a fifth of it. */
+/** All answers and pieces of streams that wait for their readers. One caller alone may hold a quarter of it. */
 const unsentBytesMax = 192 * 1024 * 1024;
 /** Smaller answers fit into the buffers of a socket. */
 const largeBytes = 256 * 1024;
@@ -17,20 +17,20 @@ export interface Outflow {
   /** What waits to be sent, answers and pieces of event streams alike. */
   readonly unsent: Shares;
   /** Before anything is read for an answer that may be large. @throws ApiError rate_limited */
-  requireRoom(owner: Owner): void;
+  requireRoom(payer: Payer): void;
   /**
    * The body of an answer: as it is where it is small, pulled where it is large.
    * @param hold keeps the connection open however slowly it is read; the answer closes it
    * @throws ApiError rate_limited
    */
-  bodyOf(owner: Owner, text: string, hold: () => () => void): string | ReadableStream<Uint8Array>;
+  bodyOf(payer: Payer, text: string, hold: () => () => void): string | ReadableStream<Uint8Array>;
 }
 
 export function createOutflow(clock: Clock): Outflow {
-  const unsent = createShares(unsentBytesMax);
+  const unsent = new Shares(unsentBytesMax);
 
-  const requireRoom = (owner: Owner, bytes: number): void => {
-    if (!unsent.hasRoom(owner, bytes))
+  const requireRoom = (payer: Payer, bytes: number): void => {
+    if (!unsent.hasRoomFor(payer, bytes))
       throw new ApiError(
         'rate_limited',
         'Too many answers wait to be read. Read those you asked for before you ask for more.',
@@ -67,12 +67,12 @@ export function createOutflow(clock: Clock): Outflow {
 
   return {
     unsent,
-    requireRoom: (owner) => requireRoom(owner, largeBytes),
-    bodyOf(owner, text, hold) {
+    requireRoom: (payer) => requireRoom(payer, largeBytes),
+    bodyOf(payer, text, hold) {
       if (text.length < largeBytes) return text;
       const bytes = new TextEncoder().encode(text);
-      requireRoom(owner, bytes.length);
-      return pulled(bytes, unsent.hold(owner, bytes.length), hold());
+      requireRoom(payer, bytes.length);
+      return pulled(bytes, unsent.hold(payer, bytes.length), hold());
     },
   };
 }

@@ -1,6 +1,7 @@
 // The ledger: what each caller costs, charged where the cost arises. A payer is a token, a plugin's install or a webhook's
 // endpoint, known by its id; what no payer asked for is the workspace's own. Amounts of the last hour are kept in memory.
 import { LRUCache } from 'lru-cache';
+import type { Payer } from '../lib/payer.ts';
 
 /**
  * `cpuMs`: processor time of the core, in milliseconds; `sandboxMs`: that of plugins in their sidecars; `bytesIn` and
@@ -18,13 +19,6 @@ export const quantities = [
 ] as const;
 export type Quantity = (typeof quantities)[number];
 export type Amounts = Readonly<Record<Quantity, number>>;
-
-/** Who pays: every `Scope` of the store names a payer. */
-export interface Payer {
-  readonly workspaceId: string;
-  /** `key_…`, `plg_…` or `whe_…`; null where the workspace as a whole is meant. */
-  readonly payer: string | null;
-}
 
 export interface Ledger {
   charge(payer: Payer, quantity: Quantity, amount: number): void;

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createSearched, matches, type Searched } from '../lib/filter.ts';
 import type { Ids } from '../lib/ids.ts';
 import { mayReadEvent } from '../rights/rights.ts';
-import type { Turns } from '../lib/turns.ts';
+import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { scopeOf, type Op, type Scope, type Store } from '../store/store.ts';
 import type { Install } from './installs/schema.ts';
 import { depthMax, runsPerRootMax, sameInPathMax } from './limits.ts';
@@ -29,7 +29,7 @@ export function createPlanner(options: {
   ids: Ids;
   registry: Registry;
   queue: WorkQueue;
-  turns: Turns;
+  turns: LoopTurns;
   /** Told of each run that is queued, so that its first attempt need not read it and its event again. */
   remember(run: RunRow, event: EventRow): void;
 }): Planner {
@@ -138,7 +138,8 @@ export function createPlanner(options: {
       for (const event of events) {
         const subscriptions = await registry.subscriptions(scope, event.type);
         const own = subscriptions.find(({ install }) => install.id === installId);
-        if (own && (await wants(scope, own, event, renderEvent(event), createSearched()))) wanting.push(event);
+        if (own && (await wants(scope, own, event, renderEvent(event), createSearched())))
+          wanting.push(event);
       }
       return wanting;
     },

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Owner } from '../lib/fair-queue.ts';
+import type { Payer } from '../lib/payer.ts';
 import { createReaders, type Readers } from './readers.ts';
 
 let dir: string;
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const owner = (workspaceId: string, payer: string): Owner => ({ workspaceId, payer });
+const owner = (workspaceId: string, payer: string): Payer => ({ workspaceId, payer });
 const me = owner('ws_a', 'key_a');
 function readersOf(budgetMs = 0): { readers: Readers; charged: [payer: string | null, quantity: string][] } {
   const charged: [string | null, string][] = [];
@@ -109,7 +109,7 @@ test('statements that are forgotten never make the loop wait for a reader', asyn
 test('one payer has one reader, one workspace leaves one to the others, and turns go round', async () => {
   const { readers } = readersOf(400);
   const order: string[] = [];
-  const ask = (name: string, of: Owner, text: string): Promise<unknown> =>
+  const ask = (name: string, of: Payer, text: string): Promise<unknown> =>
     readers.read(of, text, text === quick ? [1n] : []).then(
       () => order.push(name),
       () => order.push(`${name} stopped`),

@@ -4,7 +4,8 @@
 import Database from 'libsql/promise';
 import { availableParallelism } from 'node:os';
 import { ApiError } from '../lib/errors.ts';
-import { createFairQueue, type Owner } from '../lib/fair-queue.ts';
+import { Turns } from '../lib/fairness/turns.ts';
+import { noteAway, type Payer } from '../lib/payer.ts';
 import { processMs } from '../lib/processor.ts';
 import { isEngineError } from './engine-errors.ts';
 import type { Value } from './statement.ts';
@@ -23,11 +24,11 @@ const patience = 5;
 const preparedMax = 100;
 const interruptAgainMs = 20;
 
-export type ChargeRead = (owner: Owner, quantity: 'cpuMs' | 'queueMs', ms: number) => void;
+export type ChargeRead = (payer: Payer, quantity: 'cpuMs' | 'queueMs', ms: number) => void;
 
 export interface Readers {
   /** @throws ApiError budget_exceeded, rate_limited; StoreError once closed */
-  read(owner: Owner, text: string, values: Value[]): Promise<Value[][]>;
+  read(payer: Payer, text: string, values: Value[]): Promise<Value[][]>;
   /** Interrupts what runs. To be called before the writer closes. */
   close(): Promise<void>;
 }
@@ -47,6 +48,7 @@ interface Reader {
 }
 
 interface Job {
+  readonly payer: Payer;
   readonly text: string;
   readonly values: Value[];
   readonly sinceMs: number;
@@ -57,7 +59,7 @@ interface Job {
 /** @param budgetMs processor time that one read may take; 0 is unlimited */
 export function createReaders(options: { path: string; budgetMs: number; charge: ChargeRead }): Readers {
   const { budgetMs, charge } = options;
-  const queue = createFairQueue<Job>();
+  const queue = new Turns<Job>();
   const idle: Reader[] = [];
   const busy = new Set<Reader>();
   const running = new Map<string, number>();
@@ -103,47 +105,48 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
     }
   };
 
-  const serve = async (owner: Owner, job: Job): Promise<void> => {
+  const serve = async (job: Job): Promise<void> => {
     const startedMs = performance.now();
     const before = processMs();
-    charge(owner, 'queueMs', startedMs - job.sinceMs);
+    charge(job.payer, 'queueMs', startedMs - job.sinceMs);
     let reader: Reader | undefined;
     try {
       reader = idle.pop() ?? (await open());
       busy.add(reader);
-      job.resolve(await attempt(reader, job));
+      const rows = await attempt(reader, job);
+      noteAway(job.payer, job.sinceMs);
+      job.resolve(rows);
     } catch (error) {
       job.reject(error);
     }
-    charge(owner, 'cpuMs', Math.min(processMs() - before, performance.now() - startedMs));
+    charge(job.payer, 'cpuMs', Math.min(processMs() - before, performance.now() - startedMs));
     if (!reader) return;
     busy.delete(reader);
     if (reader.prepared.size < preparedMax) idle.push(reader);
     else reader.db.close();
   };
 
-  const count = (owner: Owner, by: 1 | -1): void => {
-    for (const key of keysOf(owner)) {
+  const count = (payer: Payer, by: 1 | -1): void => {
+    for (const key of keysOf(payer)) {
       const now = (running.get(key) ?? 0) + by;
       if (now > 0) running.set(key, now);
       else running.delete(key);
     }
   };
 
-  const mayGo = (owner: Owner): boolean => {
-    const [workspace, payer] = keysOf(owner);
-    return (running.get(workspace) ?? 0) < runningOfWorkspace && (running.get(payer) ?? 0) < runningOfPayer;
-  };
+  const payerMayGo = ({ payer }: Job): boolean => (running.get(keysOf(payer)[1]) ?? 0) < runningOfPayer;
+  const workspaceMayGo = (workspaceId: string): boolean =>
+    (running.get(workspaceId) ?? 0) < runningOfWorkspace;
 
   const pump = (): void => {
     while (active < readersMax) {
-      const next = queue.shift(mayGo);
-      if (!next) break;
+      const job = queue.take(payerMayGo, workspaceMayGo);
+      if (!job) break;
       active++;
-      count(next.owner, 1);
-      void serve(next.owner, next.item).then(() => {
+      count(job.payer, 1);
+      void serve(job).then(() => {
         active--;
-        count(next.owner, -1);
+        count(job.payer, -1);
         // What becomes of the rows is work for the loop, which is to look up before it gets the next ones.
         setImmediate(pump);
       });
@@ -152,19 +155,23 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
   };
 
   return {
-    read(owner, text, values) {
+    read(payer, text, values) {
       if (closed) return Promise.reject(storeClosed());
-      const waiting = queue.waiting(owner);
-      if (waiting.payer >= waitingOfPayer || waiting.workspace >= waitingOfWorkspace)
+      const group = payer.workspaceId;
+      const member = payer.payer ?? '';
+      if (
+        queue.waitingOfMember(group, member) >= waitingOfPayer ||
+        queue.waitingOf(group) >= waitingOfWorkspace
+      )
         return Promise.reject(tooManyWait());
       return new Promise((resolve, reject) => {
-        queue.push(owner, { text, values, sinceMs: performance.now(), resolve, reject });
+        queue.push(group, member, { payer, text, values, sinceMs: performance.now(), resolve, reject });
         pump();
       });
     },
     async close() {
       closed = true;
-      for (let next = queue.shift(); next; next = queue.shift()) next.item.reject(storeClosed());
+      for (const job of queue.clear()) job.reject(storeClosed());
       if (active > 0) {
         const interrupt = (): void => {
           for (const reader of busy) reader.db.interrupt();
@@ -180,7 +187,7 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
   };
 }
 
-const keysOf = ({ workspaceId, payer }: Owner): [workspace: string, payer: string] => [
+const keysOf = ({ workspaceId, payer }: Payer): [workspace: string, payer: string] => [
   workspaceId,
   `${workspaceId} ${payer ?? ''}`,
 ];

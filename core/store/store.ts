@@ -1,14 +1,12 @@
 // The Store: registered reads and atomic guarded batches, and nothing else, so that the same code runs over the embedded
 // file and, later, over a libSQL server. There are no interactive transactions. Architecture › The store.
+import type { Payer } from '../lib/payer.ts';
 import type { Params, Row, Statement } from './statement.ts';
 
 declare const scopeBrand: unique symbol;
 
 /** The right to read and write one workspace; made where a request's principal is established, and nowhere else. */
-export interface Scope {
-  readonly workspaceId: string;
-  /** Whom the ledger charges for what is read and written: `key_…`, `plg_…`, `whe_…`; null is the workspace itself. */
-  readonly payer: string | null;
+export interface Scope extends Payer {
   readonly [scopeBrand]: true;
 }
 

@@ -6,7 +6,7 @@ import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import { createSearched, matches, parseFilter, type FilterFields, type Searched } from '../lib/filter.ts';
 import type { Log } from '../lib/log.ts';
-import type { Turns } from '../lib/turns.ts';
+import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { endpointKind, type Endpoint } from './endpoints/schema.ts';
@@ -49,7 +49,7 @@ export function isPingOf(endpointId: string, event: EventRow): boolean {
 
 export function createSubscriptions(options: {
   store: Store;
-  turns: Turns;
+  turns: LoopTurns;
   log: Log;
   filterFields: (eventType: string) => FilterFields;
 }): Subscriptions {

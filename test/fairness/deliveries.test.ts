@@ -1,10 +1,11 @@
-// Deliveries take turns: hundreds of endpoints that hang hold up neither another workspace nor a healthy endpoint of their own.
+// Deliveries take turns: as many endpoints as there may be that hang hold up neither another workspace nor a healthy endpoint of their own.
 import { afterEach, expect, test } from 'bun:test';
 import { hooksOf, startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { fileMany, untilMs } from './flood.ts';
 
-const endpoints = 300;
+/** With the healthy one, as many as a workspace may have. */
+const endpoints = 99;
 
 let app: TestApp;
 let receivers: Receiver[] = [];
@@ -20,7 +21,7 @@ const receiver = (): Receiver => {
   return made;
 };
 
-test('300 hanging endpoints with 6,000 deliveries hold up no other workspace, and no healthy endpoint of their own', async () => {
+test('99 hanging endpoints with 2,000 deliveries hold up no other workspace, and no healthy endpoint of their own', async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   const other = await app.addWorkspace('Other', 'OTHER');
   const neighbour = app.clientOf(other.apiKey);

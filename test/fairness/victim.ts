@@ -14,7 +14,7 @@ import { clientOf } from '../faults/server.ts';
 export const long = process.env.TATAMI_LONG === '1';
 
 /** Below this a p99 says more about the machine than about the server (milliseconds). */
-const floorMs = 20;
+const floorMs = 40;
 const quietMs = 1_500;
 const triesMax = 3;
 

@@ -1,6 +1,6 @@
 // The newest events of one workspace, read and rendered once for all streams that stand at the end of its log. A stream that is
 // further behind reads the log for itself, a piece at a time, so that nothing is kept for it. All of it is done in turns.
-import type { Turns } from '../../lib/turns.ts';
+import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import { pageAfter } from '../log.ts';
@@ -35,7 +35,7 @@ export interface Hub {
 /** @param options.end the last sequence of the log */
 export function createHub(options: {
   store: Store;
-  turns: Turns;
+  turns: LoopTurns;
   workspaceId: string;
   end: number;
   onError: (error: unknown) => void;

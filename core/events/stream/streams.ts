@@ -3,8 +3,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Shares } from '../../lib/shares.ts';
-import type { Turns } from '../../lib/turns.ts';
+import type { Shares } from '../../lib/fairness/shares.ts';
+import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import type { EventEnvelope } from '../event.ts';
@@ -69,7 +69,7 @@ export function createStreams(options: {
   store: Store;
   clock: Clock;
   log: Log;
-  turns: Turns;
+  turns: LoopTurns;
   /** Pieces that no socket has taken yet count here. */
   unsent: Shares;
 }): Streams {
@@ -171,7 +171,7 @@ export function createStreams(options: {
 
       /** Until this reader, and others of its workspace, have taken enough of what they were sent. */
       const untilRoom = async (): Promise<void> => {
-        while (!ended && !unsent.hasRoom(scope, pieceBytes))
+        while (!ended && !unsent.hasRoomFor(scope, pieceBytes))
           await new Promise<void>((resolve) => void clock.after(crowdedMs, resolve));
       };
 

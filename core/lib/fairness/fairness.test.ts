@@ -56,11 +56,23 @@ test('a draft counts on what it was made of, and leaves that alone', () => {
   expect(shares.room('ws', 'a')).toBe(room);
 });
 
+test('what is held is given back once', () => {
+  const shares = new Shares(100);
+  const payer = { workspaceId: 'ws', payer: 'key_1' };
+  const before = shares.room('ws', 'key_1');
+  const giveBack = shares.hold(payer, before);
+  expect(shares.hasRoomFor(payer, 1)).toBe(false);
+  giveBack();
+  giveBack();
+  expect(shares.room('ws', 'key_1')).toBe(before);
+});
+
 test('groups take turns, members take turns, and what one has waiting stays in order', () => {
   const turns = new Turns<string>();
   for (let index = 0; index < 4; index++) turns.push('ws1', 'a', `a${index}`);
   for (let index = 0; index < 2; index++) turns.push('ws1', 'b', `b${index}`);
   turns.push('ws2', 'c', 'c0');
+  expect([turns.waitingOf('ws1'), turns.waitingOfMember('ws1', 'b')]).toEqual([6, 2]);
   const taken: (string | undefined)[] = [];
   while (!turns.isEmpty) taken.push(turns.take(() => true));
   expect(taken).toEqual(['a0', 'c0', 'b0', 'a1', 'b1', 'a2', 'a3']);

@@ -3,6 +3,8 @@
 // shared-memory packet switches", 1998). It holds between groups (workspaces) over all of the room, and again between the
 // members of a group (installs, endpoints) over what the group may still take.
 
+import type { Payer } from '../payer.ts';
+
 export class Shares {
   readonly #total: number;
   readonly #under: Shares | null;
@@ -43,6 +45,20 @@ export class Shares {
 
   give(group: string, member: string, amount = 1): void {
     this.take(group, member, -amount);
+  }
+
+  hasRoomFor({ workspaceId, payer }: Payer, amount: number): boolean {
+    return this.room(workspaceId, payer ?? '') >= amount;
+  }
+
+  /** Takes an amount until the returned function is called, which may be called again. */
+  hold({ workspaceId, payer }: Payer, amount: number): () => void {
+    this.take(workspaceId, payer ?? '', amount);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.give(workspaceId, payer ?? '', amount);
+      isHeld = false;
+    };
   }
 
   #allTaken(): number {

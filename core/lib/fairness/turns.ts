@@ -52,6 +52,16 @@ export class Turns<Item> {
     return undefined;
   }
 
+  /** How many a group has waiting. */
+  waitingOf(group: string): number {
+    const members = this.#groupsByName.get(group)?.members ?? [];
+    return members.reduce((sum, { waiting }) => sum + waiting.length, 0);
+  }
+
+  waitingOfMember(group: string, member: string): number {
+    return this.#membersByName.get(`${group} ${member}`)?.waiting.length ?? 0;
+  }
+
   /** Empties all queues. */
   clear(): Item[] {
     const all = this.#groups.flatMap(({ members }) => members.flatMap(({ waiting }) => waiting));

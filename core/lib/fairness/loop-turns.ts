@@ -1,42 +1,48 @@
 // Work that must be done on the event loop, and is more than a request's: looking at the log, matching filters, rendering what
 // streams send. It is done in turns, fair by workspace and payer, a few milliseconds at a time; between them the loop serves
 // whatever came in, so that nobody waits for more than one slice.
-import { createFairQueue, type Owner } from './fair-queue.ts';
-import { threadMs } from './processor.ts';
+import { noteAway, type Payer } from '../payer.ts';
+import { threadMs } from '../processor.ts';
+import { Turns } from './turns.ts';
 
 /** So long the loop works without looking up (milliseconds). */
 const sliceMs = 3;
 /** Below this a turn counts as free: yielding would cost more. */
 const trifleMs = 0.2;
 
-export interface Turns {
-  /** Does a piece of work, a few milliseconds at most, when it is its owner's turn. Rejects with what it throws. */
-  run<T>(owner: Owner, work: () => T | Promise<T>): Promise<T>;
+export interface LoopTurns {
+  /** Does a piece of work, a few milliseconds at most, when it is its payer's turn. Rejects with what it throws. */
+  run<T>(payer: Payer, work: () => T | Promise<T>): Promise<T>;
 }
 
 interface Job {
+  readonly payer: Payer;
+  readonly sinceMs: number;
   work(): unknown;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
+const everybody = (): boolean => true;
+
 /** @param charge told the processor time of each piece (milliseconds) */
-export function createTurns(charge: (owner: Owner, ms: number) => void): Turns {
-  const queue = createFairQueue<Job>();
+export function createLoopTurns(charge: (payer: Payer, ms: number) => void): LoopTurns {
+  const queue = new Turns<Job>();
   let working = false;
 
   const workOff = async (): Promise<void> => {
     let sinceMs = performance.now();
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const { owner, item } = next;
+    for (let job = queue.take(everybody); job; job = queue.take(everybody)) {
       const before = threadMs();
       try {
-        item.resolve(await item.work());
+        const result = await job.work();
+        noteAway(job.payer, job.sinceMs);
+        job.resolve(result);
       } catch (error) {
-        item.reject(error);
+        job.reject(error);
       }
       const tookMs = threadMs() - before;
-      charge(owner, tookMs);
+      charge(job.payer, tookMs);
       // What waits for the result goes on before the next turn, and counts as part of this slice.
       if (tookMs >= trifleMs || performance.now() - sinceMs >= sliceMs) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -47,9 +53,11 @@ export function createTurns(charge: (owner: Owner, ms: number) => void): Turns {
   };
 
   return {
-    run<T>(owner: Owner, work: () => T | Promise<T>): Promise<T> {
+    run<T>(payer: Payer, work: () => T | Promise<T>): Promise<T> {
       return new Promise<T>((resolve, reject) => {
-        queue.push(owner, { work, resolve: (value) => resolve(value as T), reject });
+        const sinceMs = performance.now();
+        const job: Job = { payer, sinceMs, work, resolve: (value) => resolve(value as T), reject };
+        queue.push(payer.workspaceId, payer.payer ?? '', job);
         if (working) return;
         working = true;
         void workOff();

@@ -1,0 +1,23 @@
+// Work in turns on the event loop: charged, and the loop looks up in between.
+import { expect, test } from 'bun:test';
+import { createLoopTurns } from './loop-turns.ts';
+
+const payer = (workspaceId: string, name: string) => ({ workspaceId, payer: name });
+
+test('work in turns is charged, rejects with what it throws, and lets the loop look up', async () => {
+  const charged: (string | null)[] = [];
+  const turns = createLoopTurns(({ payer }) => void charged.push(payer));
+  const spin = (ms: number): void => {
+    for (const until = performance.now() + ms; performance.now() < until;);
+  };
+  let looks = 0;
+  const timer = setInterval(() => looks++, 0);
+  const flood = Array.from({ length: 40 }, () => turns.run(payer('a', 'x'), () => spin(3)));
+  const mine = turns.run(payer('b', 'y'), () => charged.length);
+  await expect(turns.run(payer('b', 'y'), () => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
+  expect(await mine).toBeLessThanOrEqual(2);
+  await Promise.all(flood);
+  clearInterval(timer);
+  expect(looks).toBeGreaterThan(10);
+  expect(charged.filter((payer) => payer === 'x')).toHaveLength(40);
+});
