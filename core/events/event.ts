@@ -17,6 +17,8 @@ export interface EventRow {
   readonly requestId: string | null;
   readonly traceparent: string | null;
   readonly data: Readonly<Record<string, unknown>>;
+  /** `data` as it is stored, where it was read from there. */
+  readonly dataJson?: string;
   /** The issue number that only the commit knew; it completes `data`. */
   readonly number: number | null;
 }
@@ -34,6 +36,16 @@ export interface EventEnvelope {
 }
 
 export function renderEvent(row: EventRow): EventEnvelope {
+  return { ...headOf(row), data: row.number === null ? row.data : completeNumber(row.data, row.number) };
+}
+
+/** `renderEvent` as JSON. What is stored as JSON already is not read and written again: it may be long. */
+export function eventJson(row: EventRow): string {
+  if (row.number !== null || row.dataJson === undefined) return JSON.stringify(renderEvent(row));
+  return `${JSON.stringify(headOf(row)).slice(0, -1)},"data":${row.dataJson}}`;
+}
+
+function headOf(row: EventRow): Omit<EventEnvelope, 'data'> {
   return {
     id: row.id,
     type: row.type,
@@ -42,7 +54,6 @@ export function renderEvent(row: EventRow): EventEnvelope {
     sequence: row.sequence,
     actor: row.actor,
     cause: row.cause,
-    data: row.number === null ? row.data : completeNumber(row.data, row.number),
   };
 }
 
