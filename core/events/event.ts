@@ -18,6 +18,8 @@ export interface EventRow {
   readonly requestId: string | null;
   readonly traceparent: string | null;
   readonly data: Readonly<Record<string, unknown>>;
+  /** `data` as it is stored, where it was read from there. */
+  readonly dataJson?: string;
   /** The issue number that only the commit knew; it completes `data`. */
   readonly number: number | null;
 }
@@ -35,6 +37,16 @@ export interface EventEnvelope {
 }
 
 export function renderEvent(row: EventRow): EventEnvelope {
+  return { ...headOf(row), data: shownData(row) };
+}
+
+/** `renderEvent` as JSON. What is stored as JSON already is not read and written again: it may be long. */
+export function eventJson(row: EventRow): string {
+  if (row.dataJson === undefined || !isShownAsStored(row)) return JSON.stringify(renderEvent(row));
+  return `${JSON.stringify(headOf(row)).slice(0, -1)},"data":${row.dataJson}}`;
+}
+
+function headOf(row: EventRow): Omit<EventEnvelope, 'data'> {
   return {
     id: row.id,
     type: row.type,
@@ -43,13 +55,16 @@ export function renderEvent(row: EventRow): EventEnvelope {
     sequence: row.sequence,
     actor: row.actor,
     cause: row.cause,
-    data: shownData(row),
   };
 }
 
-function shownData({ type, data, number }: EventRow): EventRow['data'] {
-  if (number !== null) return completeNumber(data, number);
-  return type.startsWith('webhook.') ? maskAddress(data) : data;
+function isShownAsStored({ type, number }: EventRow): boolean {
+  return number === null && !type.startsWith('webhook.');
+}
+
+function shownData(row: EventRow): EventRow['data'] {
+  if (row.number !== null) return completeNumber(row.data, row.number);
+  return isShownAsStored(row) ? row.data : maskAddress(row.data);
 }
 
 /** Events of an earlier version hold the whole address. */

@@ -61,7 +61,7 @@ const timeOf = tenantStatement<{ created_at: number }>(
 );
 
 /** An event before its data is looked at. */
-export type EventFacts = Omit<EventRow, 'data'>;
+export type EventFacts = Omit<EventRow, 'data' | 'dataJson'>;
 
 export interface LogQuery {
   /** Events looked at. */
@@ -216,10 +216,13 @@ class StoredEventRow implements EventRow {
   get traceparent(): string | null {
     return this.#row.traceparent;
   }
-  get data(): EventRow['data'] {
+  get dataJson(): string {
     const text = this.#row.data_json;
     if (typeof text === 'number') throw new Error('The data of an event was asked for before it was read.');
-    return (this.#data ??= JSON.parse(text) as EventRow['data']);
+    return text;
+  }
+  get data(): EventRow['data'] {
+    return (this.#data ??= JSON.parse(this.dataJson) as EventRow['data']);
   }
   get number(): number | null {
     return this.#row.number;

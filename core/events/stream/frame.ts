@@ -1,6 +1,6 @@
 // Events as frames of a server-sent stream (WHATWG HTML § 9.2.6). JSON has no bare line ends, so that one data line holds it.
 import type { EventType } from '../catalogue.ts';
-import { renderEvent, type EventEnvelope, type EventRow } from '../event.ts';
+import { eventJson, type EventEnvelope, type EventRow } from '../event.ts';
 
 export interface Frame {
   readonly sequence: number;
@@ -10,12 +10,12 @@ export interface Frame {
 
 export function frameOf(row: EventRow): Frame {
   const { sequence, type } = row;
-  return { sequence, type, text: `id: ${sequence}\n${body(renderEvent(row))}` };
+  return { sequence, type, text: `id: ${sequence}\n${body(type, eventJson(row))}` };
 }
 
 /** Without an id, so that a reader who comes back goes on after the last event of the log. */
 export function sampleFrame(sample: EventEnvelope): string {
-  return body(sample);
+  return body(sample.type, JSON.stringify(sample));
 }
 
 /** Moves a reader's place without an event: an id without data is dispatched to nobody. */
@@ -32,6 +32,6 @@ export function openingFrame(sequence: number): string {
 }
 export const heartbeatFrame = ':\n\n';
 
-function body(event: EventEnvelope): string {
-  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+function body(type: EventType, json: string): string {
+  return `event: ${type}\ndata: ${json}\n\n`;
 }
