@@ -5,6 +5,8 @@
 const controls = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const controlsButLineEnds =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const controlsButLayout =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** One line, with what must not reach a terminal written as JSON would write it: ␛ is `\u001b`, a line end `\n`. */
 export function printable(text: string): string {
@@ -14,6 +16,11 @@ export function printable(text: string): string {
 /** Lines of our own making; only line ends pass. */
 export function printableLines(text: string): string {
   return text.replace(controlsButLineEnds, escaped);
+}
+
+/** Text of strangers that is kept, such as logs and errors: line ends and tabs pass. */
+export function plainText(text: string): string {
+  return text.replace(controlsButLayout, unicode);
 }
 
 /** A copy of plain data in which every string, names of properties included, is `printable`. */
@@ -30,7 +37,7 @@ export function printableCopy<T>(value: T): T {
 /** The same value to whoever parses it, and harmless to a terminal. */
 export function printableJson(value: unknown): string {
   // What is left of them stands within strings.
-  return JSON.stringify(value).replace(controls, (char) => unicode(char));
+  return JSON.stringify(value).replace(controls, unicode);
 }
 
 function escaped(char: string): string {

@@ -9,7 +9,7 @@ import type { WorkItem, WorkQueue } from '../events/work.ts';
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../lib/backoff.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import { plainText } from '../lib/plain-text.ts';
+import { plainText } from '../lib/printable.ts';
 import { mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
 import type { Progress, SandboxOutcome } from '../sandbox/supervisor.ts';
 import { backgroundPatienceMs, type Op, type Scope, type Store } from '../store/store.ts';

@@ -23,7 +23,7 @@ import type {
   RunEnd,
   RunNonce,
 } from './protocol.ts';
-import { plainText } from '../lib/plain-text.ts';
+import { plainText } from '../lib/printable.ts';
 import type { Frame, FrameBounds } from './framing.ts';
 
 /** The sidecar said something that an honest one never says. */

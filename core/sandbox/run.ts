@@ -2,7 +2,7 @@
  * One run as the core sees it: answers the guest's calls, keeps every limit again that the sidecar was told, and collects what the run
  * used. Everything that arrives is a string from an untrusted process.
  */
-import { plainText } from '../lib/plain-text.ts';
+import { plainText } from '../lib/printable.ts';
 import type { SidecarProcess } from './fleet/process.ts';
 import { ProtocolBreach } from './frames.ts';
 import { CALLS_PER_FRAME_MAX, MESSAGE_MAX, textMaxOf } from './protocol.ts';

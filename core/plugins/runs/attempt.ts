@@ -10,7 +10,7 @@ import type { InProcessCalls } from '../../http/principal.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
-import { plainText } from '../../lib/plain-text.ts';
+import { plainText } from '../../lib/printable.ts';
 import type { RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
 import { callHost } from '../bridge.ts';

@@ -6,7 +6,7 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
 import { cleanBunFlags } from '../../lib/clean-bun.ts';
-import { plainText } from '../../lib/plain-text.ts';
+import { plainText } from '../../lib/printable.ts';
 import { ProtocolBreach } from '../frames.ts';
 import { createControlGroup, GROUP_BYTES_MAX } from '../jail/cgroup.ts';
 import type { ControlGroup, findPlaces } from '../jail/cgroup.ts';
