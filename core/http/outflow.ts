@@ -6,7 +6,7 @@ import type { Payer } from '../lib/payer.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 
 /** All answers and pieces of streams that wait for their readers. One caller alone may hold a quarter of it. */
-const unsentBytesMax = 192 * 1024 * 1024;
+const unsentBytesMax = 160 * 1024 * 1024;
 /** Smaller answers fit into the buffers of a socket. */
 const largeBytes = 256 * 1024;
 const pieceBytes = 64 * 1024;

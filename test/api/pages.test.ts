@@ -98,7 +98,7 @@ test('what nobody reads counts until it is read, its reader goes away, or is hun
     );
     return socket;
   };
-  const look = () => stalling('GET', '/api/v1/issues?limit=1&fields=id');
+  const look = () => stalling('GET', '/api/v1/issues?limit=100');
   const until = async (status: number, meanwhile: () => void = () => undefined): Promise<Reply> => {
     let reply = await look();
     for (let n = 0; n < 200 && reply.status !== status; n++) {

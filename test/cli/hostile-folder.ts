@@ -15,7 +15,8 @@ import { dirname, join } from 'node:path';
 export const plugin = `
 import { definePlugin } from '@tatami/sdk/plugin';
 export default definePlugin({
-  id: 'hostile', version: '1.0.0', engines: { tatami: '*' }, on: { 'issue.created': { async handle() {} } },
+  id: 'hostile', version: '1.0.0', engines: { tatami: '*' },
+  scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { async handle() {} } },
 });`;
 
 export interface HostileFolder {
