@@ -7,7 +7,7 @@ import { ApiError } from '../lib/errors.ts';
 import { Turns } from '../lib/fairness/turns.ts';
 import { noteAway, type Payer } from '../lib/payer.ts';
 import { processMs } from '../lib/processor.ts';
-import { isEngineError } from './engine-errors.ts';
+import { concernsStore, faultOf, isEngineError } from './engine-errors.ts';
 import type { Value } from './statement.ts';
 import { StoreError } from './store.ts';
 
@@ -70,6 +70,8 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
   const open = async (): Promise<Reader> => {
     const reader: Reader = { db: new Database(options.path, {}), prepared: new Map() };
     for (const pragma of [
+      // A connection that closes somewhere holds the file for a moment. This waits on a thread of its own, not on the loop.
+      'PRAGMA busy_timeout = 2000',
       'PRAGMA query_only = ON',
       'PRAGMA cache_size = -8192',
       'PRAGMA temp_store = MEMORY',
@@ -98,8 +100,9 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
     try {
       return await prepared.all(values);
     } catch (error) {
-      if (!isEngineError(error) || error.code !== 'SQLITE_INTERRUPT') throw error;
-      throw closed ? storeClosed() : overBudget(budgetMs);
+      if (isEngineError(error) && error.code === 'SQLITE_INTERRUPT')
+        throw closed ? storeClosed() : overBudget(budgetMs);
+      throw concernsStore(error) ? faultOf(error) : error;
     } finally {
       stopWatch();
     }

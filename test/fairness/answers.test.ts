@@ -16,5 +16,6 @@ test('sixty lists of everything, asked for and not read', async () => {
     for (let n = 0; n < 60; n++) arena.ask('/api/v1/issues?limit=100');
     await Bun.sleep(long ? 8_000 : 3_000);
   });
-  expect(report.grownMb).toBeLessThan(150);
+  // Unbounded, these answers take 1.5 GB.
+  expect(report.grownMb).toBeLessThan(250);
 }, 300_000);
