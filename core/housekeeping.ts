@@ -1,6 +1,5 @@
-// Removes what has outlived its use, a little at a time: expired idempotency keys, ended runs, old deliveries, what
-// plugins that were removed have kept. The event log
-// is never trimmed: history, undo and catching up all read it.
+// Removes what has outlived its use, a little at a time: expired idempotency keys, ended runs, old deliveries, gaps that were
+// caught up, and what plugins that were removed have kept. The event log is never trimmed: history, undo and catching up read it.
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
 import { systemStatement } from './store/statement.ts';

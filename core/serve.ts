@@ -42,6 +42,8 @@ import { createWebhooks } from './webhooks/runtime.ts';
 const idleTimeoutSeconds = 10;
 /** Of a connection that is given up although its peer takes nothing. */
 const hangUpSeconds = 1;
+/** Answers under way have so long to be taken when the process stops. */
+const drainMs = 5_000;
 /** Bun's own cap, above every cap of ours, so that oversized bodies get our answer and not its bare one. */
 const socketBodyBytesMax = 24 * 1024 * 1024;
 
@@ -212,7 +214,9 @@ export async function serve({
       },
       async stop() {
         streams.stop();
+        const cut = setTimeout(outflow.stop, drainMs);
         await server?.stop();
+        clearTimeout(cut);
         await housekeeping.stop();
         await plugins.stop();
         await webhooks.stop();

@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
 import { backgroundPatienceMs, scopeOf, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 import type { EventRow } from './event.ts';
-import { eventsAfter, lastSequence } from './log.ts';
+import { lastSequence, pageAfter } from './log.ts';
 
 const pageEvents = 200;
 /** Without matches the cursor is only moved in the database this often (events): re-reading what matched nothing is harmless. */
@@ -75,7 +75,7 @@ export function createConsumer(options: {
       from.at = end;
       return true;
     }
-    const events = await eventsAfter(store, scope, from.at, pageEvents);
+    const { events } = await pageAfter(store, scope, from.at, { limit: pageEvents });
     if (events.length === 0) return false;
     for (let rest = events, goesOn = true; goesOn && rest.length > 0 && !stopped;) {
       const plan = await options.plan(scope, rest);

@@ -103,16 +103,6 @@ export const pageOfIssue = (
   query: LogQuery,
 ): Promise<LogPage> => readLog(store, scope, ofIssue, { issueId, after }, after, query);
 
-/** Ascending, at most `limit`, fewer where they are long; empty only at the end of the log. */
-export async function eventsAfter(
-  store: Store,
-  scope: Scope,
-  after: number,
-  limit: number,
-): Promise<readonly EventRow[]> {
-  return (await pageAfter(store, scope, after, { limit })).events;
-}
-
 async function readLog(
   store: Store,
   scope: Scope,

@@ -19,7 +19,7 @@ import {
   type HeaderBag,
 } from './answer.ts';
 import { admitTo, requireAlso, requireFields, requireRows, visibleTeams } from './admission.ts';
-import { announcesBody, bodyBytesMaxDefault, type Bodies } from './body.ts';
+import { announcesBody, bodyBytesMaxDefault, type Bodies, type ReadBody } from './body.ts';
 import { createEntrance, type EntranceOptions } from './entrance.ts';
 import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
 import type { Outflow } from './outflow.ts';
@@ -81,11 +81,10 @@ export function createKernel(options: KernelOptions): Kernel {
     );
   };
 
-  /** Host calls of plugins are timed as a whole, where they come in. */
-  const charge = (exchange: Exchange, isHostCall: boolean): void => {
+  const charge = (exchange: Exchange): void => {
     const { payer, startedMs, away, bytesIn, bytesOut } = exchange;
     if (!payer) return;
-    const cpuMs = isHostCall ? 0 : Math.max(0, performance.now() - startedMs - away.ms);
+    const cpuMs = Math.max(0, performance.now() - startedMs - away.ms);
     services.ledger.chargeAll(payer, { requests: 1, cpuMs, bytesIn, bytesOut });
   };
 
@@ -130,14 +129,7 @@ export function createKernel(options: KernelOptions): Kernel {
         const mark = url.indexOf('?');
         const query = readQuery(mark < 0 ? emptyQuery : new URLSearchParams(url.slice(mark + 1)));
         const check = checkBody ?? (checkNoBody && announcesBody(request) ? checkNoBody : null);
-        const askedMs = performance.now();
-        const body =
-          check && principal ? await bodies.read(principal.scope, request, bodyLimits, check) : null;
-        if (body) {
-          exchange.away.ms += performance.now() - askedMs;
-          exchange.bytesIn = body.text.length;
-          exchange.release = body.release;
-        }
+        const body = check && principal ? await readBody(exchange, principal, request, check) : null;
         const input = {
           params,
           query,
@@ -171,6 +163,24 @@ export function createKernel(options: KernelOptions): Kernel {
         if (!route.read) return write(ctx, out, request, principal, input, body?.text ?? '');
         if (!local) outflow.requireRoom(principal.scope);
         return answerRead(out, request, successStatus, await route.read(ctx, input));
+      };
+
+      const readBody = async (
+        exchange: Exchange,
+        { scope }: Principal,
+        request: Request,
+        check: (value: unknown) => void,
+      ): Promise<ReadBody> => {
+        const askedMs = performance.now();
+        exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
+        try {
+          const body = await bodies.read(scope, request, bodyLimits, check);
+          exchange.bytesIn = body.text.length;
+          exchange.release = body.release;
+          return body;
+        } finally {
+          exchange.away.ms += performance.now() - askedMs;
+        }
       };
 
       const connectionOf = (request: Request, { tokenId }: Principal): Connection => ({
@@ -313,7 +323,7 @@ export function createKernel(options: KernelOptions): Kernel {
         } catch (error) {
           return fail(exchange, request, error);
         } finally {
-          charge(exchange, inProcess.of(request) !== undefined);
+          charge(exchange);
           exchange.release?.();
         }
       };

@@ -24,10 +24,13 @@ export interface Outflow {
    * @throws ApiError rate_limited
    */
   bodyOf(payer: Payer, text: string, hold: () => () => void): string | ReadableStream<Uint8Array>;
+  /** Breaks off what is not taken yet. */
+  stop(): void;
 }
 
 export function createOutflow(clock: Clock): Outflow {
   const unsent = new Shares(unsentBytesMax);
+  const open = new Set<() => void>();
 
   const requireRoom = (payer: Payer, bytes: number): void => {
     if (!unsent.hasRoomFor(payer, bytes))
@@ -40,12 +43,22 @@ export function createOutflow(clock: Clock): Outflow {
   const pulled = (bytes: Uint8Array, release: () => void, hangUp: () => void): ReadableStream<Uint8Array> => {
     let at = 0;
     let cancelStuck = (): void => undefined;
+    let breakOff = (): void => undefined;
     const end = (): void => {
       cancelStuck();
       release();
+      open.delete(breakOff);
     };
     return new ReadableStream<Uint8Array>(
       {
+        start(controller) {
+          breakOff = () => {
+            end();
+            controller.error(new Error('An answer was not taken in time.'));
+            hangUp();
+          };
+          open.add(breakOff);
+        },
         pull(controller) {
           cancelStuck();
           if (at >= bytes.length) {
@@ -53,11 +66,7 @@ export function createOutflow(clock: Clock): Outflow {
             return controller.close();
           }
           controller.enqueue(bytes.subarray(at, (at += pieceBytes)));
-          cancelStuck = clock.after(stuckMs, () => {
-            end();
-            controller.error(new Error('The reader of an answer took nothing.'));
-            hangUp();
-          });
+          cancelStuck = clock.after(stuckMs, breakOff);
         },
         cancel: end,
       },
@@ -73,6 +82,9 @@ export function createOutflow(clock: Clock): Outflow {
       const bytes = new TextEncoder().encode(text);
       requireRoom(payer, bytes.length);
       return pulled(bytes, unsent.hold(payer, bytes.length), hold());
+    },
+    stop() {
+      for (const breakOff of open) breakOff();
     },
   };
 }

@@ -7,7 +7,7 @@ const amount = (description: string) => Type.Number({ minimum: 0, description })
 export const amountsShown = {
   cpuMs: amount('Processor time of the server, in milliseconds.'),
   sandboxMs: amount('Processor time of plugin handlers, in milliseconds.'),
-  queueMs: amount('Time that runs waited for their turn, in milliseconds.'),
+  queueMs: amount('Time that runs and long reads waited for their turn, in milliseconds.'),
   bytesIn: amount('Of request bodies.'),
   bytesOut: amount('Of answers and deliveries.'),
   requests: amount('Requests, and host calls of plugins.'),

@@ -6,6 +6,7 @@ import { quantities, type Amounts, type Quantity } from './ledger.ts';
 const payersShownMax = 200;
 /** Rows of keys that are added up; beyond them the sum is carried on in proportion. */
 const keysSummedMax = 5_000;
+const keysCountedMax = 50_000;
 
 const named = (name: string, table: string, shown: string) =>
   tenantStatement<{ id: string; name: string }>(
@@ -16,28 +17,38 @@ const named = (name: string, table: string, shown: string) =>
 const shownUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
 /** By the prefix of their ids. */
 const kinds = [
-  { prefix: 'key_', kind: 'token', names: named('usage.tokens', 'api_keys', 'name') },
-  { prefix: 'plg_', kind: 'plugin', names: named('usage.plugins', 'plugins', 'plugin_id') },
-  { prefix: 'whe_', kind: 'webhook', names: named('usage.webhooks', 'endpoints', shownUrl) },
+  { prefix: 'key_', kind: 'token', scope: 'api-keys:read', names: named('usage.tokens', 'api_keys', 'name') },
+  {
+    prefix: 'plg_',
+    kind: 'plugin',
+    scope: 'plugins:read',
+    names: named('usage.plugins', 'plugins', 'plugin_id'),
+  },
+  {
+    prefix: 'whe_',
+    kind: 'webhook',
+    scope: 'webhooks:read',
+    names: named('usage.webhooks', 'endpoints', shownUrl),
+  },
 ] as const;
 
 const storedByPlugin = tenantStatement<{ id: string; bytes: number }>(
   'usage.stored_by_plugin',
   `SELECT p.id, coalesce((SELECT u.bytes FROM plugin_kv_usage AS u WHERE u.workspace_id = :ws AND u.id = p.id), 0)
-     + coalesce((SELECT length(c.source) FROM plugin_code AS c WHERE c.workspace_id = :ws AND c.id = p.sha256), 0) AS bytes
+     + coalesce((SELECT octet_length(c.source) FROM plugin_code AS c WHERE c.workspace_id = :ws AND c.id = p.sha256), 0) AS bytes
    FROM plugins AS p WHERE p.workspace_id = :ws AND p.deleted_at IS NULL`,
 );
 const storedByKeys = tenantStatement<{ kept: number; summed: number; bytes: number | null }>(
   'usage.stored_by_keys',
-  `SELECT (SELECT count(*) FROM idempotency WHERE workspace_id = :ws) AS kept, count(*) AS summed, sum(bytes) AS bytes FROM (
-     SELECT length(body) + length(headers_json) AS bytes FROM idempotency WHERE workspace_id = :ws LIMIT :limit)`,
+  `SELECT (SELECT count(*) FROM (SELECT 1 FROM idempotency WHERE workspace_id = :ws LIMIT :countLimit)) AS kept, count(*) AS summed, sum(bytes) AS bytes FROM (
+     SELECT length(body) + octet_length(headers_json) AS bytes FROM idempotency WHERE workspace_id = :ws LIMIT :limit)`,
 );
 
 export async function getUsage(ctx: Context) {
   const { store, scope } = ctx;
   const used = ctx.ledger.usageOf(scope.workspaceId);
   const stored = new Map((await store.read(scope, storedByPlugin)).map(({ id, bytes }) => [id, bytes]));
-  const keys = await store.readOne(scope, storedByKeys, { limit: keysSummedMax });
+  const keys = await store.readOne(scope, storedByKeys, { limit: keysSummedMax, countLimit: keysCountedMax });
   const inKeys = keys?.summed ? ((keys.bytes ?? 0) * keys.kept) / keys.summed : 0;
   const payers = [...new Set([...used.keys(), ...stored.keys()])]
     .map((id) => ({ id, amounts: rounded(used.get(id)), storedBytes: stored.get(id ?? '') ?? 0 }))
@@ -61,9 +72,14 @@ export async function getUsage(ctx: Context) {
   };
 }
 
-async function namesOf({ store, scope }: Context, ids: readonly string[]): Promise<Map<string, string>> {
+/** Of what the caller may read elsewhere. */
+async function namesOf(
+  { store, scope, scopes }: Context,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (const { prefix, kind, names } of kinds) {
+  for (const { prefix, kind, names, scope: needed } of kinds) {
+    if (!scopes.has(needed)) continue;
     const wanted = JSON.stringify(ids.filter((id) => id.startsWith(prefix)));
     for (const { id, name } of await store.read(scope, names, { ids: wanted }))
       // The path of an address may hold a secret, too.

@@ -58,10 +58,11 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
     const value = op.startsWith('kv.')
       ? await callKv(call, op, parsed)
       : await callResource(call, op, parsed);
-    if (value.length > (op.startsWith('kv.') ? kvAnswerMax : answerMax))
+    const most = op.startsWith('kv.') ? kvAnswerMax : answerMax;
+    if (value.length > most)
       throw new CallError(
         'quota_exceeded',
-        `The answer is longer than ${answerMax} characters. Ask for fewer fields, or a smaller limit.`,
+        `The answer is longer than ${most} characters. Ask for fewer fields, or a smaller limit.`,
       );
     return { ok: true, value };
   } catch (error) {

@@ -156,7 +156,7 @@ export class ActiveRun {
 
   async #answer(call: number, op: string, args: string): Promise<void> {
     const units = args.length + textMaxOf(op);
-    const turn = this.sidecar.room.enter(units);
+    const turn = this.sidecar.room.enter(this.job, units);
     if (turn) await turn;
     try {
       if (this.#over) return;
@@ -251,6 +251,8 @@ export class ActiveRun {
     this.cpuMs = message.cpuMs;
     this.memoryBytes = message.memoryBytes;
     const { end } = message;
+    if (end.status === 'succeeded' && end.progress && this.job.handler.kind !== 'schedule')
+      return this.sidecar.kill('it broke the protocol: Only a schedule goes on.');
     if (this.stopping) return this.finish(this.stopping);
     if (end.status === 'stopped')
       return this.finish({ status: 'interrupted', message: 'The isolate was thrown away under the run.' });

@@ -120,6 +120,7 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
       noteAway(job.payer, job.sinceMs);
       job.resolve(rows);
     } catch (error) {
+      noteAway(job.payer, job.sinceMs);
       job.reject(error);
     }
     charge(job.payer, 'cpuMs', Math.min(processMs() - before, performance.now() - startedMs));

@@ -137,7 +137,7 @@ function callsOf(installId: string) {
   const values = ownValues({ store, nowMs: app.clock.nowMs, scope, installId, staged });
   const perform = createCallTurns({ ledger }).ofRun(scope, installId, 'event');
   return (args: string): Promise<CallAnswer> =>
-    perform(args, async () => {
+    perform('kv.compareAndSet', args, async () => {
       const [key, expected, next] = JSON.parse(args) as [string, unknown, unknown];
       return { ok: true, value: JSON.stringify(await values.compareAndSet(key, expected, next)) };
     });

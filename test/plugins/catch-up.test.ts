@@ -131,6 +131,34 @@ test('nothing is delivered by itself later, and catching up goes on where a rest
   expect(await met()).toEqual(once(1, 905));
 }, 60_000);
 
+test('long events are counted and caught up to the last', async () => {
+  await install(app.call, await packSource(definition));
+  await setState('paused_by_admin');
+  for (let batch = 0; batch < 4; batch++) await create(8, { description: 'x'.repeat(200_000) });
+  await setState('active');
+  expect(await looked()).toMatchObject({ status: 'offered', missed: 32 });
+  await app.call('POST', `${base}/catch-up`);
+  await app.settled();
+  expect(await looked()).toMatchObject({ status: 'done', runs: 32 });
+  expect(await met()).toEqual(once(1, 32));
+}, 60_000);
+
+test('what the system switched off is told of also where a person paused it meanwhile', async () => {
+  await install(app.call, await packSource(definition));
+  await create(3, { title: 'loop' });
+  await app.settled();
+  await create(2);
+  await setState('paused_by_admin');
+  await create(4);
+  await setState('active');
+  expect(await looked()).toMatchObject({ status: 'offered', missed: 6 });
+  const items = (await app.call('GET', '/api/v1/inbox')).json.data;
+  expect(items.map(({ kind }: Json) => kind)).toContain('plugin_missed_events');
+  await app.call('POST', `${base}/catch-up`);
+  await app.settled();
+  expect(await met()).toEqual(once(4, 9));
+}, 60_000);
+
 test('a new install listens from its installation on, also after the clock was set back', async () => {
   await create(2);
   app.clock.jump(-3_600_000);

@@ -39,6 +39,7 @@ export function createLoopTurns(charge: (payer: Payer, ms: number) => void): Loo
         noteAway(job.payer, job.sinceMs);
         job.resolve(result);
       } catch (error) {
+        noteAway(job.payer, job.sinceMs);
         job.reject(error);
       }
       const tookMs = threadMs() - before;

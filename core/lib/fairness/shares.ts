@@ -1,4 +1,4 @@
-// Room that many share: slots, memory, bytes. Who is alone gets half of it, and whoever comes gets room at once, because
+// Room that many share: slots, memory, bytes. A group alone gets half of it and one member a quarter, and whoever comes gets room at once, because
 // nobody takes more than is left free: the dynamic threshold of Choudhury and Hahne ("Dynamic queue length thresholds for
 // shared-memory packet switches", 1998). It holds between groups (workspaces) over all of the room, and again between the
 // members of a group (installs, endpoints) over what the group may still take.

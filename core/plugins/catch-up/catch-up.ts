@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { getInstall } from '../installs/installs.ts';
+import { countGivenUp } from '../runs/given-up.ts';
 import { gapsOfInstall, requestOps, type GapRow, type GapStatus } from './rows.ts';
 
 /** Of several gaps, what matters most. */
@@ -12,7 +13,8 @@ const precedence: readonly GapStatus[] = ['running', 'counting', 'offered', 'off
 /** @throws ApiError not_found */
 export async function showCatchUp(ctx: Context, pluginId: string) {
   const { id } = await getInstall(ctx, pluginId);
-  return summaryOf(id, await ctx.store.read(ctx.scope, gapsOfInstall, { installId: id }));
+  const gaps = await ctx.store.read(ctx.scope, gapsOfInstall, { installId: id });
+  return summaryOf(id, gaps, await countGivenUp(ctx.store, ctx.scope, id));
 }
 
 /** @throws ApiError not_found, conflict */
@@ -28,20 +30,22 @@ export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue):
     changes: [],
     ops: requestOps(ctx.scope, install.id, ctx.nowMs()),
     adopt: () => queue.wake(),
-    body: summaryOf(install.id, asked),
+    body: summaryOf(install.id, asked, await countGivenUp(ctx.store, ctx.scope, install.id)),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/catch-up`,
   };
 }
 
-function summaryOf(pluginId: string, gaps: readonly GapRow[]) {
+function summaryOf(pluginId: string, gaps: readonly GapRow[], givenUp: number) {
   const status = precedence.find((one) => gaps.some((gap) => gap.status === one)) ?? ('nothing' as const);
   const ofThis = gaps.filter((gap) => gap.status === status);
   const uncounted = ofThis.some(({ missed }) => missed === null);
   return {
     pluginId,
     status,
-    missed: uncounted ? null : ofThis.reduce((sum, { missed }) => sum + (missed ?? 0), 0),
+    missed: uncounted
+      ? null
+      : ofThis.reduce((sum, { missed }) => sum + (missed ?? 0), status === 'offered' ? givenUp : 0),
     runs: ofThis.reduce((sum, { runs }) => sum + runs, 0),
   };
 }

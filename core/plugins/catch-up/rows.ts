@@ -38,12 +38,17 @@ const listenFromHere = tenantStatement(
 const wakeClosing = tenantStatement(
   'plugin_gaps.wake_closing',
   `UPDATE due_work SET due_at = :now WHERE workspace_id = :ws AND lease_owner IS NULL AND id IN
-     (SELECT id FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'off' AND id <> :id)`,
+     (SELECT id FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status IN ('off', 'counting') AND id <> :id)`,
 );
 const close = tenantStatement(
   'plugin_gaps.close',
   `UPDATE plugin_gaps SET status = 'counting', until_sequence = ${lastEvent}
    WHERE workspace_id = :ws AND install_id = :installId AND status = 'off' AND id <> :id`,
+);
+const dropWork = tenantStatement(
+  'plugin_gaps.drop_work',
+  `DELETE FROM due_work WHERE workspace_id = :ws AND id IN
+     (SELECT id FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId)`,
 );
 const drop = tenantStatement(
   'plugin_gaps.drop',
@@ -61,8 +66,7 @@ const wakeRequested = tenantStatement(
 );
 const counted = tenantStatement(
   'plugin_gaps.counted',
-  `UPDATE plugin_gaps SET status = CASE WHEN :missed = 0 THEN 'done' ELSE 'offered' END, missed = :missed,
-     finished_at = CASE WHEN :missed = 0 THEN :now END
+  `UPDATE plugin_gaps SET status = :status, missed = :missed, finished_at = :finishedAt
    WHERE workspace_id = :ws AND id = :id AND status = 'counting'`,
 );
 const move = tenantStatement(
@@ -93,7 +97,8 @@ export function gapOps(
   at: { readonly gapId: string; readonly nowMs: number },
 ): Op[] {
   const installId = install.id;
-  if (install.deletedAt !== null) return [tenantOp(scope, drop, { installId })];
+  if (install.deletedAt !== null)
+    return [tenantOp(scope, dropWork, { installId }), tenantOp(scope, drop, { installId })];
   const closing = { installId, id: at.gapId };
   const closes = [
     tenantOp(scope, wakeClosing, { ...closing, now: at.nowMs }),
@@ -112,8 +117,10 @@ export function requestOps(scope: Scope, installId: string, nowMs: number): Op[]
   return [tenantOp(scope, request, { installId }), tenantOp(scope, wakeRequested, { installId, now: nowMs })];
 }
 
-export function countedOp(scope: Scope, id: string, missed: number, nowMs: number): Op {
-  return tenantOp(scope, counted, { id, missed, now: nowMs }, { expectRows: 1 });
+/** @param missed events; runs that were given up are counted when they are asked for */
+export function countedOp(scope: Scope, id: string, missed: number, doneAtMs: number | null): Op {
+  const status = doneAtMs === null ? 'offered' : 'done';
+  return tenantOp(scope, counted, { id, missed, status, finishedAt: doneAtMs }, { expectRows: 1 });
 }
 
 export interface GapMove {

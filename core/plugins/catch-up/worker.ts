@@ -3,7 +3,7 @@
 import type { Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
-import { eventsAfter } from '../../events/log.ts';
+import { pageAfter } from '../../events/log.ts';
 import { neverMs, type WorkItem, type WorkQueue } from '../../events/work.ts';
 import { inboxItem } from '../../inbox/inbox.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -37,14 +37,14 @@ export function createCatchUpWorker(options: CatchUpWorkerOptions) {
   /** The wanted events of a page of the gap that the install has not met, and where the page ends. */
   const pageOf = async (scope: Scope, gap: GapRow, install: Install, after: number) => {
     const until = gap.until_sequence ?? after;
-    const page = await eventsAfter(store, scope, after, pageEvents);
-    const events = page.filter(({ sequence }) => sequence <= until);
+    const page = await pageAfter(store, scope, after, { limit: pageEvents });
+    const events = page.events.filter(({ sequence }) => sequence <= until);
     const wanted = await planner.wanted(scope, install.id, events);
     const met = wanted.length === 0 ? new Set<string>() : await metOf(scope, install.id, wanted);
     return {
       events: wanted.filter(({ id }) => !met.has(id)),
       to: events.at(-1)?.sequence ?? after,
-      ends: events.length < pageEvents || events.at(-1)!.sequence === until,
+      ends: !page.more || page.through >= until,
     };
   };
 
@@ -60,7 +60,7 @@ export function createCatchUpWorker(options: CatchUpWorkerOptions) {
   /** False once it is counted; true where somebody asked for the runs meanwhile. */
   const count = async (item: WorkItem, queue: WorkQueue, gap: GapRow, install: Install): Promise<boolean> => {
     const { scope } = item;
-    let missed = await countGivenUp(store, scope, install.id);
+    let missed = 0;
     for (let after = gap.after_sequence, ends = false; !ends;) {
       if (options.stopped()) return false;
       const page = await pageOf(scope, gap, install, after);
@@ -69,11 +69,12 @@ export function createCatchUpWorker(options: CatchUpWorkerOptions) {
       ends = page.ends;
     }
     const nowMs = clock.nowMs();
+    const waiting = missed + (await countGivenUp(store, scope, install.id));
     const name = install.manifest.name ?? install.pluginId;
     const told = inboxItem(
       {
         kind: 'plugin_missed_events',
-        title: `The plugin ${name} missed ${missed} events while it was switched off`,
+        title: `The plugin ${name} missed ${waiting} events while it was switched off`,
         body: `It is on again. What it missed is not run by itself: POST /api/v1/plugins/${install.id}/catch-up has it run now.`,
         target: { kind: 'plugin', id: install.id },
       },
@@ -87,11 +88,11 @@ export function createCatchUpWorker(options: CatchUpWorkerOptions) {
       traceparent: null,
       directory: await options.directoryOf(scope),
     };
-    const rest = missed === 0 ? queue.finish(item) : queue.defer(item, neverMs);
+    const rest = waiting === 0 ? queue.finish(item) : queue.defer(item, neverMs);
     const committed = await options.committer.commit(
       author,
-      missed > 0 && gap.cause === 'system' ? [told] : [],
-      [rest, countedOp(scope, gap.id, missed, nowMs)],
+      waiting > 0 && gap.cause === 'system' ? [told] : [],
+      [rest, countedOp(scope, gap.id, missed, waiting === 0 ? nowMs : null)],
       [],
       patience,
     );

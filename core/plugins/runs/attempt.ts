@@ -125,7 +125,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
       fresh: handler.kind === 'schedule',
       call: async (op, args) => {
         const from = performance.now();
-        const answer = await callOfRun(args, () => callHost(bridge, op, args));
+        const answer = await callOfRun(op, args, () => callHost(bridge, op, args));
         if (calls.length < limits.calls)
           calls.push({
             op: plainText(op),

@@ -1,11 +1,14 @@
+import { Turns } from '../../lib/fairness/turns.ts';
+import type { Owner } from '../lanes.ts';
+
 /**
  * What the host calls of one sidecar may hold in the core at once: arguments on their way in, answers on their way out. A call that
- * finds no room waits for its turn, and nothing more is read from the sidecar until it has had it.
+ * finds no room waits for its turn among workspaces and installs, and nothing more is read from the sidecar until it has had it.
  */
 export class Room {
   #most: number;
   #taken = 0;
-  #waiting: { units: number; enter(): void }[] = [];
+  #waiting = new Turns<{ units: number; enter(): void }>();
   #backlog: () => number;
   #onFull: (full: boolean) => void;
 
@@ -20,13 +23,13 @@ export class Room {
   }
 
   /** Undefined when there is room at once. */
-  enter(units: number): Promise<void> | undefined {
-    if (this.#waiting.length === 0 && this.#fits(units)) {
+  enter({ workspaceId, installId }: Owner, units: number): Promise<void> | undefined {
+    if (this.#waiting.isEmpty && this.#fits(units)) {
       this.#taken += units;
       return undefined;
     }
-    if (this.#waiting.length === 0) this.#onFull(true);
-    return new Promise((enter) => this.#waiting.push({ units, enter }));
+    if (this.#waiting.isEmpty) this.#onFull(true);
+    return new Promise((enter) => this.#waiting.push(workspaceId, installId, { units, enter }));
   }
 
   leave(units: number): void {
@@ -34,15 +37,23 @@ export class Room {
     this.admit();
   }
 
-  /** Lets in whoever fits by now. */
+  /** Lets in who fits by now, each in turn: nobody is passed by for being large. */
   admit(): void {
-    if (this.#waiting.length === 0) return;
-    for (let next = this.#waiting[0]; next && this.#fits(next.units); next = this.#waiting[0]) {
-      this.#waiting.shift();
+    if (this.#waiting.isEmpty) return;
+    for (let next = this.#inTurn(); next; next = this.#inTurn()) {
       this.#taken += next.units;
       next.enter();
     }
-    if (this.#waiting.length === 0) this.#onFull(false);
+    if (this.#waiting.isEmpty) this.#onFull(false);
+  }
+
+  #inTurn(): { units: number; enter(): void } | undefined {
+    let isFirst = true;
+    return this.#waiting.take(({ units }) => {
+      const mayEnter = isFirst && this.#fits(units);
+      isFirst = false;
+      return mayEnter;
+    });
   }
 
   #fits(units: number): boolean {

@@ -29,3 +29,17 @@ CREATE INDEX plugin_gaps_install ON plugin_gaps (workspace_id, install_id, creat
 -- system: housekeeping.
 CREATE INDEX plugin_gaps_finished ON plugin_gaps (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX runs_dead ON runs (workspace_id, install_id, sequence) WHERE status = 'dead';
+
+-- Installs that are off miss what comes from where their consumer stands; those that are on may have runs that were given up.
+INSERT INTO plugin_gaps (workspace_id, id, install_id, cause, after_sequence, until_sequence, status, created_at)
+  SELECT workspace_id, 'gap_' || substr(lower(hex(randomblob(16))), 1, 26), id,
+    CASE state WHEN 'paused_by_admin' THEN 'person' ELSE 'system' END, stands, CASE state WHEN 'active' THEN stands END,
+    CASE state WHEN 'active' THEN 'counting' ELSE 'off' END, CAST(strftime('%s', 'now') AS INTEGER) * 1000
+  FROM (SELECT p.workspace_id, p.id, p.state, max(p.since_sequence, coalesce((SELECT c.sequence FROM cursors AS c
+          WHERE c.workspace_id = p.workspace_id AND c.consumer = 'plugins'), 0)) AS stands
+        FROM plugins AS p WHERE p.deleted_at IS NULL) AS installs
+  WHERE state <> 'active' OR EXISTS (SELECT 1 FROM runs AS r WHERE r.workspace_id = installs.workspace_id AND r.install_id = installs.id
+    AND r.status = 'dead' AND json_extract(r.error_json, '$.code') = 'plugin_inactive');
+INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
+  SELECT workspace_id, id, 'catch-up', install_id, CASE status WHEN 'counting' THEN 0 ELSE 8640000000000000 END, 0, NULL, 1
+  FROM plugin_gaps;

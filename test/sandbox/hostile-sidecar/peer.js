@@ -72,6 +72,10 @@ const lies = {
   'usage below nothing': ({ run }) => say(end(run, { cpuMs: -1 })),
   'usage beyond everything': ({ run }) =>
     say(JSON.stringify(end(run, { memoryBytes: 7 })).replace('7', '1e999')),
+  'a progress that is none': ({ run }) =>
+    say(end(run, { end: { status: 'succeeded', progress: { done: 2, of: 1 } } })),
+  'an event that goes on like a schedule': ({ run }) =>
+    say(end(run, { end: { status: 'succeeded', progress: { done: 1, of: 9 } } })),
   'an end said twice': ({ run }) => {
     say(drained(run, 1, [[1, 'issues.get', 2]]), '[]');
     say(end(run));

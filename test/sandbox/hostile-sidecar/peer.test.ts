@@ -24,6 +24,8 @@ const BREACHES = [
   'usage that is no number',
   'usage below nothing',
   'usage beyond everything',
+  'a progress that is none',
+  'an event that goes on like a schedule',
   'more answers than questions',
   'the same again and again',
   'more log lines than it may',
