@@ -47,3 +47,57 @@ test('work keeps its subject, what waits keeps waiting for the same, and deleted
   ]);
   after.close();
 });
+
+test('what plugins missed before there were gaps is counted from where their consumer stood', () => {
+  const path = join(dir, 'gaps.db');
+  migrate({ ...at, path }, migrations.slice(0, 4));
+  const before = new Database(path);
+  const install = (id: string, state: string): string =>
+    `('ws', '${id}', 1, '${id}', '1.0.0', 'sha', '{}', '[]', '{}', 'apply', '${state}', 1, 1)`;
+  before.exec(`
+    INSERT INTO plugins (workspace_id, id, version, plugin_id, plugin_version, sha256, manifest_json, grant_json, settings_json, mode, state, created_at, updated_at)
+      VALUES ${install('plg_off', 'disabled_sandbox')}, ${install('plg_paused', 'paused_by_admin')}, ${install('plg_on', 'active')}, ${install('plg_well', 'active')};
+    INSERT INTO cursors (workspace_id, consumer, sequence) VALUES ('ws', 'plugins', 7);
+    INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, depth, status, mode, attempt, created_at, error_json)
+      VALUES ('ws', 'run_1', 'plg_on', 'event', 'e', 'k', 1, 0, 'dead', 'apply', 0, 1, '{"code":"plugin_inactive"}');`);
+  before.close();
+  migrate({ ...at, path });
+  const after = new Database(path);
+  expect(
+    after
+      .prepare(
+        `SELECT g.install_id AS id, g.cause, g.after_sequence AS after, g.status, w.kind, w.subject, w.due_at AS due
+         FROM plugin_gaps AS g JOIN due_work AS w ON w.workspace_id = g.workspace_id AND w.id = g.id ORDER BY 1`,
+      )
+      .all(),
+  ).toEqual([
+    {
+      id: 'plg_off',
+      cause: 'system',
+      after: 7,
+      status: 'off',
+      kind: 'catch-up',
+      subject: 'plg_off',
+      due: never,
+    },
+    {
+      id: 'plg_on',
+      cause: 'system',
+      after: 7,
+      status: 'counting',
+      kind: 'catch-up',
+      subject: 'plg_on',
+      due: 0,
+    },
+    {
+      id: 'plg_paused',
+      cause: 'person',
+      after: 7,
+      status: 'off',
+      kind: 'catch-up',
+      subject: 'plg_paused',
+      due: never,
+    },
+  ]);
+  after.close();
+});
