@@ -22,6 +22,19 @@ export interface Author {
   readonly directory: Directory;
 }
 
+/** The author of what the service does by itself. @param part of it, such as `webhooks` */
+export function systemAuthor(scope: Scope, part: string, directory: Directory): Author {
+  const name = `${part[0]!.toUpperCase()}${part.slice(1)}`;
+  return {
+    scope,
+    actor: { kind: 'system', id: part, name },
+    cause: null,
+    requestId: null,
+    traceparent: null,
+    directory,
+  };
+}
+
 export type Committed =
   | {
       readonly ok: true;

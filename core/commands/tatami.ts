@@ -127,4 +127,9 @@ function addPlugin(program: Command, folder: string): void {
   ).action(async (name: string, schedule: string, options: RemoteOptions) =>
     (await import('./plugin/run-schedule.ts')).runSchedule(name, schedule, options),
   );
+  remote(
+    plugin.command('catch-up <plugin>').description('run a plugin on what it missed while it was off'),
+  ).action(async (name: string, options: RemoteOptions) =>
+    (await import('./plugin/catch-up.ts')).catchUp(name, options),
+  );
 }

@@ -1,4 +1,5 @@
 // The scopes: `<namespace>:<read|write>`; write implies read. Spec › Authentication 5, list as decided.
+import { readScopeOf } from '../rights/rights.ts';
 
 const namespaces = [
   'issues',
@@ -30,6 +31,6 @@ export const allScopes: readonly string[] = [
 /** The scopes given, with the reads that the writes imply. */
 export function expandScopes(scopes: readonly string[]): ReadonlySet<string> {
   const all = new Set(scopes);
-  for (const scope of scopes) if (scope.endsWith(':write')) all.add(scope.replace(/:write$/, ':read'));
+  for (const scope of scopes) all.add(readScopeOf(scope));
   return all;
 }

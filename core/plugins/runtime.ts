@@ -1,5 +1,5 @@
 // The plugin runtime: installs, the consumer that makes runs of events, the queue that performs them, and schedules.
-import type { Committer } from '../changes/commit.ts';
+import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { inboxItem } from '../inbox/inbox.ts';
 import { createConsumer } from '../events/consumer.ts';
@@ -77,14 +77,7 @@ export function createPluginRuntime(options: {
   ): Promise<void> => {
     const change = installKind.update(install, { state: why.state, stateReason: why.reason }, clock.nowMs());
     if (!change) return;
-    const author = {
-      scope,
-      actor: { kind: 'system' as const, id: 'sandbox', name: 'Sandbox' },
-      cause: null,
-      requestId: null,
-      traceparent: null,
-      directory: await options.directoryOf(scope),
-    };
+    const author = systemAuthor(scope, 'sandbox', await options.directoryOf(scope));
     const item = inboxItem(
       {
         kind: 'plugin_disabled',

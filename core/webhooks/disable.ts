@@ -1,7 +1,7 @@
 // Switches an endpoint off for what its receiver did, in the batch that records it, so that no crash falls in between.
 // Decisions › Webhooks, Disabling.
 import type { Change } from '../changes/change.ts';
-import type { Committer } from '../changes/commit.ts';
+import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
 import { inboxItem } from '../inbox/inbox.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -37,14 +37,7 @@ export function createDisable(options: {
       const patch = { enabled: false, disabledReason: reason };
       const change = endpoint && endpointKind.update(endpoint, patch, options.clock.nowMs());
       if (!change) break;
-      const author = {
-        scope,
-        actor: { kind: 'system' as const, id: 'webhooks', name: 'Webhooks' },
-        cause: null,
-        requestId: null,
-        traceparent: null,
-        directory: await options.directoryOf(scope),
-      };
+      const author = systemAuthor(scope, 'webhooks', await options.directoryOf(scope));
       const changes = [change, itemOf(change.after, options)];
       const committed = await options.committer.commit(author, changes, fence, rest);
       if (committed.ok) {

@@ -65,6 +65,20 @@ test('a folder anywhere is packed; a schedule run now is exit 0 or 1 as it went'
   expect([unknown.code, unknown.json.error.code]).toEqual([1, 'not_found']);
 });
 
+test('what a plugin missed while it was off is run when the command asks for it', async () => {
+  const path = '/api/v1/plugins/assign-on-create';
+  expect((await run('catch-up', 'assign-on-create')).json).toMatchObject({ status: 'nothing' });
+  await app.call('PATCH', path, { state: 'paused_by_admin' });
+  const issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Missed' })).json;
+  const off = await run('catch-up', 'assign-on-create');
+  expect([off.code, off.json.error.code]).toEqual([1, 'conflict']);
+  await app.call('PATCH', path, { state: 'active' });
+  const caught = await run('catch-up', 'assign-on-create');
+  expect([caught.code, caught.json]).toMatchObject([0, { status: 'done', runs: 1 }]);
+  await app.settled();
+  expect((await app.call('GET', `/api/v1/issues/${issue.id}`)).json.assignee.id).toBe(app.workspace.userId);
+});
+
 test('a package that is none, a file and a name that do not exist each say so', async () => {
   writeFileSync(dir.path('none.json'), '{}');
   const answers = await Promise.all([

@@ -1,6 +1,6 @@
 // Counts what lies in a gap once it is closed and says so in the inbox; on request makes its runs, a page of the log per batch. A
 // crash repeats no page: runs and progress are one batch.
-import type { Committer } from '../../changes/commit.ts';
+import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { pageAfter } from '../../events/log.ts';
@@ -80,14 +80,7 @@ export function createCatchUpWorker(options: CatchUpWorkerOptions) {
       },
       { ids, nowMs },
     );
-    const author = {
-      scope,
-      actor: { kind: 'system' as const, id: 'sandbox', name: 'Sandbox' },
-      cause: null,
-      requestId: null,
-      traceparent: null,
-      directory: await options.directoryOf(scope),
-    };
+    const author = systemAuthor(scope, 'sandbox', await options.directoryOf(scope));
     const rest = waiting === 0 ? queue.finish(item) : queue.defer(item, neverMs);
     const committed = await options.committer.commit(
       author,

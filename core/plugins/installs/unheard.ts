@@ -1,7 +1,7 @@
 // Tells of installs that hear less than they subscribe to and do not know it yet: those of an earlier version, which let a
 // plugin hear of what it had not asked to read. Once each: the reason then stands in their row.
 import type { Change } from '../../changes/change.ts';
-import type { Committer } from '../../changes/commit.ts';
+import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { inboxItem } from '../../inbox/inbox.ts';
 import type { Ids } from '../../lib/ids.ts';
@@ -40,14 +40,7 @@ export async function tellUnheard(options: {
     );
     const told = installKind.update(install, { stateReason: reason }, nowMs);
     const changes: Change[] = told ? [told, item] : [];
-    const author = {
-      scope,
-      actor: { kind: 'system' as const, id: 'plugins', name: 'Plugins' },
-      cause: null,
-      requestId: null,
-      traceparent: null,
-      directory: await options.directoryOf(scope),
-    };
+    const author = systemAuthor(scope, 'plugins', await options.directoryOf(scope));
     await options.committer.commit(author, changes, [], []);
   }
 }

@@ -1,0 +1,26 @@
+// `tatami plugin catch-up PLUGIN`: runs it on what it missed while it was off, and waits until that is done.
+import { printResult } from '../output.ts';
+import { poll } from '../poll.ts';
+import { connect, type RemoteOptions } from '../remote.ts';
+
+interface CatchUp {
+  status: 'nothing' | 'off' | 'counting' | 'offered' | 'running' | 'done';
+  missed: number | null;
+  runs: number;
+}
+
+export async function catchUp(plugin: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(plugin)}/catch-up`;
+  const asked = await call<CatchUp>('POST', path);
+  const ended = await poll(
+    asked,
+    () => call<CatchUp>('GET', path),
+    ({ status }) => status !== 'running',
+  );
+  printResult(ended, options, ({ status, runs }) =>
+    status === 'nothing'
+      ? `${plugin} has missed nothing.`
+      : `${plugin} has caught up: ${runs} runs were made.`,
+  );
+}
