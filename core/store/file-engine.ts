@@ -225,7 +225,11 @@ export function openFileEngine(options: {
       group.forEach((job, index) => {
         const outcome = outcomes[index]!;
         if (outcome instanceof Error) job.reject(outcome);
-        else job.resolve(outcome);
+        else {
+          job.resolve(outcome);
+          // Behind the one who waits for the batch, who may have to move caches along first.
+          if (outcome.ok && job.ops.some(({ taken }) => taken)) queueMicrotask(() => handOut(job.ops, outcome.rows));
+        }
       });
     } catch (error) {
       const fault = abandon(faultOf(error));
@@ -355,6 +359,10 @@ export function openFileEngine(options: {
     },
     close: () => (closed ??= finish()),
   };
+}
+
+function handOut(ops: readonly Op[], rows: readonly (readonly Row[])[]): void {
+  for (const [index, { taken }] of ops.entries()) taken?.(rows[index]!);
 }
 
 const readHead = systemStatement<{ position: number; hash: string }>(

@@ -21,22 +21,22 @@ export interface Op {
   readonly params: Params;
   readonly scope: Scope | null;
   readonly expectRows?: 1;
+  /** Takes the rows that it returned, once the batch is durable and whoever committed it has been told. */
+  readonly taken?: (rows: readonly Row[]) => void;
 }
+
+type OpOptions = Pick<Op, 'expectRows' | 'taken'>;
 
 export function tenantOp(
   scope: Scope,
   statement: Statement<unknown>,
   params: Params,
-  options: { expectRows?: 1 } = {},
+  options: OpOptions = {},
 ): Op {
   return { statement, params, scope, ...options };
 }
 
-export function systemOp(
-  statement: Statement<unknown>,
-  params: Params,
-  options: { expectRows?: 1 } = {},
-): Op {
+export function systemOp(statement: Statement<unknown>, params: Params, options: OpOptions = {}): Op {
   return { statement, params, scope: null, ...options };
 }
 
