@@ -228,7 +228,8 @@ export function openFileEngine(options: {
         else {
           job.resolve(outcome);
           // Behind the one who waits for the batch, who may have to move caches along first.
-          if (outcome.ok && job.ops.some(({ taken }) => taken)) queueMicrotask(() => handOut(job.ops, outcome.rows));
+          if (outcome.ok && job.ops.some(({ taken }) => taken))
+            queueMicrotask(() => handOut(job.ops, outcome.rows));
         }
       });
     } catch (error) {
