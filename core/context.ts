@@ -1,5 +1,6 @@
 // What an operation is given. Everything that varies between callers, tests and processes is in here: who asks, in
 // which workspace, at what time, with which ids, and what a plugin run has staged so far.
+import type { Directory } from './contracts.ts';
 import type { Staging } from './changes/staging.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from './lib/ids.ts';
@@ -8,6 +9,8 @@ import type { Sealing } from './lib/sealing.ts';
 import type { Rights } from './rights/rights.ts';
 import type { LoopTurns } from './lib/fairness/loop-turns.ts';
 import type { Scope, Store } from './store/store.ts';
+
+export type { Directory } from './contracts.ts';
 
 /** Who acts. `id` is a member, an API key or a plugin install; `memberId` is the member a key acts for. */
 export interface Actor {
@@ -24,45 +27,6 @@ export interface Cause {
   readonly depth: number;
   /** Installs and issues this chain went through, oldest first: `plg_…:iss_…`. */
   readonly path: readonly string[];
-}
-
-export interface TeamRef {
-  readonly id: string;
-  readonly key: string;
-  readonly name: string;
-  /** Allowed moves, state id → state ids; null allows any. */
-  readonly transitions: Readonly<Record<string, readonly string[]>> | null;
-}
-export interface StateRef {
-  readonly id: string;
-  readonly teamId: string;
-  readonly name: string;
-  readonly type: string;
-  readonly position: number;
-  /** Deleted: shown on the issues that moved into it at the last moment, refused otherwise. */
-  readonly removed: boolean;
-}
-export interface LabelRef {
-  readonly id: string;
-  readonly teamId: string | null;
-  readonly name: string;
-}
-export interface MemberRef extends NameRef {
-  /** No longer of the workspace: shown on old issues, refused on new ones. */
-  readonly removed: boolean;
-}
-export interface NameRef {
-  readonly id: string;
-  readonly name: string;
-}
-
-/** The small, much-read part of a workspace, held in memory: what ids on an issue mean. */
-export interface Directory {
-  readonly teams: ReadonlyMap<string, TeamRef>;
-  readonly states: ReadonlyMap<string, StateRef>;
-  readonly labels: ReadonlyMap<string, LabelRef>;
-  readonly members: ReadonlyMap<string, MemberRef>;
-  readonly projects: ReadonlyMap<string, NameRef>;
 }
 
 /** What turns an entity into its public shape. */

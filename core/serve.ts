@@ -1,6 +1,7 @@
 // The composition root: configuration → store → app → socket. Everything is built here once and handed down; nothing
 // below reaches up.
 import { createCommitter, type Committer } from './changes/commit.ts';
+import { createWorkspaceCache } from './changes/workspace-cache.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
 import { healthRoutes } from './health.ts';
@@ -29,12 +30,12 @@ import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { createPluginRuntime } from './plugins/runtime.ts';
 import { createSandboxOnDemand } from './plugins/sandbox-on-demand.ts';
-import { filterFieldsOf, resourceRoutes, sentEvents } from './resources.ts';
+import { directoryLoaders, filterFieldsOf, resourceRoutes, sentEvents } from './resources.ts';
 import { findNode } from './sandbox/locate.ts';
 import { startSandbox } from './sandbox/supervisor.ts';
 import { openStore } from './store/open-store.ts';
 import { scopeOf } from './store/store.ts';
-import { createDirectories, directoryAfter } from './tracker/directory.ts';
+import { directoryAfter, directorySection } from './resource/directory.ts';
 import { version } from './version.ts';
 import { createWebhooks } from './webhooks/runtime.ts';
 
@@ -109,7 +110,8 @@ export async function serve({
       baseUrl: config.baseUrl ?? url,
       nowMs,
     };
-    const directories = createDirectories(store);
+    const cache = createWorkspaceCache();
+    const directories = cache.section(directorySection(store, directoryLoaders));
     const committer = createCommitter({
       store,
       ids: services.ids,
@@ -117,7 +119,7 @@ export async function serve({
       baseUrl: services.baseUrl,
       directoryAfter,
     });
-    committer.onCommit(directories.moveAlong);
+    committer.onCommit(cache.moveAlong);
     const inProcess = createInProcessCalls();
     const outflow = createOutflow(clock);
     const kernel = createKernel({
@@ -161,6 +163,7 @@ export async function serve({
       owner,
       committer,
       inProcess,
+      cache,
       directoryOf: directories.of,
       sandbox,
       app: () => app,
@@ -174,6 +177,7 @@ export async function serve({
       random,
       owner,
       committer,
+      cache,
       directoryOf: directories.of,
       egress: createEgress({ allow: config.egressAllow, ownPort: () => port, resolve }),
       filterFields: filterFieldsOf,

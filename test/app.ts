@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig, type Flags } from '../core/config.ts';
-import { createWorkspace, type FirstWorkspace } from '../core/identity/workspace/first-workspace.ts';
+import { createWorkspace, type FirstWorkspace } from '../core/setup/first-workspace.ts';
 import type { Clock } from '../core/lib/clock.ts';
 import type { Resolve } from '../core/lib/egress/egress.ts';
 import type { Log, LogLevel } from '../core/lib/log.ts';

@@ -2,7 +2,7 @@
 // asked over IPC to seed, install, settle and tell its SQL.
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { readConfig } from '../../core/config.ts';
-import { createWorkspace, hasWorkspace } from '../../core/identity/workspace/first-workspace.ts';
+import { createWorkspace, hasWorkspace } from '../../core/setup/first-workspace.ts';
 import { serve, type Tatami } from '../../core/serve.ts';
 import { systemStatement } from '../../core/store/statement.ts';
 import { answerParent } from '../children.ts';

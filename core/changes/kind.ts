@@ -12,21 +12,26 @@ import {
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
 
-/** How a field lies in the table. `select` alone (no `column`) is computed on reading and written by `related`. */
-export interface Field {
+/** How a value lies in the table. `select` alone (no `column`) is computed on reading and written by `related`. */
+export interface Column<T = unknown> {
   readonly column?: string;
   readonly select?: string;
   read?(value: Value): unknown;
   write?(value: unknown): Value;
+  /** Phantom: the type of the value. */
+  readonly type?: T;
 }
 
-export const json = (column: string): Field => ({
+/** Kept as it is. */
+export const plain = <T>(column: string): Column<T> => ({ column });
+
+export const json = <T>(column: string): Column<T> => ({
   column,
   read: (value) => (value === null ? null : JSON.parse(String(value))),
   write: (value) => (value === null ? null : JSON.stringify(value)),
 });
 
-export const flag = (column: string): Field => ({
+export const flag = (column: string): Column<boolean> => ({
   column,
   read: (value) => value === 1,
   write: (value) => (value ? 1 : 0),
@@ -36,7 +41,7 @@ export interface KindSpec<E extends Entity, W extends Readonly<Record<string, un
   readonly name: string;
   readonly table: string;
   /** Every field of the entity but id and version, with its column. */
-  readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Field };
+  readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
   wire(entity: E, view: View): W;
   /** The events a change means, in order. Absent for the machinery's own rows, which must say why. */
   readonly events: ((before: E | null, after: E) => readonly EventType[]) | { readonly machinery: string };
@@ -56,9 +61,13 @@ export interface Kind<E extends Entity, W> {
   readonly table: string;
   /** The select list, its columns unaliased but for computed ones. */
   readonly select: string;
+  /** Deleted rows stay, with the time in `deleted_at`. */
+  readonly keepsDeleted: boolean;
   /** The condition that its team is one of a list; undefined where it belongs to none. */
   readonly isOfTeamIn: ((list: string) => string) | undefined;
   fromRow(row: Row): E;
+  /** Some of its fields: their select list, and how a row of that is read. `id` is always among them. */
+  pick(names: readonly string[]): PickedFields;
   wire(entity: E, view: View): W;
   /** By id, staged changes included; nothing where the caller does not see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;
@@ -67,12 +76,20 @@ export interface Kind<E extends Entity, W> {
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
 }
 
+export interface PickedFields {
+  readonly select: string;
+  read(row: Row): object;
+}
+
+/** A kind of whichever entities. */
+export type AnyKind = Pick<Kind<never, unknown>, 'name' | 'table' | 'keepsDeleted' | 'pick'>;
+
 const unversioned = new Set(['id', 'version', 'updatedAt']);
 
 export function defineKind<E extends Entity, W extends Readonly<Record<string, unknown>>>(
   spec: KindSpec<E, W>,
 ): Kind<E, W> {
-  const fields = Object.entries<string | Field>(spec.fields).map(([name, field]) => {
+  const fields = Object.entries<string | Column>(spec.fields).map(([name, field]) => {
     const plain = typeof field === 'string' ? { column: field } : field;
     return { name, ...plain, alias: plain.column ?? `x_${name}` };
   });
@@ -180,21 +197,30 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
     return params;
   };
 
-  const fromRow = (row: Row): E => {
-    const entity: Record<string, unknown> = { id: row.id, version: row.version };
-    for (const { name, alias, read } of fields) {
+  const readInto = (entity: Record<string, unknown>, row: Row, some: typeof fields): object => {
+    for (const { name, alias, read } of some) {
       const value = row[alias] ?? null;
       entity[name] = read ? read(value) : value;
     }
-    return entity as unknown as E;
+    return entity;
   };
+
+  const fromRow = (row: Row): E => readInto({ id: row.id, version: row.version }, row, fields) as E;
 
   return {
     name: spec.name,
     table: spec.table,
     select,
+    keepsDeleted: 'deletedAt' in spec.fields,
     isOfTeamIn: spec.team?.isIn,
     fromRow,
+    pick(names) {
+      const some = fields.filter(({ name }) => names.includes(name));
+      return {
+        select: ['id', ...some.map(({ alias }) => alias)].join(', '),
+        read: (row) => readInto({ id: row.id }, row, some),
+      };
+    },
     wire: spec.wire,
     async find(ctx, id) {
       const staged = ctx.staged?.find(spec.name, id) as E | undefined;

@@ -52,14 +52,15 @@ export function created<E extends Entity, W>(
 }
 
 /** The change set of a soft deletion, answered 204. */
-export function removed<E extends Entity & { readonly deletedAt: number | null }, W>(
+export function removed<E extends Entity, W>(
   ctx: Context,
   kind: Kind<E, W>,
   before: E,
   ifMatch: number | null,
 ): ChangeSet<undefined> {
   requireVersion(before, ifMatch);
-  const change = kind.update(before, { deletedAt: ctx.nowMs() } as Partial<E>, ctx.nowMs());
+  if (!kind.keepsDeleted) throw new Error(`A ${kind.name} cannot be deleted.`);
+  const change = kind.update(before, { deletedAt: ctx.nowMs() } as object as Partial<E>, ctx.nowMs());
   return { changes: change ? [change] : [], body: undefined };
 }
 

@@ -1,5 +1,5 @@
 // A workspace made on the spot, for `init` and for the first start: with the auto-triage plugin in it.
-import { createWorkspace, type FirstWorkspace } from '../identity/workspace/first-workspace.ts';
+import { createWorkspace, type FirstWorkspace } from '../setup/first-workspace.ts';
 import type { Tatami } from '../serve.ts';
 import { say } from './output.ts';
 

@@ -1,6 +1,6 @@
 // `tatami init`: makes a data directory with a workspace, its first team and a key, without serving it.
 import { readConfig } from '../config.ts';
-import { hasWorkspace } from '../identity/workspace/first-workspace.ts';
+import { hasWorkspace } from '../setup/first-workspace.ts';
 import { serve } from '../serve.ts';
 import { makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult } from './output.ts';

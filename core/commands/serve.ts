@@ -1,7 +1,7 @@
 // `tatami serve`: runs the server until it is told to stop. With `--first-start` (what `npm start` does) an empty data
 // directory gets its first workspace.
 import { readConfig, type Config, type Flags } from '../config.ts';
-import { hasWorkspace } from '../identity/workspace/first-workspace.ts';
+import { hasWorkspace } from '../setup/first-workspace.ts';
 import { serve as startServer, type Tatami } from '../serve.ts';
 import { version } from '../version.ts';
 import { makeWorkspace } from './first-workspace.ts';

@@ -1,82 +1,59 @@
-// Every event type of the service, by namespace. A subscription names one of them, a namespace (`issue.*`) or all (`*`).
-// Source: Spec › Event types listed, completed by the list of 66 in the decisions.
+// Every event type that is sent, by namespace, as the contracts name them. A subscription names one of them, a namespace
+// (`issue.*`) or all (`*`). Source: Spec › Event types listed, completed by the list of 66 in the decisions.
+import { contracts, eventsOf, type ContractEvent } from '../contracts.ts';
 
-const byNamespace = {
-  issue: [
-    'created',
-    'updated',
-    'state_changed',
-    'assigned',
-    'labeled',
-    'moved',
-    'deleted',
-    'restored',
-    'relation_added',
-    'relation_removed',
-    'attachment_added',
-    'attachment_removed',
-    'triage_accepted',
-    'triage_declined',
-  ],
-  comment: ['added', 'updated', 'deleted', 'resolved', 'unresolved'],
-  reaction: ['added', 'removed'],
-  project: ['created', 'updated', 'update_posted', 'archived'],
-  milestone: ['completed'],
-  cycle: ['created', 'started', 'completed'],
-  release: ['created', 'published', 'rolled_back'],
-  sla: ['started', 'at_risk', 'breached', 'met'],
-  inbox: ['item_created', 'item_read', 'item_archived'],
-  automation: ['run', 'failed', 'proposed', 'approved', 'rejected'],
-  plugin: ['installed', 'updated', 'disabled'],
-  webhook: ['created', 'updated', 'deleted', 'disabled', 'secret_rotated', 'ping'],
-  label: ['created', 'updated', 'deleted'],
-  workflow: ['state_created', 'state_updated', 'state_deleted'],
-  team: ['created', 'updated'],
-  member: ['added', 'updated', 'removed'],
-  api_key: ['created', 'revoked'],
-  workspace: ['created', 'updated'],
-} as const;
+/** Told of without an object of its own that is stored. */
+const announced = ['inbox.item_created'] as const;
+const announcedScopes = { inbox: 'inbox:read' } as const;
 
-type Catalogue = typeof byNamespace;
-export type EventNamespace = keyof Catalogue;
-export type EventType = { [N in EventNamespace]: `${N}.${Catalogue[N][number]}` }[EventNamespace];
-
-export const eventTypes: readonly EventType[] = Object.entries(byNamespace).flatMap(([namespace, names]) =>
-  names.map((name) => `${namespace}.${name}` as EventType),
-);
-
-/** The read scope a subscriber needs for each namespace's events. */
-export const namespaceScopes: Readonly<Record<EventNamespace, string>> = {
-  issue: 'issues:read',
-  comment: 'comments:read',
+/** Decided, and sent by no resource yet: whoever subscribes to `*` today hears of them from the day they are. */
+const planned = {
   reaction: 'comments:read',
-  project: 'projects:read',
   milestone: 'projects:read',
   cycle: 'cycles:read',
   release: 'releases:read',
   sla: 'issues:read',
-  inbox: 'inbox:read',
   automation: 'automations:read',
-  plugin: 'plugins:read',
-  webhook: 'webhooks:read',
-  label: 'labels:read',
-  workflow: 'workflows:read',
-  team: 'teams:read',
-  member: 'members:read',
-  api_key: 'api-keys:read',
-  workspace: 'workspace:read',
-};
+} as const;
 
-/** Those whose `data` tells the team it belongs to: by its `team`, or by the identifier of its `issue`. */
-export const namespacesOfTeams: readonly EventNamespace[] = ['issue', 'comment', 'reaction', 'sla'];
+export type EventType = ContractEvent | (typeof announced)[number];
+export type EventNamespace = EventType extends `${infer N}.${string}` ? N : never;
+
+const sent: readonly string[] = [...contracts.flatMap(({ events }) => eventsOf(events)), ...announced];
+export const eventTypes = sent as readonly EventType[];
 
 export function namespaceOf(type: string): EventNamespace {
   return type.slice(0, type.indexOf('.')) as EventNamespace;
 }
+
+/** The read scope a subscriber needs for each namespace's events. */
+export const namespaceScopes: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    contracts.flatMap(({ path, events }) =>
+      eventsOf(events).map((type) => [namespaceOf(type), `${path}:read`] as const),
+    ),
+  ),
+  ...announcedScopes,
+  ...planned,
+};
+
+/** Those whose `data` tells the team it belongs to: by its `team`, or by the identifier of its `issue`. */
+export const namespacesOfTeams: readonly string[] = [
+  ...contracts.flatMap(({ ofTeam, events }) => (ofTeam ? eventsOf(events).map(namespaceOf) : [])),
+  'reaction',
+  'sla',
+];
 
 /** The event types a subscription pattern covers; empty for an unknown one. */
 export function expandPattern(pattern: string): readonly EventType[] {
   if (pattern === '*') return eventTypes;
   if (pattern.endsWith('.*')) return eventTypes.filter((type) => type.startsWith(pattern.slice(0, -1)));
   return eventTypes.filter((type) => type === pattern);
+}
+
+/** The namespaces a subscription pattern covers, those that nothing sends yet among them. */
+export function namespacesIn(pattern: string): readonly string[] {
+  return pattern === '*'
+    ? Object.keys(namespaceScopes)
+    : [...new Set(expandPattern(pattern).map(namespaceOf))];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { eventTypes, expandPattern, namespaceOf, namespaceScopes } from './catalogue.ts';
 import { completeNumber, hidePending, renderEvent, type EventRow } from './event.ts';
-import { allScopes } from '../http/scopes.ts';
+import { allScopes } from '../rights/scopes.ts';
 
 const pending: Readonly<Record<string, unknown>> = {
   id: 'iss_1',
@@ -77,7 +77,7 @@ test('an event renders the envelope of the specification, without what is ours a
 
 test('every event type has a namespace with a read scope that exists, and patterns cover what they say', () => {
   for (const type of eventTypes) {
-    expect([type, allScopes.includes(namespaceScopes[namespaceOf(type)])]).toEqual([type, true]);
+    expect([type, allScopes.includes(namespaceScopes[namespaceOf(type)]!)]).toEqual([type, true]);
     expect(expandPattern(type)).toEqual([type]);
   }
   expect(new Set(eventTypes).size).toBe(eventTypes.length);

@@ -24,13 +24,19 @@ export const idPrefixes = {
 export type IdKind = keyof typeof idPrefixes;
 
 /** 26 characters after the prefix: what `pattern` in schemas checks. */
+export function patternOf(prefix: string): string {
+  return `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`;
+}
+
 export function idPattern(kind: IdKind): string {
-  return `^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{26}$`;
+  return patternOf(idPrefixes[kind]);
 }
 
 export interface Ids {
   /** A new id; ids of one process are strictly increasing. */
   next(kind: IdKind): string;
+  /** A new id of a resource, by the prefix that its contract names; a UUID where that is null. */
+  of(prefix: string | null): string;
   /** A version-7 UUID, for workspaces and teams (Spec › Envelope: `workspace_id` is a UUID). */
   uuid(): string;
 }
@@ -70,19 +76,26 @@ export function createIds(
     return time + encode(counter, 3) + tail;
   };
 
+  const uuid = (): string => {
+    const bytes = new Uint8Array(16);
+    random(bytes);
+    return uuidOf(bytes, nowMs());
+  };
   return {
     next: (kind) => `${idPrefixes[kind]}_${suffix()}`,
-    uuid: () => {
-      const bytes = new Uint8Array(16);
-      random(bytes);
-      new DataView(bytes.buffer).setUint32(0, Math.floor(nowMs() / 0x10000));
-      new DataView(bytes.buffer).setUint16(4, nowMs() % 0x10000);
-      bytes[6] = (bytes[6]! & 0x0f) | 0x70;
-      bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-      const hex = Buffer.from(bytes).toString('hex');
-      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-    },
+    of: (prefix) => (prefix === null ? uuid() : `${prefix}_${suffix()}`),
+    uuid,
   };
+}
+
+/** RFC 9562 §5.7. */
+function uuidOf(bytes: Uint8Array<ArrayBuffer>, nowMs: number): string {
+  new DataView(bytes.buffer).setUint32(0, Math.floor(nowMs / 0x10000));
+  new DataView(bytes.buffer).setUint16(4, nowMs % 0x10000);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = Buffer.from(bytes).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 function encode(value: number, length: number): string {

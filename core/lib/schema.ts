@@ -1,6 +1,6 @@
 // Schema pieces that many resources share. A schema with `x-name` becomes a named component of the OpenAPI document.
 import { Type, type Static, type TSchema } from 'typebox';
-import { idPattern, idPrefixes, type IdKind } from './ids.ts';
+import { idPattern, idPrefixes, patternOf, type IdKind } from './ids.ts';
 
 /** An object that refuses what it does not name. */
 export const Closed: typeof Type.Object = ((properties: Record<string, TSchema>, options: object = {}) =>
@@ -19,6 +19,15 @@ export function id(kind: IdKind, description?: string): ReturnType<typeof Type.S
   return Type.String({
     pattern: idPattern(kind),
     description: description ?? `An id with the prefix ${idPrefixes[kind]}_.`,
+  });
+}
+
+/** An id of that prefix; null for the UUIDs of workspaces and teams. */
+export function idOf(prefix: string | null, description?: string): ReturnType<typeof Type.String> {
+  if (prefix === null) return uuid;
+  return Type.String({
+    pattern: patternOf(prefix),
+    description: description ?? `An id with the prefix ${prefix}_.`,
   });
 }
 

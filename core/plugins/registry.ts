@@ -1,7 +1,7 @@
 // Which plugins of a workspace listen to which event, in memory, so that an event nobody asked for costs a map look-up.
-// Loaded once per workspace, then moved along by each committed change of an install.
+// A section of the workspace cache: loaded again after each committed change of an install.
 import { LRUCache } from 'lru-cache';
-import type { Change } from '../changes/change.ts';
+import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import { parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Log } from '../lib/log.ts';
@@ -27,7 +27,6 @@ export interface Registry {
   /** An install that runs now; undefined when it is gone, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
   source(scope: Scope, sha256: string): Promise<string>;
-  moveAlong(workspaceId: string, changes: readonly Change[]): void;
 }
 
 const activeInstalls = tenantStatement<Row>(
@@ -44,22 +43,20 @@ interface Listeners {
   readonly byType: ReadonlyMap<string, readonly Subscription[]>;
 }
 
-const workspacesMax = 1_000;
 const sourceCharsMax = 32 * 1024 * 1024;
 const none: readonly Subscription[] = [];
 
 export function createRegistry(options: {
   store: Store;
+  cache: WorkspaceCache;
   log: Log;
   filterFields: (eventType: string) => FilterFields;
 }): Registry {
   const { store, log } = options;
-  const loaded = new LRUCache<string, Listeners>({ max: workspacesMax });
   const sources = new LRUCache<string, string>({
     maxSize: sourceCharsMax,
     sizeCalculation: (source) => source.length + 1,
   });
-  const generation = new Map<string, number>();
 
   const readFilter = (install: Install, filter: unknown, fields: FilterFields): Filter => {
     try {
@@ -96,15 +93,11 @@ export function createRegistry(options: {
     return { installs: new Map(installs.map((install) => [install.id, install])), byType };
   };
 
-  const of = async (scope: Scope): Promise<Listeners> => {
-    const known = loaded.get(scope.workspaceId);
-    if (known) return known;
-    const before = generation.get(scope.workspaceId);
-    const listeners = index((await store.read(scope, activeInstalls)).map(installKind.fromRow));
-    if (generation.get(scope.workspaceId) !== before) return of(scope);
-    loaded.set(scope.workspaceId, listeners);
-    return listeners;
-  };
+  const { of } = options.cache.section<Listeners>({
+    kinds: new Set([installKind.name]),
+    load: async (scope) => index((await store.read(scope, activeInstalls)).map(installKind.fromRow)),
+    move: () => undefined,
+  });
 
   return {
     listens: async (scope) => (await of(scope)).byType.size > 0,
@@ -117,11 +110,6 @@ export function createRegistry(options: {
       if (!row) throw new Error(`The code ${sha256} of an install is missing.`);
       sources.set(`${scope.workspaceId} ${sha256}`, row.source);
       return row.source;
-    },
-    moveAlong(workspaceId, changes) {
-      if (!changes.some(({ kind }) => kind === installKind.name)) return;
-      generation.set(workspaceId, (generation.get(workspaceId) ?? 0) + 1);
-      loaded.delete(workspaceId);
     },
   };
 }

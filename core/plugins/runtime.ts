@@ -1,5 +1,6 @@
 // The plugin runtime: installs, the consumer that makes runs of events, the queue that performs them, and schedules.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
+import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory, Services } from '../context.ts';
 import { inboxItem } from '../inbox/inbox.ts';
 import { createConsumer } from '../events/consumer.ts';
@@ -57,6 +58,7 @@ export function createPluginRuntime(options: {
   owner: string;
   committer: Committer;
   inProcess: InProcessCalls;
+  cache: WorkspaceCache;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   sandbox: SandboxOnDemand;
   /** The door; known once the app is made of these routes among others. */
@@ -66,7 +68,7 @@ export function createPluginRuntime(options: {
 }): PluginRuntime {
   const { services, clock, owner, committer, sandbox, filterFields } = options;
   const { store, log, ids } = services;
-  const registry = createRegistry({ store, log, filterFields });
+  const registry = createRegistry({ store, cache: options.cache, log, filterFields });
   const failures = createFailureWatch(clock.nowMs);
   let stopping = false;
 
@@ -174,7 +176,6 @@ export function createPluginRuntime(options: {
   ];
 
   committer.onCommit((workspaceId, changes) => {
-    registry.moveAlong(workspaceId, changes);
     for (const change of changes)
       if (change.kind === installKind.name) {
         sandbox.evict(change.id);

@@ -1,12 +1,6 @@
 // What a caller may do: the scopes it holds in full, and those it holds in part. A narrowing binds what it writes to fields,
 // and what it sees and writes to the objects of teams. See docs/decisions/0015.
-import {
-  namespaceOf,
-  namespaceScopes,
-  namespacesOfTeams,
-  type EventNamespace,
-  type EventType,
-} from '../events/catalogue.ts';
+import { namespaceOf, namespaceScopes, namespacesOfTeams, type EventType } from '../events/catalogue.ts';
 
 export interface Narrowing {
   /** All that it writes, by name; null: anything. */
@@ -66,7 +60,7 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
 
 /** The read scope that whoever hears of an event holds. */
 export function scopeOfEvent(type: EventType): string {
-  return namespaceScopes[namespaceOf(type)];
+  return namespaceScopes[namespaceOf(type)]!;
 }
 
 /** Whether events of a type may reach it at all. */
@@ -89,7 +83,7 @@ export function mayReadEvent(
 }
 
 /** The team an event's object belongs to, by the object's public shape. */
-function teamKeyOf(namespace: EventNamespace, data: Readonly<Record<string, unknown>>): string | null {
+function teamKeyOf(namespace: string, data: Readonly<Record<string, unknown>>): string | null {
   if (!namespacesOfTeams.includes(namespace)) return null;
   const { team, issue } = data as { team?: { key?: string }; issue?: { identifier?: string | null } };
   return team?.key ?? issue?.identifier?.split('-')[0] ?? null;

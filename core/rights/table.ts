@@ -1,7 +1,7 @@
 // The table of rights: operation × scope × fields × rows, as the routes declare it. The kernel enforces it, installing reads
 // from it which narrowings can be held, docs/scopes.md and the tests are generated from it.
 import type { TObject, TSchema } from 'typebox';
-import { namespaceScopes, namespacesOfTeams, type EventNamespace } from '../events/catalogue.ts';
+import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
 import type { Route } from '../http/route.ts';
 import { readScopeOf, type ScopeRequests } from './rights.ts';
 
@@ -41,9 +41,7 @@ export function narrowable(routes: readonly Route[], scope: string): Narrowable 
   const read = readScopeOf(scope);
   const own = routes.filter((route) => route.scope === scope);
   const reading = scope === read ? own : [...own, ...routes.filter((route) => route.scope === read)];
-  const events = (Object.keys(namespaceScopes) as EventNamespace[]).filter(
-    (namespace) => namespaceScopes[namespace] === read,
-  );
+  const events = Object.keys(namespaceScopes).filter((namespace) => namespaceScopes[namespace] === read);
   return {
     fields: scope === read ? [] : [...new Set(own.flatMap(writtenFields))],
     teams:

@@ -23,7 +23,7 @@ import {
   type DeliveryRow,
 } from './deliveries/rows.ts';
 import { openAddress } from './endpoints/address.ts';
-import type { Endpoint } from './endpoints/schema.ts';
+import type { Endpoint } from './endpoints/kind.ts';
 import type { Healths } from './health.ts';
 import type { Lanes } from './lanes.ts';
 import type { Message } from './payload.ts';

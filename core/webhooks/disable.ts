@@ -9,7 +9,7 @@ import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
 import { shownAddress } from './endpoints/address.ts';
-import { endpointKind, type Endpoint } from './endpoints/schema.ts';
+import { endpointKind, type Endpoint } from './endpoints/kind.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** Others may change the endpoint at the same moment: so often it is planned anew. */

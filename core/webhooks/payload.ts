@@ -3,11 +3,6 @@ import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.
 
 export const payloadBytesMax = 256 * 1024;
 
-/** Shapes of payloads. A change that could break a receiver is a new one; endpoints keep theirs. Decisions › Deprecation. */
-export const payloadVersions = ['v1'] as const;
-export type PayloadVersion = (typeof payloadVersions)[number];
-export const currentPayloadVersion: PayloadVersion = 'v1';
-
 /** What deliveries of one event share. */
 export interface Message {
   readonly eventId: string;

@@ -1,5 +1,6 @@
 // Webhooks: a consumer that turns events into deliveries, and workers that make them.
 import type { Committer } from '../changes/commit.ts';
+import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory, Services } from '../context.ts';
 import { createConsumer } from '../events/consumer.ts';
 import type { Streams } from '../events/stream/streams.ts';
@@ -13,9 +14,9 @@ import type { DeliveryWork } from './deliveries/deliveries.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { setDeliveriesBackOp } from './deliveries/rows.ts';
 import { createDeliverer } from './deliver.ts';
-import { endpointRoutes } from './endpoints/routes.ts';
+import { endpointResource } from './endpoints/routes.ts';
 import { createDisable } from './disable.ts';
-import { endpointKind, isForgiven, type Endpoint } from './endpoints/schema.ts';
+import { endpointKind, isForgiven, type Endpoint } from './endpoints/kind.ts';
 import { createHealths } from './health.ts';
 import { createLanes } from './lanes.ts';
 import { createPlanner } from './planner.ts';
@@ -42,6 +43,7 @@ export function createWebhooks(options: {
   random: () => number;
   owner: string;
   committer: Committer;
+  cache: WorkspaceCache;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   egress: Egress;
   filterFields: (eventType: string) => FilterFields;
@@ -54,7 +56,13 @@ export function createWebhooks(options: {
   let stopped = false;
   const lanes = createLanes();
   const healths = createHealths(store, lanes);
-  const subscriptions = createSubscriptions({ store, log, turns: services.turns, filterFields });
+  const subscriptions = createSubscriptions({
+    store,
+    cache: options.cache,
+    log,
+    turns: services.turns,
+    filterFields,
+  });
 
   const deliverer = createDeliverer({
     store,
@@ -107,7 +115,6 @@ export function createWebhooks(options: {
   });
 
   committer.onCommit((workspaceId, changes) => {
-    subscriptions.moveAlong(workspaceId, changes);
     for (const { kind, before, after } of changes) {
       if (kind !== endpointKind.name || before === null) continue;
       if (isForgiven(before as Endpoint, after as Endpoint)) healths.forgive(after.id);
@@ -117,12 +124,12 @@ export function createWebhooks(options: {
   const work: DeliveryWork = { active: deliverer.active, noteCanceled: deliverer.noteCanceled, queue };
   return {
     routes: [
-      ...endpointRoutes({
+      ...endpointResource({
         checkUrl: egress.checkUrl,
         filterFields,
         forgiveOp: healths.forgiveOp,
         lastSucceededAt: healths.lastSucceededAt,
-      }),
+      }).routes,
       ...deliveryRoutes(work),
       ...replayRoutes(replays),
       ...sampleRoutes(createSamples(options.sentEvents), work, options.streams),

@@ -1,7 +1,6 @@
-// Which endpoints of a workspace want which event, in memory. Loaded once per workspace, dropped when an endpoint changes. What
+// Which endpoints of a workspace want which event: a section of the workspace cache, loaded again when an endpoint changes. What
 // a filter costs is its endpoint's: it is looked at in turns, which the endpoint pays.
-import { LRUCache } from 'lru-cache';
-import type { Change } from '../changes/change.ts';
+import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import { createSearched, matches, parseFilter, type FilterFields, type Searched } from '../lib/filter.ts';
@@ -9,13 +8,12 @@ import type { Log } from '../lib/log.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
-import { endpointKind, type Endpoint } from './endpoints/schema.ts';
+import { endpointKind, type Endpoint } from './endpoints/kind.ts';
 
 const enabledEndpoints = tenantStatement<Row>(
   'endpoints.enabled',
   `SELECT ${endpointKind.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
 );
-const workspacesMax = 1_000;
 
 interface Subscriber {
   readonly endpoint: Endpoint;
@@ -32,10 +30,9 @@ export interface Subscriptions {
   wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
   /** Undefined when deleted or disabled. */
   enabled(scope: Scope, endpointId: string): Promise<Endpoint | undefined>;
-  moveAlong(workspaceId: string, changes: readonly Change[]): void;
 }
 
-interface Loaded {
+interface Listeners {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly byType: ReadonlyMap<string, readonly Subscriber[]>;
 }
@@ -43,47 +40,23 @@ interface Loaded {
 const none: readonly Subscriber[] = [];
 
 /** A ping goes to its endpoint in any case, whatever that subscribes to. */
-export function isPingOf(endpointId: string, event: EventRow): boolean {
+function isPingOf(endpointId: string, event: EventRow): boolean {
   return event.type === 'webhook.ping' && event.entityId === endpointId;
 }
 
 export function createSubscriptions(options: {
   store: Store;
+  cache: WorkspaceCache;
   turns: LoopTurns;
   log: Log;
   filterFields: (eventType: string) => FilterFields;
 }): Subscriptions {
-  const loaded = new LRUCache<string, Loaded>({ max: workspacesMax });
-  const generation = new Map<string, number>();
-
-  const filterOf = (endpoint: Endpoint, fields: FilterFields): Subscriber['filter'] => {
-    if (endpoint.filter === null) return null;
-    try {
-      const filter = parseFilter(endpoint.filter, fields);
-      return { passes: (data, searched) => matches(filter, fields, data, searched) };
-    } catch (error) {
-      // Checked at registration, but by the rules of that day; one such endpoint must not hold up the workspace.
-      options.log('error', 'a webhook has a filter that cannot be read', {
-        webhookId: endpoint.id,
-        error: String(error),
-      });
-      return { passes: () => false };
-    }
-  };
-
-  /** Types of events share their fields, and so one reading of the filter. */
-  const subscribersOf = (endpoint: Endpoint): [type: string, subscriber: Subscriber][] => {
-    const byFields = new Map<FilterFields, Subscriber>();
-    const types = new Set(endpoint.events.flatMap(expandPattern));
-    return [...types]
-      .filter((type) => endpoint.namespaces.includes(namespaceOf(type)))
-      .map((type) => {
-        const fields = options.filterFields(type);
-        const subscriber = byFields.get(fields) ?? { endpoint, filter: filterOf(endpoint, fields) };
-        byFields.set(fields, subscriber);
-        return [type, subscriber];
-      });
-  };
+  const { of } = options.cache.section<Listeners>({
+    kinds: new Set([endpointKind.name]),
+    load: async (scope) =>
+      listenersOf((await options.store.read(scope, enabledEndpoints)).map(endpointKind.fromRow), options),
+    move: () => undefined,
+  });
 
   const wants = async (
     scope: Scope,
@@ -93,23 +66,6 @@ export function createSubscriptions(options: {
   ): Promise<boolean> =>
     filter === null ||
     options.turns.run(scopeOf(scope.workspaceId, endpoint.id), () => filter.passes(data, searched));
-
-  const of = async (scope: Scope): Promise<Loaded> => {
-    const known = loaded.get(scope.workspaceId);
-    if (known) return known;
-    const before = generation.get(scope.workspaceId);
-    const endpoints = (await options.store.read(scope, enabledEndpoints)).map(endpointKind.fromRow);
-    if (generation.get(scope.workspaceId) !== before) return of(scope);
-    const byType = new Map<string, Subscriber[]>();
-    for (const [type, subscriber] of endpoints.flatMap(subscribersOf)) {
-      const known = byType.get(type);
-      if (known) known.push(subscriber);
-      else byType.set(type, [subscriber]);
-    }
-    const made = { endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), byType };
-    loaded.set(scope.workspaceId, made);
-    return made;
-  };
 
   return {
     listens: async (scope) => (await of(scope)).byType.size > 0,
@@ -135,10 +91,49 @@ export function createSubscriptions(options: {
       return wants(scope, subscriber, renderEvent(event).data, createSearched());
     },
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
-    moveAlong(workspaceId, changes) {
-      if (!changes.some(({ kind }) => kind === endpointKind.name)) return;
-      generation.set(workspaceId, (generation.get(workspaceId) ?? 0) + 1);
-      loaded.delete(workspaceId);
-    },
   };
+}
+
+interface Reading {
+  readonly log: Log;
+  readonly filterFields: (eventType: string) => FilterFields;
+}
+
+function listenersOf(endpoints: readonly Endpoint[], reading: Reading): Listeners {
+  const byType = new Map<string, Subscriber[]>();
+  for (const [type, subscriber] of endpoints.flatMap((endpoint) => subscribersOf(endpoint, reading))) {
+    const known = byType.get(type);
+    if (known) known.push(subscriber);
+    else byType.set(type, [subscriber]);
+  }
+  return { endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), byType };
+}
+
+/** Types of events share their fields, and so one reading of the filter. */
+function subscribersOf(endpoint: Endpoint, reading: Reading): [type: string, subscriber: Subscriber][] {
+  const byFields = new Map<FilterFields, Subscriber>();
+  const types = new Set(endpoint.events.flatMap(expandPattern));
+  return [...types]
+    .filter((type) => endpoint.namespaces.includes(namespaceOf(type)))
+    .map((type) => {
+      const fields = reading.filterFields(type);
+      const subscriber = byFields.get(fields) ?? { endpoint, filter: filterOf(endpoint, fields, reading) };
+      byFields.set(fields, subscriber);
+      return [type, subscriber];
+    });
+}
+
+function filterOf(endpoint: Endpoint, fields: FilterFields, { log }: Reading): Subscriber['filter'] {
+  if (endpoint.filter === null) return null;
+  try {
+    const filter = parseFilter(endpoint.filter, fields);
+    return { passes: (data, searched) => matches(filter, fields, data, searched) };
+  } catch (error) {
+    // Checked at registration, but by the rules of that day; one such endpoint must not hold up the workspace.
+    log('error', 'a webhook has a filter that cannot be read', {
+      webhookId: endpoint.id,
+      error: String(error),
+    });
+    return { passes: () => false };
+  }
 }

@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiKeyKind } from '../../core/identity/api-keys/schema.ts';
+import { apiKeyKind } from '../../core/identity/api-keys/api-keys.ts';
 import { mintToken } from '../../core/identity/api-keys/token.ts';
 import { scopeOf } from '../../core/store/store.ts';
-import { createDirectories } from '../../core/tracker/directory.ts';
+import { directorySection } from '../../core/resource/directory.ts';
+import { directoryLoaders } from '../../core/resources.ts';
 import { startApp, testStart, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
 
@@ -142,7 +143,7 @@ test('a key acts for its member, and ends when the member leaves', async () => {
       cause: null,
       requestId: null,
       traceparent: null,
-      directory: await createDirectories(services.store).of(scope),
+      directory: await directorySection(services.store, directoryLoaders).load(scope),
     },
     [
       apiKeyKind.create({

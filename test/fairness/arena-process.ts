@@ -1,6 +1,6 @@
 // A whole server with two workspaces that have nothing to do with each other, as a process of its own, so that what a flood
 // does to it can be told from what the flood costs the test. Arguments: data directory, flags of the server as JSON.
-import { createWorkspace } from '../../core/identity/workspace/first-workspace.ts';
+import { createWorkspace } from '../../core/setup/first-workspace.ts';
 import { readConfig, type Flags } from '../../core/config.ts';
 import { serve } from '../../core/serve.ts';
 

@@ -1,25 +1,68 @@
-// Mints, lists and revokes API keys. Nobody mints more than they hold.
-import type { Static } from 'typebox';
+// API keys: minted, listed, revoked. Nobody mints more than they hold.
+import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
-import { listKind, type PageParameters } from '../../changes/list.ts';
+import { plain } from '../../changes/kind.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
+import { shownProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
+import { defineRoute } from '../../http/route.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
+import { Closed, named, nullable, text } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
-import { apiKeyKind, type ApiKeyCreate } from './schema.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { allScopes } from '../../rights/scopes.ts';
+import { apiKey } from './contract.ts';
 import { mintToken } from './token.ts';
 
-/** Revoked keys stay listed: they are part of who did what. */
-export function listApiKeys(ctx: Context, page: PageParameters) {
-  return listKind(ctx, apiKeyKind, page, { order: [{ sql: 'created_at', direction: 'desc' }] });
-}
+export const apiKeyKind = kindOf(apiKey, {
+  table: 'api_keys',
+  kept: { secretHash: plain<string>('secret_hash') },
+  events: (before) => (before ? ['api_key.revoked'] : ['api_key.created']),
+});
 
-export async function getApiKey(ctx: Context, id: string) {
-  return apiKeyKind.wire(await getEntity(ctx, apiKeyKind, id), ctx);
-}
+const ApiKeyCreate = Closed({
+  name: text(80),
+  scopes: Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: 100, uniqueItems: true }),
+  expiresAt: Type.Optional(
+    nullable(
+      Type.String({
+        maxLength: 40,
+        description: 'ISO 8601 time in the future; null or absent never expires.',
+      }),
+    ),
+  ),
+});
+const ApiKeyMinted = named(
+  'ApiKeyMinted',
+  Closed({
+    ...shownProperties(apiKey),
+    key: Type.String({ description: 'The whole key. It is shown this once.' }),
+  }),
+);
+
+export const apiKeys = defineResource(apiKey, apiKeyKind, {
+  operations: { delete: revokeApiKey },
+  routes: [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/api-keys',
+      name: 'api-keys.create',
+      summary: 'Mint an API key; the key is shown once',
+      scope: 'api-keys:write',
+      limit: 'write',
+      body: ApiKeyCreate,
+      example: { name: 'CI', scopes: ['issues:read', 'issues:write'] },
+      errors: ['forbidden'],
+      responses: { 201: ApiKeyMinted },
+      secret: true,
+      write: (ctx, { body }) => mintApiKey(ctx, body),
+    }),
+  ],
+});
 
 /** @throws ApiError forbidden when a scope is asked that the minter lacks */
-export async function createApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {
+async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {
   const missing = input.scopes.filter((scope) => !ctx.scopes.has(scope));
   if (missing.length > 0)
     throw new ApiError('forbidden', `A key cannot have more than its minter: ${missing.join(', ')}.`);
@@ -31,7 +74,7 @@ export async function createApiKey(ctx: Context, input: Static<typeof ApiKeyCrea
     throw invalidField('expiresAt', 'too_small', 'Give a time in the future.');
   const token = mintToken();
   const change = apiKeyKind.create({
-    id: ctx.ids.next('apiKey'),
+    id: ctx.ids.of(apiKey.id),
     name: input.name,
     prefix: token.prefix,
     secretHash: token.hash,
@@ -50,8 +93,8 @@ export async function createApiKey(ctx: Context, input: Static<typeof ApiKeyCrea
   };
 }
 
-/** Revoking takes effect with the answer; a second time there is nothing left to revoke. */
-export async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+/** Takes effect with the answer; a second time there is nothing left to revoke. Revoked keys stay listed, being part of who did what. */
+async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const key = await getEntity(ctx, apiKeyKind, id);
   if (key.revokedAt !== null) throw notFound();
   requireVersion(key, ifMatch);

@@ -1,13 +1,14 @@
-// Adds, changes and removes members. A removed member keeps the issues; only the last owner cannot be removed.
-import type { Static } from 'typebox';
+// Members. A removed member keeps the issues; only the last owner cannot be removed.
 import type { ChangeSet } from '../../changes/change.ts';
-import { created, getEntity, removed, updated } from '../../changes/operations.ts';
-import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
+import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { plainOperations, type Rules } from '../../resource/operations.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
-import { memberKind, type Member, type MemberCreate, type MemberUpdate } from './schema.ts';
+import { member } from './contract.ts';
 
 const byEmail = tenantStatement<{ id: string }>(
   'members.by_email',
@@ -25,58 +26,33 @@ const ownerRemains = tenantStatement(
      (SELECT id FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL LIMIT 1)`,
 );
 
-export function listMembers(ctx: Context, page: PageParameters) {
-  return listKind(ctx, memberKind, page, { where: [notDeleted] });
-}
+export const memberKind = kindOf(member);
+export type Member = NonNullable<Awaited<ReturnType<typeof memberKind.find>>>;
 
-export async function getMember(ctx: Context, id: string) {
-  return memberKind.wire(await getEntity(ctx, memberKind, id), ctx);
-}
+const rules: Rules<typeof member, Member> = {
+  async check(ctx, { id, email }, before) {
+    if (email === null || email === before?.email) return;
+    const holder = await ctx.store.readOne(ctx.scope, byEmail, { email });
+    if (holder && holder.id !== id)
+      throw invalidField('email', 'already_exists', 'Another member has this address.');
+  },
+};
+const plain = plainOperations(member, memberKind, rules);
 
-export async function createMember(ctx: Context, input: Static<typeof MemberCreate>): Promise<ChangeSet> {
-  await requireFreeEmail(ctx, input.email ?? null, null);
-  const now = ctx.nowMs();
-  return created(
-    ctx,
-    memberKind,
-    {
-      id: ctx.ids.next('member'),
-      name: input.name,
-      email: input.email ?? null,
-      role: input.role ?? 'member',
-      createdAt: now,
-      updatedAt: now,
-      deletedAt: null,
+export const members = defineResource(member, memberKind, {
+  ...rules,
+  operations: {
+    async update(ctx, id, patch, ifMatch) {
+      const set = await plain.update(ctx, id, patch, ifMatch);
+      return patch.role === undefined || patch.role === 'owner' ? set : keepingAnOwner(ctx, id, set);
     },
-    'members',
-  );
-}
-
-export async function updateMember(
-  ctx: Context,
-  id: string,
-  patch: Static<typeof MemberUpdate>,
-  ifMatch: number | null,
-): Promise<ChangeSet> {
-  const member = await getEntity(ctx, memberKind, id);
-  if (patch.email !== undefined) await requireFreeEmail(ctx, patch.email, id);
-  const set = updated(ctx, memberKind, member, patch, ifMatch);
-  return patch.role === undefined || patch.role === 'owner' ? set : keepingAnOwner(ctx, member, set);
-}
-
-export async function removeMember(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const member = await getEntity(ctx, memberKind, id);
-  return keepingAnOwner(ctx, member, removed(ctx, memberKind, member, ifMatch));
-}
-
-async function requireFreeEmail(ctx: Context, email: string | null, id: string | null): Promise<void> {
-  const holder = email === null ? undefined : await ctx.store.readOne(ctx.scope, byEmail, { email });
-  if (holder && holder.id !== id)
-    throw invalidField('email', 'already_exists', 'Another member has this address.');
-}
+    delete: async (ctx, id, ifMatch) => keepingAnOwner(ctx, id, await plain.delete(ctx, id, ifMatch)),
+  },
+});
 
 /** @throws ApiError conflict */
-async function keepingAnOwner(ctx: Context, { id, role }: Member, set: ChangeSet): Promise<ChangeSet> {
+async function keepingAnOwner(ctx: Context, id: string, set: ChangeSet): Promise<ChangeSet> {
+  const { role } = await getEntity(ctx, memberKind, id);
   if (role !== 'owner') return set;
   if (!(await ctx.store.readOne(ctx.scope, otherOwners, { id })))
     throw new ApiError('conflict', 'This is the last owner. Make another member an owner first.');

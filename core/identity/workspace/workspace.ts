@@ -1,18 +1,38 @@
-// Reads and renames the caller's workspace.
-import type { Static } from 'typebox';
-import type { ChangeSet } from '../../changes/change.ts';
+// The workspace of the caller's token: read and renamed by routes that name no id.
 import { getEntity, updated } from '../../changes/operations.ts';
-import type { Context } from '../../context.ts';
-import { workspaceKind, type WorkspaceUpdate } from './schema.ts';
+import { schemasOf } from '../../contract/schemas.ts';
+import { defineRoute } from '../../http/route.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { workspace } from './contract.ts';
 
-export async function getWorkspace(ctx: Context) {
-  return workspaceKind.wire(await getEntity(ctx, workspaceKind, ctx.workspaceId), ctx);
-}
+export const workspaceKind = kindOf(workspace, { table: 'workspaces' });
+const { shown, update } = schemasOf(workspace);
 
-export async function updateWorkspace(
-  ctx: Context,
-  patch: Static<typeof WorkspaceUpdate>,
-  ifMatch: number | null,
-): Promise<ChangeSet> {
-  return updated(ctx, workspaceKind, await getEntity(ctx, workspaceKind, ctx.workspaceId), patch, ifMatch);
-}
+export const workspaces = defineResource(workspace, workspaceKind, {
+  routes: [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/workspace',
+      name: 'workspace.get',
+      summary: 'Get the workspace of the token',
+      scope: 'workspace:read',
+      limit: 'read',
+      responses: { 200: shown },
+      read: async (ctx) => workspaceKind.wire(await getEntity(ctx, workspaceKind, ctx.workspaceId), ctx),
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/v1/workspace',
+      name: 'workspace.update',
+      summary: 'Rename the workspace',
+      scope: 'workspace:write',
+      limit: 'write',
+      body: update,
+      example: workspace.examples.update,
+      responses: { 200: shown },
+      write: async (ctx, { body, ifMatch }) =>
+        updated(ctx, workspaceKind, await getEntity(ctx, workspaceKind, ctx.workspaceId), body, ifMatch),
+    }),
+  ],
+});

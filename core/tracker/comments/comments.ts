@@ -1,62 +1,91 @@
-// Adds, edits, deletes and resolves comments. A reply joins the thread of its parent; threads are one level deep.
-import type { Static } from 'typebox';
+// Comments. A reply joins the thread of its parent; threads are one level deep, and resolved at their first comment.
 import type { ChangeSet } from '../../changes/change.ts';
-import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
-import { created, getEntity, removed, updated } from '../../changes/operations.ts';
+import { plain, type Column } from '../../changes/kind.ts';
+import { getEntity, updated } from '../../changes/operations.ts';
+import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
+import { defineRoute } from '../../http/route.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { issueKind } from '../issues/schema.ts';
-import { bodyBytesMax, commentKind, type Comment, type CommentCreate, type CommentUpdate } from './schema.ts';
+import { Closed, idOf } from '../../lib/schema.ts';
+import { authorOf } from '../../resource/author.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { issueKind } from '../issues/kind.ts';
+import { comment } from './contract.ts';
 
-export async function listComments(ctx: Context, issueId: string, page: PageParameters) {
-  await getEntity(ctx, issueKind, issueId);
-  return listKind(ctx, commentKind, page, {
-    where: [notDeleted, { sql: 'issue_id = :issueId', params: { issueId } }],
+/** Team id and number of the issue, read along with the comment; the number is empty until committed. */
+const issuePlace: Column<string> = {
+  select:
+    "(SELECT i.team_id || ' ' || i.number FROM issues AS i WHERE i.workspace_id = :ws AND i.id = comments.issue_id)",
+};
+
+export const commentKind = kindOf(comment, {
+  kept: { issueId: plain<string>('issue_id'), issuePlace },
+  shows: {
+    issue({ issueId, issuePlace }, { directory }) {
+      const [teamId = '', number = ''] = issuePlace.split(' ');
+      return { id: issueId, identifier: `${directory.teams.get(teamId)?.key ?? ''}-${number}` };
+    },
+  },
+  events(before, after) {
+    if (!before) return ['comment.added'];
+    if (after.deletedAt !== before.deletedAt) return ['comment.deleted'];
+    if (after.resolvedAt !== before.resolvedAt)
+      return [after.resolvedAt === null ? 'comment.unresolved' : 'comment.resolved'];
+    return ['comment.updated'];
+  },
+  special: {
+    issueId: ({ issueId }) => issueId,
+    team: {
+      of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
+      isIn: (list) =>
+        `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = comments.issue_id AND i.team_id IN (${list}))`,
+    },
+    pendingNumber: ({ issueId, issuePlace }) => (issuePlace.endsWith(' ') ? issueId : null),
+  },
+});
+type Comment = NonNullable<Awaited<ReturnType<typeof commentKind.find>>>;
+
+const resolution = (verb: 'resolve' | 'unresolve', summary: string) =>
+  defineRoute({
+    method: 'POST',
+    path: `/api/v1/comments/{id}/${verb}`,
+    name: `comments.${verb}`,
+    summary,
+    scope: 'comments:write',
+    rows: 'team',
+    writes: ['resolvedAt'],
+    limit: 'write',
+    params: Closed({ id: idOf(comment.id) }),
+    errors: ['conflict'],
+    responses: { 200: schemasOf(comment).shown },
+    write: (ctx, { params, ifMatch }) => setResolved(ctx, params.id, verb === 'resolve', ifMatch),
   });
-}
 
-export async function getComment(ctx: Context, id: string) {
-  return commentKind.wire(await findComment(ctx, id), ctx);
-}
-
-/** The comments of a deleted issue are as gone as the issue. @throws ApiError not_found */
-async function findComment(ctx: Context, id: string): Promise<Comment> {
-  const comment = await getEntity(ctx, commentKind, id);
-  await getEntity(ctx, issueKind, comment.issueId);
-  return comment;
-}
-
-function requireShort(body: string): void {
-  if (Buffer.byteLength(body) > bodyBytesMax)
-    throw invalidField('body', 'too_long', 'Give at most 64 KiB of text.');
-}
-
-export async function addComment(
-  ctx: Context,
-  issueId: string,
-  input: Static<typeof CommentCreate>,
-): Promise<ChangeSet> {
-  const issue = await getEntity(ctx, issueKind, issueId);
-  requireShort(input.body);
-  const now = ctx.nowMs();
-  const { actor } = ctx;
-  const comment: Omit<Comment, 'version'> = {
-    id: ctx.ids.next('comment'),
-    issueId,
-    issuePlace: `${issue.teamId} ${issue.number ?? ''}`,
-    parentId: await threadOf(ctx, issueId, input.parentId ?? null),
-    authorKind: actor.kind === 'plugin' || actor.kind === 'system' ? actor.kind : 'user',
-    authorId: actor.memberId ?? actor.id,
-    authorName: (actor.memberId && ctx.directory.members.get(actor.memberId)?.name) || actor.name,
-    resolvedAt: null,
-    resolvedBy: null,
-    createdAt: now,
-    updatedAt: now,
-    deletedAt: null,
-    body: input.body,
-  };
-  return created(ctx, commentKind, comment, 'comments');
-}
+export const comments = defineResource(comment, commentKind, {
+  async where(ctx, _query, issueId) {
+    await getEntity(ctx, issueKind, issueId ?? '');
+    return [{ sql: 'issue_id = :issueId', params: { issueId } }];
+  },
+  async sets(ctx, { parentId = null }, issueId) {
+    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    return {
+      issueId: issue.id,
+      issuePlace: `${issue.teamId} ${issue.number ?? ''}`,
+      parentId: await threadOf(ctx, issue.id, parentId),
+      ...authorOf(ctx, 'author'),
+    };
+  },
+  admits: (ctx, { issueId }) => getEntity(ctx, issueKind, issueId),
+  check({ actor }, { authorId }, before) {
+    if (before && authorId !== (actor.memberId ?? actor.id))
+      throw new ApiError('forbidden', 'Only its author may change a comment.');
+  },
+  routes: [
+    resolution('resolve', 'Resolve a thread at its first comment'),
+    resolution('unresolve', 'Open a resolved thread again'),
+  ],
+});
 
 async function threadOf(ctx: Context, issueId: string, parentId: string | null): Promise<string | null> {
   if (parentId === null) return null;
@@ -66,30 +95,11 @@ async function threadOf(ctx: Context, issueId: string, parentId: string | null):
   return parent.parentId ?? parent.id;
 }
 
-/** Only who wrote a comment may change its words. @throws ApiError forbidden */
-export async function updateComment(
-  ctx: Context,
-  id: string,
-  input: Static<typeof CommentUpdate>,
-  ifMatch: number | null,
-): Promise<ChangeSet> {
-  const comment = await findComment(ctx, id);
-  requireShort(input.body);
-  if (comment.authorId !== (ctx.actor.memberId ?? ctx.actor.id))
-    throw new ApiError('forbidden', 'Only its author may change a comment.');
-  return updated(ctx, commentKind, comment, input, ifMatch);
-}
-
-export async function deleteComment(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  return removed(ctx, commentKind, await findComment(ctx, id), ifMatch);
-}
-
-export function resolveComment(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  return setResolved(ctx, id, true, ifMatch);
-}
-
-export function unresolveComment(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  return setResolved(ctx, id, false, ifMatch);
+/** The comments of a deleted issue are as gone as the issue. @throws ApiError not_found */
+async function findComment(ctx: Context, id: string): Promise<Comment> {
+  const found = await getEntity(ctx, commentKind, id);
+  await getEntity(ctx, issueKind, found.issueId);
+  return found;
 }
 
 async function setResolved(
@@ -98,12 +108,12 @@ async function setResolved(
   resolved: boolean,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const comment = await findComment(ctx, id);
-  if (comment.parentId !== null)
-    throw new ApiError('conflict', `A thread is resolved at its first comment, ${comment.parentId}.`);
-  const already = (comment.resolvedAt !== null) === resolved;
+  const found = await findComment(ctx, id);
+  if (found.parentId !== null)
+    throw new ApiError('conflict', `A thread is resolved at its first comment, ${found.parentId}.`);
+  const already = (found.resolvedAt !== null) === resolved;
   const patch = resolved
     ? { resolvedAt: ctx.nowMs(), resolvedBy: ctx.actor.memberId ?? ctx.actor.id }
     : { resolvedAt: null, resolvedBy: null };
-  return updated(ctx, commentKind, comment, already ? {} : patch, ifMatch);
+  return updated(ctx, commentKind, found, already ? {} : patch, ifMatch);
 }

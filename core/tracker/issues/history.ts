@@ -3,7 +3,7 @@ import type { PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { listIssueEvents } from '../../events/feed.ts';
 import { notFound } from '../../lib/errors.ts';
-import { issueKind } from './schema.ts';
+import { issueKind } from './kind.ts';
 
 /** Oldest first; a deleted issue keeps its history. */
 export async function issueHistory(ctx: Context, id: string, page: PageParameters) {

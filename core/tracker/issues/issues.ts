@@ -6,18 +6,20 @@ import { getEntity, removed, requireVersion, updated } from '../../changes/opera
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { parseFilter, type Filter } from '../../lib/filter.ts';
+import { authorOf } from '../../resource/author.ts';
+import type { Patch } from '../../contract/contract.ts';
 import { readTime } from '../../lib/time.ts';
 import { parseJson } from '../../lib/json.ts';
 import { filterConditions } from '../../store/filter-sql.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findState, firstState } from '../directory.ts';
-import { stateTypeOf } from '../workflows/schema.ts';
+import { stateTypeOf } from '../workflows/contract.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
 import { resolvePatch, teamOf } from './references.ts';
-import { issueKind, type Issue, type IssueCreate, type IssueCreated, type IssueUpdate } from './schema.ts';
-
-type Input = Static<typeof IssueCreate>;
+import type { IssueCreated, IssueInput } from './bodies.ts';
+import { issueKind, type Issue } from './kind.ts';
+import { issue as contract } from './contract.ts';
 
 export async function getIssue(ctx: Context, id: string, query: { fields?: string; expand?: string }) {
   const shape = readShape(ctx, query);
@@ -86,7 +88,7 @@ function flatFilters(ctx: Context, query: IssueQuery): Filter[] {
 
 export async function createIssue(
   ctx: Context,
-  input: Input,
+  input: IssueInput,
 ): Promise<ChangeSet<Static<typeof IssueCreated>>> {
   const issue = await planIssue(ctx, input, '');
   return {
@@ -97,7 +99,7 @@ export async function createIssue(
   };
 }
 
-export async function createIssues(ctx: Context, inputs: readonly Input[]): Promise<ChangeSet> {
+export async function createIssues(ctx: Context, inputs: readonly IssueInput[]): Promise<ChangeSet> {
   const seen = new Map<string, number>();
   const changes: (Change & { after: Issue })[] = [];
   for (const [index, input] of inputs.entries()) {
@@ -125,7 +127,7 @@ const byExternalId = tenantStatement<{ id: string }>(
   'SELECT id FROM issues WHERE workspace_id = :ws AND external_source = :source AND external_id = :externalId AND external_id IS NOT NULL',
 );
 
-async function planIssue(ctx: Context, input: Input, at: string): Promise<Change & { after: Issue }> {
+async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<Change & { after: Issue }> {
   const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...patch } = input;
   const team = teamOf(ctx, input, at);
   if ((externalSource === undefined) !== (externalId === undefined))
@@ -139,9 +141,8 @@ async function planIssue(ctx: Context, input: Input, at: string): Promise<Change
     if (known) throw invalidField(`${at}externalId`, 'already_exists', `${known.id} has this external id.`);
   }
   const now = ctx.nowMs();
-  const { actor } = ctx;
   return issueKind.create({
-    id: ctx.ids.next('issue'),
+    id: ctx.ids.of(contract.id),
     teamId: team.id,
     number: null,
     title,
@@ -149,9 +150,7 @@ async function planIssue(ctx: Context, input: Input, at: string): Promise<Change
     stateId: firstState(ctx.directory, team.id).id,
     priority: 'none',
     assigneeId: null,
-    creatorKind: actor.kind === 'plugin' || actor.kind === 'system' ? actor.kind : 'user',
-    creatorId: actor.memberId ?? actor.id,
-    creatorName: (actor.memberId && ctx.directory.members.get(actor.memberId)?.name) || actor.name,
+    ...authorOf(ctx, 'creator'),
     labelIds: [],
     projectId: null,
     parentId: null,
@@ -170,7 +169,7 @@ async function planIssue(ctx: Context, input: Input, at: string): Promise<Change
 export async function updateIssue(
   ctx: Context,
   id: string,
-  input: Static<typeof IssueUpdate>,
+  input: Patch<typeof contract>,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const issue = await getEntity(ctx, issueKind, id);

@@ -1,15 +1,17 @@
 // Checks what an issue refers to. Unknown references are 422 `not_found` at their path, in the words of the request.
-import type { Static } from 'typebox';
-import type { Context, TeamRef } from '../../context.ts';
+import type { Patch } from '../../contract/contract.ts';
+import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { findState, findTeam, requireDay, requireMember } from '../directory.ts';
-import { descriptionBytesMax, issueKind, type Issue, type IssueCreate, type IssueUpdate } from './schema.ts';
+import { findState, findTeam, requireDay, requireMember, type TeamEntry } from '../directory.ts';
+import type { IssueInput } from './bodies.ts';
+import { descriptionBytesMax, type issue as contract } from './contract.ts';
+import { issueKind, type Issue } from './kind.ts';
 
 const parentDepthMax = 10;
 
 /** The team of a creation; `team` is canonical, the aliases must agree with it. */
-export function teamOf(ctx: Context, input: Static<typeof IssueCreate>, at: string): TeamRef {
+export function teamOf(ctx: Context, input: IssueInput, at: string): TeamEntry {
   const given = (['team', 'teamKey', 'teamId'] as const).filter((name) => input[name] !== undefined);
   const first = given[0];
   if (first === undefined)
@@ -25,14 +27,12 @@ export function teamOf(ctx: Context, input: Static<typeof IssueCreate>, at: stri
   return found[0]!;
 }
 
-type Patch = Static<typeof IssueUpdate>;
-
 /** The stored form of what a request sets on an issue of `teamId`; `issue` is null for a creation. */
 export async function resolvePatch(
   ctx: Context,
   teamId: string,
   issue: Issue | null,
-  input: Patch,
+  input: Patch<typeof contract>,
   at: string,
 ): Promise<Partial<Issue>> {
   const { labels, parentId, stateId, ...plain } = input;

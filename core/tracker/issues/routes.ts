@@ -1,30 +1,16 @@
 import { Type } from 'typebox';
+import { schemasOf } from '../../contract/schemas.ts';
 import { EventShown } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
-import { teamKey } from '../../identity/teams/schema.ts';
-import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
-import { stateTypeInput } from '../workflows/schema.ts';
+import { teamKey } from '../teams/contract.ts';
+import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
+import { stateTypes } from '../workflows/contract.ts';
 import { issueHistory } from './history.ts';
-import {
-  createIssue,
-  createIssues,
-  deleteIssue,
-  getIssue,
-  listIssues,
-  restoreIssue,
-  updateIssue,
-} from './issues.ts';
-import {
-  IssueBulk,
-  IssueCreate,
-  IssueCreated,
-  IssueListed,
-  IssueShown,
-  IssueUpdate,
-  priority,
-} from './schema.ts';
+import { createIssue, createIssues, getIssue, listIssues } from './issues.ts';
+import { IssueBulk, IssueCreate, IssueCreated, IssueListed } from './bodies.ts';
+import { issue, priorities } from './contract.ts';
 
-const params = Closed({ id: id('issue') });
+const params = Closed({ id: idOf(issue.id) });
 const shape = {
   fields: Type.Optional(Type.String({ maxLength: 500, description: 'Only these fields, comma-separated.' })),
   expand: Type.Optional(
@@ -37,12 +23,12 @@ const shape = {
 const listQuery = Closed({
   ...pageQuery,
   team: Type.Optional(teamKey),
-  state: Type.Optional(stateTypeInput),
+  state: Type.Optional(Type.Enum([...stateTypes, 'cancelled'])),
   assignee: Type.Optional(
     Type.String({ pattern: '^(usr_[0-9a-z]{26}|me|none)$', description: 'A member id, `me` or `none`.' }),
   ),
   label: Type.Optional(Type.String({ minLength: 1, maxLength: 80, description: 'A label name or id.' })),
-  priority: Type.Optional(priority),
+  priority: Type.Optional(Type.Enum([...priorities])),
   updatedSince: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; inclusive.' })),
   filter: Type.Optional(Type.String({ maxLength: 8000, description: 'A JSON filter tree.' })),
   sort: Type.Optional(
@@ -108,50 +94,8 @@ export const issueRoutes = [
     limit: 'read',
     params,
     query: Closed(shape),
-    responses: { 200: IssueShown },
+    responses: { 200: schemasOf(issue).shown },
     read: (ctx, { params, query }) => getIssue(ctx, params.id, query),
-  }),
-  defineRoute({
-    method: 'PATCH',
-    path: '/api/v1/issues/{id}',
-    name: 'issues.update',
-    summary: 'Update an issue',
-    description: 'A patch that changes nothing answers 200 with the same version and makes no event.',
-    scope: 'issues:write',
-    rows: 'team',
-    limit: 'write',
-    params,
-    body: IssueUpdate,
-    example: { priority: 'urgent', labels: ['bug'] },
-    errors: ['transition_not_allowed'],
-    responses: { 200: IssueShown },
-    write: (ctx, { params, body, ifMatch }) => updateIssue(ctx, params.id, body, ifMatch),
-  }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/api/v1/issues/{id}',
-    name: 'issues.delete',
-    summary: 'Delete an issue; it can be restored',
-    scope: 'issues:write',
-    rows: 'team',
-    writes: ['deletedAt'],
-    limit: 'write',
-    params,
-    responses: { 204: null },
-    write: (ctx, { params, ifMatch }) => deleteIssue(ctx, params.id, ifMatch),
-  }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/v1/issues/{id}/restore',
-    name: 'issues.restore',
-    summary: 'Restore a deleted issue',
-    scope: 'issues:write',
-    rows: 'team',
-    writes: ['deletedAt'],
-    limit: 'write',
-    params,
-    responses: { 200: IssueShown },
-    write: (ctx, { params, ifMatch }) => restoreIssue(ctx, params.id, ifMatch),
   }),
   defineRoute({
     method: 'GET',

@@ -1,12 +1,14 @@
 // `fields=` and `expand=`: fewer fields, or whole objects in place of references. Both are closed lists.
 import type { Context } from '../../context.ts';
-import { memberKind } from '../../identity/members/schema.ts';
+import { shownProperties } from '../../contract/schemas.ts';
+import { memberKind } from '../../identity/members/members.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { projectKind } from '../projects/schema.ts';
+import { projectKind } from '../projects/projects.ts';
 import { pageBytesMax } from '../../store/page.ts';
-import { descriptionBytesMax, IssueShown, issueKind, type ShownIssue } from './schema.ts';
+import { descriptionBytesMax, issue } from './contract.ts';
+import { issueKind, type ShownIssue } from './kind.ts';
 
-const shownFields = Object.keys(IssueShown.properties);
+const shownFields = Object.keys(shownProperties(issue));
 const expandable = ['assignee', 'project', 'parent'] as const;
 /** What reading the whole object takes beside reading issues. */
 const scopeOfExpanded = {

@@ -12,7 +12,7 @@ import { limitDefault } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { readPage, type Condition } from '../../store/page.ts';
 import type { Value } from '../../store/statement.ts';
-import { endpointKind, type Endpoint } from '../endpoints/schema.ts';
+import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
 import type { Message } from '../payload.ts';
 import { messageOfDelivery } from './message.ts';
 import { freeNextOp, isOrdered } from './order.ts';

@@ -4,7 +4,7 @@ import { announce } from '../../changes/announcement.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { endpointKind } from '../endpoints/schema.ts';
+import { endpointKind } from '../endpoints/kind.ts';
 import { makeDelivery, type DeliveryWork } from './deliveries.ts';
 
 /** @throws ApiError not_found, conflict when the endpoint is switched off */

@@ -3,7 +3,7 @@ import type { EventRow } from '../../events/event.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
-import type { Endpoint } from '../endpoints/schema.ts';
+import type { Endpoint } from '../endpoints/kind.ts';
 import { addInOrderOp, isOrdered, orderKeyOf } from './order.ts';
 
 export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';

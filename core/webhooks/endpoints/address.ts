@@ -1,6 +1,6 @@
 // Where an endpoint's deliveries go. The query of an address may hold a secret, so an address with one rests sealed under the
 // master key, bound to its endpoint, beside what is shown of it.
-import type { Field } from '../../changes/kind.ts';
+import type { Column } from '../../changes/kind.ts';
 import { maskedUrl } from '../../lib/masked-url.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 
@@ -17,7 +17,7 @@ interface Addressed {
 }
 
 /** A sealed address is kept as JSON, which no address begins like. */
-export const addressField: Field = {
+export const addressField: Column<Address> = {
   column: 'url',
   read: (value) =>
     String(value).startsWith('{') ? JSON.parse(String(value)) : { text: value, sealed: null },

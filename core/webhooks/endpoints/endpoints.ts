@@ -1,26 +1,19 @@
 // Registers, changes and deletes webhook endpoints.
-import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
-import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
-import { getEntity, removed, updated } from '../../changes/operations.ts';
+import { getEntity, updated } from '../../changes/operations.ts';
+import type { Created, Patch } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
-import { expandPattern, namespaceOf, namespaceScopes, type EventNamespace } from '../../events/catalogue.ts';
+import { expandPattern, namespacesIn, namespaceScopes } from '../../events/catalogue.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { isMasked } from '../../lib/masked-url.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
-import { currentPayloadVersion } from '../payload.ts';
 import { mintSecret, sealSecret } from '../secret.ts';
 import { openAddress, sealAddress } from './address.ts';
-import {
-  endpointKind,
-  isForgiven,
-  type Endpoint,
-  type EndpointCreate,
-  type EndpointUpdate,
-} from './schema.ts';
+import { webhook } from './contract.ts';
+import { endpointKind, isForgiven, type Endpoint } from './kind.ts';
 
 /** Each event is looked at for each of them. */
 const enabledMax = 100;
@@ -47,27 +40,16 @@ export interface EndpointRules {
   lastSucceededAt(scope: Scope, endpointId: string): Promise<number | null>;
 }
 
-export function listEndpoints(ctx: Context, page: PageParameters) {
-  return listKind(ctx, endpointKind, page, {
-    where: [notDeleted],
-    order: [{ sql: 'created_at', direction: 'desc' }],
-  });
-}
-
-export async function getEndpoint(ctx: Context, id: string) {
-  return endpointKind.wire(await getEntity(ctx, endpointKind, id), ctx);
-}
-
 export async function createEndpoint(
   ctx: Context,
-  input: Static<typeof EndpointCreate>,
+  input: Created<typeof webhook>,
   rules: EndpointRules,
 ): Promise<ChangeSet> {
   const namespaces = checkEvents(ctx, input.events, input.filter ?? null, rules);
   const room = await requireRoom(ctx);
   await checkUrl(input.url, rules);
   const now = ctx.nowMs();
-  const id = ctx.ids.next('endpoint');
+  const id = ctx.ids.of(webhook.id);
   const secret = mintSecret();
   const change = endpointKind.create({
     id,
@@ -79,7 +61,7 @@ export async function createEndpoint(
     enabled: true,
     disabledReason: null,
     ordering: input.ordering ?? 'none',
-    payloadVersion: input.payloadVersion ?? currentPayloadVersion,
+    payloadVersion: input.payloadVersion ?? 'v1',
     secretSealed: sealSecret(ctx.sealing, ctx.workspaceId, id, secret),
     secretSince: now,
     previousSecrets: [],
@@ -104,7 +86,7 @@ export async function createEndpoint(
 export async function updateEndpoint(
   ctx: Context,
   id: string,
-  { url, ...patch }: Static<typeof EndpointUpdate>,
+  { url, ...patch }: Patch<typeof webhook>,
   ifMatch: number | null,
   rules: EndpointRules,
 ): Promise<ChangeSet> {
@@ -134,10 +116,6 @@ function addressAfter(ctx: Context, endpoint: Endpoint, url: string | undefined)
   return { address: sealAddress(ctx.sealing, ctx.workspaceId, endpoint.id, url) };
 }
 
-export async function deleteEndpoint(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  return removed(ctx, endpointKind, await getEntity(ctx, endpointKind, id), ifMatch);
-}
-
 /**
  * A subscriber reads what it subscribes to: each type needs its namespace's read scope, as in the feed. The filter must suit
  * every type. Answers the namespaces.
@@ -147,20 +125,20 @@ function checkEvents(
   patterns: readonly string[],
   filter: unknown,
   rules: EndpointRules,
-): EventNamespace[] {
-  const namespaces = new Set<EventNamespace>();
+): string[] {
+  const namespaces = new Set<string>();
   for (const [index, pattern] of patterns.entries()) {
     const types = expandPattern(pattern);
     if (types.length === 0)
       throw invalidField(`events.${index}`, 'invalid_enum', `There is no event type ${pattern}.`);
-    for (const type of types) namespaces.add(namespaceOf(type));
-    const missing = new Set(
-      types.map((type) => namespaceScopes[namespaceOf(type)]).filter((scope) => !ctx.scopes.has(scope)),
-    );
-    if (missing.size > 0)
+    const covered = namespacesIn(pattern);
+    for (const namespace of covered) namespaces.add(namespace);
+    const needed = new Set(covered.map((namespace) => namespaceScopes[namespace]!));
+    const missing = [...needed].filter((scope) => !ctx.scopes.has(scope));
+    if (missing.length > 0)
       throw new ApiError(
         'insufficient_scope',
-        `Subscribing to ${pattern} needs ${[...missing].join(', ')}, which the token does not have.`,
+        `Subscribing to ${pattern} needs ${missing.join(', ')}, which the token does not have.`,
       );
     if (filter === null) continue;
     const unfiltered = types.find((type) => Object.keys(rules.filterFields(type)).length === 0);

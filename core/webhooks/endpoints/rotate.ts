@@ -1,15 +1,27 @@
 // Replaces an endpoint's signing secret. Earlier secrets go on signing beside the new one for the overlap, so that a
 // receiver changes its own at leisure. Spec › States and transitions, Secret rotation; decisions › Webhooks, Signature.
-import type { Static } from 'typebox';
+import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { mintSecret, sealSecret, type PreviousSecret } from '../secret.ts';
-import { endpointKind, type SecretRotate } from './schema.ts';
+import { Closed } from '../../lib/schema.ts';
+import { endpointKind } from './kind.ts';
 
 const hourMs = 3_600_000;
 const overlapHoursDefault = 24;
+export const SecretRotate = Closed({
+  overlapHours: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 168,
+      default: overlapHoursDefault,
+      description: 'How long earlier secrets go on signing beside the new one; 0 ends them at once.',
+    }),
+  ),
+});
+
 /** Each is a signature more in the headers of every delivery. */
 const overlappingMax = 4;
 

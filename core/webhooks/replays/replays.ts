@@ -4,14 +4,14 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { namespaceScopes, type EventNamespace } from '../../events/catalogue.ts';
+import { namespaceScopes } from '../../events/catalogue.ts';
 import { firstSequenceSince, lastSequence } from '../../events/log.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { readPage } from '../../store/page.ts';
-import { endpointKind, type Endpoint } from '../endpoints/schema.ts';
+import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
 import { cancelReplayOp, findReplay, insertReplayOp, replayColumns, type ReplayRow } from './rows.ts';
 import type { ReplayCreate } from './schema.ts';
 
@@ -89,7 +89,7 @@ async function find(ctx: Context, id: string): Promise<ReplayRow> {
 
 /** Who sends events again could have subscribed to them. */
 function requireReadScopes(ctx: Context, endpoint: Endpoint): void {
-  const needed = endpoint.namespaces.map((namespace) => namespaceScopes[namespace as EventNamespace]);
+  const needed = endpoint.namespaces.map((namespace) => namespaceScopes[namespace]!);
   const missing = new Set(needed.filter((scope) => !ctx.scopes.has(scope)));
   if (missing.size > 0)
     throw new ApiError(

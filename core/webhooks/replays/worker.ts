@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { backgroundPatienceMs, type Scope, type Store } from '../../store/store.ts';
 import { newDelivery, queueDeliveriesOps } from '../deliveries/rows.ts';
-import type { Endpoint } from '../endpoints/schema.ts';
+import type { Endpoint } from '../endpoints/kind.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import { findReplay, moveReplayOp, settledEvents, type ReplayRow } from './rows.ts';
 

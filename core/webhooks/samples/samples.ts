@@ -4,13 +4,14 @@ import type { Static, TSchema } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { eventTypes, namespaceOf, namespaceScopes, type EventType } from '../../events/catalogue.ts';
+import type { EventType } from '../../events/catalogue.ts';
 import type { EventEnvelope } from '../../events/event.ts';
 import type { Streams } from '../../events/stream/streams.ts';
 import { compileCheck } from '../../http/validate.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { scopeOfEvent } from '../../rights/rights.ts';
 import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
-import { endpointKind } from '../endpoints/schema.ts';
+import { endpointKind } from '../endpoints/kind.ts';
 import { payloadBytesMax } from '../payload.ts';
 import { sampleOf } from './sample-of.ts';
 import type { SampleCreate } from './schema.ts';
@@ -31,7 +32,7 @@ const earlier = ['title', 'name', 'body', 'description'];
 
 export function createSamples(sent: readonly SentEvent[]): Samples {
   const byType = new Map(
-    sent.map(({ type, envelope }) => [type as string, { envelope, check: compileCheck(envelope) }]),
+    sent.map(({ type, envelope }) => [type as string, { type, envelope, check: compileCheck(envelope) }]),
   );
   return {
     make(ctx, { type, data }) {
@@ -40,11 +41,9 @@ export function createSamples(sent: readonly SentEvent[]): Samples {
         throw invalidField(
           'type',
           'invalid_enum',
-          eventTypes.some((one) => one === type)
-            ? `${type} is not sent by this version yet.`
-            : `There is no event type ${type}; use one such as issue.created.`,
+          `There is no event type ${type}; use one such as issue.created.`,
         );
-      const scope = namespaceScopes[namespaceOf(type)];
+      const scope = scopeOfEvent(known.type);
       if (!ctx.scopes.has(scope))
         throw new ApiError(
           'insufficient_scope',

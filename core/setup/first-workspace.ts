@@ -1,17 +1,18 @@
 // Makes a workspace with its owner, its first team, the kind labels and a key that holds every scope. Not an API operation:
 // whoever can run it owns the data directory.
-import type { Committer } from '../../changes/commit.ts';
-import type { Actor, Directory, Services } from '../../context.ts';
-import { allScopes } from '../../http/scopes.ts';
-import { systemStatement } from '../../store/statement.ts';
-import { scopeOf, type Store } from '../../store/store.ts';
-import { kindLabels, labelKind } from '../../tracker/labels/schema.ts';
-import { defaultStates, stateKind } from '../../tracker/workflows/schema.ts';
-import { apiKeyKind } from '../api-keys/schema.ts';
-import { mintToken } from '../api-keys/token.ts';
-import { memberKind } from '../members/schema.ts';
-import { teamKind } from '../teams/schema.ts';
-import { workspaceKind } from './schema.ts';
+import type { Committer } from '../changes/commit.ts';
+import type { Actor, Services } from '../context.ts';
+import { apiKeyKind } from '../identity/api-keys/api-keys.ts';
+import { mintToken } from '../identity/api-keys/token.ts';
+import { memberKind } from '../identity/members/members.ts';
+import { workspaceKind } from '../identity/workspace/workspace.ts';
+import { emptyDirectory } from '../resource/directory.ts';
+import { allScopes } from '../rights/scopes.ts';
+import { systemStatement } from '../store/statement.ts';
+import { scopeOf, type Store } from '../store/store.ts';
+import { kindLabels, labelKind } from '../tracker/labels/labels.ts';
+import { teamKind } from '../tracker/teams/teams.ts';
+import { defaultStates } from '../tracker/workflows/workflows.ts';
 
 export interface FirstWorkspace {
   readonly workspaceId: string;
@@ -31,14 +32,6 @@ const anyWorkspace = systemStatement<{ workspace_id: string }>(
 export async function hasWorkspace(store: Store): Promise<boolean> {
   return (await store.readSystem(anyWorkspace)).length > 0;
 }
-
-const empty: Directory = {
-  teams: new Map(),
-  states: new Map(),
-  labels: new Map(),
-  members: new Map(),
-  projects: new Map(),
-};
 
 export async function createWorkspace(
   services: Services,
@@ -67,12 +60,19 @@ export async function createWorkspace(
   });
   const token = mintToken();
   const committed = await committer.commit(
-    { scope: scopeOf(workspaceId), actor, cause: null, requestId: null, traceparent: null, directory: empty },
+    {
+      scope: scopeOf(workspaceId),
+      actor,
+      cause: null,
+      requestId: null,
+      traceparent: null,
+      directory: emptyDirectory,
+    },
     [
       workspaceKind.create({ id: workspaceId, name: input.name, ...times }),
       owner,
       team,
-      ...defaultStates(team.id, () => ids.next('state'), now).map((state) => stateKind.create(state)),
+      ...defaultStates(team.id, () => ids.next('state'), now),
       ...kindLabels.map((label) =>
         labelKind.create({ id: ids.next('label'), teamId: null, deletedAt: null, ...label, ...times }),
       ),
@@ -81,7 +81,7 @@ export async function createWorkspace(
         name: 'First key',
         prefix: token.prefix,
         secretHash: token.hash,
-        scopes: allScopes,
+        scopes: [...allScopes],
         memberId: owner.id,
         expiresAt: null,
         revokedAt: null,

@@ -1,0 +1,88 @@
+// The public schemas of a contract: as it is shown, and the bodies of its creation and update. Made once for each contract.
+import { Type, type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from 'typebox';
+import { Closed, idOf, named, nullable, pageOf, time, version } from '../lib/schema.ts';
+import type { Contract, Created, Patch, Shown } from './contract.ts';
+import type { Field, FieldOptions, Reference, Target } from './field.ts';
+
+export interface Schemas<C extends Contract> {
+  readonly shown: TUnsafe<Shown<C>>;
+  readonly create: TUnsafe<Created<C>>;
+  readonly update: TUnsafe<Patch<C>>;
+  readonly page: TSchema;
+}
+
+const made = new WeakMap<Contract, Schemas<Contract>>();
+
+export function schemasOf<C extends Contract>(contract: C): Schemas<C> {
+  const known = made.get(contract) ?? makeSchemas(contract);
+  made.set(contract, known);
+  // The types follow from the same fields as the schemas do; field by field, so that no compiler can see it.
+  return known as Schemas<C>;
+}
+
+function makeSchemas(contract: Contract): Schemas<Contract> {
+  const fields = Object.entries(contract.fields);
+  const shown = named(
+    contract.title,
+    Closed({
+      id: idOf(contract.id),
+      ...Object.fromEntries(fields.map(([name, field]) => [name, orNull(field, field.shown)])),
+      version,
+      createdAt: time,
+      updatedAt: time,
+    }),
+  );
+  return {
+    shown: Type.Unsafe(shown),
+    create: Type.Unsafe(Closed(inputsOf(contract, 'create'))),
+    update: Type.Unsafe(Closed(inputsOf(contract, 'update'))),
+    page: pageOf(shown),
+  };
+}
+
+/** The body of a creation that takes more than the fields that are written. */
+export function createBodyWith<C extends Contract, P extends TProperties>(
+  contract: C,
+  extra: P,
+): TUnsafe<Created<C> & Static<TObject<P>>> {
+  return Type.Unsafe(Closed({ ...extra, ...inputsOf(contract, 'create') }));
+}
+
+/** What a body may hold, by the names that requests use. */
+function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, TSchema> {
+  const inputs: Record<string, TSchema> = {};
+  for (const [name, field] of writableAt(contract, at)) {
+    const schema = orNull(field, field.given);
+    inputs[givenName(name, field)] =
+      at === 'create' && field.options.required ? schema : Type.Optional(schema);
+  }
+  return inputs;
+}
+
+export function writableAt(contract: Contract, at: 'create' | 'update'): [name: string, field: Field][] {
+  return Object.entries(contract.fields).filter(([, { options }]) => (options.write ?? at) === at);
+}
+
+export function isReference(field: Field): field is Reference<Target, string, unknown, FieldOptions> {
+  return field.type === 'reference';
+}
+
+/** The name under which requests give it. */
+export function givenName(name: string, field: Field): string {
+  return isReference(field) && field.by === 'id' ? `${name}Id` : name;
+}
+
+/** The name under which the row keeps it. */
+export function keptName(name: string, field: Field): string {
+  return isReference(field) ? `${name}Id` : name;
+}
+
+/** The fields that answers show, by name. */
+export function shownProperties(contract: Contract): TObject['properties'] {
+  return (schemasOf(contract).shown as TSchema as TObject).properties;
+}
+
+function orNull(field: Field, schema: TSchema): TSchema {
+  const dated = field.options.since === undefined ? schema : { ...schema, 'x-since': field.options.since };
+  return field.options.nullable ? nullable(dated) : dated;
+}

@@ -1,0 +1,69 @@
+// THE registry of contracts: one line each. Scopes, event types, ids, the directory, the types of the SDK and the tests
+// follow from it. What is done with each stands in resources.ts.
+import type { Contract, Entry, EventTypeOf } from './contract/contract.ts';
+import { apiKey } from './identity/api-keys/contract.ts';
+import { member } from './identity/members/contract.ts';
+import { workspace } from './identity/workspace/contract.ts';
+import { plugin } from './plugins/installs/contract.ts';
+import { comment } from './tracker/comments/contract.ts';
+import { issue } from './tracker/issues/contract.ts';
+import { label } from './tracker/labels/contract.ts';
+import { project } from './tracker/projects/contract.ts';
+import { team } from './tracker/teams/contract.ts';
+import { state } from './tracker/workflows/contract.ts';
+import { webhook } from './webhooks/endpoints/contract.ts';
+
+const all = [
+  issue,
+  comment,
+  project,
+  label,
+  state,
+  team,
+  member,
+  workspace,
+  apiKey,
+  webhook,
+  plugin,
+] as const;
+
+type Known = (typeof all)[number];
+export type ContractEvent = EventTypeOf<Known>;
+
+type InDirectory = Extract<Known, { readonly directory: object }>;
+/** The small, much-read part of a workspace, held in memory: what the ids of other objects mean. */
+export type Directory = {
+  readonly [C in InDirectory as C['directory']['as']]: ReadonlyMap<string, Entry<C>>;
+};
+
+export const contracts: readonly Contract[] = all;
+
+/** @throws Error when two resources claim one path, id prefix, directory section or event */
+export function checkContracts(list: readonly Contract[]): void {
+  const claimed = new Map<string, string>();
+  for (const contract of list)
+    for (const claim of claimsOf(contract)) {
+      const other = claimed.get(claim);
+      if (other !== undefined) throw new Error(`${contract.name} and ${other} both claim the ${claim}.`);
+      claimed.set(claim, contract.name);
+    }
+}
+
+function claimsOf({ name, path, id, title, directory, events }: Contract): string[] {
+  return [
+    `name ${name}`,
+    `path ${path}`,
+    `title ${title}`,
+    ...(id === null ? [] : [`id prefix ${id}`]),
+    ...(directory ? [`directory section ${directory.as}`] : []),
+    ...eventsOf(events).map((type) => `event ${type}`),
+  ];
+}
+
+/** All event types of a contract, as its objects live. */
+export function eventsOf({ created, updated, deleted, restored, told, other }: Contract['events']): string[] {
+  const plain = [created, updated, deleted, restored].filter((type) => type !== undefined);
+  return [...plain, ...(told ?? []), ...(other ?? [])];
+}
+
+checkContracts(contracts);

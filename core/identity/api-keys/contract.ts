@@ -1,0 +1,30 @@
+// API keys: what a member lets a program do in the workspace. Shown once, stored as a hash.
+import { Type } from 'typebox';
+import { defineContract } from '../../contract/contract.ts';
+import { json, reference, string, text, time } from '../../contract/field.ts';
+import { member } from '../members/contract.ts';
+
+const scopes = Type.Array(Type.String({ description: 'Such as `issues:read`.' }));
+
+export const apiKey = defineContract({
+  name: 'api_key',
+  path: 'api-keys',
+  title: 'ApiKey',
+  id: 'key',
+  doc: 'What a member lets a program do.',
+  fields: {
+    name: text({ max: 80, required: true }),
+    prefix: string(Type.String({ description: 'The public part: ttm_<prefix>_….' }), { write: 'never' }),
+    scopes: json(scopes, { write: 'never' }),
+    member: reference(member, { write: 'never' }),
+    expiresAt: time({ nullable: true, write: 'create' }),
+    revokedAt: time({ nullable: true, write: 'never' }),
+  },
+  operations: {
+    list: 'List API keys, newest first',
+    get: 'Get an API key without its secret',
+    delete: 'Revoke an API key at once',
+  },
+  order: 'newest',
+  events: { created: 'api_key.created', other: ['api_key.revoked'] },
+});

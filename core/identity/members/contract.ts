@@ -1,0 +1,32 @@
+// Members: the people of a workspace.
+import { defineContract } from '../../contract/contract.ts';
+import { choice, text } from '../../contract/field.ts';
+
+export const roles = ['owner', 'admin', 'member', 'guest'] as const;
+
+export const member = defineContract({
+  name: 'member',
+  path: 'members',
+  title: 'Member',
+  id: 'usr',
+  doc: 'A person of the workspace. Who is removed is still shown on what was theirs.',
+  fields: {
+    name: text({ max: 80, required: true }),
+    email: text({ max: 254, pattern: '^[^\\s@]+@[^\\s@]+$', doc: 'An e-mail address.', nullable: true }),
+    role: choice(roles, { default: 'member' }),
+  },
+  operations: {
+    list: 'List members',
+    create: 'Add a member',
+    get: 'Get a member',
+    update: { summary: 'Change a member', errors: ['conflict'] },
+    delete: { summary: 'Remove a member', errors: ['conflict'] },
+  },
+  events: { created: 'member.added', updated: 'member.updated', deleted: 'member.removed' },
+  keepsDeleted: true,
+  directory: { as: 'members', keeps: ['name'], withDeleted: true },
+  examples: {
+    create: { name: 'Ana', email: 'ana@acme.example', role: 'member' },
+    update: { role: 'admin' },
+  },
+});

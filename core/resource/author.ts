@@ -1,0 +1,20 @@
+// Who did it, as an `actor` field keeps it: the member behind a key, by the name of now.
+import type { Context } from '../context.ts';
+
+type Kept<Name extends string> = { readonly [K in `${Name}Kind`]: 'user' | 'plugin' | 'system' } & {
+  readonly [K in `${Name}Id` | `${Name}Name`]: string;
+};
+
+/** @param field its name in the contract: `creator`, `author` */
+export function authorOf<const Name extends string>(
+  { actor, directory }: Pick<Context, 'actor' | 'directory'>,
+  field: Name,
+): Kept<Name> {
+  const kept = {
+    [`${field}Kind`]: actor.kind === 'plugin' || actor.kind === 'system' ? actor.kind : 'user',
+    [`${field}Id`]: actor.memberId ?? actor.id,
+    [`${field}Name`]: (actor.memberId && directory.members.get(actor.memberId)?.name) || actor.name,
+  };
+  // A computed name is a plain string to the compiler.
+  return kept as Kept<Name>;
+}

@@ -1,0 +1,62 @@
+// A resource: its contract, and in code what it does beyond the plain. What is special stands in the same folder as a plain
+// function, and wins over what is derived.
+import type { TObject } from 'typebox';
+import type { AnyKind, Kind } from '../changes/kind.ts';
+import type { Entity } from '../changes/change.ts';
+import type { Contract, Shown } from '../contract/contract.ts';
+import type { FilterFields } from '../lib/filter.ts';
+import type { Route } from '../http/route.ts';
+import { directoryLoaderOf, type DirectoryLoader } from './directory.ts';
+import { filterFieldsOf } from './filter.ts';
+import { plainOperations, type Operations, type Rules } from './operations.ts';
+import { plainRoutes } from './routes.ts';
+
+export interface Definition<C extends Contract, E extends Entity> extends Rules<C, E> {
+  /** Operations that are not the plain ones. */
+  readonly operations?: Partial<Operations<C>>;
+  /** Routes beyond the plain ones, or in place of those of the same name. */
+  readonly routes?: readonly Route[];
+  /** Parameters of its list beside those that its fields give. */
+  readonly query?: TObject['properties'];
+  /** What it filters by, where that is more than its fields say. */
+  readonly filterFields?: FilterFields;
+}
+
+/** A resource with its types erased, as the registry holds it. */
+export interface Resource {
+  readonly contract: Contract;
+  readonly kind: AnyKind;
+  /** Where the directory holds its objects. */
+  readonly directory: DirectoryLoader | undefined;
+  readonly routes: readonly Route[];
+  readonly filterFields: FilterFields;
+}
+
+export function defineResource<C extends Contract, E extends Entity>(
+  contract: C,
+  kind: Kind<E, Shown<C>>,
+  definition: Definition<C, E> = {},
+): Resource {
+  const operations = { ...plainOperations(contract, kind, definition), ...definition.operations };
+  const special = definition.routes ?? [];
+  const names = new Set(special.map(({ name }) => name));
+  const derived = plainRoutes(contract, operations, definition.query ?? {});
+  return {
+    contract,
+    kind,
+    directory: directoryLoaderOf(kind),
+    routes: inOrder([...derived.filter(({ name }) => !names.has(name)), ...special]),
+    filterFields: definition.filterFields ?? filterFieldsOf(contract),
+  };
+}
+
+const plainOrder = ['list', 'create', 'get', 'update', 'delete', 'restore'];
+
+/** As people look for them: the plain operations first, whoever defines them. */
+function inOrder(routes: readonly Route[]): Route[] {
+  const place = ({ name }: Route): number => {
+    const at = plainOrder.indexOf(name.slice(name.indexOf('.') + 1));
+    return at < 0 ? plainOrder.length : at;
+  };
+  return routes.toSorted((a, b) => place(a) - place(b));
+}

@@ -1,0 +1,107 @@
+// The directory of a workspace: what the ids of its small, much-read objects mean, held in memory because every object shown or
+// checked needs it. Which objects those are, and which of their fields, their contracts say.
+import type { Change } from '../changes/change.ts';
+import type { AnyKind } from '../changes/kind.ts';
+import type { Section } from '../changes/workspace-cache.ts';
+import { contracts, type Directory } from '../contracts.ts';
+import { tenantStatement, type Row } from '../store/statement.ts';
+import type { Scope, Store } from '../store/store.ts';
+
+/** What it holds of one object. */
+export type DirectoryEntry = { readonly id: string; readonly removed?: boolean } & Readonly<
+  Record<string, unknown>
+>;
+type Entries = ReadonlyMap<string, DirectoryEntry>;
+
+interface SectionFacts {
+  readonly as: string;
+  readonly keeps: readonly string[];
+  readonly withDeleted: boolean;
+}
+
+/** By the name of the kind. */
+const sections: ReadonlyMap<string, SectionFacts> = new Map(
+  contracts.flatMap(({ name, directory }) =>
+    directory ? [[name, { ...directory, withDeleted: directory.withDeleted ?? false }] as const] : [],
+  ),
+);
+
+// Sections are known by their contracts alone, so that they are built and read under erased types, here and nowhere else.
+const assembled = (parts: Readonly<Record<string, Entries>>): Directory => parts as unknown as Directory;
+
+export const emptyDirectory: Directory = assembled(
+  Object.fromEntries([...sections.values()].map(({ as }) => [as, new Map()])),
+);
+
+/** All that it holds of the objects of a contract, by id. @throws Error for one that it holds nothing of */
+export function entriesOf(
+  directory: Directory,
+  { name, directory: section }: { readonly name: string; readonly directory?: { readonly as: string } },
+): Entries {
+  const parts: Readonly<Record<string, unknown>> = directory;
+  const entries = section && parts[section.as];
+  if (!entries) throw new Error(`Objects of ${name} are not in the directory.`);
+  return entries as Entries;
+}
+
+/** Reads what the directory holds of the objects of one kind. */
+export interface DirectoryLoader {
+  readonly as: string;
+  load(store: Store, scope: Scope): Promise<Entries>;
+}
+
+/** Undefined for a kind that the directory does not hold. To be called once for each. */
+export function directoryLoaderOf(kind: AnyKind): DirectoryLoader | undefined {
+  const facts = sections.get(kind.name);
+  if (!facts) return undefined;
+  const { as, keeps, withDeleted } = facts;
+  const fields = kind.pick([...keeps, ...(kind.keepsDeleted ? ['deletedAt'] : [])]);
+  const where = kind.keepsDeleted && !withDeleted ? ' AND deleted_at IS NULL' : '';
+  const statement = tenantStatement<Row>(
+    `directory.${as}`,
+    `SELECT ${fields.select} FROM ${kind.table} WHERE workspace_id = :ws${where} ORDER BY created_at, id`,
+  );
+  return {
+    as,
+    async load(store, scope) {
+      const rows = await store.read(scope, statement);
+      return new Map(rows.map((row) => [String(row.id), entryOf(facts, fields.read(row))]));
+    },
+  };
+}
+
+/** As the workspace cache keeps it. */
+export function directorySection(store: Store, loaders: readonly DirectoryLoader[]): Section<Directory> {
+  return {
+    kinds: new Set(sections.keys()),
+    async load(scope) {
+      const parts = loaders.map(async ({ as, load }) => [as, await load(store, scope)] as const);
+      return assembled(Object.fromEntries(await Promise.all(parts)));
+    },
+    move: directoryAfter,
+  };
+}
+
+function entryOf({ keeps, withDeleted }: SectionFacts, entity: object): DirectoryEntry {
+  const fields = entity as Readonly<Record<string, unknown>>;
+  const entry: Record<string, unknown> & { id: string } = { id: String(fields.id) };
+  for (const name of keeps) entry[name] = fields[name];
+  if (withDeleted) entry.removed = fields.deletedAt !== null;
+  return entry;
+}
+
+/** The directory as it is once `changes` are committed; the same object when they do not concern it. */
+export function directoryAfter(directory: Directory, changes: readonly Change[]): Directory {
+  const concerned = changes.filter(({ kind }) => sections.has(kind));
+  if (concerned.length === 0) return directory;
+  const parts: Record<string, Map<string, DirectoryEntry>> = {};
+  for (const { kind, id, after } of concerned) {
+    const facts = sections.get(kind)!;
+    const before = entriesOf(directory, { name: kind, directory: facts });
+    const entries = (parts[facts.as] ??= new Map(before));
+    const isGone = 'deletedAt' in after && after.deletedAt !== null && !facts.withDeleted;
+    if (isGone) entries.delete(id);
+    else entries.set(id, entryOf(facts, after));
+  }
+  return { ...directory, ...parts };
+}

@@ -1,0 +1,79 @@
+// From the body of a request to the values that the row keeps: what the fields of the contract say is checked here, what the
+// schema cannot: days of the calendar, bytes, and that what is referred to is there.
+import { isReference, givenName, keptName, writableAt } from '../contract/schemas.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Field, Target } from '../contract/field.ts';
+import type { Context, Directory } from '../context.ts';
+import { entriesOf, type DirectoryEntry } from './directory.ts';
+import { invalidField } from '../lib/errors.ts';
+import { isDay, readTime } from '../lib/time.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * What a body gives, by the names of the row.
+ * @param at before its paths in errors: `issues.3.`
+ * @throws ApiError validation_failed
+ */
+export function keptOf(
+  ctx: Pick<Context, 'directory'>,
+  contract: Contract,
+  on: 'create' | 'update',
+  body: Values,
+  at = '',
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, field] of writableAt(contract, on)) {
+    const given = body[givenName(name, field)];
+    if (given === undefined) continue;
+    values[keptName(name, field)] =
+      given === null ? null : checked(ctx.directory, field, given, `${at}${givenName(name, field)}`);
+  }
+  return values;
+}
+
+/** The values of fields that a creation leaves out. */
+export function defaultsOf(contract: Contract): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(contract.fields)) {
+    const { required, computed, default: value = null } = field.options;
+    if (!required && !computed && field.type !== 'actor') values[keptName(name, field)] = value;
+  }
+  if (contract.keepsDeleted) values.deletedAt = null;
+  return values;
+}
+
+/** @throws ApiError validation_failed */
+function checked(directory: Directory, field: Field, given: unknown, path: string): unknown {
+  if (isReference(field)) return found(directory, field.to, field.by, given, path);
+  if (field.type === 'day' && !isDay(String(given)))
+    throw invalidField(path, 'invalid_format', `${String(given)} is not a day of the calendar.`);
+  if (field.type === 'time') return readTime(String(given), path);
+  if (field.type === 'choice') return aliased(field, String(given));
+  if (field.type === 'markdown') requireBytes(field, String(given), path);
+  return given;
+}
+
+function aliased({ options }: Field, given: string): string {
+  const { aliases = {} } = options as { aliases?: Readonly<Record<string, string>> };
+  return aliases[given] ?? given;
+}
+
+function requireBytes({ given }: Field, text: string, path: string): void {
+  const { maxLength } = given as { maxLength?: number };
+  if (maxLength !== undefined && Buffer.byteLength(text) > maxLength)
+    throw invalidField(path, 'too_long', `Give at most ${maxLength / 1024} KiB of text.`);
+}
+
+/** The id of what is referred to. @throws ApiError validation_failed (not_found) */
+function found(directory: Directory, to: Target, by: string, given: unknown, path: string): string {
+  const entries = entriesOf(directory, to);
+  const known = by === 'id' ? entries.get(String(given)) : entryBy(entries.values(), by, given);
+  if (known && !known.removed) return known.id;
+  throw invalidField(path, 'not_found', `There is no ${to.name} ${String(given)}.`);
+}
+
+function entryBy(entries: Iterable<DirectoryEntry>, by: string, value: unknown): DirectoryEntry | undefined {
+  for (const entry of entries) if (entry[by] === value && !entry.removed) return entry;
+  return undefined;
+}

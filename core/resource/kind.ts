@@ -1,0 +1,146 @@
+// The kind of a resource, from its contract: which column holds which field, how the row is shown, which events its changes
+// make. The column of a field has its name, in snake case.
+import type { TObject } from 'typebox';
+import type { Contract, Kept, Shown } from '../contract/contract.ts';
+import { isReference, keptName } from '../contract/schemas.ts';
+import type { Field } from '../contract/field.ts';
+import { defineKind, flag, json, plain, type Column, type Kind, type KindSpec } from '../changes/kind.ts';
+import { isoTime } from '../changes/operations.ts';
+import type { Entity } from '../changes/change.ts';
+import type { View } from '../context.ts';
+import { entriesOf } from './directory.ts';
+import type { EventType } from '../events/catalogue.ts';
+
+/** What a row keeps beside the fields of its contract. */
+export type KeptBeside = Readonly<Record<string, Column>>;
+type Beside<X> = { readonly [K in keyof X]: X[K] extends Column<infer T> ? T : never };
+
+/** An object of a resource as operations see it. */
+export type EntityOf<C, X = unknown> = Kept<C> & Beside<X> & Entity;
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** What of a kind does not follow from its contract. */
+export interface Storage<C extends Contract, X extends KeptBeside, E extends Entity> {
+  /** The contract's path, where it is not given. */
+  readonly table?: string;
+  readonly kept?: X;
+  /** Columns of the contract's fields that are not plain, by the name they are kept under. */
+  readonly columns?: Readonly<Record<string, Column>>;
+  /** How computed fields are shown. */
+  readonly shows?: { readonly [K in keyof Shown<C>]?: (entity: E, view: View) => Shown<C>[K] };
+  /** All of how it is shown, where speed or shape want it by hand. */
+  readonly wire?: (entity: E, view: View) => Shown<C>;
+  readonly events?: KindSpec<E, Wire>['events'];
+  readonly special?: Pick<
+    KindSpec<E, Wire>,
+    'issueId' | 'team' | 'pendingNumber' | 'insertExpressions' | 'related'
+  >;
+}
+
+export function kindOf<C extends Contract, const X extends KeptBeside = Record<never, never>>(
+  contract: C,
+  storage: Storage<C, X, EntityOf<C, X>> = {},
+): Kind<EntityOf<C, X>, Shown<C>> {
+  type E = EntityOf<C, X>;
+  const spec: KindSpec<E, Wire> = {
+    name: contract.name,
+    table: storage.table ?? contract.path,
+    fields: columnsOf(contract, storage) as KindSpec<E, Wire>['fields'],
+    wire: (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as KindSpec<E, Wire>['wire'],
+    events: storage.events ?? ((before, after) => [plainEvent(contract, before, after)]),
+    ...storage.special,
+  };
+  return defineKind(spec) as Kind<E, Shown<C>>;
+}
+
+function columnsOf(
+  contract: Contract,
+  { kept = {}, columns = {} }: { kept?: KeptBeside; columns?: Readonly<Record<string, Column>> },
+): Record<string, Column> {
+  const all: Record<string, Column> = {};
+  for (const [name, field] of Object.entries(contract.fields)) {
+    if (field.options.computed) continue;
+    if (field.type === 'actor')
+      for (const part of ['Kind', 'Id', 'Name']) all[`${name}${part}`] = plain(snake(`${name}${part}`));
+    else all[keptName(name, field)] = columnOf(keptName(name, field), field);
+  }
+  const deleted = contract.keepsDeleted ? { deletedAt: plain('deleted_at') } : {};
+  const times = { createdAt: plain('created_at'), updatedAt: plain('updated_at'), ...deleted };
+  return { ...all, ...kept, ...columns, ...times };
+}
+
+function columnOf(name: string, { type }: Field): Column {
+  if (type === 'flag') return flag(snake(name));
+  if (type === 'json') return json(`${snake(name)}_json`);
+  return plain(snake(name));
+}
+
+/** The column that keeps a value. */
+export function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function plainEvent({ name, events }: Contract, before: Entity | null, after: Entity): EventType {
+  const type = !before
+    ? events.created
+    : deletedAtOf(before) === deletedAtOf(after)
+      ? events.updated
+      : deletedAtOf(after) === null
+        ? events.restored
+        : events.deleted;
+  if (type === undefined) throw new Error(`The contract of ${name} names no event for this change.`);
+  return type as EventType;
+}
+
+const deletedAtOf = (entity: Entity): unknown => ('deletedAt' in entity ? entity.deletedAt : null);
+
+/** One function for each field, chosen once; an object is shown by calling them in order. */
+function wireOf<E extends Entity>(
+  contract: Contract,
+  shows: Readonly<Record<string, ((entity: E, view: View) => unknown) | undefined>>,
+): (entity: E, view: View) => Wire {
+  const parts = Object.entries(contract.fields).map(([name, field]) => ({
+    name,
+    show: shows[name] ?? showerOf<E>(contract, name, field),
+  }));
+  return (entity, view) => {
+    const shown: Record<string, unknown> = { id: entity.id };
+    for (const { name, show } of parts) shown[name] = show(entity, view);
+    const { createdAt, updatedAt } = entity as E & { createdAt: number; updatedAt: number };
+    shown.version = entity.version;
+    shown.createdAt = isoTime(createdAt);
+    shown.updatedAt = isoTime(updatedAt);
+    return shown;
+  };
+}
+
+function showerOf<E extends Entity>(
+  contract: Contract,
+  name: string,
+  field: Field,
+): (entity: E, view: View) => unknown {
+  if (field.options.computed) throw new Error(`${contract.name}.${name} is computed: say how it is shown.`);
+  const valueOf = (entity: E, key: string): unknown => entity[key as keyof E];
+  const key = keptName(name, field);
+  if (field.type === 'time') return (entity) => isoTime(valueOf(entity, key) as number | null);
+  if (field.type === 'actor')
+    return (entity) => ({
+      kind: valueOf(entity, `${name}Kind`),
+      id: valueOf(entity, `${name}Id`),
+      name: valueOf(entity, `${name}Name`),
+    });
+  if (!isReference(field)) return (entity) => valueOf(entity, key);
+  const { to, by } = field;
+  const missing = field.options.nullable ? null : '';
+  const parts = Object.keys((field.shown as Partial<TObject>).properties ?? {}).filter(
+    (part) => part !== 'id',
+  );
+  return (entity, { directory }) => {
+    const id = valueOf(entity, key);
+    if (typeof id !== 'string') return null;
+    const known = entriesOf(directory, to).get(id);
+    if (by !== 'id') return known?.[by] ?? missing;
+    return { id, ...Object.fromEntries(parts.map((part) => [part, known?.[part] ?? ''])) };
+  };
+}

@@ -1,0 +1,103 @@
+// The plain operations, as every resource has them unless it says otherwise.
+import { listKind, notDeleted, type PageParameters } from '../changes/list.ts';
+import { created, getEntity, removed, updated } from '../changes/operations.ts';
+import type { ChangeSet, Entity } from '../changes/change.ts';
+import type { Kind } from '../changes/kind.ts';
+import type { Contract, Created, Patch, Shown } from '../contract/contract.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../lib/errors.ts';
+import type { Condition, Page, SortKey } from '../store/page.ts';
+import { conditionsOf } from './filter.ts';
+import { defaultsOf, keptOf } from './input.ts';
+import { snake } from './kind.ts';
+
+export type Query = PageParameters & Readonly<Record<string, unknown>>;
+
+/** What a resource does. `parentId` is the object that the path names, where there is a parent. */
+export interface Operations<C extends Contract> {
+  list(ctx: Context, query: Query, parentId: string | null): Promise<Page<Shown<C>>>;
+  create(ctx: Context, body: Created<C>, parentId: string | null): Promise<ChangeSet>;
+  get(ctx: Context, id: string): Promise<Shown<C>>;
+  update(ctx: Context, id: string, patch: Patch<C>, ifMatch: number | null): Promise<ChangeSet>;
+  delete(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
+  restore(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
+}
+
+/** The rules of a resource, which the plain operations ask. */
+export interface Rules<C extends Contract, E extends Entity> {
+  /** What a creation sets that its body does not say. */
+  readonly sets?: (
+    ctx: Context,
+    body: Created<C>,
+    parentId: string | null,
+  ) => Partial<E> | Promise<Partial<E>>;
+  /** Refuses what may not be. `before` is null for a creation. @throws ApiError */
+  readonly check?: (ctx: Context, after: Omit<E, 'version'>, before: E | null) => void | Promise<void>;
+  /** Refuses what the caller does not see, though it is there: what belongs to a deleted object. @throws ApiError */
+  readonly admits?: (ctx: Context, entity: E) => Promise<unknown>;
+  /** What lists are narrowed to beyond their filters: the objects of a parent, a parameter of their own. */
+  readonly where?: (
+    ctx: Context,
+    query: Query,
+    parentId: string | null,
+  ) => readonly Condition[] | Promise<readonly Condition[]>;
+}
+
+export function plainOperations<C extends Contract, E extends Entity>(
+  contract: C,
+  kind: Kind<E, Shown<C>>,
+  rules: Rules<C, E>,
+): Operations<C> {
+  const defaults = defaultsOf(contract);
+  const order = orderOf(contract);
+  const kept = contract.keepsDeleted ? [notDeleted] : [];
+
+  const find = async (ctx: Context, id: string): Promise<E> => {
+    const entity = await getEntity(ctx, kind, id);
+    await rules.admits?.(ctx, entity);
+    return entity;
+  };
+
+  return {
+    async list(ctx, query, parentId) {
+      const narrowed = (await rules.where?.(ctx, query, parentId)) ?? [];
+      const where = [...kept, ...narrowed, ...conditionsOf(contract, ctx.directory, query)];
+      return listKind(ctx, kind, query, { where, order });
+    },
+    async create(ctx, body, parentId) {
+      const now = ctx.nowMs();
+      const given = keptOf(ctx, contract, 'create', body);
+      const set = await rules.sets?.(ctx, body, parentId);
+      const times = { createdAt: now, updatedAt: now };
+      const entity = entityOf<E>({ id: ctx.ids.of(contract.id), ...defaults, ...given, ...set, ...times });
+      await rules.check?.(ctx, entity, null);
+      return created(ctx, kind, entity, contract.path);
+    },
+    async get(ctx, id) {
+      return kind.wire(await find(ctx, id), ctx);
+    },
+    async update(ctx, id, body, ifMatch) {
+      const before = await find(ctx, id);
+      const patch = patchOf<E>(keptOf(ctx, contract, 'update', body));
+      await rules.check?.(ctx, { ...before, ...patch }, before);
+      return updated(ctx, kind, before, patch, ifMatch);
+    },
+    async delete(ctx, id, ifMatch) {
+      return removed(ctx, kind, await find(ctx, id), ifMatch);
+    },
+    async restore(ctx, id, ifMatch) {
+      const entity = await kind.find(ctx, id);
+      if (!entity) throw notFound();
+      return updated(ctx, kind, entity, patchOf<E>({ deletedAt: null }), ifMatch);
+    },
+  };
+}
+
+function orderOf({ order = 'oldest' }: Contract): SortKey[] {
+  if (typeof order !== 'string') return order.map((name) => ({ sql: snake(name), direction: 'asc' }));
+  return [{ sql: 'created_at', direction: order === 'newest' ? 'desc' : 'asc' }];
+}
+
+// The values follow the contract's fields as the entity's type does, field by field, which no compiler can see.
+const entityOf = <E>(values: object): Omit<E, 'version'> => values as Omit<E, 'version'>;
+const patchOf = <E>(values: object): Partial<E> => values as Partial<E>;

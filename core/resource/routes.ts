@@ -1,0 +1,122 @@
+// The routes of the plain operations, from a contract: path, scope, schemas, examples and words.
+import type { TObject, TString, TUnsafe } from 'typebox';
+import type { Contract, Created, Patch, PlainOperation } from '../contract/contract.ts';
+import { schemasOf } from '../contract/schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { Closed, idOf, pageQuery } from '../lib/schema.ts';
+import { filterQueryOf } from './filter.ts';
+import type { Operations } from './operations.ts';
+
+type IdParams = TObject<{ id: TString }>;
+
+/** What making a route needs. `query`: parameters of the list beside those of the fields. */
+interface Making<C extends Contract> {
+  readonly contract: C;
+  readonly operations: Operations<C>;
+  readonly query: TObject['properties'];
+}
+
+export function plainRoutes<C extends Contract>(
+  contract: C,
+  operations: Operations<C>,
+  query: TObject['properties'],
+): Route[] {
+  const making = { contract, operations, query };
+  return (Object.keys(contract.operations) as PlainOperation[]).map((name) => makers[name](making));
+}
+
+const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Making<C>) => Route>> = {
+  list: ({ contract, operations, query }) =>
+    defineRoute<IdParams | undefined, TObject>({
+      ...wordsOf(contract, 'list'),
+      ...below(contract),
+      method: 'GET',
+      limit: 'read',
+      query: Closed({ ...pageQuery, ...filterQueryOf(contract), ...query }),
+      responses: { 200: schemasOf(contract).page },
+      read: (ctx, { params, query }) => operations.list(ctx, query, params?.id ?? null),
+    }),
+  create: <C extends Contract>({ contract, operations }: Making<C>) =>
+    defineRoute<IdParams | undefined, undefined, TUnsafe<Created<C>>>({
+      ...wordsOf(contract, 'create'),
+      ...below(contract),
+      ...exampleOf<Created<C>>(contract.examples?.create),
+      method: 'POST',
+      limit: 'write',
+      body: schemasOf(contract).create,
+      responses: { 201: schemasOf(contract).shown },
+      write: (ctx, { params, body }) => operations.create(ctx, body, params?.id ?? null),
+    }),
+  get: ({ contract, operations }) =>
+    defineRoute<IdParams>({
+      ...wordsOf(contract, 'get'),
+      ...one(contract),
+      method: 'GET',
+      limit: 'read',
+      responses: { 200: schemasOf(contract).shown },
+      read: (ctx, { params }) => operations.get(ctx, params.id),
+    }),
+  update: <C extends Contract>({ contract, operations }: Making<C>) =>
+    defineRoute<IdParams, undefined, TUnsafe<Patch<C>>>({
+      ...wordsOf(contract, 'update'),
+      ...one(contract),
+      ...exampleOf<Patch<C>>(contract.examples?.update),
+      method: 'PATCH',
+      limit: 'write',
+      body: schemasOf(contract).update,
+      responses: { 200: schemasOf(contract).shown },
+      write: (ctx, { params, body, ifMatch }) => operations.update(ctx, params.id, body, ifMatch),
+    }),
+  delete: ({ contract, operations }) =>
+    defineRoute<IdParams>({
+      ...wordsOf(contract, 'delete'),
+      ...one(contract),
+      ...deletion(contract),
+      method: 'DELETE',
+      limit: 'write',
+      responses: { 204: null },
+      write: (ctx, { params, ifMatch }) => operations.delete(ctx, params.id, ifMatch),
+    }),
+  restore: ({ contract, operations }) =>
+    defineRoute<IdParams>({
+      ...wordsOf(contract, 'restore'),
+      ...one(contract, '/restore'),
+      ...deletion(contract),
+      method: 'POST',
+      limit: 'write',
+      responses: { 200: schemasOf(contract).shown },
+      write: (ctx, { params, ifMatch }) => operations.restore(ctx, params.id, ifMatch),
+    }),
+};
+
+/** Name, scope and words of an operation. */
+function wordsOf({ path, operations, ofTeam }: Contract, operation: PlainOperation) {
+  const facts = operations[operation] ?? '';
+  const words = typeof facts === 'string' ? { summary: facts } : facts;
+  const reads = operation === 'list' || operation === 'get';
+  return {
+    name: `${path}.${operation}`,
+    scope: `${path}:${reads ? 'read' : 'write'}`,
+    ...(ofTeam ? { rows: 'team' as const } : {}),
+    ...words,
+  };
+}
+
+function one({ path, id }: Contract, suffix = '') {
+  return { path: `/api/v1/${path}/{id}${suffix}`, params: Closed({ id: idOf(id) }) };
+}
+
+/** Where objects are listed and made: below their parent, if they have one. */
+function below({ path, parent }: Contract) {
+  if (!parent) return { path: `/api/v1/${path}` };
+  return { path: `/api/v1/${parent.path}/{id}/${path}`, params: Closed({ id: idOf(parent.id) }) };
+}
+
+/** That a definition's examples fit its own fields is checked where it is declared. */
+function exampleOf<B>(example: object | undefined): { example?: B } {
+  return example === undefined ? {} : { example: example as B };
+}
+
+function deletion({ keepsDeleted }: Contract): { writes?: readonly string[] } {
+  return keepsDeleted ? { writes: ['deletedAt'] } : {};
+}

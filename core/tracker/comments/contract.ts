@@ -1,0 +1,42 @@
+// Comments: threads on issues; a thread is resolved at its first comment.
+import { Type } from 'typebox';
+import { defineContract } from '../../contract/contract.ts';
+import { actor, json, markdown, string, text, time } from '../../contract/field.ts';
+import { Closed, idOf, nullable } from '../../lib/schema.ts';
+import { issue } from '../issues/contract.ts';
+
+const issueShown = Closed({ id: idOf(issue.id), identifier: nullable(Type.String()) });
+
+export const comment = defineContract({
+  name: 'comment',
+  path: 'comments',
+  title: 'Comment',
+  id: 'cmt',
+  doc: 'What somebody says about an issue.',
+  parent: issue,
+  fields: {
+    issue: json(issueShown, { write: 'never', computed: true }),
+    parentId: string(idOf('cmt', 'The first comment of the thread.'), { nullable: true, write: 'create' }),
+    body: markdown({ bytesMax: 65_536, doc: 'Markdown, up to 64 KiB.', required: true }),
+    author: actor(),
+    resolvedAt: time({ nullable: true, write: 'never' }),
+    resolvedBy: text({ max: 80, nullable: true, write: 'never' }),
+  },
+  operations: {
+    list: 'List the comments of an issue, oldest first',
+    create: 'Add a comment to an issue',
+    get: 'Get a comment',
+    update: { summary: "Change the text of a comment of one's own", errors: ['forbidden'] },
+    delete: 'Delete a comment',
+  },
+  events: {
+    created: 'comment.added',
+    updated: 'comment.updated',
+    deleted: 'comment.deleted',
+    other: ['comment.resolved', 'comment.unresolved'],
+  },
+  keepsDeleted: true,
+  ofTeam: true,
+  calls: ['list', 'create', 'resolve'],
+  examples: { create: { body: 'I can reproduce this on 1.4.' }, update: { body: 'Fixed in 1.5.' } },
+});

@@ -1,0 +1,144 @@
+// How issues are stored, shown and announced: their labels lie in a table of their own, their number is taken at commit, and
+// they are shown by hand, because every list, event and delivery does it.
+import type { Column } from '../../changes/kind.ts';
+import { isoTime } from '../../changes/operations.ts';
+import type { Shown } from '../../contract/contract.ts';
+import type { EventType } from '../../events/catalogue.ts';
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { issue, priorities } from './contract.ts';
+
+export type ShownIssue = Shown<typeof issue>;
+export type Issue = EntityOf<typeof issue, typeof kept>;
+
+const takeNumber = tenantStatement(
+  'teams.take_number',
+  'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId',
+);
+const addLabel = tenantStatement(
+  'issue_labels.add',
+  'INSERT INTO issue_labels (workspace_id, issue_id, label_id) VALUES (:ws, :issueId, :labelId)',
+);
+const dropLabel = tenantStatement(
+  'issue_labels.drop',
+  'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId AND label_id = :labelId',
+);
+
+/** Fails the batch that would make an issue its own ancestor, whatever else commits at the same time. */
+const noCircle = tenantStatement(
+  'issues.no_circle',
+  `UPDATE issues SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
+     WITH RECURSIVE above (id) AS (
+       SELECT parent_id FROM issues WHERE workspace_id = :ws AND id = :id
+       UNION SELECT i.parent_id FROM above JOIN issues AS i ON i.workspace_id = :ws AND i.id = above.id
+     ) SELECT 1 FROM above WHERE above.id = :id)`,
+);
+
+/** The most urgent first and `none` last, as an ascending sort wants it. */
+const ranks = priorities.toReversed();
+const priority: Column = {
+  column: 'priority',
+  read: (value) => ranks[Number(value)],
+  write: (value) => ranks.indexOf(value as (typeof priorities)[number]),
+};
+
+const kept = {
+  labelIds: {
+    select:
+      '(SELECT group_concat(label_id) FROM issue_labels WHERE workspace_id = :ws AND issue_id = issues.id)',
+    read: (value) => (value === null ? [] : String(value).split(',')),
+  } as Column<readonly string[]>,
+  /** Team id and number of the parent, read along with the issue. */
+  parentPlace: {
+    select:
+      "(SELECT p.team_id || ' ' || p.number FROM issues AS p WHERE p.workspace_id = :ws AND p.id = issues.parent_id)",
+  } as Column<string | null>,
+};
+
+export const issueKind = kindOf(issue, {
+  kept,
+  columns: { priority },
+  events(before, after) {
+    if (!before) return ['issue.created'];
+    if (before.deletedAt !== after.deletedAt)
+      return [after.deletedAt === null ? 'issue.restored' : 'issue.deleted'];
+    const types: EventType[] = ['issue.updated'];
+    if (before.stateId !== after.stateId) types.push('issue.state_changed');
+    if (before.assigneeId !== after.assigneeId) types.push('issue.assigned');
+    if (before.labelIds.join() !== after.labelIds.join()) types.push('issue.labeled');
+    return types;
+  },
+  special: {
+    insertExpressions: {
+      number: '(SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :team_id)',
+    },
+    related(scope, before, after) {
+      const had = new Set(before?.labelIds);
+      const has = new Set(after.labelIds);
+      return {
+        first: before ? [] : [tenantOp(scope, takeNumber, { teamId: after.teamId }, { expectRows: 1 })],
+        last: [
+          ...(before && after.parentId !== null && after.parentId !== before.parentId
+            ? [tenantOp(scope, noCircle, { id: after.id }, { expectRows: 1 })]
+            : []),
+          ...after.labelIds
+            .filter((labelId) => !had.has(labelId))
+            .map((labelId) => tenantOp(scope, addLabel, { issueId: after.id, labelId })),
+          ...[...had]
+            .filter((labelId) => !has.has(labelId))
+            .map((labelId) => tenantOp(scope, dropLabel, { issueId: after.id, labelId })),
+        ],
+      };
+    },
+    issueId: (issue) => issue.id,
+    team: { of: (issue) => issue.teamId, isIn: (list) => `team_id IN (${list})` },
+    pendingNumber: (issue) => (issue.number === null ? issue.id : null),
+  },
+  wire(issue, { directory, baseUrl }) {
+    const team = directory.teams.get(issue.teamId);
+    const state = directory.states.get(issue.stateId);
+    const identifier = `${team?.key ?? ''}-${issue.number ?? ''}`;
+    const [parentTeam = '', parentNumber = ''] = issue.parentPlace?.split(' ') ?? [];
+    const labels: { id: string; name: string }[] = [];
+    for (const labelId of issue.labelIds) {
+      const label = directory.labels.get(labelId);
+      if (label) labels.push({ id: label.id, name: label.name });
+    }
+    if (labels.length > 1) labels.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const createdAt = isoTime(issue.createdAt);
+    const project = issue.projectId === null ? undefined : directory.projects.get(issue.projectId);
+    return {
+      id: issue.id,
+      identifier,
+      number: issue.number,
+      title: issue.title,
+      description: issue.description,
+      state: { id: issue.stateId, name: state?.name ?? '', type: state?.type as ShownIssue['state']['type'] },
+      priority: issue.priority,
+      assignee:
+        issue.assigneeId === null
+          ? null
+          : { id: issue.assigneeId, name: directory.members.get(issue.assigneeId)?.name ?? '' },
+      creator: { kind: issue.creatorKind, id: issue.creatorId, name: issue.creatorName },
+      team: { id: issue.teamId, key: team?.key ?? '', name: team?.name ?? '' },
+      labels,
+      project: project ? { id: project.id, name: project.name } : null,
+      parent:
+        issue.parentId === null
+          ? null
+          : {
+              id: issue.parentId,
+              identifier: `${directory.teams.get(parentTeam)?.key ?? ''}-${parentNumber}`,
+            },
+      estimate: issue.estimate,
+      dueDate: issue.dueDate,
+      externalSource: issue.externalSource,
+      externalId: issue.externalId,
+      version: issue.version,
+      createdAt,
+      updatedAt: issue.updatedAt === issue.createdAt ? createdAt : isoTime(issue.updatedAt),
+      url: `${baseUrl}/issues/${identifier}`,
+    };
+  },
+});

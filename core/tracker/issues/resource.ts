@@ -1,0 +1,13 @@
+// Issues as a resource: what is plain follows from the contract, what is special stands in this folder.
+import { defineResource } from '../../resource/define.ts';
+import { issue } from './contract.ts';
+import { issueFilterFields } from './filter.ts';
+import { deleteIssue, restoreIssue, updateIssue } from './issues.ts';
+import { issueKind } from './kind.ts';
+import { issueRoutes } from './routes.ts';
+
+export const issues = defineResource(issue, issueKind, {
+  operations: { update: updateIssue, delete: deleteIssue, restore: restoreIssue },
+  routes: issueRoutes,
+  filterFields: issueFilterFields,
+});

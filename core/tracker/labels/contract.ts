@@ -1,0 +1,36 @@
+// Labels: words on issues, of the whole workspace or of one team.
+import { Type } from 'typebox';
+import { defineContract } from '../../contract/contract.ts';
+import { referenceBy, string, text } from '../../contract/field.ts';
+import { team, teamKey } from '../teams/contract.ts';
+
+const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
+
+export const label = defineContract({
+  name: 'label',
+  path: 'labels',
+  title: 'Label',
+  id: 'lbl',
+  doc: 'A word on issues, of the whole workspace or of one team.',
+  fields: {
+    name: text({ max: 80, required: true }),
+    color: string(color, { default: '#8b949e' }),
+    team: referenceBy(team, 'key', teamKey, { nullable: true, write: 'create' }),
+  },
+  operations: {
+    list: {
+      summary: 'List labels',
+      description:
+        'With `team`, the labels that issues of that team can carry: its own and those of the workspace.',
+    },
+    create: 'Create a label',
+    get: 'Get a label',
+    update: 'Change a label',
+    delete: 'Delete a label',
+  },
+  events: { created: 'label.created', updated: 'label.updated', deleted: 'label.deleted' },
+  keepsDeleted: true,
+  directory: { as: 'labels', keeps: ['teamId', 'name'] },
+  calls: ['list'],
+  examples: { create: { name: 'regression', color: '#b60205' }, update: { color: '#0e8a16' } },
+});

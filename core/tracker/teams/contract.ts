@@ -1,0 +1,37 @@
+// Teams: the owners of issues, numbers and workflow states. Ids are UUIDs (Spec › Issue: `teamId`).
+import { Type } from 'typebox';
+import { defineContract } from '../../contract/contract.ts';
+import { json, string, text } from '../../contract/field.ts';
+import { idOf } from '../../lib/schema.ts';
+
+export const teamKey = Type.String({
+  pattern: '^[A-Z][A-Z0-9]{0,9}$',
+  description: 'A team key: up to 10 characters A–Z and 0–9, a letter first.',
+});
+const stateId = idOf('wfs');
+const transitions = Type.Record(stateId, Type.Array(stateId, { maxItems: 50 }), {
+  additionalProperties: false,
+  description: 'Allowed moves: state id → state ids. Null allows any move.',
+});
+
+export const team = defineContract({
+  name: 'team',
+  path: 'teams',
+  title: 'Team',
+  id: null,
+  doc: 'The owner of issues, their numbers and their workflow states.',
+  fields: {
+    key: string(teamKey, { required: true, write: 'create' }),
+    name: text({ max: 80, default: '' }),
+    transitions: json(transitions, { nullable: true, write: 'update' }),
+  },
+  operations: {
+    list: 'List teams',
+    create: 'Create a team with its workflow states',
+    get: 'Get a team',
+    update: 'Change a team or its allowed transitions',
+  },
+  events: { created: 'team.created', updated: 'team.updated' },
+  directory: { as: 'teams', keeps: ['key', 'name', 'transitions'] },
+  examples: { create: { key: 'ENG', name: 'Engineering' }, update: { name: 'Platform' } },
+});

@@ -1,0 +1,53 @@
+// Workflow states: the steps of a team's work, each of one of the decided types.
+import { defineContract } from '../../contract/contract.ts';
+import { choice, number, referenceBy, text } from '../../contract/field.ts';
+import { team, teamKey } from '../teams/contract.ts';
+
+export const stateTypes = [
+  'triage',
+  'backlog',
+  'unstarted',
+  'started',
+  'completed',
+  'canceled',
+  'duplicate',
+] as const;
+export type StateType = (typeof stateTypes)[number];
+
+/** Input also takes the British spelling. */
+export const stateTypeOf = (input: string): StateType =>
+  input === 'cancelled' ? 'canceled' : (input as StateType);
+
+export const positionMax = 1000;
+
+export const state = defineContract({
+  name: 'state',
+  path: 'workflows',
+  title: 'WorkflowState',
+  id: 'wfs',
+  doc: 'A step of the work of a team.',
+  fields: {
+    name: text({ max: 50, required: true }),
+    type: choice(stateTypes, { required: true, write: 'create', aliases: { cancelled: 'canceled' } }),
+    position: number({ minimum: 0, maximum: positionMax, integer: true }, { default: 0 }),
+    team: referenceBy(team, 'key', teamKey, { required: true, write: 'create' }),
+  },
+  operations: {
+    list: 'List workflow states, by team and position',
+    create: 'Add a workflow state',
+    update: 'Rename or move a workflow state',
+    delete: { summary: 'Delete a workflow state without issues', errors: ['conflict'] },
+  },
+  events: {
+    created: 'workflow.state_created',
+    updated: 'workflow.state_updated',
+    deleted: 'workflow.state_deleted',
+  },
+  keepsDeleted: true,
+  order: ['teamId', 'position'],
+  directory: { as: 'states', keeps: ['teamId', 'name', 'type', 'position'], withDeleted: true },
+  examples: {
+    create: { team: 'ENG', name: 'In Review', type: 'started' },
+    update: { name: 'Review' },
+  },
+});
