@@ -1,5 +1,6 @@
 // Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
-import type { Actor, Cause, Directory } from '../context.ts';
+import type { Directory } from '../context.ts';
+import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvent } from '../events/append.ts';
 import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 import type { Ids } from '../lib/ids.ts';

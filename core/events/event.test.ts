@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { eventTypes, expandPattern, namespaceOf, namespaceScopes } from './catalogue.ts';
 import { completeNumber, hidePending, renderEvent, type EventRow } from './event.ts';
-import { allScopes } from '../http/scopes.ts';
+import { allScopes } from '../rights/scopes.ts';
 
 const pending: Readonly<Record<string, unknown>> = {
   id: 'iss_1',

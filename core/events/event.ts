@@ -1,6 +1,6 @@
 // An event as it is stored and as it is shown. One pure function renders it for every reader (feed, stream, webhooks,
 // plugins, history), so all of them carry the same bytes. Spec › Envelope.
-import type { Actor, Cause } from '../context.ts';
+import type { Actor, Cause } from './origin.ts';
 import { maskedUrl } from '../lib/masked-url.ts';
 import type { EventType } from './catalogue.ts';
 

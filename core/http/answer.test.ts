@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { ApiError, errorCodes, type ErrorCode } from '../lib/errors.ts';
 import { answerError, answerJson, newExchange, etagOf, ifMatchVersion, type Exchange } from './answer.ts';
-import { allScopes, expandScopes } from './scopes.ts';
+import { allScopes, expandScopes } from '../rights/scopes.ts';
 
 const exchange: Exchange = {
   ...newExchange('req_1'),

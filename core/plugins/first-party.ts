@@ -6,7 +6,7 @@ import { packPlugin } from '../../sdk/plugin/pack.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { App } from '../http/app.ts';
 import type { InProcessCalls } from '../http/principal.ts';
-import { allScopes, expandScopes } from '../http/scopes.ts';
+import { allScopes, expandScopes } from '../rights/scopes.ts';
 import { describePlugin } from '../sandbox/describe.ts';
 import type { Scope } from '../store/store.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { namespaceScopes } from '../../core/events/catalogue.ts';
-import { allScopes } from '../../core/http/scopes.ts';
+import { allScopes } from '../../core/rights/scopes.ts';
 import { hostCalls } from '../../core/plugins/host-calls.ts';
 import { narrowable, writtenFields } from '../../core/rights/table.ts';
 import type { Route } from '../../core/http/route.ts';

@@ -1,7 +1,7 @@
 // Asks at the door as a plugin with chosen rights, and seeds two teams whose texts can be told apart. Nothing asked is committed:
 // writes are simulated.
 import type { Route } from '../../core/http/route.ts';
-import { allScopes, expandScopes } from '../../core/http/scopes.ts';
+import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
 import { rightsOf, type Rights, type ScopeRequests } from '../../core/rights/rights.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import type { Json, TestApp } from '../app.ts';

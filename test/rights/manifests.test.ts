@@ -1,7 +1,7 @@
 // What a manifest may ask: every event type × its scope missing, and every scope × every narrowing, at the door that installs.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { eventTypes } from '../../core/events/catalogue.ts';
-import { allScopes } from '../../core/http/scopes.ts';
+import { allScopes } from '../../core/rights/scopes.ts';
 import { consentLines } from '../../core/plugins/consent.ts';
 import { rightsOf } from '../../core/rights/rights.ts';
 import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';

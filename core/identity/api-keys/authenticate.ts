@@ -4,7 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Committer } from '../../changes/commit.ts';
 import type { Authenticate, Principal } from '../../http/principal.ts';
-import { expandScopes } from '../../http/scopes.ts';
+import { expandScopes } from '../../rights/scopes.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { scopeOf, type Store } from '../../store/store.ts';
 import { hashToken, prefixOf } from './token.ts';

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { Entity } from '../../changes/change.ts';
 import { defineKind, json } from '../../changes/kind.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { allScopes } from '../../http/scopes.ts';
+import { allScopes } from '../../rights/scopes.ts';
 import { Closed, id, named, nullable, text, time, version } from '../../lib/schema.ts';
 
 const scopes = Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: 100, uniqueItems: true });

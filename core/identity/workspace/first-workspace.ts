@@ -1,8 +1,9 @@
 // Makes a workspace with its owner, its first team, the kind labels and a key that holds every scope. Not an API operation:
 // whoever can run it owns the data directory.
 import type { Committer } from '../../changes/commit.ts';
-import type { Actor, Directory, Services } from '../../context.ts';
-import { allScopes } from '../../http/scopes.ts';
+import type { Directory, Services } from '../../context.ts';
+import type { Actor } from '../../events/origin.ts';
+import { allScopes } from '../../rights/scopes.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { scopeOf, type Store } from '../../store/store.ts';
 import { kindLabels, labelKind } from '../../tracker/labels/schema.ts';

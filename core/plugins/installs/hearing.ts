@@ -1,6 +1,6 @@
 // Which events an install hears: those it subscribes to and was granted to read.
 import type { EventType } from '../../events/catalogue.ts';
-import { expandScopes } from '../../http/scopes.ts';
+import { expandScopes } from '../../rights/scopes.ts';
 import { mayHear, rightsOf, scopeOfEvent, type Rights } from '../../rights/rights.ts';
 import type { Install } from './schema.ts';
 

@@ -5,7 +5,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
 import { removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { allScopes, expandScopes } from '../../http/scopes.ts';
+import { allScopes, expandScopes } from '../../rights/scopes.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../context.ts';
 import type { AlsoNeeded } from '../../http/route.ts';
-import { expandScopes } from '../../http/scopes.ts';
+import { expandScopes } from '../../rights/scopes.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { findRun } from '../runs/rows.ts';
 import { getInstall } from './installs.ts';

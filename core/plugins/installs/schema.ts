@@ -5,7 +5,7 @@ import type { Entity } from '../../changes/change.ts';
 import { defineKind, json } from '../../changes/kind.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { eventTypes } from '../../events/catalogue.ts';
-import { allScopes } from '../../http/scopes.ts';
+import { allScopes } from '../../rights/scopes.ts';
 import { Closed, id, named, nullable, time, version } from '../../lib/schema.ts';
 import { heardTypes } from './hearing.ts';
 

@@ -1,5 +1,5 @@
 // The scopes: `<namespace>:<read|write>`; write implies read. Spec › Authentication 5, list as decided.
-import { readScopeOf } from '../rights/rights.ts';
+import { readScopeOf } from './rights.ts';
 
 const namespaces = [
   'issues',
