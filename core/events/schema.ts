@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { Closed, id, named, nullable, time, uuid } from '../lib/schema.ts';
 import { eventTypes } from './catalogue.ts';
 
-export const ActorShown = named(
+const ActorShown = named(
   'Actor',
   Closed({
     kind: Type.Enum(['user', 'api_key', 'plugin', 'system']),

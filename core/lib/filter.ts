@@ -7,7 +7,7 @@ import { isTime } from './time.ts';
 export type FilterValue = string | number | boolean;
 
 /** How a field is compared, and where it lies in the public shape: `team.key`, or `labels[].name` for any of several. */
-export interface FilterField {
+interface FilterField {
   readonly type: 'text' | 'number' | 'time' | 'boolean';
   readonly path: string;
   /** Where `in` and `nin` look as well: the ids of what `path` names. */

@@ -48,7 +48,7 @@ export function text(maxLength: number, description?: string): ReturnType<typeof
 }
 
 export const limitDefault = 50;
-export const limitMax = 100;
+const limitMax = 100;
 
 /** The parameters of every list. */
 export const pageQuery = {

@@ -20,7 +20,7 @@ export function messageOf(row: EventRow, baseUrl: string): Message {
   return { eventId: row.id, type: row.type, traceparent: row.traceparent, payload: payloadOf(row, baseUrl) };
 }
 
-export function payloadOf(row: EventRow, baseUrl: string): string {
+function payloadOf(row: EventRow, baseUrl: string): string {
   return payloadOfEvent(renderEvent(row), baseUrl);
 }
 

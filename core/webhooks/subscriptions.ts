@@ -43,7 +43,7 @@ interface Loaded {
 const none: readonly Subscriber[] = [];
 
 /** A ping goes to its endpoint in any case, whatever that subscribes to. */
-export function isPingOf(endpointId: string, event: EventRow): boolean {
+function isPingOf(endpointId: string, event: EventRow): boolean {
   return event.type === 'webhook.ping' && event.entityId === endpointId;
 }
 

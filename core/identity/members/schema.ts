@@ -5,7 +5,7 @@ import { defineKind } from '../../changes/kind.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { Closed, id, named, nullable, text, time, version } from '../../lib/schema.ts';
 
-export const roles = ['owner', 'admin', 'member', 'guest'] as const;
+const roles = ['owner', 'admin', 'member', 'guest'] as const;
 const email = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@]+@[^\\s@]+$',

@@ -9,9 +9,9 @@ import { allScopes } from '../../rights/scopes.ts';
 import { Closed, id, named, nullable, time, version } from '../../lib/schema.ts';
 import { heardTypes } from './hearing.ts';
 
-export const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
+const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
 /** `simulate` records what a run would have written and drops it. */
-export const installModes = ['apply', 'simulate'] as const;
+const installModes = ['apply', 'simulate'] as const;
 
 const grant = Type.Array(Type.Enum([...allScopes]), { maxItems: 100, uniqueItems: true });
 const settings = Type.Record(Type.String(), Type.Unknown(), { maxProperties: 100 });

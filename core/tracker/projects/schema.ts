@@ -6,7 +6,7 @@ import { isoTime } from '../../changes/operations.ts';
 import { Closed, date, id, named, nullable, text, time, version } from '../../lib/schema.ts';
 
 export const projectStatuses = ['backlog', 'planned', 'started', 'paused', 'completed', 'canceled'] as const;
-export const projectHealths = ['on_track', 'at_risk', 'off_track'] as const;
+const projectHealths = ['on_track', 'at_risk', 'off_track'] as const;
 const description = Type.String({ maxLength: 65536, description: 'Markdown.' });
 const writable = {
   description: Type.Optional(description),
