@@ -211,7 +211,8 @@ const packages: Readonly<Record<string, RegExp>> = {
 test('a package is known in one place', () => {
   expect(breaches(core, (path, file) => packages[path]?.test(file) === false)).toEqual([]);
   const unused = Object.keys(packages).filter(
-    (name) => !/^node:/.test(name) && !core.some(({ imports }) => imports.some(({ path }) => path === name)),
+    (name) =>
+      !name.startsWith('node:') && !core.some(({ imports }) => imports.some(({ path }) => path === name)),
   );
   expect(unused).toEqual([]);
 });
