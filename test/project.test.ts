@@ -1,7 +1,7 @@
 // The project itself: it type-checks, it is formatted, the linter is content, nothing is exported in vain, no cast goes by way of
-// `unknown`, and it names no machine and no registry.
+// `unknown`, comments cite what is there, and it names no machine and no registry.
 import { expect, test } from 'bun:test';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, sources } from './imports.ts';
 
@@ -51,6 +51,33 @@ test('no cast by way of unknown or any but the known ones', () => {
     )
     .map(({ file }) => file);
   expect(casting.sort()).toEqual(Object.keys(knownCasts));
+});
+
+const documents = (readdirSync(join(root, 'docs'), { recursive: true }) as string[]).map(
+  (path) => `docs/${path}`,
+);
+const headingsOf = (document: string): string[] =>
+  documents.includes(document)
+    ? [...readFileSync(join(root, document), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!)
+    : [];
+/** `docs/spec/webhooks.md`, the sign of a section, `Signature`. */
+const section = /([^\s(]+) \u203a (?=(.{0,60}))/g;
+/** A document alone; a decision is named by its number. */
+const mention = /(?<![\w/])docs\/[\w/-]+(\.md)?/g;
+
+test('what comments cite is in docs, with its heading', () => {
+  const wrong = sources(...folders).flatMap(({ file, text }) => {
+    // A citation may go over the end of a line.
+    const running = text.replaceAll(/\n\s*(\/\/|\*)?\s?/g, ' ');
+    const sections = [...running.matchAll(section)].filter(
+      ([, document, rest]) => !headingsOf(document!).some((heading) => rest!.startsWith(heading)),
+    );
+    const mentions = [...running.matchAll(mention)].filter(
+      ([cited]) => !documents.some((document) => document.startsWith(cited)),
+    );
+    return [...sections, ...mentions].map(([cited, , rest = '']) => `${file}: ${cited}${rest}`);
+  });
+  expect(wrong).toEqual([]);
 });
 
 const hasHistory = Bun.which('git') !== null && existsSync(join(root, '.git'));

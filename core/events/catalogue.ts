@@ -1,5 +1,5 @@
 // Every event type of the service, by namespace. A subscription names one of them, a namespace (`issue.*`) or all (`*`).
-// Source: Spec › Event types listed, completed by the list of 66 in the decisions.
+// docs/spec/events.md › Types.
 
 const byNamespace = {
   issue: [

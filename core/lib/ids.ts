@@ -31,7 +31,7 @@ export function idPattern(kind: IdKind): string {
 export interface Ids {
   /** A new id; ids of one process are strictly increasing. */
   next(kind: IdKind): string;
-  /** A version-7 UUID, for workspaces and teams (Spec › Envelope: `workspace_id` is a UUID). */
+  /** A version-7 UUID, for workspaces and teams (docs/spec/api.md › Ids). */
   uuid(): string;
 }
 

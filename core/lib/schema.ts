@@ -64,7 +64,7 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'Another name for `after`.' })),
 };
 
-/** The page envelope (Spec › Page envelope). */
+/** The page envelope (docs/spec/api.md › Lists). */
 export function pageOf<S extends TSchema>(item: S): TSchema {
   return Closed({
     data: Type.Array(item),

@@ -1,4 +1,4 @@
-// The scopes: `<namespace>:<read|write>`; write implies read. Spec › Authentication 5, list as decided.
+// The scopes: `<namespace>:<read|write>`; write implies read. docs/spec/api.md › Scopes.
 import { readScopeOf } from './rights.ts';
 
 const namespaces = [

@@ -1,9 +1,9 @@
-// The exact bytes of a delivery: the event as the feed shows it, or a thin form past the cap. Decisions › Webhooks.
+// The exact bytes of a delivery: the event as the feed shows it, or a thin form past the cap. docs/spec/webhooks.md › Payload.
 import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 
 export const payloadBytesMax = 256 * 1024;
 
-/** Shapes of payloads. A change that could break a receiver is a new one; endpoints keep theirs. Decisions › Deprecation. */
+/** Shapes: a change that could break a receiver is a new one. docs/spec/api.md › Changes within v1. */
 export const payloadVersions = ['v1'] as const;
 export type PayloadVersion = (typeof payloadVersions)[number];
 export const currentPayloadVersion: PayloadVersion = 'v1';

@@ -1,4 +1,4 @@
-// Teams: the owners of issues, numbers and workflow states. Ids are UUIDs (Spec › Issue: `teamId`).
+// Teams: the owners of issues, numbers and workflow states. Ids are UUIDs (docs/spec/api.md › Ids).
 import { Type, type Static } from 'typebox';
 import type { Entity } from '../../changes/change.ts';
 import { defineKind, json } from '../../changes/kind.ts';

@@ -1,4 +1,4 @@
-// Plugin installs: one plugin in one workspace, with what it was granted. Plugin contract › Upgrade.
+// Plugin installs: one plugin in one workspace, with what it was granted. docs/spec/plugins.md › Upgrade.
 import { Type, type Static } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { Entity } from '../../changes/change.ts';

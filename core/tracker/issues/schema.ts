@@ -1,4 +1,4 @@
-// Issues: their public shape, how they are stored, and the events that their changes mean. Spec › Issue.
+// Issues: their public shape, how they are stored, and the events that their changes mean. docs/spec/api.md › Issue.
 import { Type, type Static } from 'typebox';
 import type { Entity } from '../../changes/change.ts';
 import { defineKind, type Field } from '../../changes/kind.ts';
@@ -59,7 +59,7 @@ export const IssueShown = named(
 /** An issue with `fields` or `expand`: fewer fields, or whole objects in place of references. */
 export const IssueListed = named('IssueListed', Type.Partial(IssueShown, { additionalProperties: false }));
 
-/** What a creation answers with (Spec › Issue). */
+/** What a creation answers with (docs/spec/api.md › Issue). */
 export const IssueCreated = named(
   'IssueCreated',
   Closed({
