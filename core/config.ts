@@ -87,7 +87,7 @@ const keys = {
   },
 } as const satisfies Record<string, Key>;
 
-export type ConfigKey = keyof typeof keys;
+type ConfigKey = keyof typeof keys;
 export type Flags = Partial<Record<ConfigKey, string>>;
 
 export interface Config {

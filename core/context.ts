@@ -2,6 +2,7 @@
 // which workspace, at what time, with which ids, and what a plugin run has staged so far.
 import type { Directory } from './contracts.ts';
 import type { Staging } from './changes/staging.ts';
+import type { Actor, Cause } from './events/origin.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
@@ -11,23 +12,6 @@ import type { LoopTurns } from './lib/fairness/loop-turns.ts';
 import type { Scope, Store } from './store/store.ts';
 
 export type { Directory } from './contracts.ts';
-
-/** Who acts. `id` is a member, an API key or a plugin install; `memberId` is the member a key acts for. */
-export interface Actor {
-  readonly kind: 'user' | 'api_key' | 'plugin' | 'system';
-  readonly id: string;
-  readonly name: string;
-  readonly memberId?: string;
-}
-
-/** Why it happened. An event without an earlier cause is its own root, at depth 0. */
-export interface Cause {
-  readonly rootEventId: string | null;
-  readonly parentRunId: string | null;
-  readonly depth: number;
-  /** Installs and issues this chain went through, oldest first: `plg_…:iss_…`. */
-  readonly path: readonly string[];
-}
 
 /** What turns an entity into its public shape. */
 export interface View {

@@ -11,9 +11,9 @@ const stepRows = 500;
 /** The same where a row may have megabytes. */
 const longRows = 20;
 const dayMs = 86_400_000;
-/** Plugin contract › Delivery and ordering: dead runs are kept 14 days. */
+/** docs/spec/durability.md › What is removed. */
 const runsKeptMs = 14 * dayMs;
-/** Decisions › Webhooks, Log. */
+/** docs/spec/webhooks.md › What is kept. */
 const deliveriesKeptMs = 30 * dayMs;
 
 const why = 'what is too old is removed in all workspaces alike';

@@ -58,7 +58,7 @@ export function createClock(startMs: number = testStart): TestClock {
   };
 }
 
-export interface LogEntry {
+interface LogEntry {
   level: LogLevel;
   message: string;
   fields: object;

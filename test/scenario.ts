@@ -2,7 +2,7 @@
 import { expect } from 'bun:test';
 import type { Json, Reply, TestApp } from './app.ts';
 
-export interface Expected {
+interface Expected {
   status: number;
   /** Matched as a part of the body. */
   body?: object;

@@ -1,5 +1,5 @@
 // A change set is what an operation returns instead of writing: the entity changes, and the answer they will have.
-// The caller's mode decides what becomes of it (commit, simulate, stage). Architecture › Five ideas, 2.
+// The caller's mode decides what becomes of it (commit, simulate, stage). docs/spec/README.md › Five ideas.
 import type { View } from '../context.ts';
 import type { Row } from '../store/statement.ts';
 import type { Op, Scope } from '../store/store.ts';

@@ -1,14 +1,14 @@
 // Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
-import type { Actor, Cause, Directory } from '../context.ts';
+import type { Directory } from '../context.ts';
+import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvent } from '../events/append.ts';
-import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Row } from '../store/statement.ts';
 import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/store.ts';
 import type { Change } from './change.ts';
 
 /** Told of every committed batch of changes, before its caller is: caches listen. */
-export interface CommitListener {
+interface CommitListener {
   (workspaceId: string, changes: readonly Change[]): void;
 }
 
@@ -35,10 +35,9 @@ export function systemAuthor(scope: Scope, part: string, directory: Directory): 
   };
 }
 
-export type Committed =
+type Committed =
   | {
       readonly ok: true;
-      readonly events: readonly EventEnvelope[];
       readonly numbers: ReadonlyMap<string, number>;
       /** What the ops given last returned. */
       readonly lastRows: readonly (readonly Row[])[];
@@ -49,7 +48,7 @@ export type Committed =
     });
 
 /** Ops that follow the changes; where they record the events themselves, a function of these. */
-export type LastOps =
+type LastOps =
   readonly Op[] | ((events: readonly { readonly id: string; readonly type: string }[]) => readonly Op[]);
 
 export interface Committer {
@@ -115,18 +114,12 @@ export function createCommitter(options: {
       }
       const numbers = new Map<string, number>();
       const firstEvent = guards.length + entityOps.length;
-      const events = rows.map(({ numberOf, ...row }, index) => {
-        const returned = outcome.rows[firstEvent + index]![0]!;
-        const stored: EventRow = {
-          ...row,
-          sequence: Number(returned.sequence),
-          number: returned.number === null ? null : Number(returned.number),
-        };
-        if (numberOf !== null && stored.number !== null) numbers.set(numberOf, stored.number);
-        return renderEvent(stored);
-      });
+      for (const [index, { numberOf }] of rows.entries()) {
+        const number = outcome.rows[firstEvent + index]![0]!.number ?? null;
+        if (numberOf !== null && number !== null) numbers.set(numberOf, Number(number));
+      }
       for (const listener of listeners) listener(scope.workspaceId, changes);
-      return { ok: true, events, numbers, lastRows: outcome.rows.slice(ops.length - lastOps.length) };
+      return { ok: true, numbers, lastRows: outcome.rows.slice(ops.length - lastOps.length) };
     },
   };
 }

@@ -1,5 +1,5 @@
 // What a plugin run has written so far, not yet committed: one merged change per entity. Reads by id see it, so that a
-// handler reads its own writes; everything commits with the run, or nothing does. Plugin contract › Effectively-once.
+// handler reads its own writes; everything commits with the run, or nothing does. docs/spec/plugins.md › Effectively once.
 import type { Shares } from '../lib/fairness/shares.ts';
 import type { Change, Entity } from './change.ts';
 

@@ -1,5 +1,5 @@
 // Every event type that is sent, by namespace, as the contracts name them. A subscription names one of them, a namespace
-// (`issue.*`) or all (`*`). Source: Spec › Event types listed, completed by the list of 66 in the decisions.
+// (`issue.*`) or all (`*`). docs/spec/events.md › Types.
 import { contracts, eventsOf, type ContractEvent } from '../contracts.ts';
 
 /** Told of without an object of its own that is stored. */

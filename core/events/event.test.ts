@@ -40,7 +40,7 @@ test('what is not committed shows no identifier, however deep it lies', () => {
   expect(hidePending(undefined)).toBeUndefined();
 });
 
-test('an event renders the envelope of the specification, without what is ours alone', () => {
+test('an event renders the envelope of docs/spec, without what is ours alone', () => {
   const row: EventRow = {
     id: 'evt_1',
     type: 'issue.created',

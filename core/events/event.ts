@@ -1,6 +1,6 @@
 // An event as it is stored and as it is shown. One pure function renders it for every reader (feed, stream, webhooks,
-// plugins, history), so all of them carry the same bytes. Spec › Envelope.
-import type { Actor, Cause } from '../context.ts';
+// plugins, history), so all of them carry the same bytes. docs/spec/events.md › The envelope.
+import type { Actor, Cause } from './origin.ts';
 import { maskedUrl } from '../lib/masked-url.ts';
 import type { EventType } from './catalogue.ts';
 
@@ -24,7 +24,7 @@ export interface EventRow {
   readonly number: number | null;
 }
 
-/** Spec › Envelope, plus sequence (gap-free per workspace), actor and cause. */
+/** docs/spec/events.md › The envelope. `sequence` has no gaps within a workspace. */
 export interface EventEnvelope {
   readonly id: string;
   readonly type: EventType;

@@ -1,9 +1,9 @@
-// The public shape of an event. Spec › Envelope, plus sequence, actor and cause.
+// The public shape of an event. docs/spec/events.md › The envelope.
 import { Type } from 'typebox';
 import { Closed, id, named, nullable, time, uuid } from '../lib/schema.ts';
 import { eventTypes } from './catalogue.ts';
 
-export const ActorShown = named(
+const ActorShown = named(
   'Actor',
   Closed({
     kind: Type.Enum(['user', 'api_key', 'plugin', 'system']),

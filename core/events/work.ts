@@ -22,7 +22,7 @@ export interface WorkItem {
 }
 
 /** How a row is born, for a caller's own statement. */
-export interface Lease {
+interface Lease {
   readonly dueAt: number;
   /** 0 where it is not leased. */
   readonly leaseUntil: number;

@@ -1,6 +1,7 @@
-// The one place that makes a Response: every answer of the application carries the request id and the three RateLimit
-// headers (Spec › Limits), errors use the one envelope (Spec › Errors), and Retry-After stands on 429 only. Nothing is stored on
-// the way, told to other sites, framed or taken for another type unless a route says so (docs/decisions/0009).
+// The one place that makes a Response: every answer of the application carries the request id and the three RateLimit headers
+// (docs/spec/api.md › Rate limits), errors use the one envelope (docs/spec/errors.md › The envelope), and Retry-After stands on
+// 429 only. Nothing is stored on the way, told to other sites, framed or taken for another type unless a route says so
+// (docs/decisions/0009).
 import type { Payer } from '../lib/payer.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { StoreError } from '../store/store.ts';

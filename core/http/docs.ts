@@ -30,7 +30,7 @@ export async function docsRoutes(version: string): Promise<Route[]> {
       swagger({
         path: '/docs',
         scalarCDN: '/docs/scalar.js',
-        scalarConfig: configuration as object,
+        scalarConfig: configuration,
         documentation: { info: { title: 'Tatami API', description: 'The API reference of Tatami', version } },
       }),
     )

@@ -10,7 +10,7 @@ import { recall, shorten, type Recalled } from './recall.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 
-export const idempotencyHours = 24;
+const idempotencyHours = 24;
 
 interface StoredAnswer {
   body_hash: string;
@@ -58,7 +58,7 @@ export interface KeyClaim {
   release(): void;
 }
 
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string;

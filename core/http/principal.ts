@@ -1,6 +1,6 @@
 // Who a request acts for. HTTP callers prove it with a token; in-process callers (plugins) are attached to the Request
 // object itself, in a WeakMap, so that nothing a remote client can send ever passes for one.
-import type { Actor, Cause } from '../context.ts';
+import type { Actor, Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Scope } from '../store/store.ts';

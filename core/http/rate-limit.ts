@@ -1,5 +1,5 @@
 // Rate limits: a fixed window per bucket (token × route, or peer) and one per workspace, counted in memory, exact and O(1).
-// Header names as in the IETF RateLimit draft 06, which the specification fixes. Spec › Limits.
+// Header names as in the IETF RateLimit draft 06. docs/spec/api.md › Rate limits.
 import type { LimitClass } from './route.ts';
 
 export interface RateLimits {

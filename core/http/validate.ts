@@ -40,7 +40,7 @@ export function compileCheck(schema: TSchema): (value: unknown) => void {
   return (value) => {
     if (lists) requireShortLists(lists, value, '');
     if (validator.Check(value)) return;
-    const details = detailsOf(validator.Errors(value) as unknown as Iterable<SchemaError>, schema);
+    const details = detailsOf(validator.Errors(value), schema);
     throw new ApiError('validation_failed', summary(details), { details });
   };
 }

@@ -2,12 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { Closed, id, named, time } from '../lib/schema.ts';
 
-export const inboxKinds = [
-  'webhook_disabled',
-  'plugin_disabled',
-  'plugin_unheard',
-  'plugin_missed_events',
-] as const;
+const inboxKinds = ['webhook_disabled', 'plugin_disabled', 'plugin_unheard', 'plugin_missed_events'] as const;
 
 export const InboxItemShown = named(
   'InboxItem',

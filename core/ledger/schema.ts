@@ -4,7 +4,7 @@ import { Closed, named, nullable } from '../lib/schema.ts';
 
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 
-export const amountsShown = {
+const amountsShown = {
   cpuMs: amount('Processor time of the server, in milliseconds.'),
   sandboxMs: amount('Processor time of plugin handlers, in milliseconds.'),
   queueMs: amount('Time that runs and long reads waited for their turn, in milliseconds.'),
@@ -14,7 +14,7 @@ export const amountsShown = {
   runs: amount('Attempts at plugin runs.'),
   deliveries: amount('Attempts at webhook deliveries.'),
 };
-export const PayerShown = named(
+const PayerShown = named(
   'Payer',
   Closed({
     kind: Type.Enum(['token', 'plugin', 'webhook', 'workspace'], {

@@ -1,5 +1,5 @@
 // Keyset cursors: the sort values of the last row, bound to the list they came from and authenticated.
-// A cursor of another list, workspace or filter, or with one bit changed, is refused (Spec › Page envelope: opaque).
+// A cursor of another list, workspace or filter, or with one bit changed, is refused (docs/spec/api.md › Lists).
 import { ApiError } from './errors.ts';
 import type { Sealing } from './sealing.ts';
 

@@ -1,5 +1,5 @@
 // The error registry: every code the API can answer with, its HTTP status, its meaning and whether a retry helps.
-// Source: Spec › Errors, completed by the error table of the API decisions.
+// docs/spec/errors.md › Codes.
 
 /** One entry per public error code. `retry` tells a client whether sending the same request again can succeed. */
 export const errorCodes = {
@@ -51,7 +51,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** What can be wrong with one field (Spec › Errors names `invalid_enum`; the rest follow its style). */
+/** What can be wrong with one field (docs/spec/errors.md › Issues of a field). */
 export const fieldIssues = [
   'required',
   'invalid_type',

@@ -37,7 +37,7 @@ export interface Ids {
   next(kind: IdKind): string;
   /** A new id of a resource, by the prefix that its contract names; a UUID where that is null. */
   of(prefix: string | null): string;
-  /** A version-7 UUID, for workspaces and teams (Spec › Envelope: `workspace_id` is a UUID). */
+  /** A version-7 UUID, for workspaces and teams (docs/spec/api.md › Ids). */
   uuid(): string;
 }
 

@@ -57,7 +57,7 @@ export function text(maxLength: number, description?: string): ReturnType<typeof
 }
 
 export const limitDefault = 50;
-export const limitMax = 100;
+const limitMax = 100;
 
 /** The parameters of every list. */
 export const pageQuery = {
@@ -73,7 +73,7 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'Another name for `after`.' })),
 };
 
-/** The page envelope (Spec › Page envelope). */
+/** The page envelope (docs/spec/api.md › Lists). */
 export function pageOf<S extends TSchema>(item: S): TSchema {
   return Closed({
     data: Type.Array(item),

@@ -1,7 +1,7 @@
 // Host calls become requests at the one door, as the plugin: a call is checked, limited and answered exactly as any
 // client's. This file only says which request a call is; identity and staging travel beside the Request object.
 import type { Staging } from '../changes/staging.ts';
-import type { Cause } from '../context.ts';
+import type { Cause } from '../events/origin.ts';
 import type { App } from '../http/app.ts';
 import type { InProcess, InProcessCalls, Principal } from '../http/principal.ts';
 import type { Rights } from '../rights/rights.ts';

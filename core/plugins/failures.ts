@@ -1,5 +1,5 @@
 // When a plugin is switched off for the good of the others: it fails nearly always, or a good part of its runs has to be
-// killed. Plugin contract › Default limits, Auto-disable. Counted in memory: a restart forgives.
+// killed. docs/spec/plugins.md › Switching off. Counted in memory: a restart forgives.
 const windowMs = 3_600_000;
 const endingsMax = 1_000;
 const failedRunsMin = 20;

@@ -1,4 +1,4 @@
-// The limits of a run: what the manifest asks, never more than the host's caps. Plugin contract › Default limits.
+// The limits of a run: what the manifest asks, never more than the host's caps. docs/spec/plugins.md › Limits.
 import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 import type { RunLimits } from '../sandbox/supervisor.ts';
 

@@ -1,5 +1,5 @@
 // Turns events into runs: finds who subscribed, applies the filter, and cuts loops before they start. A cut is recorded as
-// a dead run, because an automation that silently did nothing is the hardest to explain. Plugin contract › Loops.
+// a dead run, because an automation that silently did nothing is the hardest to explain. docs/spec/plugins.md › Loops.
 import type { Plan } from '../events/consumer.ts';
 import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 import type { WorkQueue } from '../events/work.ts';

@@ -18,7 +18,7 @@ export interface Rights {
 
 /** As a manifest asks for scopes: scope → how it narrows itself. */
 export type ScopeRequests = Readonly<Record<string, ScopeRequest>>;
-export interface ScopeRequest {
+interface ScopeRequest {
   readonly why?: string;
   readonly fields?: readonly string[];
   readonly where?: Readonly<Record<string, readonly string[]>>;

@@ -1,4 +1,4 @@
-// The scopes: `<namespace>:<read|write>`; write implies read. Spec › Authentication 5, list as decided.
+// The scopes: `<namespace>:<read|write>`; write implies read. docs/spec/api.md › Scopes.
 import { contracts } from '../contracts.ts';
 import { readScopeOf } from './rights.ts';
 

@@ -2,7 +2,6 @@
 // from it which narrowings can be held, docs/scopes.md and the tests are generated from it.
 import type { TObject, TSchema } from 'typebox';
 import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
-import type { Route } from '../http/route.ts';
 import { readScopeOf, type ScopeRequests } from './rights.ts';
 
 /** What a scope can be narrowed by. */
@@ -13,7 +12,14 @@ export interface Narrowable {
   readonly teams: boolean;
 }
 
-type Facts = Pick<Route, 'body' | 'writes'>;
+/** What the table knows of an operation; its route says it. */
+interface Operation {
+  readonly scope: string | null;
+  readonly body?: TSchema;
+  readonly writes?: readonly string[];
+  readonly rows?: 'team';
+}
+type Facts = Pick<Operation, 'body' | 'writes'>;
 
 /** The fields that an operation can write, in the order of its body. */
 export function writtenFields({ body, writes = [] }: Facts): string[] {
@@ -37,7 +43,7 @@ function entryFields(schema: TSchema | undefined): readonly string[] | null {
   return items?.properties ? Object.keys(items.properties) : null;
 }
 
-export function narrowable(routes: readonly Route[], scope: string): Narrowable {
+export function narrowable(routes: readonly Operation[], scope: string): Narrowable {
   const read = readScopeOf(scope);
   const own = routes.filter((route) => route.scope === scope);
   const reading = scope === read ? own : [...own, ...routes.filter((route) => route.scope === read)];
@@ -58,7 +64,7 @@ export interface Unheld {
 }
 
 /** The first narrowing that a door could not hold; null when all hold. */
-export function unheldNarrowing(routes: readonly Route[], requests: ScopeRequests): Unheld | null {
+export function unheldNarrowing(routes: readonly Operation[], requests: ScopeRequests): Unheld | null {
   for (const [scope, { fields = null, where = {} }] of Object.entries(requests)) {
     const held = narrowable(routes, scope);
     if (fields !== null && held.fields.length === 0)

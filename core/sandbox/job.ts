@@ -51,7 +51,7 @@ export interface RunUsage {
   logs: { level: LogLevel; message: string; atMs: number }[];
 }
 
-export type FailureReason =
+type FailureReason =
   | 'error'
   | 'retry_later'
   | 'drop'

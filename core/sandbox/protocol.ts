@@ -4,7 +4,7 @@
  */
 
 /** Guest argument and result text, in UTF-16 units: a KV value may be 2 MiB, everything else is small. */
-export const TEXT_MAX = 256 * 1024;
+const TEXT_MAX = 256 * 1024;
 export const KV_TEXT_MAX = 2_200_000;
 export const INPUT_MAX = 160 * 1024;
 export const CODE_MAX = 4 * 1024 * 1024;

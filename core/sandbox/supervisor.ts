@@ -27,8 +27,7 @@ import type { Ending } from './run.ts';
 import { Strikes } from './strikes.ts';
 import { Watch } from './fleet/watch.ts';
 
-export type { JailLevel } from './jail/level.ts';
-export type { LogLevel, Progress, RunLimits } from './protocol.ts';
+export type { Progress, RunLimits } from './protocol.ts';
 
 export type {
   Sandbox,
@@ -36,7 +35,6 @@ export type {
   SandboxJob,
   CallAnswer,
   RunUsage,
-  FailureReason,
   SandboxOutcome,
   SandboxOptions,
 } from './job.ts';

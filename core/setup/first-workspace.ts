@@ -1,7 +1,8 @@
 // Makes a workspace with its owner, its first team, the kind labels and a key that holds every scope. Not an API operation:
 // whoever can run it owns the data directory.
 import type { Committer } from '../changes/commit.ts';
-import type { Actor, Services } from '../context.ts';
+import type { Services } from '../context.ts';
+import type { Actor } from '../events/origin.ts';
 import { apiKeyKind } from '../identity/api-keys/api-keys.ts';
 import { mintToken } from '../identity/api-keys/token.ts';
 import { memberKind } from '../identity/members/members.ts';

@@ -7,7 +7,7 @@ import { tenantBreach } from './tenant-guard.ts';
 
 const composedMax = 500;
 
-export interface Prepared {
+interface Prepared {
   all(values: Value[]): Value[][];
   get(values: Value[]): Value[] | undefined;
   run(values: Value[]): { changes: number };

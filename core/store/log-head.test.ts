@@ -1,5 +1,5 @@
-// Fault matrix 13 and 14: SQLite silently cuts a torn or flipped log off at the first bad frame. The head kept outside the
-// database turns that into a refused start: whatever opens holds every acknowledged commit.
+// docs/spec/durability.md › Damaged files: SQLite silently cuts a torn or flipped log off at the first bad frame. The head kept
+// outside the database turns that into a refused start: whatever opens holds every acknowledged commit.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

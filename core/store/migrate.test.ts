@@ -1,5 +1,5 @@
-// Fault matrix 16 and 17: a migration is whole or absent whenever it is killed, the snapshot is a database, and a build
-// refuses a schema it does not know without touching a byte.
+// docs/spec/durability.md › Migrations: a migration is whole or absent whenever it is killed, the snapshot is a database, and a
+// build refuses a schema it does not know without touching a byte.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { createHash } from 'node:crypto';

@@ -30,7 +30,7 @@ export interface PageQuery {
   readonly without?: readonly string[];
 }
 
-export interface PageInfo {
+interface PageInfo {
   readonly hasNextPage: boolean;
   readonly endCursor: string | null;
 }
@@ -162,7 +162,7 @@ async function withLong(
   const byId = new Map(whole.map((row) => [row.id, row]));
   return rows.flatMap((row) => {
     if (!partial.has(row.id!)) return [row];
-    const found = byId.get(row.id!);
+    const found = byId.get(row.id);
     return found ? [{ ...row, ...found }] : [];
   });
 }

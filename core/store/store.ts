@@ -1,5 +1,5 @@
 // The Store: registered reads and atomic guarded batches, and nothing else, so that the same code runs over the embedded
-// file and, later, over a libSQL server. There are no interactive transactions. Architecture › The store.
+// file and, later, over a libSQL server. There are no interactive transactions. docs/spec/durability.md › The store.
 import type { Payer } from '../lib/payer.ts';
 import type { Params, Row, Statement } from './statement.ts';
 

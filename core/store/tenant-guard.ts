@@ -1,6 +1,6 @@
 // The start-up tenant guard: a tenant statement may run only if its query plan reads every table through
 // `workspace_id = ?`, and its text can bind nothing but the caller's workspace there. The plan does not say which value is
-// bound, and shows no rows for an INSERT; that is what the rules of the text are for. Architecture › The store.
+// bound, and shows no rows for an INSERT; that is what the rules of the text are for. docs/spec/durability.md › The store.
 import type { Statement } from './statement.ts';
 
 const column = String.raw`(?:\w+\.)?workspace_id\b`;

@@ -1,5 +1,5 @@
-// Performs deliveries: one signed POST, recorded with what came back, in the batch that moves the delivery on. Spec › States
-// and transitions, Webhook delivery lifecycle.
+// Performs deliveries: one signed POST, recorded with what came back, in the batch that moves the delivery on.
+// docs/spec/webhooks.md › States.
 import { LRUCache } from 'lru-cache';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';

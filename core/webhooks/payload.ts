@@ -1,4 +1,4 @@
-// The exact bytes of a delivery: the event as the feed shows it, or a thin form past the cap. Decisions › Webhooks.
+// The exact bytes of a delivery: the event as the feed shows it, or a thin form past the cap. docs/spec/webhooks.md › Payload.
 import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 
 export const payloadBytesMax = 256 * 1024;
@@ -15,7 +15,7 @@ export function messageOf(row: EventRow, baseUrl: string): Message {
   return { eventId: row.id, type: row.type, traceparent: row.traceparent, payload: payloadOf(row, baseUrl) };
 }
 
-export function payloadOf(row: EventRow, baseUrl: string): string {
+function payloadOf(row: EventRow, baseUrl: string): string {
   return payloadOfEvent(renderEvent(row), baseUrl);
 }
 

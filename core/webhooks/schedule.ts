@@ -1,6 +1,6 @@
 /**
  * When a failed delivery is attempted again: fixed offsets from its first attempt, so that what a delivery has been through
- * never moves its end (decisions › Webhooks; Spec › States and transitions). Pure: clock and chance are arguments.
+ * never moves its end (docs/spec/webhooks.md › Retries). Pure: clock and chance are arguments.
  */
 
 const SECOND_MS = 1_000;

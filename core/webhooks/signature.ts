@@ -1,7 +1,8 @@
 /**
- * Signs one delivery attempt with both schemes receivers know, from the same secret (Spec › Signature; standardwebhooks.com).
- * `X-Webhook-Signature` is keyed by the whole `whsec_<base64>` string over `<t>.<body>`, and is written so that Stripe's
- * verifier takes it: no space after a comma, lower-case hex. The `webhook-*` headers are keyed by the decoded remainder over `<id>.<t>.<body>`.
+ * Signs one delivery attempt with both schemes receivers know, from the same secret (docs/spec/webhooks.md › Signature;
+ * standardwebhooks.com). `X-Webhook-Signature` is keyed by the whole `whsec_<base64>` string over `<t>.<body>`, and is written
+ * so that Stripe's verifier takes it: no space after a comma, lower-case hex. The `webhook-*` headers are keyed by the decoded
+ * remainder over `<id>.<t>.<body>`.
  *
  * `webhook-id` is the event's id, not the delivery's: that scheme wants one id per message across every resend, and receivers
  * dedupe on it. So an event counts once for them, be it retried, replayed or read from the feed; who wants to tell

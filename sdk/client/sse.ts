@@ -1,4 +1,4 @@
-/** Reads server-sent events (WHATWG HTML › Server-sent events): text in any pieces goes in, whole messages come out. */
+/** Reads server-sent events (WHATWG HTML, Server-sent events): text in any pieces goes in, whole messages come out. */
 
 export interface SseMessage {
   /** Null when the message names none. */

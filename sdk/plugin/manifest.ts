@@ -93,16 +93,7 @@ export class PackageError extends Error {
   }
 }
 
-const manifestCheck = Compile(PluginManifest);
 const packageCheck = Compile(PluginPackage);
-
-/** @throws PackageError */
-export function parseManifest(value: unknown): PluginManifest {
-  if (!manifestCheck.Check(value)) throw firstError(manifestCheck.Errors(value));
-  checkText(value);
-  checkHandlers(value);
-  return value;
-}
 
 /**
  * Reads a package document and checks all of it: size, shape, hash, and that the manifest's subscriptions and its handlers agree.
@@ -136,7 +127,7 @@ function parseJson(text: string): unknown {
 }
 
 /** The names a manifest implies, in the order of `handlers`. */
-export function handlersOf(manifest: Pick<PluginManifest, 'on' | 'schedules'>): string[] {
+function handlersOf(manifest: Pick<PluginManifest, 'on' | 'schedules'>): string[] {
   const events = Object.keys(manifest.on ?? {}).map((type) => `event:${type}`);
   return [...events, ...Object.keys(manifest.schedules ?? {}).map((name) => `schedule:${name}`)].sort();
 }

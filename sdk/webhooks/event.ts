@@ -1,4 +1,4 @@
-/** The body of a webhook delivery, and of an entry of the events feed: both carry the same ids and bytes (Spec › Envelope). */
+/** The body of a delivery, and of an entry of the feed: the same ids and bytes (docs/spec/events.md › The envelope). */
 import type { EventType } from './event-types.ts';
 
 export interface Envelope<Type extends EventType, Data> {

@@ -1,7 +1,7 @@
 /**
- * Verifies a delivery by its `X-Webhook-Signature` header (Spec › Signature): HMAC-SHA-256 over `<t>.<raw body>`, keyed by the
- * whole `whsec_…` string. Web Crypto only, so that it runs unchanged in Node, Bun, Deno and workers; `crypto.subtle.verify`
- * compares in constant time.
+ * Verifies a delivery by its `X-Webhook-Signature` header (docs/spec/webhooks.md › Signature): HMAC-SHA-256 over `<t>.<raw
+ * body>`, keyed by the whole `whsec_…` string. Web Crypto only, so that it runs unchanged in Node, Bun, Deno and workers;
+ * `crypto.subtle.verify` compares in constant time.
  */
 import { WebhookVerificationError } from './error.ts';
 import type { WebhookEvent } from './event.ts';

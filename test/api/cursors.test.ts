@@ -1,5 +1,5 @@
-// Cursors (fault matrix 23): one bit changed, another list, workspace, filter or sort, and a cursor is 400; its own list goes on
-// where it stopped, whatever became of the row it stood on. Generated from the routes that have pages.
+// Cursors (docs/spec/api.md › Lists): one bit changed, another list, workspace, filter or sort, and a cursor is 400; its own
+// list goes on where it stopped, whatever became of the row it stood on. Generated from the routes that have pages.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';

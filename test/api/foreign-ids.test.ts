@@ -1,5 +1,6 @@
-// Tenants cannot see each other (fault matrix 24), in every place: each text that a query or a body takes, however deep, is given
-// each id of another workspace; the answer is the one for an id that nothing has, and the other workspace's rows do not move.
+// Tenants cannot see each other (docs/spec/api.md › Scopes), in every place: each text that a query or a body takes, however
+// deep, is given each id of another workspace; the answer is the one for an id that nothing has, and the other workspace's rows
+// do not move.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';

@@ -1,5 +1,6 @@
-// Whatever is sent, the answer is one the document knows (fault matrix 37): requests from the routes' own schemas, sound and
-// broken, never cause a 5xx; success bodies pass their schema, refusals have the one envelope and a registered code.
+// Whatever is sent, the answer is one the document knows (docs/spec/api.md › The document): requests from the routes' own
+// schemas, sound and broken, never cause a 5xx; success bodies pass their schema, refusals have the one envelope and a
+// registered code.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';

@@ -1,4 +1,4 @@
-// Idempotency keys (fault matrix 22): one effect per key, whatever is repeated, raced or restarted.
+// Idempotency keys (docs/spec/api.md › Idempotency): one effect per key, whatever is repeated, raced or restarted.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Tenants cannot see each other (fault matrix 24): every operation, with every id in path and body, answers a foreign id
+// Tenants cannot see each other (docs/spec/api.md › Scopes): every operation, with every id in path and body, answers a foreign id
 // exactly as one that does not exist, and leaves the other workspace's rows untouched. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';

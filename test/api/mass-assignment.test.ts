@@ -1,5 +1,5 @@
-// Mass assignment (fault matrix 26): every object in every body refuses what a resource only shows and what nobody knows, by its
-// path, and nothing comes of the request. Generated from the routes.
+// Mass assignment (docs/spec/api.md › The API): every object in every body refuses what a resource only shows and what nobody
+// knows, by its path, and nothing comes of the request. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';

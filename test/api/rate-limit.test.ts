@@ -1,4 +1,4 @@
-// Rate limits (fault matrix 21): exactly as many as promised, honest headers, nobody pays for another's storm.
+// Rate limits (docs/spec/api.md › Rate limits): exactly as many as promised, honest headers, nobody pays for another's storm.
 import { expect, test } from 'bun:test';
 import { startApp, type Client, type Reply } from '../app.ts';
 

@@ -1,5 +1,5 @@
-// Scopes (fault matrix 25): every operation × no token, a wrong token, each single scope, and all scopes but the needed one.
-// The matrix is committed as docs/scopes.md; `UPDATE_DOCS=1 bun test test/api/scopes` writes it.
+// Scopes (docs/spec/api.md › Scopes): every operation × no token, a wrong token, each single scope, and all scopes but the
+// needed one. The matrix is committed as docs/scopes.md; `UPDATE_DOCS=1 bun test test/api/scopes` writes it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Malformed and slow HTTP over raw sockets (fault matrix 18 and 19): refused or closed, never a 5xx, never a hang, and the
-// others go on.
+// Malformed and slow HTTP over raw sockets (docs/spec/api.md › Requests and answers): refused or closed, never a 5xx, never a
+// hang, and the others go on.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { startApp, type TestApp } from '../app.ts';

@@ -24,7 +24,7 @@ const triesMax = 3;
 const routes = ['readyz', 'create', 'get'] as const;
 type Waits = Readonly<Record<(typeof routes)[number], readonly number[]>>;
 
-export interface Report {
+interface Report {
   readonly quietP99Ms: Readonly<Record<string, number>>;
   readonly p50Ms: Readonly<Record<string, number>>;
   readonly p99Ms: Readonly<Record<string, number>>;

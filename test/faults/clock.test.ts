@@ -1,5 +1,6 @@
-// The clock on the wall is set forward and back by an hour or a day while receivers are down (fault matrix 8): what is retried
-// keeps its intervals, nothing storms and nothing stalls, and ids stay unique. Seeds are printed with a failure.
+// The clock on the wall is set forward and back by an hour or a day while receivers are down (docs/spec/durability.md ›
+// Clocks): what is retried keeps its intervals, nothing storms and nothing stalls, and ids stay unique. Seeds are printed with
+// a failure.
 import { expect, test } from 'bun:test';
 import { ATTEMPT_OFFSETS_MS } from '../../core/webhooks/schedule.ts';
 import { createClock, type Json, type TestClock } from '../app.ts';

@@ -1,4 +1,4 @@
-// Fault matrix 3, 6 and 7: a disk that fails a sync, is full, or takes no writes. Nothing is acknowledged that is not
+// docs/spec/durability.md › Disks: a disk that fails a sync, is full, or takes no writes. Nothing is acknowledged that is not
 // there, reads go on, and what can mend itself does.
 import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

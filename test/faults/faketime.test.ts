@@ -1,5 +1,5 @@
-// A real server whose wall clock is set back by an hour and forward by a day while it runs (fault matrix 8; libfaketime): what is
-// to be tried again is tried after its interval, and nothing else notices.
+// A real server whose wall clock is set back by an hour and forward by a day while it runs (docs/spec/durability.md › Clocks;
+// libfaketime): what is to be tried again is tried after its interval, and nothing else notices.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

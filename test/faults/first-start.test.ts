@@ -1,5 +1,5 @@
-// Fault matrix 1, at the moment when nothing exists yet: killed at any call that makes, writes, names or syncs a file of
-// the data directory, the first start is no obstacle to the next.
+// docs/spec/durability.md › Killed at any moment, when nothing exists yet: killed at any call that makes, writes, names or
+// syncs a file of the data directory, the first start is no obstacle to the next.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Fault matrix 1: kill -9 at every write syscall of a short script, and at random moments under 16 writers. Oracle O holds
-// after each restart. TATAMI_LONG=1 makes it 200 random kills.
+// docs/spec/durability.md › Killed at any moment: kill -9 at every write syscall of a short script, and at random moments under
+// 16 writers. The oracle holds after each restart. TATAMI_LONG=1 makes it 200 random kills.
 import { expect, test } from 'bun:test';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

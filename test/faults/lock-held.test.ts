@@ -1,4 +1,4 @@
-// Fault matrix 12 in full length: another process sits on the write lock of a real server for 0.1, 1 and 10 seconds.
+// docs/spec/durability.md › Locks: another process sits on the write lock of a real server for 0.1, 1 and 10 seconds.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

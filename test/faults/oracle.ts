@@ -1,5 +1,6 @@
-// Oracle O of the fault matrix: what was acknowledged is there, every issue has its event and every event its issue, the
-// sequence and the numbers have no gap, and a key repeated after the fault has exactly one effect.
+// The oracle of docs/spec/durability.md › What an acknowledgement means: what was acknowledged is there, every issue has its
+// event and every event its issue, the sequence and the numbers have no gap, and a key repeated after the fault has exactly one
+// effect.
 import { expect } from 'bun:test';
 import type { Client, Json } from '../app.ts';
 

@@ -1,5 +1,5 @@
-// Fault matrix 1, the lock: a killed core leaves nothing behind that bars its successor, although its plugin processes may
-// outlive it for a moment.
+// docs/spec/durability.md › Killed at any moment, the lock: a killed core leaves nothing behind that bars its successor,
+// although its plugin processes may outlive it for a moment.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

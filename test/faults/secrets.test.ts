@@ -1,5 +1,5 @@
-// Secrets at rest (fault matrix 31): what is shown once is nowhere afterwards, in none of the forms it could take, on the disk, in a
-// copy of the database, in the log or in an answer.
+// docs/spec/durability.md › Secrets at rest: what is shown once is nowhere afterwards, in none of the forms it could take, on
+// the disk, in a copy of the database, in the log or in an answer.
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

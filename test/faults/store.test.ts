@@ -1,4 +1,5 @@
-// The store under faults: another process's lock (12), damaged logs (13, 14), half migrations (16), a newer schema (17).
+// The store under faults: another process's lock, damaged logs, half migrations, a newer schema.
+// docs/spec/durability.md › Damaged files.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import {

@@ -1,6 +1,6 @@
 /**
- * Fault matrix row 5: the sidecar is killed, stopped or crashes for real. No run is lost, innocents are never blamed, and a plugin that
- * keeps crashing its process does so in quarantine, away from the others.
+ * docs/spec/durability.md › Sidecars: the sidecar is killed, stopped or crashes for real. No run is lost, innocents are never
+ * blamed, and a plugin that keeps crashing its process does so in quarantine, away from the others.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';

@@ -75,7 +75,7 @@ export async function bundleFile(name: string): Promise<Code> {
 let nextRun = 1;
 
 /** Echoes its arguments, except for ids that a test gives a meaning. */
-export async function answerCall(op: string, args: string): Promise<CallAnswer> {
+async function answerCall(op: string, args: string): Promise<CallAnswer> {
   if (args === '["fail"]')
     return { ok: false, error: { code: 'not_found', message: 'There is no such issue.' } };
   return { ok: true, value: JSON.stringify({ op, args: args.slice(0, 200) }) };

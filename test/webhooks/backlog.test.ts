@@ -1,5 +1,5 @@
-// Many deliveries at once: all arrive, each once, and endpoints that hang cost the others nothing. Fault matrix row 10, in its
-// fast form.
+// Many deliveries at once: all arrive, each once, and endpoints that hang cost the others nothing. docs/spec/durability.md ›
+// Backlogs, in its fast form.
 import { afterEach, expect, test } from 'bun:test';
 import { startHooks, startReceiver, type Hooks } from './receiver.ts';
 

@@ -1,5 +1,6 @@
-// Receivers that hang, drip, flood, lie or break off (fault matrix 9), at a real core process: each attempt ends in time and says
-// in words what was wrong, nothing is followed or kept beyond its cap, and a healthy endpoint beside them is served as before.
+// Receivers that hang, drip, flood, lie or break off (docs/spec/webhooks.md › Delivery), at a real core process: each attempt
+// ends in time and says in words what was wrong, nothing is followed or kept beyond its cap, and a healthy endpoint beside them
+// is served as before.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server as TcpServer, type Socket } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * No URL and no DNS answer leads the core into a network it must not reach (fault matrix row 30). Real sockets: what would get
- * through would reach a canary listening on every local address, and every dial is counted.
+ * No URL and no DNS answer leads the core into a network it must not reach (docs/spec/webhooks.md › Addresses). Real sockets:
+ * what would get through would reach a canary listening on every local address, and every dial is counted.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type net from 'node:net';

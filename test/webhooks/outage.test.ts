@@ -1,6 +1,6 @@
-// A receiver is down for days (fault matrix 11), in the whole system under an injected clock: attempts come at the decided times,
-// the last at exactly 24 hours, then the delivery is parked; after 120 hours the endpoint is switched off; what was missed is
-// replayed. Each delivery draws its own jitter, so that each is a seed; TATAMI_LONG=1 makes it a thousand.
+// A receiver is down for days (docs/spec/webhooks.md › Retries), in the whole system under an injected clock: attempts come at
+// the decided times, the last at exactly 24 hours, then the delivery is parked; after 120 hours the endpoint is switched off;
+// what was missed is replayed. Each delivery draws its own jitter, so that each is a seed; TATAMI_LONG=1 makes it a thousand.
 import { afterEach, expect, test } from 'bun:test';
 import { ATTEMPT_OFFSETS_MS } from '../../core/webhooks/schedule.ts';
 import { seededRandom } from '../faults/server.ts';

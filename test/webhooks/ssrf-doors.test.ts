@@ -1,5 +1,6 @@
-// The same hostile targets at the public doors (fault matrix 30): registering or moving a webhook there is refused in words, and a
-// name that comes to point there after its registration is refused at every attempt. The canary hears nothing.
+// The same hostile targets at the public doors (docs/spec/webhooks.md › Addresses): registering or moving a webhook there is
+// refused in words, and a name that comes to point there after its registration is refused at every attempt. The canary hears
+// nothing.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { startCanary, type Listener } from './canary.ts';

@@ -1,7 +1,7 @@
 // Sends issues in bulk. What the server has already is skipped; an issue that it refuses costs only itself.
 import { ApiCallError, type Client } from '../../../sdk/client/index.ts';
 
-export interface NewIssue {
+interface NewIssue {
   team: string;
   title: string;
   description: string;

@@ -27,7 +27,7 @@ const perWorkspaceMax = 100;
 const perTokenMax = 20;
 
 /** What a stream needs to know of its reader. */
-export interface Reader {
+interface Reader {
   readonly tokenId: string;
   /** Whether its token is still good. */
   isAdmitted(): Promise<boolean>;

@@ -1,5 +1,5 @@
 // The OpenAPI 3.1 document, generated from the route registry alone, so that it cannot say anything else than what is served.
-// Spec › What the service does: the document is the authoritative catalogue of endpoints.
+// It is the authoritative catalogue of operations: docs/spec/api.md › The document.
 import { Type } from 'typebox';
 import { errorCodes, fieldIssues, type ErrorCode } from '../../lib/errors.ts';
 import { Closed, named } from '../../lib/schema.ts';

@@ -125,7 +125,7 @@ const successText: Readonly<Record<string, string>> = {
 };
 
 /** Every error a route can answer with, from what it takes and does. */
-export function errorsOf(route: Route): ReadonlySet<ErrorCode> {
+function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   const codes = new Set<ErrorCode>([
     'validation_failed',
     'internal_error',

@@ -1,6 +1,6 @@
-// The text of a key: `ttm_<prefix>_<secret>` (Spec › Authentication 2). The prefix is a public look-up id; the secret ends in a
-// checksum, so that a mistyped key is refused without a look-up. Only the SHA-256 of the whole is stored: with 190 random
-// bits, nothing slower is needed.
+// The text of a key: `ttm_<prefix>_<secret>` (docs/spec/api.md › Authentication). The prefix is a public look-up id; the secret
+// ends in a checksum, so that a mistyped key is refused without a look-up. Only the SHA-256 of the whole is stored: with 190
+// random bits, nothing slower is needed.
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 

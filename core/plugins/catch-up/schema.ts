@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { Closed, id, named, nullable } from '../../lib/schema.ts';
 
-export const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
+const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
 
 export const CatchUpShown = named(
   'CatchUp',

@@ -1,4 +1,4 @@
-// Plugin installs: one plugin in one workspace, with what it was granted. Plugin contract › Upgrade.
+// Plugin installs: one plugin in one workspace, with what it was granted. docs/spec/plugins.md › Upgrade.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';

@@ -72,7 +72,7 @@ const moveUsage = tenantStatement(
 );
 
 /** What an entry counts for in the quota. */
-export function costOf({ key, bytes }: Pick<KvMeta, 'key' | 'bytes'>): number {
+function costOf({ key, bytes }: Pick<KvMeta, 'key' | 'bytes'>): number {
   return keyOverheadBytes + key.length + bytes;
 }
 

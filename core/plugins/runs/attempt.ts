@@ -2,7 +2,7 @@
 import type { Change } from '../../changes/change.ts';
 import { sameValue } from '../../changes/change.ts';
 import { Staging, stagedCharsMax } from '../../changes/staging.ts';
-import type { Cause } from '../../context.ts';
+import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
 import type { WorkItem } from '../../events/work.ts';
 import type { App } from '../../http/app.ts';

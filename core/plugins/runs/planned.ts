@@ -5,7 +5,7 @@ import type { RunRow } from './rows.ts';
 
 const charsMax = 32 * 1024 * 1024;
 
-export interface Planned {
+interface Planned {
   readonly run: RunRow;
   readonly event: EventRow;
 }

@@ -4,7 +4,7 @@ import { neverMs, returningWork, type Leases, type WorkItem } from '../../events
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
-export type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
+type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
 
 export interface RunRow {
   readonly id: string;

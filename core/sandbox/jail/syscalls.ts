@@ -11,7 +11,7 @@ export type Condition =
   | { argument: number; isNull: true };
 
 /** Any of these, each with all its conditions. */
-export type Alternatives = readonly (readonly Condition[])[];
+type Alternatives = readonly (readonly Condition[])[];
 
 export interface AllowedCall {
   number: number;

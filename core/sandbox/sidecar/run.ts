@@ -130,7 +130,7 @@ export function endOf(error: unknown): RunEnd {
   return { status: 'failed', reason: error.reason, message: error.message, killed: !harmless };
 }
 
-export function killedFor(reason: EndReason, message: string): RunEnd {
+function killedFor(reason: EndReason, message: string): RunEnd {
   return { status: 'failed', reason, message, killed: true };
 }
 

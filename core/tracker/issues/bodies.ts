@@ -22,7 +22,7 @@ export type IssueInput = Static<typeof IssueCreate>;
 
 export const IssueBulk = Closed({ issues: Type.Array(IssueCreate, { minItems: 1, maxItems: 100 }) });
 
-/** What a creation answers with (Spec › Issue). */
+/** What a creation answers with (docs/spec/api.md › Issue). */
 export const IssueCreated = named(
   'IssueCreated',
   Closed({

@@ -1,4 +1,4 @@
-// Teams: the owners of issues, numbers and workflow states. Ids are UUIDs (Spec › Issue: `teamId`).
+// Teams: the owners of issues, numbers and workflow states. Ids are UUIDs (docs/spec/api.md › Ids).
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, string, text } from '../../contract/field.ts';

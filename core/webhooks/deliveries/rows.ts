@@ -6,7 +6,7 @@ import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/kind.ts';
 import { addInOrderOp, isOrdered, orderKeyOf } from './order.ts';
 
-export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
+type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
 
 /** What it was made for: an event that happened, a replay of one, a ping, or a sample that is in no log. */
 export type DeliveryOrigin = 'event' | 'replay' | 'ping' | 'sample';

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, string, text, time } from '../../contract/field.ts';
 
-/** Shapes of payloads. A change that could break a receiver is a new one; endpoints keep theirs. Decisions › Deprecation. */
+/** Shapes of payloads. A change that could break a receiver is a new one; endpoints keep theirs. docs/spec/api.md › Changes within v1. */
 export const payloadVersions = ['v1'] as const;
 export type PayloadVersion = (typeof payloadVersions)[number];
 

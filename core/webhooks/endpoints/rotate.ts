@@ -1,5 +1,5 @@
 // Replaces an endpoint's signing secret. Earlier secrets go on signing beside the new one for the overlap, so that a
-// receiver changes its own at leisure. Spec › States and transitions, Secret rotation; decisions › Webhooks, Signature.
+// receiver changes its own at leisure. docs/spec/webhooks.md › Rotation.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, updated } from '../../changes/operations.ts';

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { Closed, id, named, nullable, time } from '../../lib/schema.ts';
 
-export const replayStatuses = ['running', 'done', 'canceled'] as const;
+const replayStatuses = ['running', 'done', 'canceled'] as const;
 const only = Type.Enum(['all', 'undelivered'], {
   default: 'all',
   description:

@@ -39,7 +39,7 @@ const texts: Readonly<Record<string, string>> = {
 const suffix = '01m7wd7tg0000sampe00000001';
 
 export function sampleOf(schema: TSchema, setting: SampleSetting): unknown {
-  return valueOf(schema as JsonSchema, '', setting);
+  return valueOf(schema, '', setting);
 }
 
 function valueOf(schema: JsonSchema, name: string, setting: SampleSetting): unknown {

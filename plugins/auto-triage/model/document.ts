@@ -6,7 +6,7 @@
 
 export type IssueText = { readonly title: string; readonly description: string };
 
-export type Section = { readonly heading: string; readonly value: string };
+type Section = { readonly heading: string; readonly value: string };
 
 export type Document = {
   readonly title: string;

@@ -5,7 +5,7 @@
 import type { Document } from './document.ts';
 import { codeWords, proseWords } from './words.ts';
 
-export const BUCKET_BITS = 15;
+const BUCKET_BITS = 15;
 export const BUCKETS = 1 << BUCKET_BITS;
 
 /** Weight of each block in the sum of block cosines. */

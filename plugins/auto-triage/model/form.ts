@@ -2,7 +2,7 @@
 import { encodeLevels, levelAt, LEVELS } from './codec.ts';
 import type { FormModel } from './model.ts';
 
-export const FORM_WEIGHT = 4;
+const FORM_WEIGHT = 4;
 const SHARPNESS = 0.5;
 /** Columns that hardly vary are not blown up. */
 const DEVIATION_MIN = 0.05;

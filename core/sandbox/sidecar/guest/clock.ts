@@ -72,7 +72,7 @@ export function random(): number {
 }
 
 /** RFC 9562 version 4, from the seed. */
-export function randomUuid(): string {
+function randomUuid(): string {
   const hex = '0123456789abcdef';
   let text = '';
   for (let i = 0; i < 32; i++) {

@@ -9,10 +9,11 @@ type Uncurry = <T, A extends unknown[], R>(method: (this: T, ...args: A) => R) =
 export const uncurry = bind.bind(call) as Uncurry;
 
 export const { parse, stringify } = JSON;
-export const { create, defineProperty, freeze, keys, getPrototypeOf } = Object;
+const { create } = Object;
+export const { defineProperty, freeze, keys } = Object;
 export const { isArray } = Array;
-export const { construct, apply } = Reflect;
-export const { floor, imul, min, max } = Math;
+export const { construct } = Reflect;
+export const { floor, imul, max } = Math;
 export const { fromCharCode } = String;
 export const NativePromise = Promise;
 export const NativeError = Error;
@@ -23,10 +24,6 @@ export const stringOf = String;
 export const numberOf = Number;
 export const slice = uncurry(String.prototype.slice);
 export const charCodeAt = uncurry(String.prototype.charCodeAt);
-export const indexOf = uncurry(
-  String.prototype.indexOf as (this: string, search: string, from?: number) => number,
-);
-export const hasOwn: (target: object, key: PropertyKey) => boolean = Object.hasOwn;
 
 /** A record without a prototype, so that a polluted `Object.prototype` is not seen through it. */
 export function record<T>(): Record<string, T> {

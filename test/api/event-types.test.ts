@@ -1,0 +1,74 @@
+// An event type that nothing sends is offered nowhere: whoever could subscribe to it would wait for ever
+// (docs/spec/events.md › Types). What is sent is what the document describes as a request to receivers.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { EVENT_TYPES } from '../../sdk/webhooks/event-types.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { packSource } from '../plugins/pack.ts';
+
+/** Reserved for what is planned. */
+const unsent = ['cycle.started', 'reaction.added', 'sla.breached', 'issue.moved', 'automation.run'];
+const named = [...new Set<string>([...EVENT_TYPES, ...unsent])].toSorted();
+
+let app: TestApp;
+let document: Json;
+let sent: string[];
+
+beforeAll(async () => {
+  app = await startApp({ resolve: () => Promise.resolve([{ address: '93.184.216.34', family: 4 }]) });
+  document = (await app.call('GET', '/api/v1/openapi.json')).json;
+  sent = Object.keys(document.webhooks).toSorted();
+});
+afterAll(() => app.stop());
+
+const simulated = { 'tatami-mode': 'simulate' };
+
+test('a webhook can subscribe to each type that is sent, and to no other', async () => {
+  const accepted = [];
+  for (const type of named) {
+    const hook = { url: 'https://hooks.acme.example/', events: [type] };
+    const { status } = await app.call('POST', '/api/v1/webhooks', hook, simulated);
+    if (status === 201) accepted.push(type);
+    else expect([type, status]).toEqual([type, 422]);
+  }
+  expect(accepted).toEqual(sent);
+});
+
+test('a plugin can subscribe to each type that is sent, and to no other', async () => {
+  const base = await packSource(
+    `{ id: 'com.test.hears', version: '1.0.0', engines: { tatami: '*' }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+  );
+  const scopes = Object.fromEntries(
+    ['issues', 'comments', 'projects', 'cycles', 'releases', 'inbox', 'automations', 'plugins', 'webhooks']
+      .concat('labels', 'workflows', 'teams', 'members', 'api-keys', 'workspace')
+      .map((namespace) => [`${namespace}:read`, { why: 'test' }]),
+  );
+  const accepted = [];
+  for (const type of named) {
+    const manifest = {
+      ...base.manifest,
+      scopes,
+      on: { [type]: {} },
+      schedules: {},
+      handlers: [`event:${type}`],
+    };
+    const asked = { package: { ...base, manifest }, grant: Object.keys(scopes) };
+    const { status } = await app.call('POST', '/api/v1/plugins', asked, simulated);
+    if (status === 201) accepted.push(type);
+    else expect([type, status]).toEqual([type, 422]);
+  }
+  expect(accepted).toEqual(sent);
+});
+
+test('every list of event types in the document holds those that are sent', () => {
+  const lists: { at: string; types: string[] }[] = [];
+  const visit = (value: Json, at: string): void => {
+    if (value === null || typeof value !== 'object') return;
+    const { enum: values } = value;
+    if (Array.isArray(values) && values.length > 1 && values.every((one) => named.includes(one)))
+      lists.push({ at, types: values });
+    for (const [name, inner] of Object.entries(value)) visit(inner, `${at}/${name}`);
+  };
+  visit(document, '#');
+  expect(lists.length).toBeGreaterThan(0);
+  for (const { at, types } of lists) expect([at, types.toSorted()]).toEqual([at, sent]);
+});

@@ -1,0 +1,44 @@
+// Reads what a source file imports: each import as a whole path in the repository, and whether it is there when the program runs.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+export const root = join(import.meta.dir, '..');
+
+export interface Import {
+  /** A path from the root of the repository, or the name of a package. */
+  readonly path: string;
+  /** Of types alone: nothing is left of it when the program runs. */
+  readonly typesOnly: boolean;
+}
+export interface Source {
+  readonly file: string;
+  readonly text: string;
+  readonly imports: readonly Import[];
+}
+
+const statement =
+  /^(?:import|export)\s+(?<types>type\s+(?!from\b))?[^;'"]*?\bfrom\s*'(?<from>[^']+)'|^import\s*'(?<bare>[^']+)'|(?<typeof>\btypeof\s+)?\bimport\(\s*'(?<called>[^']+)'/gm;
+
+export function importsOf(file: string, text: string): Import[] {
+  return [...text.matchAll(statement)].map(({ groups = {} }) => {
+    const name = groups.from ?? groups.bare ?? groups.called ?? '';
+    return {
+      path: name.startsWith('.') ? relative(root, join(root, dirname(file), name)) : name,
+      typesOnly: groups.types !== undefined || groups.typeof !== undefined,
+    };
+  });
+}
+
+/** All TypeScript files below these folders. */
+export function sources(...folders: readonly string[]): Source[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .map((entry) => {
+        const path = join(entry.parentPath, entry.name);
+        const file = relative(root, path);
+        const text = readFileSync(path, 'utf8');
+        return { file, text, imports: importsOf(file, text) };
+      }),
+  );
+}
