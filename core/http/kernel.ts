@@ -1,6 +1,7 @@
 // Serves one request to one route, in the order that every route shares: identity, rate limit, scope, input, idempotency
 // key, work, answer. What is particular to a kind of route is in `work.ts`, what becomes of a write in `write.ts`.
 import { ApiError } from '../lib/errors.ts';
+import { errorForLog } from '../lib/failures.ts';
 import { StoreError } from '../store/store.ts';
 import { admitTo, requireFields } from './admission.ts';
 import { answerError, ifMatchVersion, newExchange, storeRefusal, type Exchange } from './answer.ts';
@@ -89,18 +90,14 @@ function answerFailure(
   const { requestId } = exchange;
   if (error instanceof ApiError) return answerError(exchange, error);
   if (error instanceof StoreError) {
-    log('warn', 'store refused', {
-      requestId,
-      fault: error.fault,
-      cause: String(error.cause ?? error.message),
-    });
+    log('warn', 'store refused', { requestId, fault: error.fault, error: errorForLog(error) });
     return answerError(exchange, storeRefusal(error));
   }
   log('error', 'request failed', {
     requestId,
     method: request.method,
     path: pathOf(request.url),
-    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    error: errorForLog(error),
   });
   return answerError(
     exchange,
