@@ -35,7 +35,7 @@ export function systemAuthor(scope: Scope, part: string, directory: Directory): 
   };
 }
 
-type Committed =
+export type Committed =
   | {
       readonly ok: true;
       readonly numbers: ReadonlyMap<string, number>;

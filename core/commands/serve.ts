@@ -2,6 +2,7 @@
 // directory gets its first workspace.
 import { readConfig, type Config, type Flags } from '../config.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
+import { endProcessOnBug } from '../lib/failures.ts';
 import { serve as startServer, type Tatami } from '../serve.ts';
 import { version } from '../version.ts';
 import { makeWorkspace } from './first-workspace.ts';
@@ -21,6 +22,7 @@ export async function serve(
   const startedMs = performance.now();
   const config = readConfig(flags, undefined, folder);
   const log = logHere(config.logLevel);
+  endProcessOnBug(log);
   const tatami = await startServer({ config, log }).catch((error: unknown) => {
     throw listenProblem(error, config) ?? error;
   });

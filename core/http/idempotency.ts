@@ -74,76 +74,96 @@ export interface IdempotencyKeys {
   claim(scope: Scope, tokenId: string, request: KeyedRequest): KeyClaim;
 }
 
-export function createIdempotencyKeys(options: {
-  store: Store;
-  sealing: Sealing;
-  nowMs: () => number;
-}): IdempotencyKeys {
-  const { store, sealing, nowMs } = options;
+interface KeysOptions {
+  readonly store: Store;
+  readonly sealing: Sealing;
+  readonly nowMs: () => number;
+}
+
+/** A request, and the key under which its answer is kept. */
+interface Claimed {
+  readonly scope: Scope;
+  readonly request: KeyedRequest;
+  readonly id: string;
+  readonly bodyHash: string;
+  /** What its answer is sealed for. */
+  readonly purpose: string;
+}
+
+export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
+  /** Hash of the body by key, of the requests being served: no more than there are, because each of them lets go of its own. */
   const inFlight = new Map<string, string>();
   return {
     claim(scope, tokenId, request) {
       const id = sha256(JSON.stringify([tokenId, request.method, request.path, request.key]));
       const bodyHash = sha256(request.text);
-      const purpose = `idempotency:${scope.workspaceId}:${id}`;
-      const running = inFlight.get(`${scope.workspaceId} ${id}`);
+      const place = `${scope.workspaceId} ${id}`;
+      const running = inFlight.get(place);
       if (running !== undefined)
         throw new ApiError(running === bodyHash ? 'idempotency_in_progress' : 'idempotency_key_reused');
-      inFlight.set(`${scope.workspaceId} ${id}`, bodyHash);
+      inFlight.set(place, bodyHash);
+      const purpose = `idempotency:${scope.workspaceId}:${id}`;
+      const claimed: Claimed = { scope, request, id, bodyHash, purpose };
       return {
-        async replay() {
-          const row = await store.readOne(scope, find, { id });
-          if (!row || row.expires_at <= nowMs()) return null;
-          if (row.body_hash !== bodyHash)
-            throw new ApiError(
-              'idempotency_key_reused',
-              'This idempotency key was used with a different body. Use a new key for a new request.',
-            );
-          const bytes = new Uint8Array(row.body);
-          const stored = row.sealed === 1 ? sealing.open(bytes, purpose) : new TextDecoder().decode(bytes);
-          const whole =
-            row.recall_json === null
-              ? stored
-              : await recall(
-                  store,
-                  scope,
-                  { text: stored, recalled: JSON.parse(row.recall_json) as Recalled[] },
-                  row.after_sequence ?? 0,
-                  request.value,
-                );
-          const text = whole === '' ? null : await withNumbers(store, scope, whole);
-          const headers: HeaderBag = {
-            ...(JSON.parse(row.headers_json) as HeaderBag),
-            'idempotent-replayed': 'true',
-          };
-          // The stored tag hashes the text without issue numbers.
-          if (headers.etag !== undefined && text !== null)
-            headers.etag = etagOf(ifMatchVersion(headers.etag), text);
-          return { status: row.status, headers, text };
-        },
-        guards(answer, body, made) {
-          const now = nowMs();
-          const short = request.secret ? null : shorten(answer.text ?? '', body, request.value, made);
-          const text = short?.text ?? answer.text ?? '';
-          return [
-            tenantOp(scope, removeExpired, { id, now }),
-            tenantOp(scope, insert, {
-              id,
-              bodyHash,
-              status: answer.status,
-              headers: JSON.stringify(answer.headers),
-              body: request.secret ? sealing.seal(text, purpose) : new TextEncoder().encode(text),
-              sealed: request.secret ? 1 : 0,
-              recall: short && JSON.stringify(short.recalled),
-              now,
-              expiresAt: now + idempotencyHours * 3_600_000,
-            }),
-          ];
-        },
-        release: () => void inFlight.delete(`${scope.workspaceId} ${id}`),
+        replay: () => keptAnswer(options, claimed),
+        guards: (answer, body, made) => keeping(options, claimed, answer, body, made),
+        release: () => void inFlight.delete(place),
       };
     },
   };
+}
+
+async function keptAnswer(
+  { store, sealing, nowMs }: KeysOptions,
+  { scope, request, id, bodyHash, purpose }: Claimed,
+): Promise<KeyedAnswer | null> {
+  const row = await store.readOne(scope, find, { id });
+  if (!row || row.expires_at <= nowMs()) return null;
+  if (row.body_hash !== bodyHash)
+    throw new ApiError(
+      'idempotency_key_reused',
+      'This idempotency key was used with a different body. Use a new key for a new request.',
+    );
+  const bytes = new Uint8Array(row.body);
+  const stored = row.sealed === 1 ? sealing.open(bytes, purpose) : new TextDecoder().decode(bytes);
+  const recalled = row.recall_json === null ? null : (JSON.parse(row.recall_json) as Recalled[]);
+  const whole = recalled
+    ? await recall(store, scope, { text: stored, recalled }, row.after_sequence ?? 0, request.value)
+    : stored;
+  const text = whole === '' ? null : await withNumbers(store, scope, whole);
+  const headers: HeaderBag = {
+    ...(JSON.parse(row.headers_json) as HeaderBag),
+    'idempotent-replayed': 'true',
+  };
+  // The stored tag hashes the text without issue numbers.
+  if (headers.etag !== undefined && text !== null) headers.etag = etagOf(ifMatchVersion(headers.etag), text);
+  return { status: row.status, headers, text };
+}
+
+function keeping(
+  { sealing, nowMs }: KeysOptions,
+  { scope, request, id, bodyHash, purpose }: Claimed,
+  answer: KeyedAnswer,
+  body: unknown,
+  made: ReadonlyMap<string, object>,
+): Op[] {
+  const now = nowMs();
+  const short = request.secret ? null : shorten(answer.text ?? '', body, request.value, made);
+  const text = short?.text ?? answer.text ?? '';
+  return [
+    tenantOp(scope, removeExpired, { id, now }),
+    tenantOp(scope, insert, {
+      id,
+      bodyHash,
+      status: answer.status,
+      headers: JSON.stringify(answer.headers),
+      body: request.secret ? sealing.seal(text, purpose) : new TextEncoder().encode(text),
+      sealed: request.secret ? 1 : 0,
+      recall: short && JSON.stringify(short.recalled),
+      now,
+      expiresAt: now + idempotencyHours * 3_600_000,
+    }),
+  ];
 }
 
 /** The answer was stored inside the commit, before issue numbers were known; the log knows them now. */

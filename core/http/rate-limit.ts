@@ -92,8 +92,7 @@ export function createRateLimiter(limits: RateLimits, nowMs: () => number): Rate
       const bucket = ofPeers.at(`${peer} ${kind}`, now);
       const admitted = bucket.count < limit;
       if (admitted) bucket.count++;
-      const resetSeconds = Math.max(1, Math.ceil((bucket.resetAtMs - now) / 1000));
-      return { admitted, limit, remaining: limit - bucket.count, resetSeconds };
+      return verdictOf(bucket, limit, admitted, now);
     },
     hit(tokenId, route, limitClass, workspaceId) {
       if (limitClass === 'none') return unlimited;
@@ -102,25 +101,35 @@ export function createRateLimiter(limits: RateLimits, nowMs: () => number): Rate
       const total = limits.workspacePerMinute;
       const own = limit > 0 ? ofTokens.at(`${tokenId} ${route}`, now) : null;
       const shared = total > 0 ? ofTokens.at(`workspace ${workspaceId}`, now) : null;
-      const admitted = (!own || own.count < limit) && (!shared || shared.count < total);
+      const admitted = isOpen(own, limit) && isOpen(shared, total);
       if (admitted) {
         if (own) own.count++;
         if (shared) shared.count++;
       }
-      const ownLeft = own ? limit - own.count : Infinity;
-      const sharedLeft = shared ? total - shared.count : Infinity;
-      // With nothing left of either, the one that opens later says how long to wait.
-      const sharedIsTight =
-        sharedLeft < ownLeft ||
-        (sharedLeft === ownLeft && shared !== null && own !== null && shared.resetAtMs > own.resetAtMs);
-      const tight = sharedIsTight ? shared : own;
-      if (!tight) return unlimited;
-      return {
-        admitted,
-        limit: tight === shared ? total : limit,
-        remaining: Math.max(0, tight === shared ? sharedLeft : ownLeft),
-        resetSeconds: Math.max(1, Math.ceil((tight.resetAtMs - now) / 1000)),
-      };
+      if (shared && isTighter(shared, total, own, limit)) return verdictOf(shared, total, admitted, now);
+      return own ? verdictOf(own, limit, admitted, now) : unlimited;
     },
+  };
+}
+
+/** Also where nothing is counted. */
+function isOpen(bucket: Bucket | null, limit: number): boolean {
+  return !bucket || bucket.count < limit;
+}
+
+/** Whether less is left of it than of the other; with nothing left of either, the one that opens later says how long to wait. */
+function isTighter(bucket: Bucket, limit: number, other: Bucket | null, otherLimit: number): boolean {
+  if (!other) return true;
+  const left = limit - bucket.count;
+  const otherLeft = otherLimit - other.count;
+  return left < otherLeft || (left === otherLeft && bucket.resetAtMs > other.resetAtMs);
+}
+
+function verdictOf(bucket: Bucket, limit: number, admitted: boolean, now: number): RateVerdict {
+  return {
+    admitted,
+    limit,
+    remaining: Math.max(0, limit - bucket.count),
+    resetSeconds: Math.max(1, Math.ceil((bucket.resetAtMs - now) / 1000)),
   };
 }

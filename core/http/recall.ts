@@ -43,7 +43,7 @@ export function shorten(
   request: unknown,
   made: ReadonlyMap<string, object>,
 ): Shortened | null {
-  if (text.length <= wholeCharsMax || body === null || typeof body !== 'object') return null;
+  if (text.length <= wholeCharsMax || !isObject(body)) return null;
   const recalled: Recalled[] = [];
   const shortenOne = (shown: Shown, at: number | null): Shown => {
     const short: Record<string, unknown> = { ...shown };
@@ -62,6 +62,7 @@ export function shorten(
   return recalled.length === 0 ? null : { text: JSON.stringify(short), recalled };
 }
 
+/** Where a field of what was shown is to be had again; null where it is kept. */
 function sourceOf(
   shown: Shown,
   field: string,
@@ -69,16 +70,31 @@ function sourceOf(
   request: unknown,
   made: ReadonlyMap<string, object>,
 ): Recalled['from'] | null {
-  const isText = typeof value === 'string';
-  if (isText ? value.length < longCharsMin : value === null || typeof value !== 'object') return null;
-  const sent = request !== null && typeof request === 'object' ? (request as Shown)[field] : undefined;
-  if (sent !== undefined && (isText ? sent === value : JSON.stringify(sent) === JSON.stringify(value)))
-    return 'request';
+  if (!isLong(value)) return null;
+  if (isSame(value, fieldOf(request, field))) return 'request';
   const { id } = shown;
-  if (!isText || typeof id !== 'string') return null;
-  const object = made.get(id) as Shown | undefined;
-  if (object) return object[field] === value ? 'made' : null;
+  if (typeof value !== 'string' || typeof id !== 'string') return null;
+  const object = made.get(id);
+  if (object) return fieldOf(object, field) === value ? 'made' : null;
   return id.startsWith('iss_') ? 'stood' : null;
+}
+
+/** Objects are taken for long, because to find out would take as long as to compare them. */
+function isLong(value: unknown): boolean {
+  return typeof value === 'string' ? value.length >= longCharsMin : isObject(value);
+}
+
+function isSame(value: unknown, sent: unknown): boolean {
+  if (sent === undefined) return false;
+  return typeof value === 'string' ? sent === value : JSON.stringify(sent) === JSON.stringify(value);
+}
+
+function fieldOf(object: unknown, field: string): unknown {
+  return isObject(object) ? (object as Shown)[field] : undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return value !== null && typeof value === 'object';
 }
 
 /** The whole answer again, to the letter. */
@@ -90,6 +106,7 @@ export async function recall(
   request: unknown,
 ): Promise<string> {
   const body = JSON.parse(text) as Record<string, unknown> & { data: Record<string, unknown>[] };
+  // Of one answer: as many as it shows.
   const objects = new Map<string, Shown>();
   const objectOf = async (id: string, from: Recalled['from']): Promise<Shown> => {
     const known = objects.get(id);

@@ -23,6 +23,9 @@ export interface Input<
   readonly ifMatch: number | null;
 }
 
+/** The input as the kernel holds it: checked against the schemas, whose types are erased here. */
+export type CheckedInput = Input<TObject, TObject, TSchema>;
+
 interface RouteFacts<
   P extends TObject | undefined,
   Q extends TObject | undefined,
@@ -61,14 +64,14 @@ interface RouteFacts<
   readonly writes?: readonly string[];
   /** The parameter that is a plugin's own id where it asks for what is its own, which needs no grant. */
   readonly own?: string;
-  /** Scopes needed beside `scope`, where it depends on the object which those are. */
+  /** Scopes needed beside `scope`, where the object decides which those are. */
   readonly also?: AlsoNeeded;
 }
 
 export interface AlsoNeeded {
   /** Which those are, in words that end a sentence. */
   readonly words: string;
-  scopes(ctx: Context, input: Input<TObject, TObject, TSchema>): Promise<readonly string[]>;
+  scopes(ctx: Context, input: CheckedInput): Promise<readonly string[]>;
 }
 
 /** Answers that are not JSON, or not under the API's envelope. */
@@ -91,39 +94,50 @@ export interface Connection {
   hangUp(): void;
 }
 
-/**
- * Exactly one of: `read` answers, `write` returns a change set for the door to commit, `raw` answers a page or document,
- * `stream` answers for as long as the connection is held.
- */
-type RouteWork<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> =
-  | { read(ctx: Context, input: Input<P, Q, B>): Promise<unknown> }
-  | { write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet> }
-  | { raw(input: Input<P, Q, B>): Promise<RawAnswer> | RawAnswer }
-  | {
-      stream(
-        ctx: Context,
-        input: Input<P, Q, B>,
-        connection: Connection,
-      ): Promise<ReadableStream<Uint8Array>>;
-    };
-
-/** A route with its types erased, as the kernel holds it. */
-export interface Route extends RouteFacts<TObject, TObject, TSchema> {
-  readonly read?: (ctx: Context, input: Input<TObject, TObject, TSchema>) => Promise<unknown>;
-  readonly write?: (ctx: Context, input: Input<TObject, TObject, TSchema>) => Promise<ChangeSet>;
-  readonly stream?: (
-    ctx: Context,
-    input: Input<TObject, TObject, TSchema>,
-    connection: Connection,
-  ) => Promise<ReadableStream<Uint8Array>>;
-  readonly raw?: (input: Input<TObject, TObject, TSchema>) => Promise<RawAnswer> | RawAnswer;
+/** What the four kinds of route do; a route does exactly one of them. */
+interface Works<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> {
+  /** Answers. */
+  read(ctx: Context, input: Input<P, Q, B>): Promise<unknown>;
+  /** Returns a change set for the door to commit. */
+  write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet>;
+  /** Answers a page or a document. */
+  raw(input: Input<P, Q, B>): Promise<RawAnswer> | RawAnswer;
+  /** Answers for as long as the connection is held. */
+  stream(ctx: Context, input: Input<P, Q, B>, connection: Connection): Promise<ReadableStream<Uint8Array>>;
 }
+
+export type RouteKind = keyof Works<undefined, undefined, undefined>;
+
+type OneWork<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> = {
+  [K in RouteKind]: Pick<Works<P, Q, B>, K> & { readonly [Other in Exclude<RouteKind, K>]?: never };
+}[RouteKind];
+
+type AnyFacts = RouteFacts<TObject, TObject, TSchema>;
+type AnyWorks = Works<TObject, TObject, TSchema>;
+type RouteOf<K extends RouteKind> = AnyFacts & Readonly<Pick<AnyWorks, K>> & { readonly kind: K };
+
+export type ReadRoute = RouteOf<'read'>;
+export type WriteRoute = RouteOf<'write'>;
+export type RawRoute = RouteOf<'raw'>;
+export type StreamRoute = RouteOf<'stream'>;
+
+/** A route as the kernel holds it: its types erased, and its kind as a tag. */
+export type Route = ReadRoute | WriteRoute | RawRoute | StreamRoute;
 
 /** Declares a route; the handler's input is typed by the schemas, which the kernel enforces before it calls. */
 export function defineRoute<
   P extends TObject | undefined = undefined,
   Q extends TObject | undefined = undefined,
   B extends TSchema | undefined = undefined,
->(route: RouteFacts<P, Q, B> & RouteWork<P, Q, B>): Route {
-  return route as unknown as Route;
+>(route: RouteFacts<P, Q, B> & OneWork<P, Q, B>): Route;
+export function defineRoute(route: AnyFacts & OneWork<TObject, TObject, TSchema>): Route {
+  if (route.read) return { kind: 'read', ...route };
+  if (route.write) return { kind: 'write', ...route };
+  if (route.raw) return { kind: 'raw', ...route };
+  return { kind: 'stream', ...route };
+}
+
+/** The status of an answer that nothing else was said about: the first that the route declares. */
+export function successStatusOf({ responses }: Pick<Route, 'responses'>): number {
+  return Number(Object.keys(responses)[0]);
 }

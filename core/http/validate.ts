@@ -119,35 +119,41 @@ function pathOf(pointer: string): string {
   return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-function fixOf(error: SchemaError, schema: TSchema): string {
-  const { params } = error;
-  switch (error.keyword) {
-    case 'enum':
-      return `Use one of ${(params.allowedValues as unknown[]).map(String).join(', ')}.`;
-    case 'const':
-      return `Use ${String(params.allowedValue)}.`;
-    case 'type':
-      return `Give a value of type ${[params.type].flat().join(' or ')}.`;
-    case 'minLength':
-    case 'minItems':
-      return `Give at least ${String(params.limit)} ${error.keyword === 'minItems' ? 'items' : 'characters'}.`;
-    case 'maxLength':
-    case 'maxItems':
-      return `Give at most ${String(params.limit)} ${error.keyword === 'maxItems' ? 'items' : 'characters'}.`;
-    case 'minimum':
-    case 'maximum':
-    case 'exclusiveMinimum':
-    case 'exclusiveMaximum':
-      return `Give a number ${String(params.comparison)} ${String(params.limit)}.`;
-    case 'uniqueItems':
-      return 'List each value once.';
-    default: {
-      const at = schemaAt(schema, error.schemaPath);
-      const description =
-        at !== null && typeof at === 'object' && 'description' in at ? at.description : undefined;
-      return typeof description === 'string' ? description : 'The value has the wrong format.';
-    }
-  }
+type FixOf = (params: Record<string, unknown>) => string;
+
+const atLeast =
+  (unit: string): FixOf =>
+  ({ limit }) =>
+    `Give at least ${String(limit)} ${unit}.`;
+const atMost =
+  (unit: string): FixOf =>
+  ({ limit }) =>
+    `Give at most ${String(limit)} ${unit}.`;
+const compared: FixOf = ({ comparison, limit }) => `Give a number ${String(comparison)} ${String(limit)}.`;
+
+/** By the keyword that a value breaks: what to do about it. */
+const fixes: Readonly<Record<string, FixOf>> = {
+  enum: ({ allowedValues }) => `Use one of ${(allowedValues as unknown[]).map(String).join(', ')}.`,
+  const: ({ allowedValue }) => `Use ${String(allowedValue)}.`,
+  type: ({ type }) => `Give a value of type ${[type].flat().join(' or ')}.`,
+  minLength: atLeast('characters'),
+  minItems: atLeast('items'),
+  maxLength: atMost('characters'),
+  maxItems: atMost('items'),
+  minimum: compared,
+  maximum: compared,
+  exclusiveMinimum: compared,
+  exclusiveMaximum: compared,
+  uniqueItems: () => 'List each value once.',
+};
+
+/** Of the other keywords, a schema's description says what it wants. */
+function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): string {
+  const fix = fixes[keyword];
+  if (fix) return fix(params);
+  const at = schemaAt(schema, schemaPath);
+  const description = at !== null && typeof at === 'object' && 'description' in at ? at.description : null;
+  return typeof description === 'string' ? description : 'The value has the wrong format.';
 }
 
 function schemaAt(schema: unknown, schemaPath: string): unknown {

@@ -1,7 +1,7 @@
 // The filter language, the same everywhere (lists, webhooks, plugin subscriptions): a JSON tree of `and`, `or` and
 // conditions `{field: {eq|neq|in|nin|contains|startsWith|gt|lt|null: …}}`; `{field: [a, b]}` abbreviates `in`, `{field: a}` `eq`.
 // There are no patterns to backtrack in, and size and depth are bounded.
-import { ApiError, type ErrorDetail } from './errors.ts';
+import { invalidField } from './errors.ts';
 import { isTime } from './time.ts';
 
 export type FilterValue = string | number | boolean;
@@ -49,106 +49,171 @@ const textCharactersMax = 200;
  * @throws ApiError validation_failed
  */
 export function parseFilter(input: unknown, fields: FilterFields, at = 'filter'): Filter {
-  let conditions = 0;
-  let texts = 0;
-  let terms = 0;
-  const fail = (path: string, issue: ErrorDetail['issue'], fix: string): never => {
-    throw new ApiError('validation_failed', `${path}: ${fix}`, { details: [{ path, issue, fix }] });
-  };
+  return parseNode({ fields, terms: 0, values: 0, texts: 0 }, input, at, 1);
+}
 
-  const countTerm = (path: string): void => {
-    if (++terms > termsMax) fail(path, 'too_long', `Use at most ${termsMax} terms in one filter.`);
-  };
+/** A filter being read: what it may ask about, and how much it has asked so far. */
+interface Reading {
+  readonly fields: FilterFields;
+  terms: number;
+  values: number;
+  texts: number;
+}
 
-  const parse = (node: unknown, path: string, depth: number): Filter => {
-    countTerm(path);
-    if (depth > depthMax) fail(path, 'too_big', `Nest at most ${depthMax} levels.`);
-    if (node === null || typeof node !== 'object' || Array.isArray(node))
-      return fail(path, 'invalid_type', 'Give an object such as {"priority":{"in":["high","urgent"]}}.');
-    const parts = Object.entries(node).map(([key, value]) => {
+/** The field that a condition is about, under the name that the filter calls it by. */
+interface Asked {
+  readonly name: string;
+  readonly field: FilterField;
+}
+
+function parseNode(reading: Reading, node: unknown, path: string, depth: number): Filter {
+  countTerm(reading, path);
+  if (depth > depthMax) throw invalidField(path, 'too_big', `Nest at most ${depthMax} levels.`);
+  if (!isObject(node))
+    throw invalidField(path, 'invalid_type', 'Give an object such as {"priority":{"in":["high","urgent"]}}.');
+  return allOf(
+    Object.entries(node).map(([key, value]) => {
       const here = `${path}.${key}`;
-      if (key === 'and' || key === 'or') {
-        if (!Array.isArray(value) || value.length === 0)
-          return fail(here, 'invalid_type', 'Give a list of filters.');
-        const terms = value.map((term, index) => parse(term, `${here}.${index}`, depth + 1));
-        return key === 'and' ? { all: terms } : { any: terms };
-      }
-      const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-      if (!field)
-        return fail(here, 'unknown_field', `Filter by one of ${Object.keys(fields).join(', ')}, and, or.`);
-      return condition(key, field, value, here);
-    });
-    return parts.length === 1 ? parts[0]! : { all: parts };
+      return key === 'and' || key === 'or'
+        ? parseTerms(reading, key, value, here, depth)
+        : parseCondition(reading, key, value, here);
+    }),
+  );
+}
+
+function parseTerms(
+  reading: Reading,
+  word: 'and' | 'or',
+  value: unknown,
+  path: string,
+  depth: number,
+): Filter {
+  if (!Array.isArray(value) || value.length === 0)
+    throw invalidField(path, 'invalid_type', 'Give a list of filters.');
+  const terms = value.map((term, index) => parseNode(reading, term, `${path}.${index}`, depth + 1));
+  return word === 'and' ? { all: terms } : { any: terms };
+}
+
+function parseCondition(reading: Reading, name: string, value: unknown, path: string): Filter {
+  const { fields } = reading;
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (!field)
+    throw invalidField(path, 'unknown_field', `Filter by one of ${Object.keys(fields).join(', ')}, and, or.`);
+  const asked = { name, field };
+  if (!isObject(value)) return anyOf('in', reading, asked, Array.isArray(value) ? value : [value], path);
+  const parsed = Object.entries(value).map(([test, operand]) => {
+    const here = `${path}.${test}`;
+    countTerm(reading, here);
+    const parse = Object.hasOwn(tests, test) ? tests[test] : undefined;
+    if (!parse)
+      throw invalidField(
+        here,
+        'unknown_field',
+        'Use eq, neq, in, nin, contains, startsWith, gt, lt or null.',
+      );
+    return parse(reading, asked, operand, here);
+  });
+  if (parsed.length === 0) throw invalidField(path, 'required', 'Give a test such as {"eq": …}.');
+  return allOf(parsed);
+}
+
+type ParseTest = (reading: Reading, asked: Asked, operand: unknown, path: string) => Filter;
+
+const tests: Readonly<Record<string, ParseTest>> = {
+  eq: (reading, asked, operand, path) => anyOf('in', reading, asked, [operand], path),
+  neq: (reading, asked, operand, path) => anyOf('nin', reading, asked, [operand], path),
+  in: listed('in'),
+  nin: listed('nin'),
+  contains: looked('contains'),
+  startsWith: looked('startsWith'),
+  gt: compared('gt'),
+  lt: compared('lt'),
+  null(_, { name }, operand, path) {
+    if (typeof operand !== 'boolean') throw invalidField(path, 'invalid_type', 'Give true or false.');
+    return { field: name, test: 'null', value: operand };
+  },
+};
+
+function listed(test: 'in' | 'nin'): ParseTest {
+  return (reading, asked, operand, path) => {
+    if (!Array.isArray(operand)) throw invalidField(path, 'invalid_type', 'Give a list of values.');
+    return anyOf(test, reading, asked, operand, path);
   };
+}
 
-  const condition = (name: string, field: FilterField, value: unknown, path: string): Filter => {
-    if (Array.isArray(value)) return { field: name, test: 'in', values: many(field, value, path) };
-    if (value === null || typeof value !== 'object')
-      return { field: name, test: 'in', values: many(field, [value], path) };
-    const tests = Object.entries(value).map(([test, operand]): Filter => {
-      const here = `${path}.${test}`;
-      countTerm(here);
-      switch (test) {
-        case 'eq':
-          return { field: name, test: 'in', values: many(field, [operand], here) };
-        case 'neq':
-          return { field: name, test: 'nin', values: many(field, [operand], here) };
-        case 'in':
-        case 'nin':
-          if (!Array.isArray(operand)) return fail(here, 'invalid_type', 'Give a list of values.');
-          return { field: name, test, values: many(field, operand, here) };
-        case 'contains':
-        case 'startsWith':
-          if (field.type !== 'text' || field.values)
-            return fail(here, 'unknown_field', `${name} is not free text.`);
-          return { field: name, test, value: text(field, operand, here) };
-        case 'gt':
-        case 'lt':
-          if (field.type === 'boolean' || (field.type === 'text' && !field.rank && !field.ordered))
-            return fail(here, 'unknown_field', `${name} has no order.`);
-          return { field: name, test, value: one(field, operand, here) };
-        case 'null':
-          if (typeof operand !== 'boolean') return fail(here, 'invalid_type', 'Give true or false.');
-          return { field: name, test, value: operand };
-        default:
-          return fail(here, 'unknown_field', 'Use eq, neq, in, nin, contains, startsWith, gt, lt or null.');
-      }
-    });
-    if (tests.length === 0) fail(path, 'required', 'Give a test such as {"eq": …}.');
-    return tests.length === 1 ? tests[0]! : { all: tests };
+function looked(test: 'contains' | 'startsWith'): ParseTest {
+  return (reading, { name, field }, operand, path) => {
+    if (field.type !== 'text' || field.values)
+      throw invalidField(path, 'unknown_field', `${name} is not free text.`);
+    return { field: name, test, value: textOf(reading, field, operand, path) };
   };
+}
 
-  const many = (field: FilterField, values: readonly unknown[], path: string): FilterValue[] =>
-    values.map((value, index) => one(field, value, values.length > 1 ? `${path}.${index}` : path));
-
-  const one = (field: FilterField, given: unknown, path: string): FilterValue => {
-    const value =
-      typeof given === 'string' && field.aliases && Object.hasOwn(field.aliases, given)
-        ? field.aliases[given]
-        : given;
-    if (++conditions > conditionsMax)
-      fail(path, 'too_long', `Use at most ${conditionsMax} values in one filter.`);
-    const wanted = field.type === 'number' ? 'number' : field.type === 'boolean' ? 'boolean' : 'string';
-    if (typeof value !== wanted) return fail(path, 'invalid_type', `Give a ${wanted}.`);
-    if (field.values && !field.values.includes(value as string))
-      return fail(path, 'invalid_enum', `Use one of ${field.values.join(', ')}.`);
-    if (field.type === 'time') {
-      if (!isTime(value as string))
-        return fail(path, 'invalid_format', 'Give an ISO 8601 time such as 2026-11-20T12:00:00Z.');
-      return new Date(value as string).toISOString();
-    }
-    return value as FilterValue;
+function compared(test: 'gt' | 'lt'): ParseTest {
+  return (reading, { name, field }, operand, path) => {
+    if (field.type === 'boolean' || (field.type === 'text' && !field.rank && !field.ordered))
+      throw invalidField(path, 'unknown_field', `${name} has no order.`);
+    return { field: name, test, value: valueOf(reading, field, operand, path) };
   };
+}
 
-  const text = (field: FilterField, given: unknown, path: string): string => {
-    const value = String(one(field, given, path));
-    if (value.length > textCharactersMax)
-      fail(path, 'too_long', `Look for at most ${textCharactersMax} characters.`);
-    if (++texts > textsMax) fail(path, 'too_long', `Look for at most ${textsMax} texts in one filter.`);
-    return foldCase(value);
-  };
+function anyOf(
+  test: 'in' | 'nin',
+  reading: Reading,
+  { name, field }: Asked,
+  given: readonly unknown[],
+  path: string,
+): Filter {
+  const values = given.map((value, index) =>
+    valueOf(reading, field, value, given.length > 1 ? `${path}.${index}` : path),
+  );
+  return { field: name, test, values };
+}
 
-  return parse(input, at, 1);
+function valueOf(reading: Reading, field: FilterField, given: unknown, path: string): FilterValue {
+  const { aliases, type, values } = field;
+  const value =
+    typeof given === 'string' && aliases && Object.hasOwn(aliases, given) ? aliases[given] : given;
+  if (++reading.values > conditionsMax)
+    throw invalidField(path, 'too_long', `Use at most ${conditionsMax} values in one filter.`);
+  const wanted = type === 'number' || type === 'boolean' ? type : 'string';
+  if (!isOfType(value, wanted)) throw invalidField(path, 'invalid_type', `Give a ${wanted}.`);
+  if (values && !values.some((known) => known === value))
+    throw invalidField(path, 'invalid_enum', `Use one of ${values.join(', ')}.`);
+  return type === 'time' ? timeOf(String(value), path) : value;
+}
+
+function isOfType(value: unknown, wanted: 'number' | 'boolean' | 'string'): value is FilterValue {
+  return typeof value === wanted;
+}
+
+function timeOf(value: string, path: string): string {
+  if (!isTime(value))
+    throw invalidField(path, 'invalid_format', 'Give an ISO 8601 time such as 2026-11-20T12:00:00Z.');
+  return new Date(value).toISOString();
+}
+
+function textOf(reading: Reading, field: FilterField, given: unknown, path: string): string {
+  const value = String(valueOf(reading, field, given, path));
+  if (value.length > textCharactersMax)
+    throw invalidField(path, 'too_long', `Look for at most ${textCharactersMax} characters.`);
+  if (++reading.texts > textsMax)
+    throw invalidField(path, 'too_long', `Look for at most ${textsMax} texts in one filter.`);
+  return foldCase(value);
+}
+
+function countTerm(reading: Reading, path: string): void {
+  if (++reading.terms > termsMax)
+    throw invalidField(path, 'too_long', `Use at most ${termsMax} terms in one filter.`);
+}
+
+function allOf(filters: readonly Filter[]): Filter {
+  const [only] = filters;
+  return only && filters.length === 1 ? only : { all: filters };
+}
+
+function isObject(value: unknown): value is object {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 /** The texts of one object, as filters search them: each is folded and searched for each part once, however many filters ask. */

@@ -24,49 +24,95 @@ interface Open {
   others: Set<string> | null;
 }
 
+const codes = {
+  quote: 0x22,
+  comma: 0x2c,
+  minus: 0x2d,
+  zero: 0x30,
+  nine: 0x39,
+  openBracket: 0x5b,
+  closeBracket: 0x5d,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const;
+
+/** A walk through a text. */
+interface Walk {
+  readonly text: string;
+  readonly partsMax: number;
+  /** Finds where the string ends that begins at a place. */
+  readonly skip: ReturnType<typeof stringSkipper>;
+  readonly open: Open[];
+  parts: number;
+  /** Whether a string would be the name of a property, in an object. */
+  expectsName: boolean;
+}
+
 /** Walks a text that may not be valid JSON, which is found out afterwards. */
 function scan(text: string, partsMax: number): void {
-  const open: Open[] = [];
-  const skip = stringSkipper(text);
-  let expectName = false;
-  let parts = 0;
-  const count = (): void => {
-    if (++parts > partsMax)
-      throw malformed(
-        `The body holds more than ${partsMax} objects, lists and properties. Send less at once.`,
-      );
-  };
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x22) {
-      const { end, isEscaped, isCoded } = skip(i);
-      const inner = open.at(-1);
-      const isName = expectName && inner?.isObject;
-      if (isName) {
-        count();
-        note(inner, isEscaped ? decoded(text.slice(i, end)) : text.slice(i + 1, end - 1));
-        expectName = false;
-      } else if (isCoded) decoded(text.slice(i, end));
-      i = end - 1;
-    } else if (code === 0x7b || code === 0x5b) {
-      count();
-      open.push({ isObject: code === 0x7b, first: null, others: null });
-      expectName = code === 0x7b;
-      if (open.length > jsonDepthMax)
-        throw malformed(`The body is nested deeper than ${jsonDepthMax} levels.`);
-    } else if (code === 0x7d || code === 0x5d) {
-      open.pop();
-      expectName = false;
-    } else if (code === 0x2c) expectName = open.at(-1)?.isObject ?? false;
-    else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
-      const number = /[-+.\deE]+/y;
-      number.lastIndex = i;
-      const digits = number.exec(text)![0];
-      if (Math.abs(Number(digits)) === Infinity)
-        throw malformed(`The number ${digits.slice(0, 40)} is out of range.`);
-      i += digits.length - 1;
+  const walk: Walk = { text, partsMax, skip: stringSkipper(text), open: [], parts: 0, expectsName: false };
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    switch (code) {
+      case codes.quote:
+        at = passString(walk, at);
+        break;
+      case codes.openBrace:
+      case codes.openBracket:
+        enter(walk, code === codes.openBrace);
+        break;
+      case codes.closeBrace:
+      case codes.closeBracket:
+        walk.open.pop();
+        walk.expectsName = false;
+        break;
+      case codes.comma:
+        walk.expectsName = walk.open.at(-1)?.isObject ?? false;
+        break;
+      default:
+        if (beginsNumber(code)) at = passNumber(text, at);
     }
   }
+}
+
+/** @returns the place of its last character, as `passNumber` does */
+function passString(walk: Walk, start: number): number {
+  const { end, isEscaped, isCoded } = walk.skip(start);
+  const inner = walk.open.at(-1);
+  if (walk.expectsName && inner?.isObject) {
+    countPart(walk);
+    note(inner, isEscaped ? decoded(walk.text.slice(start, end)) : walk.text.slice(start + 1, end - 1));
+    walk.expectsName = false;
+  } else if (isCoded) decoded(walk.text.slice(start, end));
+  return end - 1;
+}
+
+function enter(walk: Walk, isObject: boolean): void {
+  countPart(walk);
+  walk.open.push({ isObject, first: null, others: null });
+  walk.expectsName = isObject;
+  if (walk.open.length > jsonDepthMax)
+    throw malformed(`The body is nested deeper than ${jsonDepthMax} levels.`);
+}
+
+function countPart(walk: Walk): void {
+  if (++walk.parts > walk.partsMax)
+    throw malformed(
+      `The body holds more than ${walk.partsMax} objects, lists and properties. Send less at once.`,
+    );
+}
+
+function beginsNumber(code: number): boolean {
+  return code === codes.minus || (code >= codes.zero && code <= codes.nine);
+}
+
+function passNumber(text: string, start: number): number {
+  const number = /[-+.\deE]+/y;
+  number.lastIndex = start;
+  const digits = number.exec(text)![0];
+  if (Math.abs(Number(digits)) === Infinity)
+    throw malformed(`The number ${digits.slice(0, 40)} is out of range.`);
+  return start + digits.length - 1;
 }
 
 function note(object: Open, name: string): void {

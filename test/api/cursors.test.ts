@@ -27,7 +27,7 @@ beforeAll(async () => {
   await app.call('POST', '/api/v1/webhooks', { url: `${url}gone`, events: ['issue.created'] });
   for (let i = 0; i < 4; i++) await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Issue ${i}` });
   await app.settled();
-  lists = app.app.routes.filter((route) => route.read && 'after' in propertiesOf(route.query));
+  lists = app.app.routes.filter((route) => route.kind === 'read' && 'after' in propertiesOf(route.query));
 });
 afterAll(async () => {
   await app.stop();

@@ -15,7 +15,7 @@ const hookUrl = `http://127.0.0.1:${receiver.port}/`;
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   own = await seed(app, app.call, 'ENG', hookUrl);
-  writes = app.app.routes.filter(({ write }) => write);
+  writes = app.app.routes.filter(({ kind }) => kind === 'write');
 });
 afterAll(async () => {
   await app.stop();

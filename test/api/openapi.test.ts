@@ -140,7 +140,8 @@ async function scenario(): Promise<ReadonlySet<string>> {
   let requests = 0;
   /** A write is also simulated, sent for another version, and repeated. */
   const did = async (name: string, path: string, body?: unknown): Promise<Json> => {
-    const { method, write } = routes.get(name)!;
+    const { method, kind } = routes.get(name)!;
+    const isWrite = kind === 'write';
     const call = (headers: Record<string, string>): Promise<Reply> => app.call(method, path, body, headers);
     seen.add(name);
     const stale = { 'if-match': '"9999"' };
@@ -149,12 +150,12 @@ async function scenario(): Promise<ReadonlySet<string>> {
       expect([name, refused.status]).toEqual([name, 412]);
       isDocumented(name, refused);
     }
-    if (write) isDocumented(name, await call({ 'tatami-mode': 'simulate' }));
+    if (isWrite) isDocumented(name, await call({ 'tatami-mode': 'simulate' }));
     const key = { 'idempotency-key': `key-${++requests}` };
-    const reply = await call(write ? { ...key, ...(takes(name, 'If-Match') ? {} : stale) } : {});
+    const reply = await call(isWrite ? { ...key, ...(takes(name, 'If-Match') ? {} : stale) } : {});
     expect([name, reply.status < 300, reply.text]).toEqual([name, true, reply.text]);
     isDocumented(name, reply);
-    if (write) {
+    if (isWrite) {
       const again = await call(key);
       expect([name, again.headers.get('idempotent-replayed')]).toEqual([name, 'true']);
       isDocumented(name, again);

@@ -81,7 +81,7 @@ test('docs/scopes.md is the matrix', () => {
       code(`${route.method} ${route.path}`),
       route.scope === null ? 'none' : code(route.scope),
       route.also?.words ?? '',
-      route.write ? list(writtenFields(route)) : '',
+      route.kind === 'write' ? list(writtenFields(route)) : '',
       route.own ? 'its own, without a grant' : list(callsOf(route.name)),
       route.limit,
     ),

@@ -18,10 +18,14 @@ export interface Ended {
 /** Where programs and files are, and the clock: a fake one (libfaketime) would else be the test's alone. */
 const kept = /^(PATH|HOME|TMPDIR|TZ|LD_PRELOAD|FAKETIME\w*)$/;
 
-/** Nothing else of the machine's own settings gets in. */
-export function spawnTatami(args: readonly string[], env: Record<string, string> = {}) {
+/** Nothing else of the machine's own settings gets in. @param bunArgs flags of Bun itself */
+export function spawnTatami(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  bunArgs: readonly string[] = [],
+) {
   const machine = Object.entries(process.env).filter(([name]) => kept.test(name));
-  return Bun.spawn([process.execPath, main, ...args], {
+  return Bun.spawn([process.execPath, ...bunArgs, main, ...args], {
     env: { ...Object.fromEntries(machine), ...env },
     stdin: 'ignore',
     stdout: 'pipe',

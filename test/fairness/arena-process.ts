@@ -2,16 +2,21 @@
 // does to it can be told from what the flood costs the test. Arguments: data directory, flags of the server as JSON.
 import { createWorkspace } from '../../core/setup/first-workspace.ts';
 import { readConfig, type Flags } from '../../core/config.ts';
+import { endProcessOnBug } from '../../core/lib/failures.ts';
+import type { Log } from '../../core/lib/log.ts';
 import { serve } from '../../core/serve.ts';
 
 const [dataDir = '', flags = '{}'] = process.argv.slice(2);
+const log: Log = (level, message, fields: object = {}) =>
+  void (level === 'error' && process.stderr.write(`${message} ${JSON.stringify(fields)}\n`));
+// As `tatami serve` does: whatever clients do to their connections, none of it may count as a bug.
+endProcessOnBug(log);
 const tatami = await serve({
   config: readConfig(
     { rateLimit: 'off', port: '0', egressAllow: '127.0.0.0/8', ...(JSON.parse(flags) as Flags), dataDir },
     {},
   ),
-  log: (level, message, fields: object = {}) =>
-    void (level === 'error' && process.stderr.write(`${message} ${JSON.stringify(fields)}\n`)),
+  log,
 });
 const make = (name: string, teamKey: string) =>
   createWorkspace(tatami.services, tatami.committer, {

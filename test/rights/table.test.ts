@@ -21,8 +21,8 @@ let writes: Route[];
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   teams = await seedTwoTeams(app, hookUrl);
-  guarded = app.app.routes.filter((route) => route.scope !== null && !route.stream);
-  writes = guarded.filter((route) => route.write);
+  guarded = app.app.routes.filter((route) => route.scope !== null && route.kind !== 'stream');
+  writes = guarded.filter((route) => route.kind === 'write');
 });
 afterAll(async () => {
   await app.stop();

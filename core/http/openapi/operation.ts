@@ -58,15 +58,21 @@ function objectParameters(
 }
 
 function headerParameters(route: Route): string[] {
-  if (route.read) return ['IfNoneMatch'];
-  if (route.stream) return ['LastEventId'];
-  if (!route.write) return [];
-  return ['IdempotencyKey', 'TatamiMode', ...(takesIfMatch(route) ? ['IfMatch'] : []), 'Traceparent'];
+  switch (route.kind) {
+    case 'read':
+      return ['IfNoneMatch'];
+    case 'write':
+      return ['IdempotencyKey', 'TatamiMode', ...(takesIfMatch(route) ? ['IfMatch'] : []), 'Traceparent'];
+    case 'stream':
+      return ['LastEventId'];
+    case 'raw':
+      return [];
+  }
 }
 
 /** What is only just made, and what shows no version, has none to compare. */
 function takesIfMatch(route: Route): boolean {
-  if (route.write === undefined || makes(route)) return false;
+  if (route.kind !== 'write' || makes(route)) return false;
   const shown = route.responses[200];
   return shown == null || hasVersion(shown);
 }
@@ -102,19 +108,27 @@ function successes(route: Route, components: Components): JsonObject {
     description: 'Not changed since the ETag in If-None-Match.',
     headers: headerRefs([...always, 'ETag']),
   };
-  return { ...Object.fromEntries(answers), ...(route.read ? { 304: unchanged } : {}) };
+  return { ...Object.fromEntries(answers), ...(route.kind === 'read' ? { 304: unchanged } : {}) };
 }
 
 function successHeaders(route: Route, status: string, schema: TSchema | null): string[] {
-  if (route.read) return ['ETag'];
-  if (!route.write) return [];
-  return [
-    'Tatami-Mode',
-    'Idempotent-Replayed',
-    // What is queued has no version yet; what is only just made shows less than the whole object.
-    ...(isObject(schema) && (status === '201' || (status === '200' && hasVersion(schema))) ? ['ETag'] : []),
-    ...(isObject(schema) && makes(route) ? ['Location'] : []),
-  ];
+  switch (route.kind) {
+    case 'read':
+      return ['ETag'];
+    case 'write':
+      return [
+        'Tatami-Mode',
+        'Idempotent-Replayed',
+        // What is queued has no version yet; what is only just made shows less than the whole object.
+        ...(isObject(schema) && (status === '201' || (status === '200' && hasVersion(schema)))
+          ? ['ETag']
+          : []),
+        ...(isObject(schema) && makes(route) ? ['Location'] : []),
+      ];
+    case 'raw':
+    case 'stream':
+      return [];
+  }
 }
 
 const successText: Readonly<Record<string, string>> = {
@@ -137,17 +151,12 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   if (route.scope !== null) codes.add('insufficient_scope');
   if (route.params) codes.add('not_found').add('malformed_request');
   // A write without a body refuses one that is sent.
-  if (route.write) codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
+  if (route.kind === 'write')
+    codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
   if (route.query && 'limit' in route.query.properties) codes.add('invalid_cursor').add('budget_exceeded');
   if (takesIfMatch(route)) codes.add('precondition_failed');
-  if (route.write)
-    for (const code of [
-      'conflict',
-      'idempotency_in_progress',
-      'idempotency_key_reused',
-      'storage_full',
-    ] as const)
-      codes.add(code);
+  if (route.kind === 'write')
+    codes.add('conflict').add('idempotency_in_progress').add('idempotency_key_reused').add('storage_full');
   return codes;
 }
 

@@ -61,7 +61,11 @@ export function createLoopTurns(charge: (payer: Payer, ms: number) => void): Loo
         queue.push(payer.workspaceId, payer.payer ?? '', job);
         if (working) return;
         working = true;
-        void workOff();
+        workOff().catch((error: unknown) => {
+          // Whoever waits for a turn owns it, and is told that there will be none.
+          working = false;
+          for (const waiting of queue.clear()) waiting.reject(error);
+        });
       });
     },
   };

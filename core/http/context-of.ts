@@ -1,0 +1,45 @@
+// Makes the context that an operation is given: who asks, in which workspace, and what of it may be seen.
+import type { Context, Directory, Services } from '../context.ts';
+import type { Scope } from '../store/store.ts';
+import { requireAlso, visibleTeams } from './admission.ts';
+import type { Call } from './call.ts';
+import { traceparentOf } from './request-headers.ts';
+import type { Route } from './route.ts';
+
+export interface ContextOptions {
+  readonly services: Services;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}
+
+/** @returns what rejects, or throws, ApiError insufficient_scope where the object asked for needs more scopes */
+export function createContextOf(
+  route: Route,
+  { services, directoryOf }: ContextOptions,
+): (call: Call) => Context | Promise<Context> {
+  const contextIn = (directory: Directory, { principal, local, exchange, request }: Call): Context => ({
+    ...services,
+    scope: { ...principal.scope, away: exchange.away },
+    workspaceId: principal.scope.workspaceId,
+    directory,
+    actor: principal.actor,
+    scopes: principal.scopes,
+    narrowed: principal.narrowed,
+    visibleTeams: principal.narrowed && visibleTeams(route, principal, directory),
+    cause: local?.cause ?? null,
+    requestId: exchange.requestId,
+    traceparent: local?.traceparent ?? traceparentOf(request.headers.get('traceparent')),
+    staged: local?.staged ?? null,
+  });
+  const contextOf = (call: Call): Context | Promise<Context> => {
+    const directory = directoryOf(call.principal.scope);
+    return directory instanceof Promise
+      ? directory.then((read) => contextIn(read, call))
+      : contextIn(directory, call);
+  };
+  if (!route.also) return contextOf;
+  return async (call) => {
+    const ctx = await contextOf(call);
+    await requireAlso(route, call.principal, ctx, call.input);
+    return ctx;
+  };
+}

@@ -1,0 +1,162 @@
+// What becomes of a write: its route plans a change set, and the caller's mode decides whether that is staged (for a plugin run),
+// simulated or committed; a commit that carries an idempotency key keeps its answer in the same batch.
+import type { ChangeSet } from '../changes/change.ts';
+import type { Committed, Committer } from '../changes/commit.ts';
+import type { Staging } from '../changes/staging.ts';
+import type { Context } from '../context.ts';
+import { completeNumber, hidePending } from '../events/event.ts';
+import { ApiError } from '../lib/errors.ts';
+import { requireRows } from './admission.ts';
+import { etagOf, type Exchange, type HeaderBag } from './answer.ts';
+import type { Call } from './call.ts';
+import type { ContextOptions } from './context-of.ts';
+import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
+import { checkedKey, modeOf } from './request-headers.ts';
+import { pathOf } from './request-url.ts';
+import { successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
+
+/** A lost race is planned again this often before the caller is told to. */
+const plansMax = 8;
+
+export interface WriteOptions {
+  readonly committer: Committer;
+  readonly idempotency: IdempotencyKeys;
+  readonly directoryOf: ContextOptions['directoryOf'];
+}
+
+type Plan = (now: Context) => Promise<ChangeSet>;
+
+export function createWrite(
+  route: WriteRoute,
+  options: WriteOptions,
+): (call: Call, ctx: Context) => Promise<KeyedAnswer> {
+  const answerOf = createAnswerOf(route);
+  const commit = createCommit(options, answerOf);
+
+  const stage = async (ctx: Context, staged: Staging, plan: Plan): Promise<KeyedAnswer> => {
+    const set = await plan(ctx);
+    if (set.ops) throw new ApiError('forbidden', 'A plugin cannot do this.');
+    staged.add(set.changes);
+    return answerOf(set, hidePending(set.body));
+  };
+
+  const simulate = async (ctx: Context, plan: Plan): Promise<KeyedAnswer> => {
+    const set = await plan(ctx);
+    return answerOf(set, hidePending(set.body));
+  };
+
+  const commitOnce = async (call: Call, ctx: Context, plan: Plan, key: string): Promise<KeyedAnswer> => {
+    const claim = options.idempotency.claim(ctx.scope, call.principal.tokenId, {
+      method: call.request.method,
+      path: pathOf(call.request.url),
+      key: checkedKey(key),
+      text: call.bodyText,
+      value: call.input.body,
+      secret: route.secret ?? false,
+    });
+    try {
+      return (await claim.replay()) ?? (await commit(ctx, call.exchange, plan, claim));
+    } finally {
+      claim.release();
+    }
+  };
+
+  return (call, ctx) => {
+    const plan = planOf(route, ctx, call.input);
+    if (ctx.staged) return stage(ctx, ctx.staged, plan);
+    const { exchange, request } = call;
+    exchange.mode = modeOf(request);
+    if (exchange.mode === 'simulate') return simulate(ctx, plan);
+    const key = request.headers.get('idempotency-key');
+    return key === null ? commit(ctx, exchange, plan, null) : commitOnce(call, ctx, plan, key);
+  };
+}
+
+/** Plans and commits until no other writer was faster; of a key, the answer goes into the same batch. */
+function createCommit({ committer, directoryOf }: WriteOptions, answerOf: AnswerOf) {
+  const committedAnswer = (
+    set: ChangeSet,
+    stored: KeyedAnswer,
+    { lastRows, numbers }: Extract<Committed, { ok: true }>,
+  ): KeyedAnswer => {
+    set.adopt?.(lastRows);
+    // The numbers of the issues that were made are known only now.
+    return numbers.size === 0 ? stored : answerOf(set, numbered(set.body, numbers));
+  };
+
+  return async (
+    ctx: Context,
+    { away }: Exchange,
+    plan: Plan,
+    claim: KeyClaim | null,
+  ): Promise<KeyedAnswer> => {
+    for (let plans = 0; plans < plansMax; plans++) {
+      // Others may have renamed what a plan refers to since the last try.
+      const now = plans === 0 ? ctx : { ...ctx, directory: await directoryOf(ctx.scope) };
+      const set = await plan(now);
+      const stored = answerOf(set, set.body);
+      if (!claim && isNothing(set)) {
+        set.adopt?.([]);
+        return stored;
+      }
+      const guards = claim ? claim.guards(stored, set.body, madeBy(set)) : [];
+      const handedMs = performance.now();
+      const committed = await committer.commit(now, set.changes, guards, set.ops ?? []);
+      away.ms += performance.now() - handedMs;
+      if (committed.ok) return committedAnswer(set, stored, committed);
+      const earlier = claim && committed.part === 'guard' ? await claim.replay() : null;
+      if (earlier) return earlier;
+    }
+    throw new ApiError('conflict', 'Others keep changing this at the same time. Read it again, then retry.');
+  };
+}
+
+function isNothing({ changes, ops }: ChangeSet): boolean {
+  return changes.length === 0 && !ops;
+}
+
+/** Of a caller whose scope is narrowed, the plan must stay within the rows that it may write. */
+function planOf(route: WriteRoute, { narrowed }: Context, input: CheckedInput): Plan {
+  if (narrowed === null) return (now) => route.write(now, input);
+  return async (now) => {
+    const set = await route.write(now, input);
+    requireRows(route, now, set);
+    return set;
+  };
+}
+
+/** @param body what is shown: of a simulation without what only a commit could tell */
+type AnswerOf = (set: ChangeSet, body: unknown) => KeyedAnswer;
+
+function createAnswerOf(route: WriteRoute): AnswerOf {
+  const successStatus = successStatusOf(route);
+  return (set, body) => {
+    const status = set.status ?? (set.body === undefined ? 204 : successStatus);
+    const text = body === undefined ? null : JSON.stringify(body);
+    const headers: HeaderBag = {};
+    const version = versionOf(set, body);
+    if (text !== null && version !== undefined) headers.etag = etagOf(version, text);
+    if (set.location !== undefined) headers.location = set.location;
+    return { status, headers, text };
+  };
+}
+
+function versionOf({ changes }: ChangeSet, body: unknown): number | undefined {
+  const { id, version } = (body ?? {}) as { id?: string; version?: number };
+  // A creation may show less than the whole object, but not another one.
+  return version ?? changes.find((change) => change.id === id)?.after.version;
+}
+
+/** The objects of which a change set makes events, by id. */
+function madeBy({ changes }: ChangeSet): ReadonlyMap<string, object> {
+  return new Map(changes.filter(({ isSilent }) => !isSilent).map(({ id, after }) => [id, after]));
+}
+
+/** The body with the issue numbers that only the commit could give. */
+function numbered(body: unknown, numbers: ReadonlyMap<string, number>): unknown {
+  if (body === null || typeof body !== 'object') return body;
+  const shown = body as Record<string, unknown>;
+  if (Array.isArray(shown.data)) return { ...shown, data: shown.data.map((item) => numbered(item, numbers)) };
+  const number = numbers.get(String(shown.id));
+  return number === undefined ? body : completeNumber(shown, number);
+}

@@ -1,0 +1,120 @@
+// What goes on behind the door: plugins in their sandbox, webhooks, event streams, and the removal of what is too old.
+import type { Committer } from '../changes/commit.ts';
+import type { WorkspaceCache } from '../changes/workspace-cache.ts';
+import type { Config } from '../config.ts';
+import type { Directory, Services } from '../context.ts';
+import { createStreams, type Streams } from '../events/stream/streams.ts';
+import { createHousekeeping } from '../housekeeping.ts';
+import type { App } from '../http/app.ts';
+import type { Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createEgress, type Resolve } from '../lib/egress/egress.ts';
+import { createPluginRuntime } from '../plugins/runtime.ts';
+import { createSandboxOnDemand, type SandboxOnDemand } from '../plugins/sandbox-on-demand.ts';
+import { filterFieldsOf, sentEvents } from '../resources.ts';
+import { findNode } from '../sandbox/locate.ts';
+import { startSandbox } from '../sandbox/supervisor.ts';
+import type { Scope } from '../store/store.ts';
+import { version } from '../version.ts';
+import { createWebhooks } from '../webhooks/runtime.ts';
+import type { Door } from './door.ts';
+
+export interface Workers {
+  /** By which plugins and webhooks are asked for. */
+  readonly routes: readonly Route[];
+  readonly streams: Streams;
+  /** Of the sandbox, for `/readyz`. */
+  sandboxState(): string;
+  start(): Promise<void>;
+  /** Resolves once events, runs and deliveries have caught up and nothing is due. */
+  settled(): Promise<void>;
+  /** Lets what is under way come to its end. Streams are stopped on their own, before the socket. */
+  stop(): Promise<void>;
+}
+
+export interface WorkersOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly resolve: Resolve;
+  readonly services: Services;
+  readonly committer: Committer;
+  readonly cache: WorkspaceCache;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly door: Door;
+  /** Our own port, which webhooks may not be sent to. */
+  readonly port: number;
+  /** The door as plugins knock at it; known once it is made of these routes among others. */
+  readonly app: () => App;
+}
+
+export function createWorkers(options: WorkersOptions): Workers {
+  const { config, clock, services, door } = options;
+  const { store, log } = services;
+  const sandbox = createSandbox(options);
+  const shared = {
+    services,
+    clock,
+    random: options.random,
+    /** The name of this process on the leases of its work. */
+    owner: services.ids.uuid(),
+    committer: options.committer,
+    cache: options.cache,
+    directoryOf: options.directoryOf,
+    filterFields: filterFieldsOf,
+  };
+  const { inProcess, outflow } = door;
+  const plugins = createPluginRuntime({
+    ...shared,
+    inProcess,
+    sandbox,
+    app: options.app,
+    serverVersion: version,
+  });
+  const streams = createStreams({ store, clock, log, turns: services.turns, unsent: outflow.unsent });
+  const webhooks = createWebhooks({
+    ...shared,
+    egress: createEgress({
+      allow: config.egressAllow,
+      ownPort: () => options.port,
+      resolve: options.resolve,
+    }),
+    sentEvents: sentEvents(),
+    streams,
+    version,
+  });
+  const housekeeping = createHousekeeping({ store, clock, log });
+  return {
+    routes: [...plugins.routes, ...webhooks.routes],
+    streams,
+    sandboxState: () => sandbox.status().state,
+    async start() {
+      await plugins.start();
+      await webhooks.start();
+      housekeeping.start();
+    },
+    async settled() {
+      await plugins.settled();
+      await webhooks.settled();
+    },
+    async stop() {
+      await housekeeping.stop();
+      await plugins.stop();
+      await webhooks.stop();
+      await sandbox.stop();
+    },
+  };
+}
+
+/** Started by whoever needs it first. */
+function createSandbox({ config, clock, services: { log } }: WorkersOptions): SandboxOnDemand {
+  return createSandboxOnDemand(() =>
+    startSandbox({
+      nodePath: config.nodePath ?? findNode(),
+      log,
+      clock: clock.nowMs,
+      jail: config.sandboxJail,
+      split: config.sandboxSplit,
+    }),
+  );
+}

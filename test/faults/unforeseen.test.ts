@@ -1,0 +1,54 @@
+// A bug ends `tatami serve`: with exit code 1, and one entry in the log that tells the whole chain of causes. What was
+// acknowledged before is there after the next start. docs/architecture.md › When something breaks.
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { collect, spawnTatami, tatami, temporary } from '../cli/tatami.ts';
+
+const preload = join(import.meta.dir, 'bug.ts');
+
+test.each([
+  ['throws', 'an exception was not caught; the process ends'],
+  ['rejects', 'a rejection was not handled; the process ends'],
+])('a timer that %s', async (bug, message) => {
+  using dir = temporary();
+  const dataDir = dir.path('data');
+  const { json } = await tatami([
+    'init',
+    '--data-dir',
+    dataDir,
+    '--workspace',
+    'A',
+    '--team',
+    'ENG',
+    '--json',
+  ]);
+  const headers = { authorization: `Bearer ${json.apiKey}`, 'content-type': 'application/json' };
+  const serve = ['serve', '--data-dir', dataDir, '--port', '0', '--json'];
+
+  const broken = spawnTatami(serve, { BUG: bug }, [`--preload=${preload}`]);
+  const { url } = JSON.parse(await firstLine(broken.stdout));
+  const body = JSON.stringify({ team: 'ENG', title: 'acknowledged' });
+  expect((await fetch(`${url}/api/v1/issues`, { method: 'POST', headers, body })).status).toBe(201);
+  broken.kill('SIGUSR2');
+  const said = await new Response(broken.stderr).text();
+  expect(await broken.exited).toBe(1);
+  const errors = said
+    .split('\n')
+    .filter((line) => line.includes('"level":"error"'))
+    .map((line) => JSON.parse(line));
+  expect(errors).toEqual([expect.objectContaining({ msg: message })]);
+  expect(errors[0].error).toMatch(/^Error: a bug\n(.*\n)*caused by TypeError: its cause\n/);
+
+  const next = spawnTatami(serve);
+  const again = JSON.parse(await firstLine(next.stdout));
+  const issues = await (await fetch(`${again.url}/api/v1/issues`, { headers })).json();
+  expect(issues).toMatchObject({ data: [{ title: 'acknowledged' }] });
+  next.kill('SIGTERM');
+  expect(await next.exited).toBe(0);
+});
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const output = collect(stream);
+  await output.until((text) => text.includes('\n'));
+  return output.text();
+}
