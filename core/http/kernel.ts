@@ -3,7 +3,7 @@
 import type { Committer } from '../changes/commit.ts';
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context, Directory, Services } from '../context.ts';
-import { completeNumber, hidePending } from '../events/event.ts';
+import { completeBody, hidePending } from '../events/learning.ts';
 import { ApiError } from '../lib/errors.ts';
 import { jsonPartsMax } from '../lib/json.ts';
 import { StoreError, type Scope } from '../store/store.ts';
@@ -287,7 +287,9 @@ export function createKernel(options: KernelOptions): Kernel {
           exchange.away.ms += performance.now() - handedMs;
           if (committed.ok) set.adopt?.(committed.lastRows);
           if (committed.ok)
-            return committed.numbers.size === 0 ? stored : keyed(set, numbered(set.body, committed.numbers));
+            return committed.learned.size === 0
+              ? stored
+              : keyed(set, completeBody(set.body, committed.learned));
           if (committed.part === 'guard') {
             const earlier = await claim?.replay();
             if (earlier) return earlier;
@@ -354,14 +356,6 @@ function answerRead({ exchange, send }: Out, request: Request, status: number, b
   )
     return answer(exchange, 304, null, { etag });
   return answerJson(exchange, status, send(text), { etag });
-}
-
-function numbered(body: unknown, numbers: ReadonlyMap<string, number>): unknown {
-  if (body === null || typeof body !== 'object') return body;
-  const shown = body as Record<string, unknown>;
-  if (Array.isArray(shown.data)) return { ...shown, data: shown.data.map((item) => numbered(item, numbers)) };
-  const number = numbers.get(String(shown.id));
-  return number === undefined ? body : completeNumber(shown, number);
 }
 
 function readParams(check: (value: unknown) => void, url: string, params: Record<string, string>): void {

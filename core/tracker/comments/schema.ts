@@ -4,6 +4,7 @@ import type { Entity } from '../../changes/change.ts';
 import { defineKind, type Field } from '../../changes/kind.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { Closed, id, named, nullable, text, time, version } from '../../lib/schema.ts';
+import { issueNumber } from '../issues/number.ts';
 
 export const bodyBytesMax = 64 * 1024;
 const body = text(bodyBytesMax, 'Markdown, up to 64 KiB.');
@@ -67,13 +68,16 @@ export const commentKind = defineKind<Comment, Static<typeof CommentShown>>({
     deletedAt: 'deleted_at',
     body: 'body',
   },
-  issueId: (comment) => comment.issueId,
+  subjectId: (comment) => comment.issueId,
   team: {
     of: (comment) => comment.issuePlace.split(' ')[0]!,
     isIn: (list) =>
       `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = comments.issue_id AND i.team_id IN (${list}))`,
   },
-  pendingNumber: (comment) => (comment.issuePlace.endsWith(' ') ? comment.issueId : null),
+  learns: {
+    what: issueNumber,
+    of: (comment) => (comment.issuePlace.endsWith(' ') ? comment.issueId : null),
+  },
   events(before, after) {
     if (!before) return ['comment.added'];
     if (after.deletedAt !== before.deletedAt) return ['comment.deleted'];

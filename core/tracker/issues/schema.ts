@@ -9,6 +9,7 @@ import { Closed, date, id, named, nullable, text, time, uuid, version } from '..
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { stateTypes } from '../workflows/schema.ts';
+import { issueNumber } from './number.ts';
 
 /** In the order of the stored rank: the most urgent first, `none` last. */
 export const priorities = ['urgent', 'high', 'medium', 'low', 'none'] as const;
@@ -213,9 +214,9 @@ export const issueKind = defineKind<Issue, ShownIssue>({
       ],
     };
   },
-  issueId: (issue) => issue.id,
+  subjectId: (issue) => issue.id,
   team: { of: (issue) => issue.teamId, isIn: (list) => `team_id IN (${list})` },
-  pendingNumber: (issue) => (issue.number === null ? issue.id : null),
+  learns: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
   events(before, after) {
     if (!before) return ['issue.created'];
     if (before.deletedAt !== after.deletedAt)
