@@ -83,7 +83,7 @@ function openForWrites(path: string): InstanceType<typeof Database> {
 function groupCommit(db: InstanceType<typeof Database>, recorded: readonly RecordedStatement[]) {
   const statements = recorded.map((statement) => ({ run: prepare(db, statement), values: statement.values }));
   const names = recorded.map(({ name }) => name).join();
-  if (names !== 'teams.take_number,issues.insert,events.append')
+  if (names !== 'teams.take_number,issues.insert,events.append_with_issue_number')
     throw new Error(`A creation now writes ${names}: look whether the yardstick still writes the same rows.`);
   const [begin, commit, savepoint, release] = [
     'BEGIN IMMEDIATE',
@@ -111,13 +111,13 @@ function groupCommit(db: InstanceType<typeof Database>, recorded: readonly Recor
       id: ids.next('event'),
       createdAt: now,
       entityId: id,
-      issueId: id,
-      numberOf: id,
+      subjectId: id,
+      learnsOf: id,
       requestId: ids.next('request'),
       data: JSON.stringify(row),
     });
     release!.run();
-    return { id, identifier: `ENG-${appended!.number}`, title };
+    return { id, identifier: `ENG-${appended!.learned}`, title };
   };
 
   const flush = (): void => {

@@ -13,8 +13,8 @@ export function announce(
     data,
     entityKind: entity.kind,
     entityId: entity.id,
-    issueId: null,
-    numberOf: null,
+    subjectId: null,
+    learnsOf: null,
     ...(eventId === undefined ? {} : { id: eventId }),
   };
   return {

@@ -37,10 +37,10 @@ export interface EventDraft {
   readonly type: EventType;
   readonly entityKind: string;
   readonly entityId: string;
-  /** The issue whose history this belongs to. */
-  readonly issueId: string | null;
-  /** The issue whose number only the commit will know; it completes identifier and url in `data`. */
-  readonly numberOf: string | null;
+  /** The object whose history this belongs to. */
+  readonly subjectId: string | null;
+  /** The object of which the commit will learn what completes `data`. */
+  readonly learnsOf: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -50,7 +50,7 @@ export interface ChangeSet<T = unknown> {
   readonly ops?: readonly Op[];
   /** Takes the rows that `ops` returned, once they are durable; what must not happen in a simulation goes here. */
   adopt?(rows: readonly (readonly Row[])[]): void;
-  /** The answer; identifiers of issues created here still lack their number. Undefined answers 204. */
+  /** The answer, still without what the commit learns. Undefined answers 204. */
   readonly body: T;
   readonly status?: 200 | 201 | 202 | 204;
   readonly location?: string;

@@ -1,7 +1,8 @@
 // Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
-import type { Directory } from '../context.ts';
+import type { Directory, View } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvent } from '../events/append.ts';
+import type { Learned } from '../events/learning.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Row } from '../store/statement.ts';
 import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/store.ts';
@@ -38,7 +39,8 @@ export function systemAuthor(scope: Scope, part: string, directory: Directory): 
 export type Committed =
   | {
       readonly ok: true;
-      readonly numbers: ReadonlyMap<string, number>;
+      /** What the commit learned, by the id of the object that it learned it of. */
+      readonly learned: ReadonlyMap<string, Learned>;
       /** What the ops given last returned. */
       readonly lastRows: readonly (readonly Row[])[];
     }
@@ -75,51 +77,64 @@ export function createCommitter(options: {
   /** The directory as it will be once the changes are committed. */
   directoryAfter: (directory: Directory, changes: readonly Change[]) => Directory;
 }): Committer {
+  const { ids, baseUrl } = options;
   const listeners: CommitListener[] = [];
   return {
     onCommit: (listener) => void listeners.push(listener),
     async commit(author, changes, guards = [], last = [], settings = {}) {
       const { scope } = author;
       const createdAt = options.nowMs();
-      const view = { directory: options.directoryAfter(author.directory, changes), baseUrl: options.baseUrl };
+      const view = { directory: options.directoryAfter(author.directory, changes), baseUrl };
       const entityOps = changes.flatMap((change) => change.ops(scope));
-      const rows = changes
-        .flatMap((change) => change.events(view))
-        .map((draft) => {
-          const id = draft.id ?? options.ids.next('event');
-          const cause = author.cause ?? { rootEventId: id, parentRunId: null, depth: 0, path: [] };
-          return {
-            id,
-            type: draft.type,
-            workspaceId: scope.workspaceId,
-            createdAt,
-            entityKind: draft.entityKind,
-            entityId: draft.entityId,
-            issueId: draft.issueId,
-            actor: author.actor,
-            cause: cause.rootEventId === null ? { ...cause, rootEventId: id } : cause,
-            requestId: author.requestId,
-            traceparent: author.traceparent,
-            data: draft.data,
-            numberOf: draft.numberOf,
-          };
-        });
-      const lastOps = typeof last === 'function' ? last(rows) : last;
-      const ops = [...guards, ...entityOps, ...rows.map((row) => appendEvent(scope, row)), ...lastOps];
+      const events = eventsOf(changes, view, author, { ids, createdAt });
+      // The store fills it before the caller goes on: it hands rows out in the microtask that follows our own.
+      const learned = new Map<string, Learned>();
+      const appendOps = events.map((event) => appendEvent(scope, event, learned));
+      const lastOps = typeof last === 'function' ? last(events) : last;
+      const ops = [...guards, ...entityOps, ...appendOps, ...lastOps];
       const outcome = await options.store.commit(ops, settings);
-      if (!outcome.ok) {
-        const part =
-          outcome.op < guards.length ? 'guard' : outcome.op < ops.length - lastOps.length ? 'change' : 'last';
-        return { ...outcome, part };
-      }
-      const numbers = new Map<string, number>();
-      const firstEvent = guards.length + entityOps.length;
-      for (const [index, { numberOf }] of rows.entries()) {
-        const number = outcome.rows[firstEvent + index]![0]!.number ?? null;
-        if (numberOf !== null && number !== null) numbers.set(numberOf, Number(number));
-      }
+      if (!outcome.ok) return { ...outcome, part: partOf(ops[outcome.op]!, guards, lastOps) };
       for (const listener of listeners) listener(scope.workspaceId, changes);
-      return { ok: true, numbers, lastRows: outcome.rows.slice(ops.length - lastOps.length) };
+      return { ok: true, learned, lastRows: outcome.rows.slice(ops.length - lastOps.length) };
     },
   };
+}
+
+function eventsOf(
+  changes: readonly Change[],
+  view: View,
+  { scope, actor, cause, requestId, traceparent }: Author,
+  { ids, createdAt }: { ids: Ids; createdAt: number },
+): Parameters<typeof appendEvent>[1][] {
+  return changes
+    .flatMap((change) => change.events(view))
+    .map((draft) => {
+      const id = draft.id ?? ids.next('event');
+      return {
+        id,
+        type: draft.type,
+        workspaceId: scope.workspaceId,
+        createdAt,
+        entityKind: draft.entityKind,
+        entityId: draft.entityId,
+        subjectId: draft.subjectId,
+        learnsOf: draft.learnsOf,
+        actor,
+        cause: rootedIn(cause, id),
+        requestId,
+        traceparent,
+        data: draft.data,
+      };
+    });
+}
+
+/** An event without an earlier cause is its own root. */
+function rootedIn(cause: Cause | null, eventId: string): Cause {
+  if (!cause) return { rootEventId: eventId, parentRunId: null, depth: 0, path: [] };
+  return cause.rootEventId === null ? { ...cause, rootEventId: eventId } : cause;
+}
+
+function partOf(failed: Op, guards: readonly Op[], lastOps: readonly Op[]): 'guard' | 'change' | 'last' {
+  if (guards.includes(failed)) return 'guard';
+  return lastOps.includes(failed) ? 'last' : 'change';
 }

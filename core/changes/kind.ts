@@ -2,6 +2,7 @@
 // an event fails here, so a write that nobody hears of cannot be expressed. Exempt are the machinery's own rows.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
+import { learnAtCommit, type Learning } from '../events/learning.ts';
 import {
   composedStatement,
   tenantStatement,
@@ -45,11 +46,12 @@ export interface KindSpec<E extends Entity, W extends Readonly<Record<string, un
   wire(entity: E, view: View): W;
   /** The events a change means, in order. Absent for the machinery's own rows, which must say why. */
   readonly events: ((before: E | null, after: E) => readonly EventType[]) | { readonly machinery: string };
-  issueId?(entity: E): string | null;
+  /** The object whose history its events belong to. */
+  subjectId?(entity: E): string | null;
   /** The id of the team it belongs to, and the condition over the table's columns that this is one of a list. */
   readonly team?: { of(entity: E): string; isIn(list: string): string };
-  /** True while the entity shows an issue number that only the commit will know. */
-  pendingNumber?(entity: E): string | null;
+  /** What its events learn at commit, and of which object (its id), while the entity is shown without it. */
+  readonly learns?: { readonly what: Learning; of(entity: E): string | null };
   /** Values computed by SQL on insert: column → expression over the statement's parameters. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
   /** Writes beside the row itself: join rows, counters. `first` go before the row, `last` after it. */
@@ -89,6 +91,7 @@ const unversioned = new Set(['id', 'version', 'updatedAt']);
 export function defineKind<E extends Entity, W extends Readonly<Record<string, unknown>>>(
   spec: KindSpec<E, W>,
 ): Kind<E, W> {
+  if (spec.learns) learnAtCommit(spec.name, spec.learns.what);
   const fields = Object.entries<string | Column>(spec.fields).map(([name, field]) => {
     const plain = typeof field === 'string' ? { column: field } : field;
     return { name, ...plain, alias: plain.column ?? `x_${name}` };
@@ -176,8 +179,8 @@ export function defineKind<E extends Entity, W extends Readonly<Record<string, u
         type,
         entityKind: spec.name,
         entityId: after.id,
-        issueId: spec.issueId?.(after) ?? null,
-        numberOf: spec.pendingNumber?.(after) ?? null,
+        subjectId: spec.subjectId?.(after) ?? null,
+        learnsOf: spec.learns?.of(after) ?? null,
         data,
       });
       return types.map(draft);

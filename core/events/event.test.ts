@@ -1,78 +1,83 @@
 import { expect, test } from 'bun:test';
 import { eventTypes, expandPattern, namespaceOf, namespaceScopes } from './catalogue.ts';
-import { completeNumber, hidePending, renderEvent, type EventRow } from './event.ts';
+import { appendStatement } from './append.ts';
+import { eventJson, renderEvent, type EventRow } from './event.ts';
+import {
+  completeBody,
+  completeText,
+  hidePending,
+  learnAtCommit,
+  type Learned,
+  type Learning,
+} from './learning.ts';
 import { allScopes } from '../rights/scopes.ts';
 
-const pending: Readonly<Record<string, unknown>> = {
-  id: 'iss_1',
-  identifier: 'ENG-',
-  number: null,
-  title: 'ENG-',
-  url: 'https://t.example/issues/ENG-',
+/** Something that shows `of` cut until its commit has learned the rest. */
+const fake: Learning = {
+  append: appendStatement('test.append_with_rest', 'NULL'),
+  waits: /"of":"cut-"/,
+  complete: (shown, value) => (shown.of === 'cut-' ? { ...shown, of: `cut-${value}` } : shown),
+  hide: (shown) => (shown.of === 'cut-' ? { ...shown, of: null } : shown),
 };
-
-test('the number completes identifier and url where they wait for it, and nothing else', () => {
-  expect(completeNumber(pending, 7)).toEqual({
-    ...pending,
-    identifier: 'ENG-7',
-    number: 7,
-    url: 'https://t.example/issues/ENG-7',
-  });
-  const committed = { ...pending, identifier: 'ENG-3', number: 3, url: 'https://t.example/issues/ENG-3' };
-  expect(completeNumber(committed, 7)).toEqual(committed);
-  expect(completeNumber({ body: 'x', issue: { id: 'iss_1', identifier: 'ENG-' } }, 7)).toEqual({
-    body: 'x',
-    issue: { id: 'iss_1', identifier: 'ENG-7' },
-  });
-  expect(pending.identifier).toBe('ENG-');
-});
-
-test('what is not committed shows no identifier, however deep it lies', () => {
-  expect(hidePending({ data: [pending, { issue: pending }, 'x', null] })).toEqual({
-    data: [
-      { ...pending, identifier: null, url: null },
-      { issue: { ...pending, identifier: null, url: null } },
-      'x',
-      null,
-    ],
-  });
-  expect(hidePending({ identifier: 'ENG-4', url: 'u' })).toEqual({ identifier: 'ENG-4', url: 'u' });
-  expect(hidePending(undefined)).toBeUndefined();
-});
+learnAtCommit('thing', fake);
+const pending = { id: 'thg_1', of: 'cut-' };
 
 test('an event renders the envelope of docs/spec, without what is ours alone', () => {
   const row: EventRow = {
     id: 'evt_1',
-    type: 'issue.created',
+    type: 'label.created',
     workspaceId: 'ws',
     sequence: 5,
     createdAt: Date.parse('2026-11-20T12:00:00Z'),
-    entityKind: 'issue',
-    entityId: 'iss_1',
-    issueId: 'iss_1',
+    entityKind: 'thing',
+    entityId: 'thg_1',
+    subjectId: 'thg_1',
     actor: { kind: 'user', id: 'usr_1', name: 'Ana' },
     cause: { rootEventId: 'evt_1', parentRunId: null, depth: 0, path: [] },
     requestId: 'req_1',
     traceparent: 'trace',
     data: pending,
-    number: 7,
+    learned: 7,
   };
   expect(renderEvent(row)).toEqual({
     id: 'evt_1',
-    type: 'issue.created',
+    type: 'label.created',
     created_at: '2026-11-20T12:00:00.000Z',
     workspace_id: 'ws',
     sequence: 5,
     actor: row.actor,
     cause: row.cause,
-    data: completeNumber(pending, 7),
+    data: { id: 'thg_1', of: 'cut-7' },
   });
+  expect(eventJson({ ...row, dataJson: JSON.stringify(pending) })).toBe(JSON.stringify(renderEvent(row)));
+  expect(renderEvent({ ...row, learned: null }).data).toBe(pending);
+  expect(() => renderEvent({ ...row, entityKind: 'other' })).toThrow('events of other');
   const [url, shown] = ['https://h.example/?token=s3cret', 'https://h.example/?token=…'];
-  const earlier = { ...row, type: 'webhook.updated' as const, number: null };
+  const earlier = { ...row, type: 'webhook.updated' as const, learned: null };
   expect(renderEvent({ ...earlier, data: { url, previous: { url } } }).data).toEqual({
     url: shown,
     previous: { url: shown },
   });
+});
+
+test('an answer is completed by what was learned of its objects, and until then shows none of it', async () => {
+  const learned = new Map<string, Learned>([['thg_1', { entityKind: 'thing', value: 7 }]]);
+  const complete = { id: 'thg_1', of: 'cut-7' };
+  const other = { id: 'thg_2', of: 'cut-' };
+  expect(completeBody(pending, learned)).toEqual(complete);
+  const list = { data: [pending, other, null, 'x'], count: 4 };
+  expect(completeBody(list, learned)).toEqual({ data: [complete, other, null, 'x'], count: 4 });
+  for (const body of [undefined, null, 'x', other]) expect(completeBody(body, learned)).toBe(body);
+  const find = (id: string) => Promise.resolve(learned.get(id) ?? null);
+  expect(await completeText(JSON.stringify({ data: [pending, other] }), find)).toBe(
+    JSON.stringify({ data: [complete, other] }),
+  );
+  expect(await completeText('{"id":"thg_1","of":"whole"}', find)).toBe('{"id":"thg_1","of":"whole"}');
+  expect(hidePending(list)).toEqual({
+    ...list,
+    data: [{ ...pending, of: null }, { ...other, of: null }, null, 'x'],
+  });
+  expect(hidePending(undefined)).toBeUndefined();
 });
 
 test('every event type has a namespace with a read scope that exists, and patterns cover what they say', () => {

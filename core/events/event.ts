@@ -3,6 +3,7 @@
 import type { Actor, Cause } from './origin.ts';
 import { maskedUrl } from '../lib/masked-url.ts';
 import type { EventType } from './catalogue.ts';
+import { learningOf } from './learning.ts';
 
 export interface EventRow {
   readonly id: string;
@@ -12,7 +13,8 @@ export interface EventRow {
   readonly createdAt: number;
   readonly entityKind: string;
   readonly entityId: string;
-  readonly issueId: string | null;
+  /** The object whose history it belongs to. */
+  readonly subjectId: string | null;
   readonly actor: Actor;
   readonly cause: Cause;
   readonly requestId: string | null;
@@ -20,8 +22,8 @@ export interface EventRow {
   readonly data: Readonly<Record<string, unknown>>;
   /** `data` as it is stored, where it was read from there. */
   readonly dataJson?: string;
-  /** The issue number that only the commit knew; it completes `data`. */
-  readonly number: number | null;
+  /** What only the commit knew; it completes `data`. */
+  readonly learned: number | null;
 }
 
 /** docs/spec/events.md › The envelope. `sequence` has no gaps within a workspace. */
@@ -58,12 +60,12 @@ function headOf(row: EventRow): Omit<EventEnvelope, 'data'> {
   };
 }
 
-function isShownAsStored({ type, number }: EventRow): boolean {
-  return number === null && !type.startsWith('webhook.');
+function isShownAsStored({ type, learned }: EventRow): boolean {
+  return learned === null && !type.startsWith('webhook.');
 }
 
 function shownData(row: EventRow): EventRow['data'] {
-  if (row.number !== null) return completeNumber(row.data, row.number);
+  if (row.learned !== null) return learningOf(row.entityKind).complete(row.data, row.learned);
   return isShownAsStored(row) ? row.data : maskAddress(row.data);
 }
 
@@ -75,35 +77,4 @@ function maskAddress<T extends Readonly<Record<string, unknown>>>(data: T): T {
     ...(typeof url === 'string' ? { url: maskedUrl(url) } : {}),
     ...(previous ? { previous: maskAddress(previous as Record<string, unknown>) } : {}),
   };
-}
-
-/**
- * Before the commit an issue shows its identifier and url cut before the number (`ENG-`, `https://…/issues/ENG-`); this
- * completes them, on the object itself and on its `issue`.
- */
-export function completeNumber<T extends Readonly<Record<string, unknown>>>(shown: T, number: number): T {
-  const { identifier, url, issue } = shown;
-  const completed: Record<string, unknown> = { ...shown };
-  if (typeof identifier === 'string' && identifier.endsWith('-')) {
-    completed.identifier = `${identifier}${number}`;
-    if (typeof url === 'string') completed.url = `${url}${number}`;
-    if (completed.number === null) completed.number = number;
-  }
-  if (issue !== null && typeof issue === 'object')
-    completed.issue = completeNumber(issue as Record<string, unknown>, number);
-  return completed as T;
-}
-
-/** What a caller sees of an issue that is not committed: no identifier, number or url yet. */
-export function hidePending(shown: unknown): unknown {
-  if (Array.isArray(shown)) return shown.map(hidePending);
-  if (shown === null || typeof shown !== 'object') return shown;
-  const object = shown as Record<string, unknown>;
-  const copy = { ...object };
-  if (typeof object.identifier === 'string' && object.identifier.endsWith('-')) {
-    copy.identifier = null;
-    if ('url' in object) copy.url = null;
-  }
-  for (const inner of ['issue', 'data']) if (inner in object) copy[inner] = hidePending(object[inner]);
-  return copy;
 }

@@ -9,7 +9,7 @@ import { mayHear, mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
 import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, type EventType } from './catalogue.ts';
 import { renderEvent, type EventEnvelope } from './event.ts';
-import { findEvent, pageAfter, pageOfIssue, type EventFacts, type LogPage, type LogQuery } from './log.ts';
+import { findEvent, pageAfter, pageOfSubject, type EventFacts, type LogPage, type LogQuery } from './log.ts';
 
 const batch = 200;
 /** Events looked at for one page; past it the page ends early and says that more may follow. */
@@ -33,15 +33,15 @@ export async function listEvents(ctx: Context, query: PageParameters & { types?:
   });
 }
 
-/** An issue's history: its part of the log, oldest first. @throws ApiError invalid_cursor */
-export async function listIssueEvents(ctx: Context, issueId: string, query: PageParameters) {
-  const list = `${ctx.workspaceId} history ${issueId}`;
+/** The history of a subject: its part of the log, oldest first. @throws ApiError invalid_cursor */
+export async function listEventsOf(ctx: Context, subjectId: string, query: PageParameters) {
+  const list = `${ctx.workspaceId} history ${subjectId}`;
   const after = cursorOf(query);
   return pageOfLog(ctx, {
     list,
     from: after === undefined ? 0 : Number(decodeCursor(ctx.sealing, list, after)[0]),
     limit: query.limit ?? limitDefault,
-    read: (after, query) => pageOfIssue(ctx.store, ctx.scope, issueId, after, query),
+    read: (after, query) => pageOfSubject(ctx.store, ctx.scope, subjectId, after, query),
     wants: () => true,
   });
 }

@@ -1,9 +1,10 @@
-// Reads the event log: after a sequence, by id, or of one issue. A page ends after so many events, or after the one that passes
+// Reads the event log: after a sequence, by id, or of one subject. A page ends after so many events, or after the one that passes
 // so many bytes: what is long is read only of events that are wanted, one after the other.
 import { tenantStatement, type Params, type Statement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import type { EventType } from './catalogue.ts';
 import type { EventRow } from './event.ts';
+import type { Learned } from './learning.ts';
 
 interface StoredEvent {
   sequence: number;
@@ -12,8 +13,8 @@ interface StoredEvent {
   created_at: number;
   entity_kind: string;
   entity_id: string;
-  issue_id: string | null;
-  number: number | null;
+  subject_id: string | null;
+  learned: number | null;
   actor_json: string;
   cause_json: string;
   request_id: string | null;
@@ -26,7 +27,7 @@ type ListedEvent = Omit<StoredEvent, 'data_json'> & { data_json: string | number
 /** Up to this the data of an event comes along with its row (bytes). */
 const alongBytesMax = 4 * 1024;
 const facts =
-  'sequence, id, type, created_at, entity_kind, entity_id, issue_id, number, actor_json, cause_json, request_id, traceparent';
+  'sequence, id, type, created_at, entity_kind, entity_id, issue_id AS subject_id, number AS learned, actor_json, cause_json, request_id, traceparent';
 const listed = `${facts}, CASE WHEN octet_length(data_json) > ${alongBytesMax} THEN octet_length(data_json)
   ELSE data_json END AS data_json`;
 
@@ -38,9 +39,9 @@ const beforeSequence = tenantStatement<ListedEvent>(
   'events.before',
   `SELECT ${listed} FROM events WHERE workspace_id = :ws AND sequence < :before ORDER BY sequence DESC LIMIT :limit`,
 );
-const ofIssue = tenantStatement<ListedEvent>(
-  'events.of_issue',
-  `SELECT ${listed} FROM events WHERE workspace_id = :ws AND issue_id = :issueId AND sequence > :after ORDER BY sequence LIMIT :limit`,
+const ofSubject = tenantStatement<ListedEvent>(
+  'events.of_subject',
+  `SELECT ${listed} FROM events WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after ORDER BY sequence LIMIT :limit`,
 );
 const byId = tenantStatement<StoredEvent>(
   'events.by_id',
@@ -95,13 +96,13 @@ export const pageBefore = (store: Store, scope: Scope, before: number, query: Lo
   readLog(store, scope, beforeSequence, { before }, before, query);
 
 /** Ascending. */
-export const pageOfIssue = (
+export const pageOfSubject = (
   store: Store,
   scope: Scope,
-  issueId: string,
+  subjectId: string,
   after: number,
   query: LogQuery,
-): Promise<LogPage> => readLog(store, scope, ofIssue, { issueId, after }, after, query);
+): Promise<LogPage> => readLog(store, scope, ofSubject, { subjectId, after }, after, query);
 
 async function readLog(
   store: Store,
@@ -191,8 +192,8 @@ class StoredEventRow implements EventRow {
   get entityId(): string {
     return this.#row.entity_id;
   }
-  get issueId(): string | null {
-    return this.#row.issue_id;
+  get subjectId(): string | null {
+    return this.#row.subject_id;
   }
   get actor(): EventRow['actor'] {
     return JSON.parse(this.#row.actor_json);
@@ -214,17 +215,19 @@ class StoredEventRow implements EventRow {
   get data(): EventRow['data'] {
     return (this.#data ??= JSON.parse(this.dataJson) as EventRow['data']);
   }
-  get number(): number | null {
-    return this.#row.number;
+  get learned(): number | null {
+    return this.#row.learned;
   }
 }
 
-const numberOf = tenantStatement<{ number: number }>(
-  'events.number_of',
-  'SELECT number FROM events WHERE workspace_id = :ws AND issue_id = :issueId AND number IS NOT NULL ORDER BY sequence LIMIT 1',
+const firstLearned = tenantStatement<{ entity_kind: string; learned: number }>(
+  'events.first_learned',
+  `SELECT entity_kind, number AS learned FROM events
+   WHERE workspace_id = :ws AND issue_id = :subjectId AND number IS NOT NULL ORDER BY sequence LIMIT 1`,
 );
 
-/** The number an issue got when it was committed. */
-export async function committedNumber(store: Store, scope: Scope, issueId: string): Promise<number | null> {
-  return (await store.readOne(scope, numberOf, { issueId }))?.number ?? null;
+/** What the commit learned that made a subject. */
+export async function learnedOf(store: Store, scope: Scope, subjectId: string): Promise<Learned | null> {
+  const row = await store.readOne(scope, firstLearned, { subjectId });
+  return row ? { entityKind: row.entity_kind, value: row.learned } : null;
 }

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../lib/errors.ts';
 import type { Sealing } from '../lib/sealing.ts';
-import { committedNumber } from '../events/log.ts';
-import { completeNumber } from '../events/event.ts';
+import { completeText } from '../events/learning.ts';
+import { learnedOf } from '../events/log.ts';
 import { etagOf, ifMatchVersion, type HeaderBag } from './answer.ts';
 import { recall, shorten, type Recalled } from './recall.ts';
 import { tenantStatement } from '../store/statement.ts';
@@ -130,12 +130,12 @@ async function keptAnswer(
   const whole = recalled
     ? await recall(store, scope, { text: stored, recalled }, row.after_sequence ?? 0, request.value)
     : stored;
-  const text = whole === '' ? null : await withNumbers(store, scope, whole);
+  const text = whole === '' ? null : await completeText(whole, (of) => learnedOf(store, scope, of));
   const headers: HeaderBag = {
     ...(JSON.parse(row.headers_json) as HeaderBag),
     'idempotent-replayed': 'true',
   };
-  // The stored tag hashes the text without issue numbers.
+  // The stored tag hashes the text without what the commit learned.
   if (headers.etag !== undefined && text !== null) headers.etag = etagOf(ifMatchVersion(headers.etag), text);
   return { status: row.status, headers, text };
 }
@@ -164,20 +164,6 @@ function keeping(
       expiresAt: now + idempotencyHours * 3_600_000,
     }),
   ];
-}
-
-/** The answer was stored inside the commit, before issue numbers were known; the log knows them now. */
-async function withNumbers(store: Store, scope: Scope, text: string): Promise<string> {
-  if (!/"identifier":"[A-Z0-9]+-"/.test(text)) return text;
-  const body = JSON.parse(text) as Record<string, unknown>;
-  const complete = async (shown: Record<string, unknown>): Promise<Record<string, unknown>> => {
-    const number = typeof shown.id === 'string' ? await committedNumber(store, scope, shown.id) : null;
-    return number === null ? shown : completeNumber(shown, number);
-  };
-  const completed = Array.isArray(body.data)
-    ? { ...body, data: await Promise.all(body.data.map(complete)) }
-    : await complete(body);
-  return JSON.stringify(completed);
 }
 
 function sha256(text: string): string {

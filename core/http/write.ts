@@ -4,7 +4,7 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Committed, Committer } from '../changes/commit.ts';
 import type { Staging } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
-import { completeNumber, hidePending } from '../events/event.ts';
+import { completeBody, hidePending } from '../events/learning.ts';
 import { ApiError } from '../lib/errors.ts';
 import { requireRows } from './admission.ts';
 import { etagOf, type Exchange, type HeaderBag } from './answer.ts';
@@ -77,11 +77,10 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
   const committedAnswer = (
     set: ChangeSet,
     stored: KeyedAnswer,
-    { lastRows, numbers }: Extract<Committed, { ok: true }>,
+    { lastRows, learned }: Extract<Committed, { ok: true }>,
   ): KeyedAnswer => {
     set.adopt?.(lastRows);
-    // The numbers of the issues that were made are known only now.
-    return numbers.size === 0 ? stored : answerOf(set, numbered(set.body, numbers));
+    return learned.size === 0 ? stored : answerOf(set, completeBody(set.body, learned));
   };
 
   return async (
@@ -150,13 +149,4 @@ function versionOf({ changes }: ChangeSet, body: unknown): number | undefined {
 /** The objects of which a change set makes events, by id. */
 function madeBy({ changes }: ChangeSet): ReadonlyMap<string, object> {
   return new Map(changes.filter(({ isSilent }) => !isSilent).map(({ id, after }) => [id, after]));
-}
-
-/** The body with the issue numbers that only the commit could give. */
-function numbered(body: unknown, numbers: ReadonlyMap<string, number>): unknown {
-  if (body === null || typeof body !== 'object') return body;
-  const shown = body as Record<string, unknown>;
-  if (Array.isArray(shown.data)) return { ...shown, data: shown.data.map((item) => numbered(item, numbers)) };
-  const number = numbers.get(String(shown.id));
-  return number === undefined ? body : completeNumber(shown, number);
 }

@@ -98,7 +98,7 @@ export function createPlanner(options: {
           id,
           installId: install.id,
           handler: { kind: 'event', name: event.type },
-          orderKey: subscription.order === 'issue' ? (event.issueId ?? event.entityId) : id,
+          orderKey: subscription.order === 'issue' ? (event.subjectId ?? event.entityId) : id,
           sequence: event.sequence,
           eventId: event.id,
           rootEventId: event.cause.rootEventId,
@@ -147,6 +147,6 @@ export function createPlanner(options: {
 }
 
 /** One step of a chain: an install meeting an object. */
-export function stepOf(installId: string, event: Pick<EventRow, 'issueId' | 'entityId'>): string {
-  return `${installId}:${event.issueId ?? event.entityId}`;
+export function stepOf(installId: string, event: Pick<EventRow, 'subjectId' | 'entityId'>): string {
+  return `${installId}:${event.subjectId ?? event.entityId}`;
 }

@@ -34,7 +34,7 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   readonly events?: KindSpec<E, Wire>['events'];
   readonly special?: Pick<
     KindSpec<E, Wire>,
-    'issueId' | 'team' | 'pendingNumber' | 'insertExpressions' | 'related'
+    'subjectId' | 'team' | 'learns' | 'insertExpressions' | 'related'
   >;
 }
 

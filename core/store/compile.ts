@@ -2,7 +2,7 @@
 import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { isScan } from './cost.ts';
-import type { Statement, Value } from './statement.ts';
+import type { Row, Statement, Value } from './statement.ts';
 import { tenantBreach } from './tenant-guard.ts';
 
 const composedMax = 500;
@@ -20,6 +20,15 @@ export interface Compiled {
   readonly columns: string[];
   /** Whether it is for the event loop in a workspace; null where nothing is known of its cost. */
   readonly pace: Pace | null;
+}
+
+/** @throws Error when a tenant statement is not bound to its workspace */
+export type Compile = (statement: Statement<unknown>) => Compiled;
+
+export function rowOf(columns: readonly string[], values: readonly Value[]): Row {
+  const row: Record<string, Value> = {};
+  for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]!;
+  return row;
 }
 
 /** How a list fares on the event loop. One that may look at every row is not for it, nor one that was slow on it lately. */
@@ -60,7 +69,8 @@ function createPace(scans: boolean): Pace {
  * @param planner a connection of its own: EXPLAIN of a write leaves its connection with a statement in progress, which bars
  *   every later savepoint there
  */
-export function createCompiler(db: Database.Database, planner: Database.Database) {
+export function createCompiler(db: Database.Database, planner: Database.Database): Compile {
+  /** Declared ones: as many as the code has. */
   const compiled = new Map<Statement<unknown>, Compiled>();
   const composed = new LRUCache<string, Compiled>({ max: composedMax });
 

@@ -23,69 +23,85 @@ export function filterConditions(
 ): Condition[] {
   const params: Record<string, Value> = {};
   let count = 0;
-  const bind = (value: Value): string => {
+  const bind: Bind = (value) => {
     const name = `f${count++}`;
     params[name] = value;
     return `:${name}`;
   };
-  const bound = (column: FilterColumn, value: FilterValue): string =>
-    bind(column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value);
-
-  /** Bound, because the planner folds a literal and then scans the table without its workspace. */
-  const constant = (truth: boolean): string => bind(truth ? 1 : 0);
-
-  const listed = (column: FilterColumn, values: readonly FilterValue[]): string[] => {
-    if (!column.ids) return values.map((value) => bound(column, value));
-    const ids = column.ids((name) => values.includes(name));
-    return [...ids, ...(column.takesIds ? values.map(String) : [])].map(bind);
-  };
-
-  const text = (column: FilterColumn, test: 'contains' | 'startsWith', part: string): string => {
-    if (column.ids) {
-      const ids = column.ids((name) =>
-        test === 'contains' ? foldCase(name).includes(part) : foldCase(name).startsWith(part),
-      );
-      return ids.length === 0 ? constant(false) : `${column.sql} IN (${ids.map(bind).join(', ')})`;
-    }
-    const param = bind(part);
-    return test === 'contains'
-      ? `instr(lower(${column.sql}), ${param}) > 0`
-      : `substr(lower(${column.sql}), 1, length(${param})) = ${param}`;
-  };
-
-  const compile = (node: Filter): string => {
-    if ('all' in node)
-      return node.all.length === 0 ? constant(true) : `(${node.all.map(compile).join(' AND ')})`;
-    if ('any' in node)
-      return node.any.length === 0 ? constant(false) : `(${node.any.map(compile).join(' OR ')})`;
-    const column = columns[node.field];
-    if (!column) throw new Error(`No column for the filter field ${node.field}.`);
-    const exists = (condition: string): string => (column.wrap ? column.wrap(condition) : `(${condition})`);
-    switch (node.test) {
-      case 'in':
-      case 'nin': {
-        const list = listed(column, node.values);
-        // A name that stands for nothing matches nothing, and its absence everything.
-        if (list.length === 0) return constant(node.test === 'nin');
-        const inList = `${column.sql} IN (${list.join(', ')})`;
-        if (node.test === 'in') return exists(inList);
-        return column.wrap ? `NOT ${column.wrap(inList)}` : `(${column.sql} IS NULL OR NOT ${inList})`;
-      }
-      case 'null':
-        if (column.wrap) return node.value ? `NOT ${column.wrap('1')}` : column.wrap('1');
-        return `${column.sql} IS ${node.value ? '' : 'NOT '}NULL`;
-      case 'contains':
-      case 'startsWith':
-        return exists(text(column, node.test, node.value));
-      case 'gt':
-      case 'lt':
-        return exists(`${column.sql} ${node.test === 'gt' ? '>' : '<'} ${bound(column, node.value)}`);
-    }
-  };
   // All bound in the first: parameters are the query's, whichever condition names them.
   return filters
     .flatMap(parts)
-    .map((part, index) => ({ sql: compile(part), params: index === 0 ? params : {} }));
+    .map((part, index) => ({ sql: compile(part, columns, bind), params: index === 0 ? params : {} }));
 }
 
 const parts = (filter: Filter): readonly Filter[] => ('all' in filter ? filter.all.flatMap(parts) : [filter]);
+
+/** Gives a value to the statement. @returns the parameter that stands for it */
+type Bind = (value: Value) => string;
+type Comparison = Extract<Filter, { readonly field: string }>;
+type Listing = Extract<Comparison, { readonly test: 'in' | 'nin' }>;
+
+function compile(node: Filter, columns: Readonly<Record<string, FilterColumn>>, bind: Bind): string {
+  const all = (nodes: readonly Filter[], word: 'AND' | 'OR'): string =>
+    `(${nodes.map((inner) => compile(inner, columns, bind)).join(` ${word} `)})`;
+  if ('all' in node) return node.all.length === 0 ? constant(true, bind) : all(node.all, 'AND');
+  if ('any' in node) return node.any.length === 0 ? constant(false, bind) : all(node.any, 'OR');
+  const column = columns[node.field];
+  if (!column) throw new Error(`No column for the filter field ${node.field}.`);
+  return comparison(node, column, bind);
+}
+
+function comparison(node: Comparison, column: FilterColumn, bind: Bind): string {
+  const exists = (condition: string): string => (column.wrap ? column.wrap(condition) : `(${condition})`);
+  switch (node.test) {
+    case 'in':
+    case 'nin':
+      return listing(node, column, bind);
+    case 'null':
+      if (column.wrap) return node.value ? `NOT ${column.wrap('1')}` : column.wrap('1');
+      return `${column.sql} IS ${node.value ? '' : 'NOT '}NULL`;
+    case 'contains':
+    case 'startsWith':
+      return exists(text(column, node.test, node.value, bind));
+    case 'gt':
+    case 'lt':
+      return exists(`${column.sql} ${node.test === 'gt' ? '>' : '<'} ${bound(column, node.value, bind)}`);
+  }
+}
+
+function listing(node: Listing, column: FilterColumn, bind: Bind): string {
+  const list = listed(column, node.values, bind);
+  // A name that stands for nothing matches nothing, and its absence everything.
+  if (list.length === 0) return constant(node.test === 'nin', bind);
+  const inList = `${column.sql} IN (${list.join(', ')})`;
+  if (node.test === 'in') return column.wrap ? column.wrap(inList) : `(${inList})`;
+  return column.wrap ? `NOT ${column.wrap(inList)}` : `(${column.sql} IS NULL OR NOT ${inList})`;
+}
+
+function listed(column: FilterColumn, values: readonly FilterValue[], bind: Bind): string[] {
+  if (!column.ids) return values.map((value) => bound(column, value, bind));
+  const ids = column.ids((name) => values.includes(name));
+  return [...ids, ...(column.takesIds ? values.map(String) : [])].map(bind);
+}
+
+function text(column: FilterColumn, test: 'contains' | 'startsWith', part: string, bind: Bind): string {
+  if (column.ids) {
+    const ids = column.ids((name) =>
+      test === 'contains' ? foldCase(name).includes(part) : foldCase(name).startsWith(part),
+    );
+    return ids.length === 0 ? constant(false, bind) : `${column.sql} IN (${ids.map(bind).join(', ')})`;
+  }
+  const param = bind(part);
+  return test === 'contains'
+    ? `instr(lower(${column.sql}), ${param}) > 0`
+    : `substr(lower(${column.sql}), 1, length(${param})) = ${param}`;
+}
+
+function bound(column: FilterColumn, value: FilterValue, bind: Bind): string {
+  return bind(column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value);
+}
+
+/** Bound, because the planner folds a literal and then scans the table without its workspace. */
+function constant(truth: boolean, bind: Bind): string {
+  return bind(truth ? 1 : 0);
+}

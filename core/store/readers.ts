@@ -1,13 +1,14 @@
 // Reads that may look at much run here, off the event loop: a few connections of their own, whose turns are fair by workspace
 // and payer, and a budget after which a read is interrupted. They only read: one thread alone writes and checkpoints.
 // See docs/decisions/0013.
-import Database from 'libsql/promise';
 import { availableParallelism } from 'node:os';
 import { ApiError } from '../lib/errors.ts';
 import { Turns } from '../lib/fairness/turns.ts';
 import { noteAway, type Payer } from '../lib/payer.ts';
 import { processMs } from '../lib/processor.ts';
 import { concernsStore, faultOf, isEngineError } from './engine-errors.ts';
+import { interruptAgainMs, watchBudget } from './read-budget.ts';
+import { createReaderPool, prepareRead, type Reader } from './reader.ts';
 import type { Value } from './statement.ts';
 import { StoreError } from './store.ts';
 
@@ -18,11 +19,6 @@ const runningOfWorkspace = readersMax - 1;
 const runningOfPayer = 1;
 const waitingOfWorkspace = 200;
 const waitingOfPayer = 50;
-/** A budget is of processor time; on a busy machine a read may take so many times as long, no longer: it keeps the log from being folded in. */
-const patience = 5;
-/** With so many statements a reader is given up for a new one. */
-const preparedMax = 100;
-const interruptAgainMs = 20;
 
 export type ChargeRead = (payer: Payer, quantity: 'cpuMs' | 'queueMs', ms: number) => void;
 
@@ -31,20 +27,6 @@ export interface Readers {
   read(payer: Payer, text: string, values: Value[]): Promise<Value[][]>;
   /** Interrupts what runs. To be called before the writer closes. */
   close(): Promise<void>;
-}
-
-interface PreparedRead {
-  raw(on: boolean): PreparedRead;
-  all(values: Value[]): Promise<Value[][]>;
-}
-
-interface Reader {
-  readonly db: Database;
-  /**
-   * All that was ever prepared here, by its text. None is forgotten while the reader is in use: a statement that is collected
-   * waits for its connection, and the event loop with it, for as long as another one runs there.
-   */
-  readonly prepared: Map<string, PreparedRead>;
 }
 
 interface Job {
@@ -60,53 +42,10 @@ interface Job {
 export function createReaders(options: { path: string; budgetMs: number; charge: ChargeRead }): Readers {
   const { budgetMs, charge } = options;
   const queue = new Turns<Job>();
-  const idle: Reader[] = [];
-  const busy = new Set<Reader>();
-  const running = new Map<string, number>();
-  let active = 0;
+  const pool = createReaderPool(options.path);
+  const running = createRunning();
   let closed = false;
   let ended: (() => void) | null = null;
-
-  const open = async (): Promise<Reader> => {
-    const reader: Reader = { db: new Database(options.path, {}), prepared: new Map() };
-    for (const pragma of [
-      // A connection that closes somewhere holds the file for a moment. This waits on a thread of its own, not on the loop.
-      'PRAGMA busy_timeout = 2000',
-      'PRAGMA query_only = ON',
-      'PRAGMA cache_size = -8192',
-      'PRAGMA temp_store = MEMORY',
-    ]) {
-      const prepared = (await reader.db.prepare(pragma)) as PreparedRead;
-      reader.prepared.set(pragma, prepared);
-      await prepared.all([]);
-    }
-    return reader;
-  };
-
-  const prepare = async (reader: Reader, text: string): Promise<PreparedRead> => {
-    const known = reader.prepared.get(text);
-    if (known) return known;
-    // Rows are fetched on the loop, one after the other, so that all of them must be there when the first one is.
-    const whole = `WITH page AS MATERIALIZED (${text}) SELECT * FROM page`;
-    const prepared = ((await reader.db.prepare(whole)) as PreparedRead).raw(true);
-    reader.prepared.set(text, prepared);
-    return prepared;
-  };
-
-  const attempt = async (reader: Reader, { text, values }: Job): Promise<Value[][]> => {
-    const prepared = await prepare(reader, text);
-    if (closed) throw storeClosed();
-    const stopWatch = budgetMs === 0 ? () => undefined : watchBudget(budgetMs, () => reader.db.interrupt());
-    try {
-      return await prepared.all(values);
-    } catch (error) {
-      if (isEngineError(error) && error.code === 'SQLITE_INTERRUPT')
-        throw closed ? storeClosed() : overBudget(budgetMs);
-      throw concernsStore(error) ? faultOf(error) : error;
-    } finally {
-      stopWatch();
-    }
-  };
 
   const serve = async (job: Job): Promise<void> => {
     const startedMs = performance.now();
@@ -114,9 +53,8 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
     charge(job.payer, 'queueMs', startedMs - job.sinceMs);
     let reader: Reader | undefined;
     try {
-      reader = idle.pop() ?? (await open());
-      busy.add(reader);
-      const rows = await attempt(reader, job);
+      reader = await pool.take();
+      const rows = await readWithin(budgetMs, reader, job, () => closed);
       noteAway(job.payer, job.sinceMs);
       job.resolve(rows);
     } catch (error) {
@@ -124,96 +62,98 @@ export function createReaders(options: { path: string; budgetMs: number; charge:
       job.reject(error);
     }
     charge(job.payer, 'cpuMs', Math.min(processMs() - before, performance.now() - startedMs));
-    if (!reader) return;
-    busy.delete(reader);
-    if (reader.prepared.size < preparedMax) idle.push(reader);
-    else reader.db.close();
+    if (reader) pool.give(reader);
   };
-
-  const count = (payer: Payer, by: 1 | -1): void => {
-    for (const key of keysOf(payer)) {
-      const now = (running.get(key) ?? 0) + by;
-      if (now > 0) running.set(key, now);
-      else running.delete(key);
-    }
-  };
-
-  const payerMayGo = ({ payer }: Job): boolean => (running.get(keysOf(payer)[1]) ?? 0) < runningOfPayer;
-  const workspaceMayGo = (workspaceId: string): boolean =>
-    (running.get(workspaceId) ?? 0) < runningOfWorkspace;
 
   const pump = (): void => {
-    while (active < readersMax) {
-      const job = queue.take(payerMayGo, workspaceMayGo);
+    while (running.all < readersMax) {
+      const job = queue.take(({ payer }) => running.hasRoom(payer), running.hasRoomOf);
       if (!job) break;
-      active++;
-      count(job.payer, 1);
+      running.count(job.payer, 1);
       void serve(job).then(() => {
-        active--;
-        count(job.payer, -1);
+        running.count(job.payer, -1);
         // What becomes of the rows is work for the loop, which is to look up before it gets the next ones.
         setImmediate(pump);
       });
     }
-    if (active === 0) ended?.();
+    if (running.all === 0) ended?.();
   };
 
   return {
     read(payer, text, values) {
       if (closed) return Promise.reject(storeClosed());
-      const group = payer.workspaceId;
-      const member = payer.payer ?? '';
-      if (
-        queue.waitingOfMember(group, member) >= waitingOfPayer ||
-        queue.waitingOf(group) >= waitingOfWorkspace
-      )
-        return Promise.reject(tooManyWait());
+      if (isCrowded(queue, payer)) return Promise.reject(tooManyWait());
       return new Promise((resolve, reject) => {
-        queue.push(group, member, { payer, text, values, sinceMs: performance.now(), resolve, reject });
+        const job = { payer, text, values, sinceMs: performance.now(), resolve, reject };
+        queue.push(payer.workspaceId, payer.payer ?? '', job);
         pump();
       });
     },
     async close() {
       closed = true;
       for (const job of queue.clear()) job.reject(storeClosed());
-      if (active > 0) {
-        const interrupt = (): void => {
-          for (const reader of busy) reader.db.interrupt();
-        };
-        interrupt();
-        // A read that had not quite begun does not notice.
-        const again = setInterval(interrupt, interruptAgainMs);
+      if (running.all > 0) {
+        pool.interrupt();
+        const again = setInterval(pool.interrupt, interruptAgainMs);
         await new Promise<void>((resolve) => (ended = resolve));
         clearInterval(again);
       }
-      for (const reader of idle) reader.db.close();
+      pool.close();
     },
   };
 }
 
-const keysOf = ({ workspaceId, payer }: Payer): [workspace: string, payer: string] => [
-  workspaceId,
-  `${workspaceId} ${payer ?? ''}`,
-];
+/** @throws ApiError budget_exceeded, StoreError */
+async function readWithin(
+  budgetMs: number,
+  reader: Reader,
+  { text, values }: Job,
+  isClosed: () => boolean,
+): Promise<Value[][]> {
+  const prepared = await prepareRead(reader, text);
+  if (isClosed()) throw storeClosed();
+  const stopWatch = watchBudget(budgetMs, () => reader.db.interrupt());
+  try {
+    return await prepared.all(values);
+  } catch (error) {
+    if (isEngineError(error) && error.code === 'SQLITE_INTERRUPT')
+      throw isClosed() ? storeClosed() : overBudget(budgetMs);
+    throw concernsStore(error) ? faultOf(error) : error;
+  } finally {
+    stopWatch();
+  }
+}
 
-/**
- * Calls `interrupt` once a read has used its budget, and again until it stops. What the process as a whole has not used, the
- * read has not: on a machine where it waits for a processor it goes on, for a while.
- */
-function watchBudget(budgetMs: number, interrupt: () => void): () => void {
-  const startedMs = performance.now();
-  const before = processMs();
-  let timer: ReturnType<typeof setTimeout>;
-  const look = (): void => {
-    const leftMs = Math.min(
-      budgetMs - (processMs() - before),
-      budgetMs * patience - (performance.now() - startedMs),
-    );
-    if (leftMs <= 0) interrupt();
-    timer = setTimeout(look, Math.max(leftMs, interruptAgainMs));
+/** How many run, of each workspace and payer: no more entries than twice `readersMax`. */
+function createRunning() {
+  const counts = new Map<string, number>();
+  const of = (key: string): number => counts.get(key) ?? 0;
+  const add = (key: string, by: 1 | -1): void => {
+    const now = of(key) + by;
+    if (now > 0) counts.set(key, now);
+    else counts.delete(key);
   };
-  timer = setTimeout(look, budgetMs);
-  return () => clearTimeout(timer);
+  const payerKey = ({ workspaceId, payer }: Payer): string => `${workspaceId} ${payer ?? ''}`;
+  let all = 0;
+  return {
+    get all() {
+      return all;
+    },
+    count(payer: Payer, by: 1 | -1): void {
+      all += by;
+      add(payer.workspaceId, by);
+      add(payerKey(payer), by);
+    },
+    hasRoom: (payer: Payer): boolean => of(payerKey(payer)) < runningOfPayer,
+    hasRoomOf: (workspaceId: string): boolean => of(workspaceId) < runningOfWorkspace,
+  };
+}
+
+function isCrowded(queue: Turns<Job>, { workspaceId, payer }: Payer): boolean {
+  return (
+    queue.waitingOfMember(workspaceId, payer ?? '') >= waitingOfPayer ||
+    queue.waitingOf(workspaceId) >= waitingOfWorkspace
+  );
 }
 
 function overBudget(budgetMs: number): ApiError {

@@ -65,30 +65,36 @@ export function tenantBreach(statement: Statement<unknown>, plan: readonly strin
 }
 
 function planBreach(text: string, plan: readonly string[]): string | null {
-  /** Derived tables: what they read has its own lines. */
-  const derived = new Set<string>();
+  const derived = derivedTables(plan);
+  const mistakable = derived.find((name) => isAliasOfTable(name, text));
+  if (mistakable !== undefined) return `a table goes by the name of the derived table ${mistakable}`;
+  const lists = listsOf(text);
   for (const line of plan) {
-    const made = /^(?:MATERIALIZE|CO-ROUTINE) (\S+)/.exec(line)?.[1];
-    if (made === undefined) continue;
-    if (
-      /^\w+$/.test(made) &&
-      new RegExp(`\\b(?:FROM|JOIN|,)\\s*\\w+\\s+(?:AS\\s+)?${made}\\b`, 'i').test(text)
-    )
-      return `a table goes by the name of the derived table ${made}`;
-    derived.add(made);
+    const read = /^(?:SCAN|SEARCH) (\S+)/.exec(line)?.[1];
+    if (read === undefined || line === 'SCAN CONSTANT ROW' || derived.includes(read)) continue;
+    if (line.includes(' VIRTUAL TABLE INDEX') && lists.has(read)) continue;
+    if (!line.includes('(workspace_id=?')) return `its plan reads across workspaces: ${line}`;
   }
-  /** json_each over a parameter reads no table. */
-  const lists = new Set(
+  return null;
+}
+
+/** What they read has its own lines. */
+function derivedTables(plan: readonly string[]): string[] {
+  return plan.flatMap((line) => /^(?:MATERIALIZE|CO-ROUTINE) (\S+)/.exec(line)?.[1] ?? []);
+}
+
+function isAliasOfTable(name: string, text: string): boolean {
+  return (
+    /^\w+$/.test(name) && new RegExp(`\\b(?:FROM|JOIN|,)\\s*\\w+\\s+(?:AS\\s+)?${name}\\b`, 'i').test(text)
+  );
+}
+
+/** The names of json_each over a parameter, which reads no table. */
+function listsOf(text: string): ReadonlySet<string> {
+  return new Set(
     [...text.matchAll(/\bjson_each\(:\w+\)(?:\s+(?:AS\s+)?(\w+))?/gi)].flatMap(([, alias]) => [
       'json_each',
       alias ?? 'json_each',
     ]),
   );
-  for (const line of plan) {
-    const read = /^(?:SCAN|SEARCH) (\S+)/.exec(line)?.[1];
-    if (read === undefined || line === 'SCAN CONSTANT ROW' || derived.has(read)) continue;
-    if (line.includes(' VIRTUAL TABLE INDEX') && lists.has(read)) continue;
-    if (!line.includes('(workspace_id=?')) return `its plan reads across workspaces: ${line}`;
-  }
-  return null;
 }

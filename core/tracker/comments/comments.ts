@@ -11,6 +11,7 @@ import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { issueKind } from '../issues/kind.ts';
+import { issueNumber } from '../issues/number.ts';
 import { comment } from './contract.ts';
 
 /** Team id and number of the issue, read along with the comment; the number is empty until committed. */
@@ -35,13 +36,16 @@ export const commentKind = kindOf(comment, {
     return ['comment.updated'];
   },
   special: {
-    issueId: ({ issueId }) => issueId,
+    subjectId: ({ issueId }) => issueId,
     team: {
       of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
       isIn: (list) =>
         `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = comments.issue_id AND i.team_id IN (${list}))`,
     },
-    pendingNumber: ({ issueId, issuePlace }) => (issuePlace.endsWith(' ') ? issueId : null),
+    learns: {
+      what: issueNumber,
+      of: ({ issueId, issuePlace }) => (issuePlace.endsWith(' ') ? issueId : null),
+    },
   },
 });
 type Comment = NonNullable<Awaited<ReturnType<typeof commentKind.find>>>;

@@ -1,12 +1,12 @@
 // An issue's history is the event log itself, read by issue: what changed, who did it, and why.
 import type { PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
-import { listIssueEvents } from '../../events/feed.ts';
+import { listEventsOf } from '../../events/feed.ts';
 import { notFound } from '../../lib/errors.ts';
 import { issueKind } from './kind.ts';
 
 /** Oldest first; a deleted issue keeps its history. */
 export async function issueHistory(ctx: Context, id: string, page: PageParameters) {
   if (!(await issueKind.find(ctx, id))) throw notFound();
-  return listIssueEvents(ctx, id, page);
+  return listEventsOf(ctx, id, page);
 }

@@ -8,6 +8,7 @@ import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { issue, priorities } from './contract.ts';
+import { issueNumber } from './number.ts';
 
 export type ShownIssue = Shown<typeof issue>;
 export type Issue = EntityOf<typeof issue, typeof kept>;
@@ -91,9 +92,9 @@ export const issueKind = kindOf(issue, {
         ],
       };
     },
-    issueId: (issue) => issue.id,
+    subjectId: (issue) => issue.id,
     team: { of: (issue) => issue.teamId, isIn: (list) => `team_id IN (${list})` },
-    pendingNumber: (issue) => (issue.number === null ? issue.id : null),
+    learns: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
   },
   wire(issue, { directory, baseUrl }) {
     const team = directory.teams.get(issue.teamId);

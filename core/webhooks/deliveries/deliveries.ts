@@ -121,7 +121,7 @@ export function makeSampleDelivery(
   work: DeliveryWork,
 ): ChangeSet {
   // It is about nothing that is ordered: its own id is its key.
-  const event = { id: eventId, type: type as EventType, sequence: 0, issueId: null, entityId: eventId };
+  const event = { id: eventId, type: type as EventType, sequence: 0, subjectId: null, entityId: eventId };
   return makeDelivery(ctx, endpoint, event, 'sample', work, payload);
 }
 

@@ -31,9 +31,9 @@ const free = tenantStatement<WorkRow>(
 /** The key of a delivery to an ordered endpoint: its issue, or what else the event is about. */
 export function orderKeyOf(
   endpoint: { readonly ordering: 'none' | 'entity' },
-  event: { readonly issueId: string | null; readonly entityId: string },
+  event: { readonly subjectId: string | null; readonly entityId: string },
 ): string | null {
-  return endpoint.ordering === 'entity' ? (event.issueId ?? event.entityId) : null;
+  return endpoint.ordering === 'entity' ? (event.subjectId ?? event.entityId) : null;
 }
 
 type Ordered = Pick<DeliveryRow, 'id' | 'endpoint_id'> & { readonly order_key: string };

@@ -15,7 +15,7 @@ export async function pingEndpoint(ctx: Context, id: string, work: DeliveryWork)
     id: ctx.ids.next('event'),
     type: 'webhook.ping' as const,
     sequence: null,
-    issueId: null,
+    subjectId: null,
     entityId: id,
   };
   return {

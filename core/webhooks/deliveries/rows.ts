@@ -117,7 +117,7 @@ export const findSample = tenantStatement<{ sample_json: string | null }>(
 export function newDelivery(
   id: string,
   endpoint: Pick<Endpoint, 'id' | 'ordering'>,
-  event: Pick<EventRow, 'id' | 'type' | 'issueId' | 'entityId'> & { readonly sequence: number | null },
+  event: Pick<EventRow, 'id' | 'type' | 'subjectId' | 'entityId'> & { readonly sequence: number | null },
   nowMs: number,
   origin: DeliveryOrigin = 'event',
 ): DeliveryRow {

@@ -1,0 +1,150 @@
+// One transaction for a group of batches, and the log head that moves with it. Batches run without savepoints, which nearly
+// always do; where one of them fails, the group is begun anew and each runs in a savepoint of its own.
+import type Database from 'libsql';
+import { createHash } from 'node:crypto';
+import { runBatch, type Appended } from './batch.ts';
+import type { Compile } from './compile.ts';
+import { concernsStore, isEngineError } from './engine-errors.ts';
+import type { LogHead, LogHeadFile } from './log-head.ts';
+import { systemStatement, type Value } from './statement.ts';
+import { StoreError, type CommitOutcome, type Op } from './store.ts';
+import { bind } from './values.ts';
+
+export interface Batch {
+  readonly ops: readonly Op[];
+}
+
+/** A fault of one batch alone (a bad binding, a value that a function cannot take) is an Error in its place. */
+type Outcomes = readonly (CommitOutcome | Error)[];
+
+export interface GroupResult {
+  readonly outcomes: Outcomes;
+  /** Workspaces that have new events. */
+  readonly workspaces: ReadonlySet<string>;
+  readonly wroteRows: boolean;
+}
+
+export interface Transactions {
+  /** @throws what libsql throws where the file is locked or gone */
+  begin(): void;
+  /** Runs the begun group; durable on return. What it throws leaves the group to `abandon`. */
+  commit(group: readonly Batch[]): GroupResult;
+  /** Undoes the begun group. @returns the fault, or a worse one when the group cannot be undone */
+  abandon(fault: StoreError): StoreError;
+}
+
+const moveHead = systemStatement(
+  'log_head.move',
+  'the log head covers the whole installation',
+  'UPDATE log_head SET position = :position, hash = :hash WHERE id = 1',
+);
+
+/** @param options.head where the log goes on */
+export function createTransactions(options: {
+  db: Database.Database;
+  compile: Compile;
+  logHead: LogHeadFile;
+  head: LogHead;
+}): Transactions {
+  const { db, compile, logHead } = options;
+  const steps = prepareSteps(db);
+  let { head } = options;
+
+  /** From the head on, whatever an attempt before has added. */
+  const nothingAppended = (): Appended => ({
+    chain: createHash('sha256').update(head.hash),
+    workspaces: new Set(),
+  });
+
+  return {
+    begin: () => void steps.begin.run(),
+    commit(group) {
+      const before = steps.rowsWritten();
+      let appended = nothingAppended();
+      let outcomes: Outcomes | null = runTogether({ db, compile }, group, appended);
+      if (!outcomes) {
+        steps.rollback.run();
+        steps.begin.run();
+        appended = nothingAppended();
+        outcomes = runApart({ db, compile, steps }, group, appended);
+      }
+      const wroteRows = steps.rowsWritten() > before;
+      if (!wroteRows) steps.commit.run();
+      else {
+        const next = { position: head.position + 1, hash: appended.chain.digest('hex') };
+        compile(moveHead).prepared.run(bind(moveHead, next, null));
+        steps.commit.run();
+        head = next;
+        logHead.write(head);
+      }
+      return { outcomes, workspaces: appended.workspaces, wroteRows };
+    },
+    abandon(fault) {
+      // SQLite rolls back by itself after a full disk or an I/O error.
+      if (!db.inTransaction) return fault;
+      try {
+        steps.rollback.run();
+        return fault;
+      } catch (error) {
+        if (!isEngineError(error)) throw error;
+        return new StoreError('broken', `A failed group could not be undone: ${error.message}`, error);
+      }
+    },
+  };
+}
+
+type Steps = ReturnType<typeof prepareSteps>;
+
+function prepareSteps(db: Database.Database) {
+  const totalChanges = db.prepare('SELECT total_changes()').raw(true);
+  return {
+    begin: db.prepare('BEGIN IMMEDIATE'),
+    commit: db.prepare('COMMIT'),
+    rollback: db.prepare('ROLLBACK'),
+    savepoint: db.prepare('SAVEPOINT batch'),
+    release: db.prepare('RELEASE batch'),
+    undo: db.prepare('ROLLBACK TO batch'),
+    rowsWritten: (): number => Number((totalChanges.all([]) as Value[][])[0]![0]),
+  };
+}
+
+/** Without savepoints; null as soon as a batch fails. */
+function runTogether(
+  { db, compile }: { db: Database.Database; compile: Compile },
+  group: readonly Batch[],
+  appended: Appended,
+): CommitOutcome[] | null {
+  const outcomes: CommitOutcome[] = [];
+  for (const { ops } of group) {
+    try {
+      const outcome = runBatch(compile, ops, appended);
+      if (!outcome.ok) return null;
+      outcomes.push(outcome);
+    } catch (error) {
+      if (concernsStore(error) || !db.inTransaction) throw error;
+      return null;
+    }
+  }
+  return outcomes;
+}
+
+/** Each in a savepoint of its own, so that a batch that fails costs the others nothing. */
+function runApart(
+  { db, compile, steps }: { db: Database.Database; compile: Compile; steps: Steps },
+  group: readonly Batch[],
+  appended: Appended,
+): Outcomes {
+  return group.map(({ ops }) => {
+    steps.savepoint.run();
+    let outcome: CommitOutcome | Error;
+    try {
+      outcome = runBatch(compile, ops, appended);
+    } catch (error) {
+      if (concernsStore(error) || !db.inTransaction) throw error;
+      outcome = error instanceof Error ? error : new Error(String(error));
+    }
+    if (outcome instanceof Error || !outcome.ok) steps.undo.run();
+    steps.release.run();
+    return outcome;
+  });
+}
