@@ -1,6 +1,6 @@
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, pageOf, pageQuery } from '../../lib/schema.ts';
-import { PACKAGE_FORMAT } from '../../../sdk/plugin/manifest.ts';
+import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import {
   installPlugin,
   listInstalls,
@@ -40,7 +40,7 @@ export function installRoutes(rules: InstallRules): Route[] {
       limit: 'write',
       body: InstallCreate,
       bodyBytesMax: 6 * 1024 * 1024,
-      example: { package: { format: PACKAGE_FORMAT }, grant: ['issues:read', 'issues:write'] },
+      example: { package: { format: packageFormat }, grant: ['issues:read', 'issues:write'] },
       errors: ['forbidden', 'conflict'],
       responses: { 201: InstallShown, 200: InstallShown },
       write: (ctx, { body }) => installPlugin(ctx, body, rules),
