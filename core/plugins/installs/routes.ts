@@ -16,6 +16,10 @@ import { InstallCreate, InstallShown, InstallUpdate } from './schema.ts';
 const params = Closed({ id: pluginRef });
 
 export function installRoutes(rules: InstallRules): Route[] {
+  return [...routesOfAll(rules), ...routesOfOne(rules)];
+}
+
+function routesOfAll(rules: InstallRules): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -45,6 +49,11 @@ export function installRoutes(rules: InstallRules): Route[] {
       responses: { 201: InstallShown, 200: InstallShown },
       write: (ctx, { body }) => installPlugin(ctx, body, rules),
     }),
+  ];
+}
+
+function routesOfOne(rules: InstallRules): Route[] {
+  return [
     defineRoute({
       method: 'GET',
       path: '/api/v1/plugins/{id}',
