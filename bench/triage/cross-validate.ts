@@ -1,6 +1,6 @@
 /** Stratified k-fold cross-validation with seeded folds: every issue is answered once per seed by a model that has not seen it. */
 import { Predictor } from '../../plugins/auto-triage/model/predict.ts';
-import { KINDS, type Kind } from '../../plugins/auto-triage/model/kind.ts';
+import { issueKinds, type Kind } from '../../plugins/auto-triage/model/kind.ts';
 import { train, type Example } from '../../plugins/auto-triage/model/train.ts';
 
 export type Outcome = { readonly kind: Kind; readonly answer: Kind; readonly confidence: number };
@@ -46,7 +46,7 @@ export function finish<T>(steps: Generator<number, T>): T {
 function stratify(examples: readonly Example[], folds: number, seed: number): number[] {
   const random = mulberry32(seed);
   const foldOf = examples.map(() => 0);
-  for (const kind of KINDS) {
+  for (const kind of issueKinds) {
     const members = examples.flatMap((example, i) => (example.kind === kind ? [i] : []));
     for (let i = members.length - 1; i > 0; i--) {
       const j = Math.floor(random() * (i + 1));

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parse } from 'csv-parse/sync';
-import { KINDS, type Kind } from '../../plugins/auto-triage/model/kind.ts';
+import { issueKinds, type Kind } from '../../plugins/auto-triage/model/kind.ts';
 import type { Example } from '../../plugins/auto-triage/model/train.ts';
 import { crossValidate, type Run } from './cross-validate.ts';
 import { accuracyOfSurest, atThreshold, calibrationError, macroF1 } from './measures.ts';
@@ -40,7 +40,7 @@ for (const [repository, issues] of repositories) {
     description: body,
   }));
   const ofRepository = seeds.map((seed) => crossValidate(examples, Number(values.folds), seed));
-  const bySeed = ofRepository.map(({ outcomes }) => macroF1(outcomes, KINDS));
+  const bySeed = ofRepository.map(({ outcomes }) => macroF1(outcomes, issueKinds));
   perRepository[repository] = { macroF1: mean(bySeed), bySeed };
   runs.push(...ofRepository);
   if (!values.json)

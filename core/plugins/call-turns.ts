@@ -1,5 +1,5 @@
-// What the host calls of a run may carry, and when the long ones have their turn: they hold the core for milliseconds each, so
-// they go one at a time, workspaces and installs by turns, and the core rests from each as long as it took.
+// What the host calls of a run may carry, and when the long ones have their turn: each holds the core for milliseconds, so
+// they go one at a time, workspaces and installs by turns, and after each the core rests as long as the call took.
 import { Turns } from '../lib/fairness/turns.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
@@ -9,7 +9,7 @@ import type { Scope } from '../store/store.ts';
 const runCharsMax = { event: 32 * 1024 * 1024, schedule: 256 * 1024 * 1024 };
 /** Shorter arguments cost so little that nobody notices. */
 const longCharsMin = 64 * 1024;
-/** What took longer also waited. */
+/** A call that took longer did not use the core all the time. */
 const restMsMax = 50;
 
 export interface CallTurns {
@@ -23,10 +23,11 @@ export interface CallTurns {
 
 export function createCallTurns(options: { ledger: Ledger }): CallTurns {
   const { ledger } = options;
+  /** At most the calls that the runs of the sandbox may have open, each at most `concurrentCalls` of its limits. */
   const waiting = new Turns<() => void>();
   let busy = false;
 
-  /** Whoever is called holds the turn already, so that nobody comes in between. */
+  /** The turn passes on while it is still held, so that no newcomer takes it in between. */
   const next = (): void => {
     const go = waiting.take(() => true);
     if (go) go();
@@ -52,7 +53,7 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
           return answer;
         } finally {
           const tookMs = performance.now() - startedMs;
-          // What goes through the door is charged there.
+          // The door charges what goes through it.
           if (isOwnValue(op)) ledger.charge(scope, 'cpuMs', tookMs);
           if (isLong) setTimeout(next, Math.min(tookMs, restMsMax));
         }
@@ -61,7 +62,7 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
   };
 }
 
-/** Is done beside the door, on the event loop. */
+/** Such a call passes by the door. */
 function isOwnValue(op: string): boolean {
   return op.startsWith('kv.') && op !== 'kv.list';
 }

@@ -49,3 +49,14 @@ test('failing alone counts from twenty runs on; what is an hour old counts no mo
   expect(run(times(100, failed), hourMs / 18)).toBeNull();
   expect(run(times(100, killed), hourMs / 2)).toBeNull();
 });
+
+test('of more endings than are remembered, those of the install that ran longest ago are forgotten', () => {
+  const kills = (others: number) => {
+    const watch = createFailureWatch(() => 0, 100);
+    for (let kill = 0; kill < 2; kill++) watch.note('plg_1', killed);
+    for (let other = 0; other < others; other++) watch.note(`plg_other_${other % 10}`, good);
+    return watch.note('plg_1', killed)?.state;
+  };
+  expect(kills(90)).toBe('disabled_sandbox');
+  expect(kills(110)).toBeUndefined();
+});

@@ -1,7 +1,11 @@
 // When a plugin is switched off for the good of the others: it fails nearly always, or a good part of its runs has to be
 // killed. docs/spec/plugins.md › Switching off. Counted in memory: a restart forgives.
+import { LRUCache } from 'lru-cache';
+
 const windowMs = 3_600_000;
+/** Of one install, and of all. Where all have more, the install whose runs ended longest ago starts afresh. */
 const endingsMax = 1_000;
+const endingsHeldMax = 500_000;
 const failedRunsMin = 20;
 const failedShareMax = 0.95;
 /**
@@ -29,15 +33,21 @@ export interface FailureWatch {
   forget(installId: string): void;
 }
 
-export function createFailureWatch(nowMs: () => number): FailureWatch {
-  const endings = new Map<string, (Ending & { readonly atMs: number })[]>();
+/** @param heldMax endings that are remembered of all installs together */
+export function createFailureWatch(nowMs: () => number, heldMax: number = endingsHeldMax): FailureWatch {
+  const endings = new LRUCache<string, (Ending & { readonly atMs: number })[]>({
+    maxSize: heldMax,
+    sizeCalculation: (ofOne) => ofOne.length,
+  });
   return {
     note(installId, { failed, killed }) {
       const now = nowMs();
       const recent = endings.get(installId) ?? [];
-      endings.set(installId, recent);
       recent.push({ atMs: now, failed, killed });
       while (recent.length > endingsMax || now - recent[0]!.atMs >= windowMs) recent.shift();
+      // Its size is taken when it is put in, and only of another value than the one that is there.
+      endings.delete(installId);
+      endings.set(installId, recent);
       if (!failed) return null;
       const latest = recent.slice(-killsAmong);
       const kills = latest.filter((one) => one.killed).length;

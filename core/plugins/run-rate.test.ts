@@ -16,3 +16,11 @@ test('an install starts its runs up to the limit, the others wait for the next m
   expect(rate.take('a')).toBe(null);
   expect(createRunRate(0, () => now).take('a')).toBe(null);
 });
+
+test('of more installs than are counted at once, the one that ran longest ago is forgotten', () => {
+  const rate = createRunRate(1, () => 1_000, 2);
+  for (const install of ['a', 'b', 'b']) rate.take(install);
+  expect(rate.take('a')).toBe(61_000);
+  rate.take('c');
+  expect([rate.take('a'), rate.take('b')]).toEqual([61_000, null]);
+});

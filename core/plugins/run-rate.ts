@@ -1,14 +1,25 @@
 // How many runs an install may start in a minute. What is over it waits for the next minute; nothing is dropped.
+import { LRUCache } from 'lru-cache';
+
 const windowMs = 60_000;
+/** An install that is forgotten because so many others ran since begins a new minute. */
+const installsHeldMax = 10_000;
 
 export interface RunRate {
   /** Counts a run; returns when it may start instead, or null for now. */
   take(installId: string): number | null;
 }
 
-/** @param perMinute 0 switches the limit off */
-export function createRunRate(perMinute: number, nowMs: () => number): RunRate {
-  const windows = new Map<string, { startedMs: number; runs: number }>();
+/**
+ * @param perMinute 0 switches the limit off
+ * @param heldMax installs that are counted at once
+ */
+export function createRunRate(
+  perMinute: number,
+  nowMs: () => number,
+  heldMax: number = installsHeldMax,
+): RunRate {
+  const windows = new LRUCache<string, { readonly startedMs: number; runs: number }>({ max: heldMax });
   return {
     take(installId) {
       if (perMinute === 0) return null;

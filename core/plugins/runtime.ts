@@ -1,39 +1,19 @@
-// The plugin runtime: installs, the consumer that makes runs of events, the queue that performs them, and schedules.
-import { systemAuthor, type Committer } from '../changes/commit.ts';
+// The plugin runtime as the server starts, asks and stops it: its routes, and what works behind them.
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
-import type { Directory, Services } from '../context.ts';
-import { inboxItem } from '../inbox/inbox.ts';
-import { createConsumer } from '../events/consumer.ts';
-import { createWorkQueue } from '../events/work.ts';
-import type { App } from '../http/app.ts';
-import type { InProcessCalls } from '../http/principal.ts';
 import type { Route } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
-import type { SandboxOnDemand } from './sandbox-on-demand.ts';
-import type { Op, Scope } from '../store/store.ts';
 import { catchUpRoutes } from './catch-up/routes.ts';
-import { gapOps } from './catch-up/rows.ts';
-import { createCatchUpWorker } from './catch-up/worker.ts';
 import { createFailureWatch } from './failures.ts';
-import { createCallTurns } from './call-turns.ts';
 import { installRoutes } from './installs/routes.ts';
-import { installKind, type Install } from './installs/schema.ts';
+import { installKind } from './installs/schema.ts';
 import { tellUnheard } from './installs/unheard.ts';
 import { kvRoutes } from './kv/routes.ts';
-import { createPlanner } from './planner.ts';
 import { createRegistry } from './registry.ts';
-import { createRunner } from './runner.ts';
 import { runRoutes } from './runs/routes.ts';
-import { createSchedules } from './schedules.ts';
-
-/** Runs in memory, with their events; the sandbox runs one at a time per partition and decides how many at once. */
-const runsHeld = 512;
-/** Gaps that are counted or caught up at once. */
-const catchUpsHeld = 16;
+import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
 /** Runs under way get this long when the process is asked to stop. */
 const stopGraceMs = 5_000;
@@ -51,52 +31,22 @@ export interface PluginRuntime {
   stop(): Promise<void>;
 }
 
-export function createPluginRuntime(options: {
-  services: Services;
-  clock: Clock;
-  random: () => number;
-  owner: string;
-  committer: Committer;
-  inProcess: InProcessCalls;
-  cache: WorkspaceCache;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  sandbox: SandboxOnDemand;
-  /** The door; known once the app is made of these routes among others. */
-  app: () => App;
-  filterFields: (eventType: string) => FilterFields;
-  serverVersion: string;
-}): PluginRuntime {
-  const { services, clock, owner, committer, sandbox, filterFields } = options;
-  const { store, log, ids } = services;
+export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 'failures' | 'isStopping'> {
+  readonly cache: WorkspaceCache;
+  /** The fields that a subscription to an event type can be filtered by. */
+  readonly filterFields: (eventType: string) => FilterFields;
+  /** Semantic version of this server. */
+  readonly serverVersion: string;
+}
+
+export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntime {
+  const { clock, committer, sandbox, filterFields } = options;
+  const { store, log, ids } = options.services;
   const registry = createRegistry({ store, cache: options.cache, log, filterFields });
   const failures = createFailureWatch(clock.nowMs);
   let stopping = false;
-
-  const disable = async (
-    scope: Scope,
-    install: Install,
-    why: { state: Install['state']; reason: string },
-  ): Promise<void> => {
-    const change = installKind.update(install, { state: why.state, stateReason: why.reason }, clock.nowMs());
-    if (!change) return;
-    const author = systemAuthor(scope, 'sandbox', await options.directoryOf(scope));
-    const item = inboxItem(
-      {
-        kind: 'plugin_disabled',
-        title: `The plugin ${install.manifest.name ?? install.pluginId} was switched off`,
-        body: `${why.reason} Look at its runs; once it is mended, install the new version or switch it on again. What it misses until then is counted, and run when you ask for it.`,
-        target: { kind: installKind.name, id: install.id },
-      },
-      { ids, nowMs: clock.nowMs() },
-    );
-    const committed = await committer.commit(author, [change, item], [], stateOps(change.after, { scope }));
-    if (committed.ok)
-      log('warn', 'plugin disabled', {
-        workspaceId: scope.workspaceId,
-        installId: install.id,
-        reason: why.reason,
-      });
-  };
+  const workers = createWorkers({ ...options, registry, failures, isStopping: () => stopping });
+  const { runs, schedules, catchUps, consumer } = workers;
 
   /** Ahead of the first run, so that it need not wait for the start. */
   const warm = (): void => {
@@ -104,76 +54,6 @@ export function createPluginRuntime(options: {
       .get()
       .catch((error: unknown) => log('error', 'the sandbox did not start', { error: String(error) }));
   };
-
-  const runner = createRunner({
-    store,
-    clock,
-    log,
-    random: options.random,
-    ids,
-    committer,
-    app: options.app,
-    inProcess: options.inProcess,
-    directoryOf: options.directoryOf,
-    registry,
-    sandbox,
-    ledger: services.ledger,
-    isStopping: () => stopping,
-    callTurns: createCallTurns({ ledger: services.ledger }),
-    failures,
-    disable,
-  });
-  const runs = createWorkQueue({
-    store,
-    clock,
-    log,
-    kind: 'run',
-    owner,
-    room: runsHeld,
-    setBack: () => [],
-    perform: runner.perform,
-  });
-  const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
-  const planner = createPlanner({
-    store,
-    clock,
-    ids,
-    registry,
-    turns: services.turns,
-    queue: runs,
-    remember: runner.remember,
-  });
-  const consumer = createConsumer({
-    store,
-    name: 'plugins',
-    log,
-    listens: registry.listens,
-    plan: planner.plan,
-  });
-  const catchUps = createWorkQueue({
-    store,
-    clock,
-    log,
-    kind: 'catch-up',
-    owner,
-    room: catchUpsHeld,
-    setBack: () => [],
-    perform: createCatchUpWorker({
-      store,
-      clock,
-      ids,
-      committer,
-      directoryOf: options.directoryOf,
-      registry,
-      planner,
-      runs,
-      stopped: () => stopping,
-    }),
-  });
-  const stateOps = (install: Install, { scope }: { scope: Scope }): readonly Op[] => [
-    ...schedules.opsFor(install, { scope }),
-    ...gapOps(catchUps, scope, install, { gapId: ids.next('gap'), nowMs: clock.nowMs() }),
-  ];
 
   committer.onCommit((workspaceId, changes) => {
     for (const change of changes)
@@ -185,19 +65,8 @@ export function createPluginRuntime(options: {
       }
   });
 
-  const rules = {
-    filterFields,
-    unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(options.app().routes, requests),
-    serverVersion: options.serverVersion,
-    stateOps,
-  };
   return {
-    routes: [
-      ...installRoutes(rules),
-      ...runRoutes({ queue: runs, activity: runner }),
-      ...catchUpRoutes(catchUps),
-      ...kvRoutes,
-    ],
+    routes: routesOf(options, workers),
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
       await tellUnheard({ store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs });
@@ -223,4 +92,19 @@ export function createPluginRuntime(options: {
       await ended.finally(() => clearTimeout(interrupt));
     },
   };
+}
+
+function routesOf(options: PluginRuntimeOptions, { runner, runs, catchUps, stateOps }: Workers): Route[] {
+  const { app, filterFields, serverVersion } = options;
+  return [
+    ...installRoutes({
+      filterFields,
+      unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
+      serverVersion,
+      stateOps,
+    }),
+    ...runRoutes({ queue: runs, activity: runner }),
+    ...catchUpRoutes(catchUps),
+    ...kvRoutes,
+  ];
 }

@@ -9,7 +9,7 @@ import type { Op, Store } from '../store/store.ts';
 import { nextRunMs } from './cron.ts';
 import type { Install } from './installs/schema.ts';
 import type { Registry } from './registry.ts';
-import { hasOpenRun, queueRunOps } from './runs/rows.ts';
+import { hasOpenRun, queueRunOps, scheduledRun } from './runs/rows.ts';
 
 const schedulesHeld = 8;
 
@@ -41,19 +41,8 @@ export function createSchedules(options: {
     if (await hasOpenRun(store, item.scope, installId, name)) {
       await store.commit([move]);
     } else {
-      const run = {
-        id: options.ids.next('run'),
-        installId,
-        handler: { kind: 'schedule' as const, name },
-        orderKey: 'schedule',
-        sequence: now,
-        eventId: null,
-        rootEventId: null,
-        depth: 0,
-        mode: install.mode,
-      };
-      const outcome = await store.commit([move, ...queueRunOps(runs, item.scope, run, now)]);
-      if (outcome.ok) runs.adopt(item.scope, outcome.rows[2] ?? []);
+      const run = scheduledRun(options.ids.next('run'), install, name, now);
+      await store.commit([move, ...queueRunOps(runs, item.scope, run, now)]);
     }
     queue.wake();
   };

@@ -1,7 +1,6 @@
-/**
- * Decides what the death of a sidecar means for each run in it. One culprit when there is no doubt: the sidecar named it, or it alone
- * was running guest code. Otherwise nobody fails; those that may have done it are told apart in quarantine.
- */
+// Decides what the death of a sidecar means for each run in it. One culprit when there is no doubt: the sidecar named
+// it, or it alone was running guest code. Otherwise nobody fails; those that may have done it are told apart in
+// quarantine.
 import type { ActiveRun, Ending } from './run.ts';
 
 export interface Death {
@@ -14,9 +13,9 @@ export interface Death {
 }
 
 /** Endings that the sidecar's own process earned, as its operating system reports them. A SIGKILL comes from outside. */
-const SELF_INFLICTED = /signal (SIGTRAP|SIGABRT|SIGSEGV|SIGILL|SIGBUS|SIGFPE|SIGSYS)/;
+const selfInflicted = /signal (SIGTRAP|SIGABRT|SIGSEGV|SIGILL|SIGBUS|SIGFPE|SIGSYS)/;
 
-const OWN_GROWTH_BYTES = 100 * 1024 * 1024;
+const ownGrowthBytes = 100 * 1024 * 1024;
 
 export function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, Ending> {
   const culprit = death.culprit ?? onlyActive(runs, death);
@@ -35,9 +34,9 @@ export function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, 
 function onlyActive(runs: readonly ActiveRun[], death: Death): ActiveRun | undefined {
   const [only, ...others] = runs.filter((run) => run.active);
   if (!only || others.length > 0) return undefined;
-  if (death.cause === undefined) return SELF_INFLICTED.test(death.why) ? only : undefined;
+  if (death.cause === undefined) return selfInflicted.test(death.why) ? only : undefined;
   // Many warm isolates also fill a process; whoever is at work when it is full need not have done it.
-  return death.cause === 'memory' && only.sidecar.rssSeenBytes - only.rssAtStartBytes > OWN_GROWTH_BYTES
+  return death.cause === 'memory' && only.sidecar.rssSeenBytes - only.rssAtStartBytes > ownGrowthBytes
     ? only
     : undefined;
 }

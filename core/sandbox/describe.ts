@@ -1,14 +1,15 @@
-/** Reads a plugin's static manifest out of its bundle, by evaluating it in a jailed sidecar of its own that is killed afterwards. */
+// Reads a plugin's static manifest out of its bundle, by evaluating it in a jailed sidecar of its own that is killed
+// afterwards.
 import { bundlePrograms } from './fleet/bundle.ts';
 import { nonceSource, ProtocolBreach } from './frames.ts';
 import { prepareJail } from './jail/prepare.ts';
 import { findAddon, findNode } from './locate.ts';
-import { JAIL_ENTRY, SidecarProcess } from './fleet/process.ts';
+import { jailEntry, SidecarProcess } from './fleet/process.ts';
 import type { Spoken } from './fleet/process.ts';
-import { CODE_MAX } from './protocol.ts';
+import { codeMax } from './protocol.ts';
 import type { RunLimits } from './protocol.ts';
 
-const LIMITS: RunLimits = {
+const describeLimits: RunLimits = {
   cpuMs: 1000,
   entryMs: 1000,
   wallMs: 5000,
@@ -21,14 +22,14 @@ const LIMITS: RunLimits = {
   startupMs: 250,
 };
 /** Limits are of processor time; this is for a machine that is too busy to give it. */
-const WALL_MS = 90_000;
+const describeWallMs = 90_000;
 
 /**
  * The definition without its functions, plus `handlers`: their names, sorted. Not validated.
  * @throws Error with the module's own message when it cannot be evaluated
  */
 export async function describePlugin(code: string, nodePath: string = findNode()): Promise<unknown> {
-  if (code.length > CODE_MAX) throw new Error(`The bundle is larger than ${CODE_MAX} characters.`);
+  if (code.length > codeMax) throw new Error(`The bundle is larger than ${codeMax} characters.`);
   let answered: ((message: Spoken) => void) | undefined;
   let died: (error: Error) => void = () => undefined;
   const run = nonceSource()();
@@ -39,7 +40,7 @@ export async function describePlugin(code: string, nodePath: string = findNode()
     programs: await bundlePrograms(),
     jail: process.platform === 'linux' ? 'auto' : 'off',
     isolatesMax: 1,
-    ...(await prepareJail([nodePath, addonPath, JAIL_ENTRY])),
+    ...(await prepareJail([nodePath, addonPath, jailEntry])),
     idleMs: 60_000,
     busy: () => answered !== undefined,
     onMessage: (message) => {
@@ -50,13 +51,13 @@ export async function describePlugin(code: string, nodePath: string = findNode()
     onGone: (why) => died(new Error(`The plugin's definition cost the sandbox its process: ${why}.`)),
     onStderr: () => undefined,
   });
-  const timer = setTimeout(() => sidecar.kill('it took too long'), WALL_MS);
+  const timer = setTimeout(() => sidecar.kill('it took too long'), describeWallMs);
   try {
     await sidecar.ready;
     const answer = await new Promise<Spoken>((resolve, reject) => {
       answered = resolve;
       died = reject;
-      sidecar.send({ t: 'describe', run, source: code, limits: LIMITS });
+      sidecar.send({ t: 'describe', run, source: code, limits: describeLimits });
     });
     return manifestOf(answer);
   } finally {

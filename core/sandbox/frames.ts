@@ -1,16 +1,15 @@
-/**
- * What a sidecar says, believed in nothing: every frame is taken apart field by field, and what is no message of the protocol is a
- * breach, for which the process is killed. An honest sidecar passes on what plugins say only after it has brought it into this shape.
- */
+// What a sidecar says, believed in nothing: every frame is taken apart field by field, and what is no message of the
+// protocol is a breach, for which the process is killed. An honest sidecar passes on what plugins say only after it
+// has brought it into this shape.
 import { randomBytes } from 'node:crypto';
 import {
-  CALLS_PER_FRAME_MAX,
-  KV_TEXT_MAX,
-  LOG_TEXT_MAX,
-  MANIFEST_MAX,
-  MESSAGE_MAX,
-  MS_MAX,
-  OP_MAX,
+  callsPerFrameMax,
+  kvTextMax,
+  logTextMax,
+  manifestMax,
+  messageMax,
+  msMax,
+  opMax,
   readProgress,
   textMaxOf,
 } from './protocol.ts';
@@ -29,39 +28,39 @@ import type { Frame, FrameBounds } from './framing.ts';
 /** The sidecar said something that an honest one never says. */
 export class ProtocolBreach extends Error {}
 
-const HEAD_BYTES_MAX = 64 * 1024;
+const headBytesMax = 64 * 1024;
 /** UTF-8 needs at most this much for a UTF-16 unit. */
-const BYTES_PER_UNIT = 3;
+const bytesPerUnit = 3;
 
 /** Of a process that has nothing to do, and of one that may be passing on the largest call there is. */
-export const IDLE_BOUNDS: FrameBounds = { frameBytes: 16 * 1024, headBytes: 16 * 1024 };
-export const BUSY_BOUNDS: FrameBounds = {
-  frameBytes: (KV_TEXT_MAX + LOG_TEXT_MAX) * BYTES_PER_UNIT + HEAD_BYTES_MAX,
-  headBytes: HEAD_BYTES_MAX,
+export const idleBounds: FrameBounds = { frameBytes: 16 * 1024, headBytes: 16 * 1024 };
+export const busyBounds: FrameBounds = {
+  frameBytes: (kvTextMax + logTextMax) * bytesPerUnit + headBytesMax,
+  headBytes: headBytesMax,
 };
 
-const LOGS_PER_FRAME_MAX = 1000;
-const COUNT_MAX = 2 ** 31;
-const BYTES_MAX = 2 ** 40;
+const logsPerFrameMax = 1000;
+const countMax = 2 ** 31;
+const bytesMax = 2 ** 40;
 
-const NONCE = /^[\w-]{22}$/;
+const noncePattern = /^[\w-]{22}$/;
 
-const NONCE_BYTES = 16;
-const NONCES_DRAWN = 256;
+const nonceBytes = 16;
+const noncesDrawn = 256;
 
 /** Makes names of runs, unguessable: the first frame that names a run which its sidecar was not given is that sidecar's last. */
 export function nonceSource(): () => RunNonce {
   let drawn = Buffer.alloc(0);
   return () => {
-    if (drawn.byteLength === 0) drawn = randomBytes(NONCES_DRAWN * NONCE_BYTES);
-    const one = drawn.toString('base64url', 0, NONCE_BYTES);
-    drawn = drawn.subarray(NONCE_BYTES);
+    if (drawn.byteLength === 0) drawn = randomBytes(noncesDrawn * nonceBytes);
+    const one = drawn.toString('base64url', 0, nonceBytes);
+    drawn = drawn.subarray(nonceBytes);
     return one;
   };
 }
 
-const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-const REASONS: readonly EndReason[] = [
+const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+const endReasons: readonly EndReason[] = [
   'error',
   'retry_later',
   'drop',
@@ -87,24 +86,24 @@ export function readFrame({ head, tail }: Frame): FromSidecar {
         t: 'end',
         run: nonce(fields),
         end: readEnd(fieldsOf(fields['end'], 'An end')),
-        cpuMs: number(fields, 'cpuMs', MS_MAX),
-        memoryBytes: number(fields, 'memoryBytes', BYTES_MAX),
-        isolates: integer(fields, 'isolates', COUNT_MAX),
+        cpuMs: number(fields, 'cpuMs', msMax),
+        memoryBytes: number(fields, 'memoryBytes', bytesMax),
+        isolates: integer(fields, 'isolates', countMax),
       };
     case 'pong':
-      return { t: 'pong', isolates: integer(fields, 'isolates', COUNT_MAX) };
+      return { t: 'pong', isolates: integer(fields, 'isolates', countMax) };
     case 'tainted':
       return {
         t: 'tainted',
         run: nonce(fields),
         reason: oneOf(fields['reason'], ['cpu', 'memory'], 'reason'),
-        message: plainText(text(fields, 'message', MESSAGE_MAX)),
-        cpuMs: number(fields, 'cpuMs', MS_MAX),
+        message: plainText(text(fields, 'message', messageMax)),
+        cpuMs: number(fields, 'cpuMs', msMax),
       };
     case 'ready':
       return { t: 'ready', jail: readReport(fieldsOf(fields['jail'], 'A report')) };
     case 'described':
-      if (tail.length > MANIFEST_MAX) throw new ProtocolBreach('A manifest is too long.');
+      if (tail.length > manifestMax) throw new ProtocolBreach('A manifest is too long.');
       return { t: 'described', run: nonce(fields), manifest: tail };
     default:
       throw new ProtocolBreach('A frame is of no known type.');
@@ -113,24 +112,24 @@ export function readFrame({ head, tail }: Frame): FromSidecar {
 
 function readDrained(fields: Fields, tail: string): Drained {
   const run = nonce(fields);
-  const acked = integer(fields, 'acked', COUNT_MAX);
+  const acked = integer(fields, 'acked', countMax);
   let at = 0;
   const next = (length: unknown, most: number): string => {
     if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > most)
       throw new ProtocolBreach('A text is too long.');
     return tail.slice(at, (at += length));
   };
-  const calls = list(fields['calls'], 3, CALLS_PER_FRAME_MAX).map(
+  const calls = list(fields['calls'], 3, callsPerFrameMax).map(
     ([call, op, length]): Drained['calls'][number] => {
-      if (typeof call !== 'number' || !Number.isInteger(call) || call < 1 || call > COUNT_MAX)
+      if (typeof call !== 'number' || !Number.isInteger(call) || call < 1 || call > countMax)
         throw new ProtocolBreach('A call has no number.');
-      if (typeof op !== 'string' || op.length > OP_MAX) throw new ProtocolBreach('A call has no operation.');
-      return [call, op, next(length, op === 'sleep' ? OP_MAX : textMaxOf(op))];
+      if (typeof op !== 'string' || op.length > opMax) throw new ProtocolBreach('A call has no operation.');
+      return [call, op, next(length, op === 'sleep' ? opMax : textMaxOf(op))];
     },
   );
-  const logs = list(fields['logs'], 2, LOGS_PER_FRAME_MAX).map(([level, length]): Drained['logs'][number] => [
-    oneOf(level, LEVELS, 'level'),
-    next(length, LOG_TEXT_MAX),
+  const logs = list(fields['logs'], 2, logsPerFrameMax).map(([level, length]): Drained['logs'][number] => [
+    oneOf(level, logLevels, 'level'),
+    next(length, logTextMax),
   ]);
   if (at !== tail.length) throw new ProtocolBreach('A frame is not as long as its texts.');
   return { t: 'drained', run, acked, calls, logs };
@@ -140,13 +139,13 @@ function readEnd(fields: Fields): RunEnd {
   const { status } = fields;
   if (status === 'stopped') return { status };
   if (status === 'succeeded') return { status, ...readProgressOf(fields) };
-  const message = plainText(text(fields, 'message', MESSAGE_MAX));
+  const message = plainText(text(fields, 'message', messageMax));
   if (status !== 'failed') throw new ProtocolBreach('An end has no known status.');
   const { killed } = fields;
   if (typeof killed !== 'boolean') throw new ProtocolBreach('An end does not say whether it killed.');
-  const reason = oneOf(fields['reason'], REASONS, 'reason');
+  const reason = oneOf(fields['reason'], endReasons, 'reason');
   if (fields['retryAfterMs'] === undefined) return { status, reason, message, killed };
-  return { status, reason, message, killed, retryAfterMs: number(fields, 'retryAfterMs', MS_MAX) };
+  return { status, reason, message, killed, retryAfterMs: number(fields, 'retryAfterMs', msMax) };
 }
 
 function readProgressOf({ progress }: Fields): { progress?: Progress } {
@@ -160,7 +159,7 @@ function readReport(fields: Fields): EntryReport {
   const { seccomp, rlimits } = fields;
   if (typeof seccomp !== 'boolean' || typeof rlimits !== 'boolean')
     throw new ProtocolBreach('A report of the jail is not complete.');
-  return { landlock: integer(fields, 'landlock', COUNT_MAX), seccomp, rlimits };
+  return { landlock: integer(fields, 'landlock', countMax), seccomp, rlimits };
 }
 
 function parse(head: string): unknown {
@@ -187,7 +186,7 @@ function list(value: unknown, width: number, most: number): unknown[][] {
 
 function nonce(fields: Fields): RunNonce {
   const { run } = fields;
-  if (typeof run !== 'string' || !NONCE.test(run)) throw new ProtocolBreach('A frame names no run.');
+  if (typeof run !== 'string' || !noncePattern.test(run)) throw new ProtocolBreach('A frame names no run.');
   return run;
 }
 

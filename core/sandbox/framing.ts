@@ -1,16 +1,14 @@
-/**
- * Messages as bytes: u32 size of what follows, u32 size of the head, the head (JSON), the tail (UTF-8); sizes little-endian. A
- * message's long texts lie in the tail, unescaped, and its head holds their lengths in UTF-16 units: a head is small and cheap to read
- * whatever it comes with.
- */
+// Messages as bytes: u32 size of what follows, u32 size of the head, the head (JSON), the tail (UTF-8); sizes
+// little-endian. A message's long texts lie in the tail, unescaped, and its head holds their lengths in UTF-16 units:
+// a head is small and cheap to read whatever it comes with.
 import type { FromSidecar, ToSidecar } from './protocol.ts';
 
 /** Above this a frame is a protocol violation; the largest the core sends is a bundle of 4 Mi characters. */
-export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
-const SIZES_BYTES = 8;
+export const frameBytesMax = 16 * 1024 * 1024;
+const sizesBytes = 8;
 
 /** The one long text of a message to the sidecar. */
-const LONG_TEXT: Partial<Record<string, string>> = {
+const longTextOf: Partial<Record<string, string>> = {
   init: 'guest',
   code: 'source',
   run: 'input',
@@ -47,9 +45,9 @@ export class FrameReader {
       const whole = this.#join(this.#pendingBytes);
       this.#pending = [whole.subarray(4 + size)];
       this.#pendingBytes = whole.byteLength - 4 - size;
-      const headEnd = SIZES_BYTES + uint32At(whole, 4);
+      const headEnd = sizesBytes + uint32At(whole, 4);
       yield {
-        head: this.#decoder.decode(whole.subarray(SIZES_BYTES, headEnd)),
+        head: this.#decoder.decode(whole.subarray(sizesBytes, headEnd)),
         tail: headEnd === 4 + size ? '' : this.#decoder.decode(whole.subarray(headEnd, 4 + size)),
       };
     }
@@ -57,8 +55,8 @@ export class FrameReader {
 
   /** The size that the next frame claims, once the frame is complete. */
   #nextSize(): number | undefined {
-    if (this.#pendingBytes < SIZES_BYTES) return undefined;
-    const start = this.#join(SIZES_BYTES);
+    if (this.#pendingBytes < sizesBytes) return undefined;
+    const start = this.#join(sizesBytes);
     const size = uint32At(start, 0);
     const headBytes = uint32At(start, 4);
     const most = this.#bounds();
@@ -93,7 +91,7 @@ export function encodeFrames(messages: readonly (ToSidecar | FromSidecar)[]): Ui
   const sizes: number[] = [];
   for (const { head, tail } of frames) {
     const headBytes = Buffer.byteLength(head);
-    const bytes = SIZES_BYTES + headBytes + (tail === '' ? 0 : Buffer.byteLength(tail));
+    const bytes = sizesBytes + headBytes + (tail === '' ? 0 : Buffer.byteLength(tail));
     heads.push(headBytes);
     sizes.push(bytes);
     size += bytes;
@@ -105,8 +103,8 @@ export function encodeFrames(messages: readonly (ToSidecar | FromSidecar)[]): Ui
     const bytes = sizes[index] ?? 0;
     out.writeUInt32LE(bytes - 4, at);
     out.writeUInt32LE(headBytes, at + 4);
-    out.write(head, at + SIZES_BYTES);
-    if (tail !== '') out.write(tail, at + SIZES_BYTES + headBytes);
+    out.write(head, at + sizesBytes);
+    if (tail !== '') out.write(tail, at + sizesBytes + headBytes);
     at += bytes;
   });
   return out;
@@ -168,7 +166,7 @@ function apart(head: object, tail: string): Frame {
 /** The sidecar's reading; it trusts the core. */
 export function readOrder({ head, tail }: Frame): ToSidecar {
   const message = JSON.parse(head) as Record<string, unknown>;
-  const key = LONG_TEXT[String(message['t'])];
+  const key = longTextOf[String(message['t'])];
   if (key !== undefined) message[key] = tail;
   return message as ToSidecar;
 }

@@ -1,4 +1,4 @@
-/** The sandbox as the rest of the core sees it: jobs go in, outcomes come out. */
+// The sandbox as the rest of the core sees it: jobs go in, outcomes come out.
 import type { SidecarPrograms } from './fleet/bundle.ts';
 import type { Role } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';

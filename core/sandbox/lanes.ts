@@ -1,7 +1,5 @@
-/**
- * Queues by lane: items of one lane run one at a time and in order. Workspaces take turns, installs of a workspace take turns, and
- * so do the lanes of an install; nobody takes more slots than are left free.
- */
+// Queues by lane: items of one lane run one at a time and in order. Workspaces take turns, installs of a workspace
+// take turns, and so do the lanes of an install; nobody takes more slots than are left free.
 import { Shares } from '../lib/fairness/shares.ts';
 import { Turns } from '../lib/fairness/turns.ts';
 

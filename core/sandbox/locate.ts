@@ -1,10 +1,10 @@
-/** Where isolated-vm's prebuilt addon and our Node lie. */
+// Where isolated-vm's prebuilt addon and our Node lie.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /** NODE_MODULE_VERSION of Node 24: the addon is built for exactly this. */
-const NODE_ABI = 137;
+const nodeAbi = 137;
 
 /** @throws Error when this platform has no prebuilt addon */
 export function findAddon(): string {
@@ -15,7 +15,7 @@ export function findAddon(): string {
     root,
     'prebuilds',
     `${process.platform}-${process.arch}`,
-    `isolated-vm.abi${NODE_ABI}${libc}.node`,
+    `isolated-vm.abi${nodeAbi}${libc}.node`,
   );
   if (!existsSync(path))
     throw new Error(

@@ -1,25 +1,24 @@
-/**
- * What the core and the sidecar say to each other over the inherited descriptor 3; `framing.ts` has the bytes. Both ends import these two
- * files and nothing else of each other. The core believes none of it: see `frames.ts` and `run.ts`.
- */
+// What the core and the sidecar say to each other over the inherited descriptor 3; `framing.ts` has the bytes. Both
+// ends import these two files and nothing else of each other. The core believes none of it: see `frames.ts` and
+// `run.ts`.
 
 /** Guest argument and result text, in UTF-16 units: a KV value may be 2 MiB, everything else is small. */
-const TEXT_MAX = 256 * 1024;
-export const KV_TEXT_MAX = 2_200_000;
-export const INPUT_MAX = 160 * 1024;
-export const CODE_MAX = 4 * 1024 * 1024;
-export const MANIFEST_MAX = 256 * 1024;
+export const textMax = 256 * 1024;
+export const kvTextMax = 2_200_000;
+export const inputMax = 160 * 1024;
+export const codeMax = 4 * 1024 * 1024;
+export const manifestMax = 256 * 1024;
 /** One line of a log, and what a run that failed says of it. */
-export const LOG_TEXT_MAX = 64 * 1024;
-export const MESSAGE_MAX = 4000;
-export const OP_MAX = 60;
+export const logTextMax = 64 * 1024;
+export const messageMax = 4000;
+export const opMax = 60;
 /** A handler may have this many host calls and timers written between two answers. */
-export const CALLS_PER_FRAME_MAX = 1000;
+export const callsPerFrameMax = 1000;
 /** A day; every other bound of time is far below. */
-export const MS_MAX = 86_400_000;
+export const msMax = 86_400_000;
 
 export function textMaxOf(op: string): number {
-  return op === 'kv.get' || op === 'kv.set' || op === 'kv.compareAndSet' ? KV_TEXT_MAX : TEXT_MAX;
+  return op === 'kv.get' || op === 'kv.set' || op === 'kv.compareAndSet' ? kvTextMax : textMax;
 }
 
 export interface RunLimits {

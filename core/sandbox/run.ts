@@ -1,11 +1,9 @@
-/**
- * One run as the core sees it: answers the guest's calls, keeps every limit again that the sidecar was told, and collects what the run
- * used. Everything that arrives is a string from an untrusted process.
- */
+// One run as the core sees it: answers the guest's calls, keeps every limit again that the sidecar was told, and
+// collects what the run used. Everything that arrives is a string from an untrusted process.
 import { plainText } from '../lib/printable.ts';
 import type { SidecarProcess } from './fleet/process.ts';
 import { ProtocolBreach } from './frames.ts';
-import { CALLS_PER_FRAME_MAX, MESSAGE_MAX, textMaxOf } from './protocol.ts';
+import { callsPerFrameMax, messageMax, textMaxOf } from './protocol.ts';
 import type { FromSidecar, LogLevel, Progress, RunNonce, ToSidecar } from './protocol.ts';
 import type { RunUsage, SandboxJob, SandboxOutcome } from './job.ts';
 
@@ -15,9 +13,9 @@ export type Ending =
   | { status: 'interrupted'; message: string }
   | Pick<Failure, 'status' | 'reason' | 'message' | 'killed' | 'retryAfterMs'>;
 
-const OPERATION = /^[a-z]{1,20}\.[a-zA-Z]{1,30}$/;
-const TIMERS_MAX = 5000;
-const SLEEP_MS_MAX = 120_000;
+const operationPattern = /^[a-z]{1,20}\.[a-zA-Z]{1,30}$/;
+const timersMax = 5000;
+const sleepMsMax = 120_000;
 
 export class ActiveRun {
   readonly nonce: RunNonce;
@@ -86,12 +84,12 @@ export class ActiveRun {
         message: `The run waited for itself longer than ${wallMs} ms.`,
         killed: true,
       });
-    if (performance.now() - this.startedAt > wallMs * WALL_BOUND_TIMES)
+    if (performance.now() - this.startedAt > wallMs * wallBoundTimes)
       return this.stop({
         status: 'interrupted',
         message: 'The machine was too busy for this run.',
       });
-    this.after(Math.max(leftMs, WALL_LOOK_MS_MIN), () => this.#checkWall());
+    this.after(Math.max(leftMs, wallLookMsMin), () => this.#checkWall());
   }
 
   #ownWaitMs(): number {
@@ -117,7 +115,7 @@ export class ActiveRun {
       this.#ended ||
       acked > this.#sent ||
       acked < this.#acked + (empty ? 1 : 0) ||
-      this.#made > this.job.limits.calls + TIMERS_MAX + CALLS_PER_FRAME_MAX ||
+      this.#made > this.job.limits.calls + timersMax + callsPerFrameMax ||
       this.#lines > this.job.limits.logLines
     )
       throw new ProtocolBreach('A run said more than it may.');
@@ -143,7 +141,7 @@ export class ActiveRun {
         killed: true,
       });
     }
-    if (!OPERATION.test(op) || args.length > textMaxOf(op))
+    if (!operationPattern.test(op) || args.length > textMaxOf(op))
       return this.#refuse(
         call,
         'invalid_input',
@@ -162,7 +160,7 @@ export class ActiveRun {
       if (this.#over) return;
       const answer = await this.job.call(op, args);
       this.#elapsedMs = Math.max(this.#elapsedMs, this.#clock() - this.#clockAtStart);
-      if (!answer.ok) this.#refuse(call, answer.error.code, answer.error.message.slice(0, MESSAGE_MAX));
+      if (!answer.ok) this.#refuse(call, answer.error.code, answer.error.message.slice(0, messageMax));
       else if (answer.value.length > textMaxOf(op))
         this.#refuse(
           call,
@@ -184,15 +182,15 @@ export class ActiveRun {
   }
 
   #sleep(call: number, args: string): void {
-    if (++this.#timersMade > TIMERS_MAX) {
+    if (++this.#timersMade > timersMax) {
       return this.stop({
         status: 'failed',
         reason: 'call_budget',
-        message: `More than ${TIMERS_MAX} timers in one run.`,
+        message: `More than ${timersMax} timers in one run.`,
         killed: false,
       });
     }
-    const ms = Math.min(Number(args.slice(1, -1)) || 0, SLEEP_MS_MAX);
+    const ms = Math.min(Number(args.slice(1, -1)) || 0, sleepMsMax);
     const due = Math.max(this.#elapsedMs, this.#clock() - this.#clockAtStart) + ms;
     this.after(ms, () => {
       this.#elapsedMs = Math.max(this.#elapsedMs, due);
@@ -237,9 +235,9 @@ export class ActiveRun {
 
   /** A sidecar that speaks and yet does not stop a run is none of ours; one that does not get to speak has the watch to fear. */
   #killUnlessStopped(askedAt: number, look: number): void {
-    this.after(STOP_MS, () => {
-      const spoke = this.sidecar.heardAt - askedAt > STOP_MS / 2;
-      if (spoke || look === STOP_LOOKS_MAX) this.sidecar.kill('it did not stop a run');
+    this.after(stopMs, () => {
+      const spoke = this.sidecar.heardAt - askedAt > stopMs / 2;
+      if (spoke || look === stopLooksMax) this.sidecar.kill('it did not stop a run');
       else this.#killUnlessStopped(askedAt, look + 1);
     });
   }
@@ -283,8 +281,8 @@ export class ActiveRun {
 }
 
 /** A stop is obeyed at once; this is for its way there and back. */
-const STOP_MS = 1500;
-const STOP_LOOKS_MAX = 10;
+const stopMs = 1500;
+const stopLooksMax = 10;
 /** How often a run's wall limit may pass, waiting for the processor included. */
-const WALL_BOUND_TIMES = 10;
-const WALL_LOOK_MS_MIN = 50;
+const wallBoundTimes = 10;
+const wallLookMsMin = 50;

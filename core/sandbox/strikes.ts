@@ -1,8 +1,7 @@
-/**
- * Which installs may not share a sidecar with others: those whose run took a process down within the last hour, and those that were
- * at work when one died without it being clear whose fault it was. The latter are cleared by a run that ends well.
- */
-const CRASH_MEMORY_MS = 3_600_000;
+// Which installs may not share a sidecar with others: those whose run took a process down within the last hour, and
+// those that were at work when one died without it being clear whose fault it was. The latter are cleared by a run
+// that ends well.
+const crashMemoryMs = 3_600_000;
 
 export class Strikes {
   #clock: () => number;
@@ -39,7 +38,7 @@ export class Strikes {
   #recent(installId: string): number[] {
     const known = this.#crashes.get(installId);
     if (!known) return [];
-    const since = this.#clock() - CRASH_MEMORY_MS;
+    const since = this.#clock() - crashMemoryMs;
     const recent = known.filter((at) => at > since);
     if (recent.length === 0) this.#crashes.delete(installId);
     return recent;

@@ -1,7 +1,5 @@
-/**
- * The core's end of the sandbox: takes jobs, gives each to the right sidecar, and decides what a death means for the runs that were
- * in flight. It owns every clock, limit and kill; the sidecars are disposable.
- */
+// The core's end of the sandbox: takes jobs, gives each to the right sidecar, and decides what a death means for the
+// runs that were in flight. It owns every clock, limit and kill; the sidecars are disposable.
 import { existsSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { blame } from './blame.ts';
@@ -9,7 +7,7 @@ import { bundlePrograms } from './fleet/bundle.ts';
 import type { SidecarPrograms } from './fleet/bundle.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { hideProcess } from './jail/core-side.ts';
-import { NO_CONFINEMENT } from './jail/confinement.ts';
+import { noConfinement } from './jail/confinement.ts';
 import { prepareJail } from './jail/prepare.ts';
 import type { JailMeans } from './jail/prepare.ts';
 import { absentOf, levelOf, missingOf } from './jail/level.ts';
@@ -18,9 +16,9 @@ import type { RunUsage, Sandbox, SandboxJob, SandboxOptions, SandboxOutcome, San
 import { Lanes } from './lanes.ts';
 import { findAddon } from './locate.ts';
 import { nonceSource, ProtocolBreach } from './frames.ts';
-import { JAIL_ENTRY } from './fleet/process.ts';
+import { jailEntry } from './fleet/process.ts';
 import type { SidecarProcess, Spoken } from './fleet/process.ts';
-import { INPUT_MAX } from './protocol.ts';
+import { inputMax } from './protocol.ts';
 import type { RunNonce } from './protocol.ts';
 import { ActiveRun } from './run.ts';
 import type { Ending } from './run.ts';
@@ -39,9 +37,9 @@ export type {
   SandboxOptions,
 } from './job.ts';
 
-const ISOLATES_MAX = 200;
-const ISOLATE_IDLE_MS = 300_000;
-const CONCURRENT_RUNS_MAX = 64;
+const isolatesDefault = 200;
+const isolateIdleMs = 300_000;
+const concurrentRunsDefault = 64;
 
 /** @throws Error when the first sidecar does not come up, or a strict jail cannot be had */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -50,8 +48,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform === 'linux' && options.jail !== 'off') hideProcess();
   const programs = options.programs ?? (await bundlePrograms());
   const addonPath = findAddon();
-  const means = await prepareJail([options.nodePath, addonPath, JAIL_ENTRY]);
-  const bare = { ...means, confinement: { ...NO_CONFINEMENT, powerless: means.confinement.powerless } };
+  const means = await prepareJail([options.nodePath, addonPath, jailEntry]);
+  const bare = { ...means, confinement: { ...noConfinement, powerless: means.confinement.powerless } };
   const ladder: [without: string, options: SandboxOptions, means: JailMeans][] = [
     ['', options, means],
     [' without namespaces and a user of its own', options, bare],
@@ -113,13 +111,13 @@ class Supervisor implements Sandbox {
 
   constructor(options: SandboxOptions, { programs, addonPath, means }: Parts) {
     this.#options = options;
-    this.#lanes = new Lanes(options.concurrentRunsMax ?? CONCURRENT_RUNS_MAX);
+    this.#lanes = new Lanes(options.concurrentRunsMax ?? concurrentRunsDefault);
     this.#split = options.split ?? 'none';
     this.#strikes = new Strikes(options.clock);
-    const { nodePath, isolatesMax = ISOLATES_MAX } = options;
+    const { nodePath, isolatesMax = isolatesDefault } = options;
     const jail = process.platform === 'linux' ? options.jail : refuseStrict(options.jail);
     this.#fleet = new Fleet({
-      spawn: { nodePath, addonPath, programs, jail, ...means, isolatesMax, idleMs: ISOLATE_IDLE_MS },
+      spawn: { nodePath, addonPath, programs, jail, ...means, isolatesMax, idleMs: isolateIdleMs },
       split: this.#split !== 'none',
       load: (sidecar) => this.#load.get(sidecar) ?? 0,
       log: options.log,
@@ -205,7 +203,7 @@ class Supervisor implements Sandbox {
 
   /** The sidecar in which a job of this install can start now. */
   #choose({ installId, workspaceId }: SandboxJob): SidecarProcess | undefined {
-    const { concurrentRunsMax = CONCURRENT_RUNS_MAX } = this.#options;
+    const { concurrentRunsMax = concurrentRunsDefault } = this.#options;
     const group = { none: '', workspace: workspaceId, install: installId }[this.#split];
     const quarantined = this.#strikes.quarantined(installId);
     const sidecar = this.#fleet.find(quarantined ? 'quarantine' : 'active', group);
@@ -316,11 +314,11 @@ function refuseStrict(jail: SandboxOptions['jail']): 'off' {
 }
 
 function refusalOf(job: SandboxJob): Extract<Ending, { status: 'failed' }> | undefined {
-  if (job.input.length <= INPUT_MAX) return undefined;
+  if (job.input.length <= inputMax) return undefined;
   return {
     status: 'failed',
     reason: 'error',
-    message: `The input is larger than ${INPUT_MAX} characters.`,
+    message: `The input is larger than ${inputMax} characters.`,
     killed: false,
   };
 }

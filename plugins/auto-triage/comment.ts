@@ -1,4 +1,4 @@
-/** The words of the plugin's comments: what it thinks, how sure it is, from how much, and why. */
+// The words of the plugin's comments: what it thinks, how sure it is, from how much, and why.
 import type { Prediction } from './model/predict.ts';
 import type { Model } from './model/model.ts';
 

@@ -1,4 +1,4 @@
-/** What of `ctx` each half of the plugin uses: narrow enough to stand in for in a test. */
+// What of `ctx` each half of the plugin uses: narrow enough to stand in for in a test.
 import type { Context } from '@tatami/sdk/plugin';
 
 export type Scopes = 'issues:read' | 'issues:write' | 'comments:write' | 'labels:read';

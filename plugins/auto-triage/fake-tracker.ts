@@ -1,9 +1,10 @@
-/** A tracker in memory for the plugin's unit tests: issues, labels and `kv` behind the same `ctx` calls, pages included. */
+// A tracker in memory for the plugin's unit tests: issues, labels and `kv` behind the same `ctx` calls, pages
+// included.
 import { PluginError, QuotaExceeded, type Issue, type Page } from '@tatami/sdk/plugin';
 import type { LearnContext, Settings, TriageContext } from './context.ts';
 
 /** Characters of an answer, as of a host call; smaller, so that tests meet it. */
-const ANSWER_MAX = 20_000;
+const answerMax = 20_000;
 
 type Given = { title: string; description: string; team?: string; labels?: readonly string[] };
 
@@ -120,7 +121,7 @@ export class FakeTracker {
       .filter(({ team }) => !filter.team?.nin.includes(team.key))
       .filter(({ labels }) => !filter.label || labels.some(({ id }) => filter.label?.includes(id)));
     const answer = page(found, Number(query.after ?? 0), query.limit ?? 50);
-    if (JSON.stringify(answer).length > ANSWER_MAX) throw new QuotaExceeded('The answer is too large.');
+    if (JSON.stringify(answer).length > answerMax) throw new QuotaExceeded('The answer is too large.');
     return answer;
   }
 

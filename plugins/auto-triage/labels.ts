@@ -1,9 +1,9 @@
-/** Labels that name a kind: bug, feature, question, in any case. */
-import { KINDS, type Kind } from './model/kind.ts';
+// Labels that name a kind: bug, feature, question, in any case.
+import { issueKinds, type Kind } from './model/kind.ts';
 
 type Named = { readonly name: string };
 
 /** The kinds among the labels; more than one where people set more than one. */
 export function kindsOf(labels: readonly Named[]): Kind[] {
-  return KINDS.filter((kind) => labels.some(({ name }) => name.trim().toLowerCase() === kind));
+  return issueKinds.filter((kind) => labels.some(({ name }) => name.trim().toLowerCase() === kind));
 }

@@ -1,25 +1,23 @@
-/**
- * The schedule `learn`: learns each team's model anew from the issues that people labelled, the team longest not looked at
- * first, as many teams as the run's processor time allows; the run after it goes on with the others. What did not change is
- * not learned again, and a model stands until a better one is learned.
- */
+// The schedule `learn`: learns each team's model anew from the issues that people labelled, the team longest not
+// looked at first, as many teams as the run's processor time allows; the run after it goes on with the others. What
+// did not change is not learned again, and a model stands until a better one is learned.
 import type { Progress } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
 import { readOwn, readTeams, writeModel, writeTeams, type TeamEntry, type Teams } from './memory.ts';
 import type { Model } from './model/model.ts';
 import { train, type Example } from './model/train.ts';
-import { findTeam, PER_KIND_MAX, readExamples } from './reading.ts';
+import { findTeam, perKindMax, readExamples } from './reading.ts';
 
 /** A model of fewer is worse than the rule. */
-const PER_KIND_MIN = 5;
-const KINDS_MIN = 2;
+const perKindMin = 5;
+const kindsMin = 2;
 /** Of the 100 host calls that a run has; a team takes up to about 20. */
-const CALLS_BEFORE_LAST_TEAM = 75;
+const callsBeforeLastTeam = 75;
 /** Estimated; between slices the host says how much processor time is left. */
-const SLICE_US = 100_000;
+const sliceUs = 100_000;
 /** Processor time to keep a model and to end in. */
-const RESERVE_MS = 500;
-const TEAMS_NEW_MAX = 20;
+const reserveMs = 500;
+const teamsNewMax = 20;
 
 /** Of a team: what it learned last, or `null` where the run's time was over first. */
 type Learned = { readonly signature: string } | null;
@@ -36,7 +34,7 @@ export async function learn(event: { readonly scheduledAt: string }, ctx: LearnC
   let dearestMs = 0;
   for (const [index, team] of waiting.entries()) {
     const leftMs = ctx.run.cpuLeftMs();
-    if (leftMs < dearestMs * 1.3 + RESERVE_MS || counted.calls() > CALLS_BEFORE_LAST_TEAM) break;
+    if (leftMs < dearestMs * 1.3 + reserveMs || counted.calls() > callsBeforeLastTeam) break;
     const entry = teams[team] ?? { checkedAt: 0, signature: '' };
     const learned = await learnTeam(counted.ctx, team, entry);
     if (learned) {
@@ -54,7 +52,7 @@ export async function learn(event: { readonly scheduledAt: string }, ctx: LearnC
 
 async function learnTeam(ctx: LearnContext, team: string, entry: TeamEntry): Promise<Learned> {
   const own = await readOwn(ctx.kv, team);
-  const examples = await readExamples(ctx, team, own, entry.perKind ?? PER_KIND_MAX);
+  const examples = await readExamples(ctx, team, own, entry.perKind ?? perKindMax);
   const signature = sign(examples);
   if (signature === '' || signature === entry.signature) return { signature };
   const model = await inSlices(ctx, train(examples));
@@ -68,15 +66,15 @@ async function learnTeam(ctx: LearnContext, team: string, entry: TeamEntry): Pro
 
 /** The model; undefined when the processor time comes to its end first. */
 async function inSlices(ctx: LearnContext, steps: Generator<number, Model>): Promise<Model | undefined> {
-  let spentUs = SLICE_US;
+  let spentUs = sliceUs;
   let leftMs = ctx.run.cpuLeftMs();
   for (;;) {
-    if (spentUs >= SLICE_US) {
+    if (spentUs >= sliceUs) {
       spentUs = 0;
       await ctx.sleep(0);
       const sliceMs = leftMs - ctx.run.cpuLeftMs();
       leftMs = ctx.run.cpuLeftMs();
-      if (leftMs < RESERVE_MS + 2 * sliceMs) return undefined;
+      if (leftMs < reserveMs + 2 * sliceMs) return undefined;
     }
     const step = steps.next();
     if (step.done) return step.value;
@@ -95,10 +93,10 @@ function makeSmaller(
   round: number,
 ): number {
   const entry = teams[team] ?? { checkedAt: 0, signature: '' };
-  const perKind = Math.floor((entry.perKind ?? PER_KIND_MAX) / 2);
-  if (perKind >= PER_KIND_MIN) {
+  const perKind = Math.floor((entry.perKind ?? perKindMax) / 2);
+  if (perKind >= perKindMin) {
     teams[team] = { ...entry, perKind };
-    return 1 - perKind / PER_KIND_MAX;
+    return 1 - perKind / perKindMax;
   }
   ctx.log.warn(`${team}: learning takes longer here than a run may; the model stays as it was.`);
   teams[team] = { ...entry, checkedAt: round };
@@ -107,7 +105,7 @@ function makeSmaller(
 
 async function withNewTeams(ctx: LearnContext, known: Teams): Promise<Teams> {
   const teams: Record<string, TeamEntry> = { ...known };
-  for (let found = 0; found < TEAMS_NEW_MAX; found++) {
+  for (let found = 0; found < teamsNewMax; found++) {
     const team = await findTeam(ctx, Object.keys(teams));
     if (team === undefined) break;
     teams[team] = { checkedAt: 0, signature: '' };
@@ -123,8 +121,8 @@ function sign(examples: readonly (Example & { readonly id: string; readonly vers
     perKind.set(kind, (perKind.get(kind) ?? 0) + 1);
     for (const char of `${id} ${kind} ${version};`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
   }
-  const enough = [...perKind.values()].filter((count) => count >= PER_KIND_MIN).length;
-  return enough < KINDS_MIN ? '' : `${examples.length}-${(hash >>> 0).toString(36)}`;
+  const enough = [...perKind.values()].filter((count) => count >= perKindMin).length;
+  return enough < kindsMin ? '' : `${examples.length}-${(hash >>> 0).toString(36)}`;
 }
 
 /** The same context, counting what counts against the run's host calls. */

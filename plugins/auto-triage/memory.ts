@@ -1,13 +1,11 @@
-/**
- * What the plugin keeps in `kv`: `teams` (which teams there are and which model each has), `model:KEY`, and `own:KEY`, the
- * issues that the plugin labelled itself, so that it does not learn from its own guesses.
- */
+// What the plugin keeps in `kv`: `teams` (which teams there are and which model each has), `model:KEY`, and `own:KEY`,
+// the issues that the plugin labelled itself, so that it does not learn from its own guesses.
 import type { Stored } from './context.ts';
-import { KINDS, type Kind } from './model/kind.ts';
+import { issueKinds, type Kind } from './model/kind.ts';
 import { asModel, type Model } from './model/model.ts';
 
 /** More than a learning reads per team, so that nothing it reads has been forgotten. */
-const OWN_MAX = 800;
+const ownMax = 800;
 
 export type TeamEntry = {
   /** When the schedule was due whose run last looked at its issues, in milliseconds since 1970: names a round of learning. */
@@ -36,11 +34,11 @@ export function writeModel(kv: Stored, team: string, model: Model): Promise<void
   return kv.set(`model:${team}`, model);
 }
 
-/** The kind the plugin gave each issue, of the last {@link OWN_MAX}. */
+/** The kind the plugin gave each issue, of the last {@link ownMax}. */
 export async function readOwn(kv: Stored, team: string): Promise<Map<string, Kind>> {
   const own = new Map<string, Kind>();
   for (const entry of await ownEntries(kv, team)) {
-    const kind = KINDS[Number(entry.slice(0, 1))];
+    const kind = issueKinds[Number(entry.slice(0, 1))];
     if (kind) own.set(entry.slice(1), kind);
   }
   return own;
@@ -48,8 +46,8 @@ export async function readOwn(kv: Stored, team: string): Promise<Map<string, Kin
 
 export async function rememberOwn(kv: Stored, team: string, issueId: string, kind: Kind): Promise<void> {
   const entries = await ownEntries(kv, team);
-  entries.push(`${KINDS.indexOf(kind)}${issueId}`);
-  await kv.set(`own:${team}`, entries.slice(-OWN_MAX).join(' '));
+  entries.push(`${issueKinds.indexOf(kind)}${issueId}`);
+  await kv.set(`own:${team}`, entries.slice(-ownMax).join(' '));
 }
 
 async function ownEntries(kv: Stored, team: string): Promise<string[]> {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { FakeTracker } from './fake-tracker.ts';
 import { learn } from './learn.ts';
-import { SAMPLE_ISSUES } from './model/sample-issues.ts';
+import { sampleIssues } from './model/sample-issues.ts';
 import { triage } from './triage.ts';
 
 /** A tracker whose team has labelled issues, learned or about to be. */
 function trackerWithLabels(): FakeTracker {
   const tracker = new FakeTracker();
-  for (const { title, description, kind } of SAMPLE_ISSUES)
+  for (const { title, description, kind } of sampleIssues)
     tracker.add({ title, description, labels: [kind] });
   return tracker;
 }
@@ -120,7 +120,7 @@ describe('learn', () => {
 
   test('answers too large for a host call are asked for in smaller pages', async () => {
     const tracker = new FakeTracker();
-    for (const { title, description, kind } of SAMPLE_ISSUES)
+    for (const { title, description, kind } of sampleIssues)
       tracker.add({ title, description: `${description}\n${'long text '.repeat(150)}`, labels: [kind] });
     await learn(firing(), tracker.context());
     expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 12] });
@@ -142,7 +142,7 @@ describe('learn', () => {
   function trackerOfTeams(teams: readonly string[]): FakeTracker {
     const tracker = new FakeTracker();
     for (const team of teams)
-      for (const { title, description, kind } of SAMPLE_ISSUES)
+      for (const { title, description, kind } of sampleIssues)
         tracker.add({ title, description, team, labels: [kind] });
     return tracker;
   }
@@ -166,7 +166,7 @@ describe('learn', () => {
     const tracker = trackerOfTeams(['A']);
     expect(await learnAll(tracker)).toEqual([1]);
     const model = tracker.kv.get('model:A') ?? '';
-    for (const { title, description, kind } of [...SAMPLE_ISSUES, ...SAMPLE_ISSUES, ...SAMPLE_ISSUES])
+    for (const { title, description, kind } of [...sampleIssues, ...sampleIssues, ...sampleIssues])
       tracker.add({ title, description, team: 'A', labels: [kind] });
     tracker.sliceMs = 2_200;
     expect(await learnAll(tracker)).toEqual([0.5, 0.75, 1]);

@@ -1,4 +1,5 @@
-/** auto-triage: learns what a team calls a bug, a feature and a question, and labels new issues so. Offline; see README.md. */
+// auto-triage: learns what a team calls a bug, a feature and a question, and labels new issues so. Offline; see
+// README.md.
 import { definePlugin } from '@tatami/sdk/plugin';
 import type { Scopes, Settings } from './context.ts';
 import { learn } from './learn.ts';

@@ -1,16 +1,16 @@
-/** Reads the labelled issues of a team in pages that fit a host answer, newest first, as many of each kind. */
+// Reads the labelled issues of a team in pages that fit a host answer, newest first, as many of each kind.
 import { PluginError, type Issue } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
 import { kindsOf } from './labels.ts';
-import { KINDS, type Kind } from './model/kind.ts';
+import { issueKinds, type Kind } from './model/kind.ts';
 import type { Example } from './model/train.ts';
-import { BODY_CHARS_MAX } from './model/document.ts';
+import { bodyCharsMax } from './model/document.ts';
 
 /** More teach little more, and learning time grows with the square and cube of it. */
-export const PER_KIND_MAX = 80;
-const PAGE = 40;
+export const perKindMax = 80;
+const pageIssues = 40;
 /** Pages per kind, small ones after a refusal included. */
-const PAGES_MAX = 12;
+const pagesMax = 12;
 
 export type Read = Example & { readonly id: string; readonly version: number };
 
@@ -31,7 +31,7 @@ export async function readExamples(
 ): Promise<Read[]> {
   const labels = (await ctx.labels.list({ team, limit: 100 })).data;
   const examples: Read[] = [];
-  for (const kind of KINDS) {
+  for (const kind of issueKinds) {
     const ids = labels.filter((label) => kindsOf([label])[0] === kind).map(({ id }) => id);
     if (ids.length === 0) continue;
     let found = 0;
@@ -50,9 +50,9 @@ async function* labelled(
   team: string,
   labelIds: readonly string[],
 ): AsyncGenerator<Issue> {
-  let limit = PAGE;
+  let limit = pageIssues;
   let after: string | undefined;
-  for (let pages = 0; pages < PAGES_MAX; pages++) {
+  for (let pages = 0; pages < pagesMax; pages++) {
     const query = { team, filter: { label: labelIds }, fields: 'title,description,labels,version', limit };
     let page;
     try {
@@ -70,5 +70,5 @@ async function* labelled(
 }
 
 function toExample({ id, version, title, description }: Issue, kind: Kind): Read {
-  return { id, version, kind, title, description: (description ?? '').slice(0, BODY_CHARS_MAX) };
+  return { id, version, kind, title, description: (description ?? '').slice(0, bodyCharsMax) };
 }

@@ -1,4 +1,4 @@
-/** `issue.created`: gives an issue without a kind label the likeliest one, and says in a comment why. */
+// `issue.created`: gives an issue without a kind label the likeliest one, and says in a comment why.
 import { InvalidInput, NotFound, type Issue } from '@tatami/sdk/plugin';
 import { labelComment, suggestionComment } from './comment.ts';
 import type { TriageContext } from './context.ts';
@@ -10,7 +10,7 @@ import { predictByRule, Predictor, type Prediction } from './model/predict.ts';
 
 /** Read models by team, each under its signature; an isolate is warm for many events. Only a cache: `kv` has them all. */
 const predictors = new Map<string, { readonly signature: string; readonly predictor: Predictor }>();
-const PREDICTORS_MAX = 8;
+const predictorsMax = 8;
 
 export async function triage(
   data: { readonly id: string; readonly labels?: unknown },
@@ -74,7 +74,7 @@ async function predictorOf(ctx: TriageContext, team: string): Promise<Predictor 
   const model = await readModel(ctx.kv, team);
   if (!model) return undefined;
   const predictor = new Predictor(model);
-  if (predictors.size >= PREDICTORS_MAX) predictors.clear();
+  if (predictors.size >= predictorsMax) predictors.clear();
   predictors.set(team, { signature, predictor });
   return predictor;
 }

@@ -1,4 +1,4 @@
-/** The types of `ctx`: its members appear for the scopes that the plugin declares, and only for those. */
+// The types of `ctx`: its members appear for the scopes that the plugin declares, and only for those.
 import type { Comment, Issue, IssuePatch, IssueQuery, Label, Page, Priority, Project } from './resources.ts';
 
 export interface RunInfo {

@@ -1,4 +1,4 @@
-/** The shape of a plugin's definition. Everything but the `handle` functions ends up in the static manifest. */
+// The shape of a plugin's definition. Everything but the `handle` functions ends up in the static manifest.
 import type { EventType } from '../webhooks/event-types.ts';
 import type { WebhookEvent } from '../webhooks/event.ts';
 import type { Context } from './context.ts';

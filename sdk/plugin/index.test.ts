@@ -1,4 +1,4 @@
-/** The types a plugin's author meets (checked by `bun check`), and the errors' `instanceof`. */
+// The types a plugin's author meets (checked by `bun check`), and the errors' `instanceof`.
 import { expect, test } from 'bun:test';
 import { Conflict, definePlugin, Drop, PluginError, RetryLater } from './index.ts';
 

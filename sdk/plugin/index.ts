@@ -1,4 +1,5 @@
-/** `@tatami/sdk/plugin`: what a plugin's `plugin.ts` imports. At run time it is one function and the errors; everything else is types. */
+// `@tatami/sdk/plugin`: what a plugin's `plugin.ts` imports. At run time it is one function and the errors; everything
+// else is types.
 import type { PluginDefinition, Scope } from './definition.ts';
 
 export type { BaseContext, Context, KeyValue, Log, RunInfo } from './context.ts';

@@ -1,14 +1,12 @@
-/**
- * The static manifest and the package document, as the host reads them without running any code. A package is one JSON document:
- * no archive, so nothing to unpack, link or escape from.
- */
+// The static manifest and the package document, as the host reads them without running any code. A package is one JSON
+// document: no archive, so nothing to unpack, link or escape from.
 import { Type } from 'typebox';
 import type { Static, TProperties, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { EVENT_TYPES } from '../webhooks/event-types.ts';
 
-export const PACKAGE_FORMAT = 'tatami-plugin/1';
-export const PACKAGE_BYTES_MAX = 4 * 1024 * 1024;
+export const packageFormat = 'tatami-plugin/1';
+export const packageBytesMax = 4 * 1024 * 1024;
 
 const closed = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
@@ -74,7 +72,7 @@ export const PluginManifest = closed({
 export type PluginManifest = Static<typeof PluginManifest>;
 
 export const PluginPackage = closed({
-  format: Type.Literal(PACKAGE_FORMAT),
+  format: Type.Literal(packageFormat),
   manifest: PluginManifest,
   /** One ES module without imports. */
   code: Type.String({ minLength: 1 }),
@@ -101,14 +99,14 @@ const packageCheck = Compile(PluginPackage);
  */
 export async function parsePackage(text: string): Promise<PluginPackage> {
   const bytes = Buffer.byteLength(text);
-  if (bytes > PACKAGE_BYTES_MAX)
-    throw new PackageError('', `The package has ${bytes} bytes; the most is ${PACKAGE_BYTES_MAX}.`);
+  if (bytes > packageBytesMax)
+    throw new PackageError('', `The package has ${bytes} bytes; the most is ${packageBytesMax}.`);
   const value = parseJson(text);
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
-  if (format !== PACKAGE_FORMAT)
+  if (format !== packageFormat)
     throw new PackageError(
       '/format',
-      `This is not a plugin package of format ${PACKAGE_FORMAT}; make one with: tatami plugin pack DIR --out FILE`,
+      `This is not a plugin package of format ${packageFormat}; make one with: tatami plugin pack DIR --out FILE`,
     );
   if (!packageCheck.Check(value)) throw firstError(packageCheck.Errors(value));
   checkText(value.manifest, '/manifest');

@@ -1,12 +1,11 @@
-/**
- * Turns a plugin's folder into its package: one bundle, the static manifest, the hash. Macros are off and every import must lie in
- * the folder or in node_modules, because a bundler left to itself would run code and read files for whoever wrote the plugin.
- */
+// Turns a plugin's folder into its package: one bundle, the static manifest, the hash. Macros are off and every import
+// must lie in the folder or in node_modules, because a bundler left to itself would run code and read files for
+// whoever wrote the plugin.
 import { realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import type { BunPlugin } from 'bun';
-import { PACKAGE_BYTES_MAX, PACKAGE_FORMAT, PackageError, parsePackage, sha256Hex } from './manifest.ts';
+import { packageBytesMax, packageFormat, PackageError, parsePackage, sha256Hex } from './manifest.ts';
 import type { PluginPackage } from './manifest.ts';
 
 declare module 'bun' {
@@ -21,8 +20,8 @@ export interface PackOptions {
   describe(code: string): Promise<unknown>;
 }
 
-const SDK = '@tatami/sdk/plugin';
-const SOURCES = /\.(ts|js|mjs|mts|json)$/;
+const sdkName = '@tatami/sdk/plugin';
+const sourceFile = /\.(ts|js|mjs|mts|json)$/;
 
 /** @throws PackageError with what to change */
 export async function packPlugin(dir: string, options: PackOptions): Promise<PluginPackage> {
@@ -31,7 +30,7 @@ export async function packPlugin(dir: string, options: PackOptions): Promise<Plu
     throw new PackageError('', `${entrypoint} does not exist; a plugin's folder has a plugin.ts.`);
   const code = await bundlePlugin(entrypoint);
   const described = await options.describe(code);
-  const document = { format: PACKAGE_FORMAT, manifest: described, code, sha256: await sha256Hex(code) };
+  const document = { format: packageFormat, manifest: described, code, sha256: await sha256Hex(code) };
   return parsePackage(JSON.stringify(document));
 }
 
@@ -66,19 +65,19 @@ export async function bundlePlugin(entrypoint: string): Promise<string> {
   if (!output || more.length > 0)
     throw new PackageError('', 'The plugin must bundle to one file; import only code and JSON.');
   const code = await output.text();
-  if (Buffer.byteLength(code) > PACKAGE_BYTES_MAX)
-    throw new PackageError('/code', `The bundle is larger than ${PACKAGE_BYTES_MAX} bytes.`);
+  if (Buffer.byteLength(code) > packageBytesMax)
+    throw new PackageError('/code', `The bundle is larger than ${packageBytesMax} bytes.`);
   return code;
 }
 
-/** Answers the SDK's name with this very SDK, and refuses files outside the folder, symbolic links included. */
+/** Answers the sdkName's name with this very sdkName, and refuses files outside the folder, symbolic links included. */
 function guardImports(root: string, entry: string): BunPlugin {
   const sdkRoot = join(import.meta.dir, sep);
   return {
     name: 'guard-imports',
     setup(build) {
       build.onResolve({ filter: /.*/ }, ({ path, importer }) => {
-        if (path === SDK) return { path: join(import.meta.dir, 'index.ts') };
+        if (path === sdkName) return { path: join(import.meta.dir, 'index.ts') };
         // Left to Bun, a tsconfig.json may have another file stand for it.
         if (importer === '') return { path: entry };
         if (isBuiltin(path))
@@ -87,7 +86,7 @@ function guardImports(root: string, entry: string): BunPlugin {
         if (found.startsWith(sdkRoot) && importer.startsWith(sdkRoot)) return { path: found };
         if (!isInside(root, found))
           throw new PackageError('', `${importer} imports ${path}, which lies outside the plugin's folder.`);
-        if (!SOURCES.test(found) || !statSync(found).isFile())
+        if (!sourceFile.test(found) || !statSync(found).isFile())
           throw new PackageError('', `${importer} imports ${path}; only code and JSON can be imported.`);
         return { path: found };
       });

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { describePlugin } from '../../core/sandbox/describe.ts';
-import { PACKAGE_FORMAT, sha256Hex, type PluginPackage } from '../../sdk/plugin/manifest.ts';
+import { packageFormat, sha256Hex, type PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { bundlePlugin } from '../../sdk/plugin/pack.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
@@ -38,7 +38,7 @@ async function packAttack(name: string): Promise<PluginPackage> {
   const code = await bundlePlugin(join(import.meta.dir, '../sandbox/attacks', `${name}.js`));
   const manifest = (await describePlugin(code)) as PluginPackage['manifest'];
   return {
-    format: PACKAGE_FORMAT,
+    format: packageFormat,
     manifest: { ...manifest, id: `test.attack.${name}` },
     code,
     sha256: await sha256Hex(code),

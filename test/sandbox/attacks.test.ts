@@ -1,7 +1,5 @@
-/**
- * One hostile plugin for each attack: it is contained and recorded for what it is, three victims keep answering and lose no run, a new
- * job works afterwards, and no process is left over.
- */
+// One hostile plugin for each attack: it is contained and recorded for what it is, three victims keep answering and
+// lose no run, a new job works afterwards, and no process is left over.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +11,7 @@ import type { Victims } from './victims.ts';
 type Reason = 'error' | 'cpu' | 'wall' | 'memory' | 'call_budget' | 'startup' | 'rejection' | 'killed';
 
 /** Where an attack races two limits, either may stop it. */
-const EXPECTED: Record<string, Reason[] | 'clean'> = {
+const expectedEnds: Record<string, Reason[] | 'clean'> = {
   loop: ['cpu'],
   'loop-after-await': ['cpu'],
   'loop-await-null': ['cpu'],
@@ -87,11 +85,11 @@ afterAll(async () => {
 
 test('every attack has its row and its file', () => {
   const files = readdirSync(join(import.meta.dir, 'attacks')).filter((name) => name.endsWith('.js'));
-  expect(files.map((name) => name.slice(0, -3)).sort()).toEqual(Object.keys(EXPECTED).sort());
+  expect(files.map((name) => name.slice(0, -3)).sort()).toEqual(Object.keys(expectedEnds).sort());
 });
 
 describe('contained while three victims keep answering:', () => {
-  for (const [name, expected] of Object.entries(EXPECTED)) {
+  for (const [name, expected] of Object.entries(expectedEnds)) {
     test(name, async () => {
       const code = { ...(await bundleFile(`attacks/${name}.js`)), handlers: ['event:issue.created'] };
       const before = victims.succeeded();

@@ -1,12 +1,10 @@
-/**
- * docs/spec/durability.md › Sidecars: the sidecar is killed, stopped or crashes for real. No run is lost, innocents are never
- * blamed, and a plugin that keeps crashing its process does so in quarantine, away from the others.
- */
+// Fault matrix row 5: the sidecar is killed, stopped or crashes for real. No run is lost, innocents are never blamed,
+// and a plugin that keeps crashing its process does so in quarantine, away from the others.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLiar, reasonsOf } from './hostile-sidecar/peer.ts';
-import { jobOf, LIMITS, openSandbox, pluginOf, runToEnd, sidecarPids, until } from './harness.ts';
+import { jobOf, eventLimits, openSandbox, pluginOf, runToEnd, sidecarPids, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 import { startVictims } from './victims.ts';
 import type { Victims } from './victims.ts';
@@ -39,7 +37,7 @@ async function victimsResume(): Promise<void> {
 }
 
 /** Kills the process from inside: the memory limit of the process is met by a built-in that does not ask the isolate's. */
-const CRASH = `const all = []; for (;;) all.push('x'.repeat(1 << 28).split(''));`;
+const crashLoop = `const all = []; for (;;) all.push('x'.repeat(1 << 28).split(''));`;
 
 test('a sidecar killed from outside is replaced by its standby, and nobody is blamed', async () => {
   for (let round = 0; round < 3; round++) {
@@ -94,7 +92,7 @@ test('a crash while a run only waits is nobody’s failure', async () => {
 });
 
 test('a plugin that crashes three processes does so in quarantine, while others are not interrupted again', async () => {
-  const code = await pluginOf(CRASH);
+  const code = await pluginOf(crashLoop);
   const first = await runToEnd(sandbox, jobOf('ins_crasher', code));
   expect(first).toMatchObject({ status: 'failed', killed: true });
   await victimsResume();
@@ -118,7 +116,7 @@ test('a plugin that crashes three processes does so in quarantine, while others 
 
 test('a plugin that was merely nearby leaves quarantine with its first good run', async () => {
   const busy = await pluginOf('for (let i = 0; i < 40; i++) await ctx.issues.get(i);');
-  const limits = { ...LIMITS, calls: 1000, cpuMs: 5000 };
+  const limits = { ...eventLimits, calls: 1000, cpuMs: 5000 };
   const many = Array.from({ length: 6 }, (_, index) =>
     sandbox.run(jobOf(`ins_busy_${index}`, busy, { limits })),
   );

@@ -1,12 +1,13 @@
-/** Reading a frame either gives a message of the protocol or refuses it as a breach; it never gives, or throws, anything else. */
+// Reading a frame either gives a message of the protocol or refuses it as a breach; it never gives, or throws,
+// anything else.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { BUSY_BOUNDS, nonceSource, ProtocolBreach, readFrame } from '../../core/sandbox/frames.ts';
+import { busyBounds, nonceSource, ProtocolBreach, readFrame } from '../../core/sandbox/frames.ts';
 import { encodeFrames, FrameReader } from '../../core/sandbox/framing.ts';
-import { KV_TEXT_MAX } from '../../core/sandbox/protocol.ts';
+import { kvTextMax } from '../../core/sandbox/protocol.ts';
 import type { FromSidecar } from '../../core/sandbox/protocol.ts';
 
-const SEED = 7;
+const fuzzSeed = 7;
 const newNonce = nonceSource();
 const run = newNonce();
 
@@ -40,7 +41,7 @@ const frame = fc.record(
   { requiredKeys: ['t'] },
 );
 
-const FIELDS: Record<string, string[]> = {
+const fieldsOf: Record<string, string[]> = {
   ready: ['t', 'jail'],
   pong: ['t', 'isolates'],
   drained: ['t', 'run', 'acked', 'calls', 'logs'],
@@ -56,7 +57,7 @@ test('whatever a frame holds', () => {
       try {
         const message = readFrame({ head: JSON.stringify(fields), tail });
         read++;
-        expect(Object.keys(message).sort()).toEqual([...(FIELDS[message.t] ?? [])].sort());
+        expect(Object.keys(message).sort()).toEqual([...(fieldsOf[message.t] ?? [])].sort());
         if (message.t === 'end')
           for (const key of Object.keys(message.end))
             expect(['status', 'reason', 'message', 'killed', 'retryAfterMs']).toContain(key);
@@ -64,7 +65,7 @@ test('whatever a frame holds', () => {
         expect(error).toBeInstanceOf(ProtocolBreach);
       }
     }),
-    { seed: SEED, numRuns: 5000 },
+    { seed: fuzzSeed, numRuns: 5000 },
   );
   expect(read).toBeGreaterThan(100);
 });
@@ -85,7 +86,7 @@ test('what is said is heard, however the bytes are cut', () => {
         ['warn', ''],
       ],
     },
-    { t: 'drained', run, acked: 2, calls: [[3, 'kv.set', 'ж'.repeat(KV_TEXT_MAX)]], logs: [] },
+    { t: 'drained', run, acked: 2, calls: [[3, 'kv.set', 'ж'.repeat(kvTextMax)]], logs: [] },
     {
       t: 'end',
       run,
@@ -97,7 +98,7 @@ test('what is said is heard, however the bytes are cut', () => {
   ];
   const bytes = encodeFrames(said);
   for (const size of [7, 4096, 65_536, bytes.byteLength]) {
-    const reader = new FrameReader(() => BUSY_BOUNDS);
+    const reader = new FrameReader(() => busyBounds);
     const heard: FromSidecar[] = [];
     const until = size === 7 ? 400 : bytes.byteLength;
     for (let at = 0; at < until; at += size)

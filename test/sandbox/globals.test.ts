@@ -1,4 +1,4 @@
-/** The web globals that a plugin may count on, held against the platform's own. */
+// The web globals that a plugin may count on, held against the platform's own.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { SandboxJob, SandboxOutcome } from '../../core/sandbox/supervisor.ts';
 import { jobOf, openSandbox, pluginOf, runToEnd } from './harness.ts';

@@ -1,7 +1,7 @@
-/** What a plugin finds in its isolate and what its runs report: the guest's side of the contract, in the real sandbox. */
+// What a plugin finds in its isolate and what its runs report: the guest's side of the contract, in the real sandbox.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { CallAnswer, SandboxJob, SandboxOutcome } from '../../core/sandbox/supervisor.ts';
-import { codeOf, jobOf, LIMITS, openSandbox, pluginOf, runToEnd } from './harness.ts';
+import { codeOf, jobOf, eventLimits, openSandbox, pluginOf, runToEnd } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 
 let sandbox: TestSandbox;
@@ -67,7 +67,7 @@ describe('host calls', () => {
     expect({ status: outcome.status, calls: outcome.calls, most }).toEqual({
       status: 'succeeded',
       calls: 50,
-      most: LIMITS.concurrentCalls,
+      most: eventLimits.concurrentCalls,
     });
   });
 
@@ -90,7 +90,7 @@ describe('host calls', () => {
       `await ctx.kv.set('a', 'y'.repeat(2_000_000)); const v = await ctx.kv.get('a');
        const refused = await ctx.issues.get(1).catch((e) => e.code); const own = await ctx.comments.add('x'.repeat(300_000)).catch((e) => e.code);
        ctx.log.info(v.length, refused, own);`,
-      { call, limits: { ...LIMITS, cpuMs: 1000 } },
+      { call, limits: { ...eventLimits, cpuMs: 1000 } },
     );
     expect(outcome.logs[0]?.message).toBe('2000000 too_large invalid_input');
   });
@@ -153,7 +153,7 @@ describe('endings', () => {
 describe('limits', () => {
   test('a long computation goes on in slices, up to the processor time of its run', async () => {
     const slices = `let n = 0; for (let i = 0; i < 12; i++) { const end = 200_000; for (let j = 0; j < end; j++) n += j % 7; await ctx.sleep(0); }`;
-    const limits = { ...LIMITS, cpuMs: 5000 };
+    const limits = { ...eventLimits, cpuMs: 5000 };
     const outcome = await runBody(slices, { limits });
     expect(outcome).toMatchObject({ status: 'succeeded' });
     expect(await runBody(slices, { limits: { ...limits, cpuMs: 20 } })).toMatchObject({
@@ -165,10 +165,10 @@ describe('limits', () => {
 
   test('logs stop at their lines and bytes, control characters shown', async () => {
     const outcome = await runBody(`for (let i = 0; i < 300; i++) console.warn('\\u001b[31mline', i);`);
-    expect(outcome.logs.length).toBeLessThanOrEqual(LIMITS.logLines + 1);
+    expect(outcome.logs.length).toBeLessThanOrEqual(eventLimits.logLines + 1);
     expect(outcome.logs[0]).toMatchObject({ level: 'warn', message: '\\u001b[31mline 0' });
     const long = await runBody(`console.log('x'.repeat(1_000_000));`);
-    expect(long.logs[0]?.message.length).toBe(LIMITS.logBytes);
+    expect(long.logs[0]?.message.length).toBe(eventLimits.logBytes);
   });
 
   test('usage is reported', async () => {

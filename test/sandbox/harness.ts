@@ -1,4 +1,4 @@
-/** What the sandbox tests share: a real sandbox, jobs for it, and the count of processes it leaves. */
+// What the sandbox tests share: a real sandbox, jobs for it, and the count of processes it leaves.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNode } from '../../core/sandbox/locate.ts';
@@ -15,7 +15,7 @@ import { sha256Hex } from '../../sdk/plugin/manifest.ts';
 import { bundlePlugin } from '../../sdk/plugin/pack.ts';
 
 /** The defaults of an event handler; the wall is short so that waiting for nothing is short too. */
-export const LIMITS: RunLimits = {
+export const eventLimits: RunLimits = {
   cpuMs: 250,
   entryMs: 100,
   wallMs: 3000,
@@ -92,7 +92,7 @@ export function jobOf(installId: string, code: Code, more: Partial<SandboxJob> =
     code,
     handler: { kind: 'event', name: 'issue.created' },
     input: JSON.stringify({ event, run, settings: {}, nowMs: 1_790_000_000_000, seed: 'seed' }),
-    limits: LIMITS,
+    limits: eventLimits,
     call: answerCall,
     ...more,
   };

@@ -1,7 +1,5 @@
-/**
- * The level of the jail is told as it is, with what is missing by name: on this kernel, on one without Landlock, for a user who is not
- * root. What the jail refuses is shown in `hostile-sidecar/native.test.ts`.
- */
+// The level of the jail is told as it is, with what is missing by name: on this kernel, on one without Landlock, for a
+// user who is not root. What the jail refuses is shown in `hostile-sidecar/native.test.ts`.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +14,7 @@ import { startSandbox } from '../../core/sandbox/supervisor.ts';
 import { jobOf, openSandbox, pluginOf, sidecarPids } from './harness.ts';
 
 const onLinux = process.platform === 'linux';
-const ALL: JailReport = {
+const allOfIt: JailReport = {
   landlock: 6,
   seccomp: true,
   rlimits: true,
@@ -35,7 +33,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Opens a sandbox in a process of its own and prints what it says of its jail. */
-const OPEN = `
+const openFiles = `
   import { openSandbox, jobOf, pluginOf } from '${import.meta.dir}/harness.ts';
   try {
     const sandbox = await openSandbox({ jail: process.argv.at(-1) });
@@ -49,7 +47,7 @@ const OPEN = `
 `;
 
 /** Landlock's first call is refused from here on, as by a kernel that has none. */
-const NO_LANDLOCK = `
+const noLandlock = `
   import { dlopen, ptr } from 'bun:ffi';
   const { symbols } = dlopen('libc.so.6', { prctl: { args: ['i32', 'u64', 'u64', 'u64', 'u64'], returns: 'i32' } });
   const filter = new Uint8Array(new Uint32Array([0x20, 0, 0x01000015, 444, 0x06, 0x00050026, 0x06, 0x7fff0000]).buffer);
@@ -67,7 +65,7 @@ interface Said extends Partial<JailReport> {
 
 async function openElsewhere(before: string, jail: string, uid?: number): Promise<Said> {
   const script = join(folder, `open-${Math.abs(before.length)}.ts`);
-  writeFileSync(script, `${before}\n${OPEN}`);
+  writeFileSync(script, `${before}\n${openFiles}`);
   chmodSync(folder, 0o755);
   const child = Bun.spawn([process.execPath, script, jail], {
     ...(uid === undefined ? {} : { uid, gid: uid }),
@@ -95,10 +93,10 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
   });
 
   test('is partial on a kernel without Landlock, which a strict jail refuses by name', async () => {
-    const auto = await openElsewhere(NO_LANDLOCK, 'auto');
+    const auto = await openElsewhere(noLandlock, 'auto');
     expect(auto).toMatchObject({ status: 'succeeded', message: 'The sandbox jail is partial.', landlock: 0 });
     expect(auto.missing).toEqual(['Landlock ABI 6 (the kernel has none)']);
-    const strict = await openElsewhere(NO_LANDLOCK, 'strict');
+    const strict = await openElsewhere(noLandlock, 'strict');
     expect(strict).toMatchObject({ status: 'refused' });
     expect(strict.message).toContain('a strict jail needs Landlock ABI 6 (the kernel has none)');
   });
@@ -120,13 +118,13 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
 });
 
 test('full means Landlock from ABI 6 on, seccomp, limits and no capability; second walls are named where they lack', () => {
-  expect([levelOf(ALL), missingOf(ALL), absentOf(ALL)]).toEqual(['full', [], []]);
+  expect([levelOf(allOfIt), missingOf(allOfIt), absentOf(allOfIt)]).toEqual(['full', [], []]);
   for (const lack of [{ landlock: 5 }, { seccomp: false }, { rlimits: false }, { powerless: false }]) {
-    const report = { ...ALL, ...lack };
+    const report = { ...allOfIt, ...lack };
     expect([levelOf(report), missingOf(report).length]).toEqual(['partial', 1]);
   }
-  expect(levelOf({ ...ALL, landlock: 0, seccomp: false, rlimits: false })).toBe('off');
-  const bare = { ...ALL, ownUser: false, namespaces: ['net'], controlGroup: false };
+  expect(levelOf({ ...allOfIt, landlock: 0, seccomp: false, rlimits: false })).toBe('off');
+  const bare = { ...allOfIt, ownUser: false, namespaces: ['net'], controlGroup: false };
   expect(levelOf(bare)).toBe('full');
   expect(absentOf(bare)).toEqual([
     'a user of its own',

@@ -1,4 +1,4 @@
-/** From a folder to a package to a run: packing, the package's own checks, and the SDK's errors as a plugin meets them. */
+// From a folder to a package to a run: packing, the package's own checks, and the SDK's errors as a plugin meets them.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import {
   existsSync,
@@ -12,11 +12,11 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describePlugin } from '../../core/sandbox/describe.ts';
-import { PACKAGE_FORMAT, parsePackage, sha256Hex } from '../../sdk/plugin/manifest.ts';
+import { packageFormat, parsePackage, sha256Hex } from '../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../sdk/plugin/pack.ts';
 import { jobOf, openSandbox } from './harness.ts';
 
-const PLUGIN = `
+const pluginSource = `
 import { Conflict, definePlugin, Drop, RetryLater } from '@tatami/sdk/plugin';
 import { greeting } from './words.ts';
 import { loud } from 'loud';
@@ -62,7 +62,7 @@ const pack = (dir: string): Promise<unknown> => packPlugin(dir, { describe: (cod
 describe('a plugin’s folder', () => {
   test('becomes a package that runs, with the SDK and npm packages inside and the manifest read in the sandbox', async () => {
     const dir = folder('greeter', {
-      'plugin.ts': PLUGIN,
+      'plugin.ts': pluginSource,
       'words.ts': `export const greeting: string = 'hello';`,
       'node_modules/loud/package.json': '{"name":"loud","main":"index.js"}',
       'node_modules/loud/index.js': 'export const loud = (text) => text.toUpperCase();',
@@ -197,7 +197,7 @@ describe('a package document', () => {
       handlers: ['event:issue.created'],
     };
     return JSON.stringify({
-      format: PACKAGE_FORMAT,
+      format: packageFormat,
       manifest,
       code,
       sha256: await sha256Hex(code),

@@ -1,4 +1,5 @@
-/** A sandbox split by workspace or install: what takes over or ends one process is not the others', and groups come and go. */
+// A sandbox split by workspace or install: what takes over or ends one process is not the others', and groups come and
+// go.
 import { afterEach, expect, test } from 'bun:test';
 import { jobOf, openSandbox, pluginOf, sidecarPids, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
@@ -32,7 +33,7 @@ async function processesOf(
   return [...statuses, `${before.size} processes`];
 }
 
-const JOBS = [
+const fourJobs = [
   { installId: 'ins_a', workspaceId: 'wsp_1' },
   { installId: 'ins_b', workspaceId: 'wsp_1' },
   { installId: 'ins_c', workspaceId: 'wsp_2' },
@@ -43,7 +44,7 @@ test.each([
   ['workspace', 2],
   ['install', 3],
 ] as const)('by %s, three installs of two workspaces have %d processes', async (split, count) => {
-  expect(await processesOf(split, JOBS)).toEqual([
+  expect(await processesOf(split, fourJobs)).toEqual([
     'succeeded',
     'succeeded',
     'succeeded',

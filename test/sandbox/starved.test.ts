@@ -1,10 +1,8 @@
-/**
- * Limits are of processor time: on a machine that is busy with other things, and in a sidecar that gets a tenth of its time, honest code
- * comes to its end and hostile code to its own.
- */
+// Limits are of processor time: on a machine that is busy with other things, and in a sidecar that gets a tenth of its
+// time, honest code comes to its end and hostile code to its own.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { burnCores, slowDown } from '../slow-machine.ts';
-import { jobOf, LIMITS, openSandbox, pluginOf, runToEnd, sidecarPids, until } from './harness.ts';
+import { jobOf, eventLimits, openSandbox, pluginOf, runToEnd, sidecarPids, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 
 let sandbox: TestSandbox;
@@ -51,7 +49,7 @@ for (const [name, make] of slow)
 
     test('what only waits is held to the wall, what waits for the processor or for us is not', async () => {
       using _slow = make();
-      const limits = { ...LIMITS, wallMs: 400, cpuMs: 1000 };
+      const limits = { ...eventLimits, wallMs: 400, cpuMs: 1000 };
       const waiting = await runToEnd(
         sandbox,
         jobOf('ins_waits', await pluginOf('await ctx.sleep(60_000);'), { limits }),
@@ -70,7 +68,7 @@ for (const [name, make] of slow)
   });
 
 test('a schedule may work in one long stretch, while others keep their pace', async () => {
-  const limits = { ...LIMITS, cpuMs: 5000, entryMs: 5000 };
+  const limits = { ...eventLimits, cpuMs: 5000, entryMs: 5000 };
   const long = sandbox.run(jobOf('ins_long', await pluginOf(work(3000)), { limits, fresh: true }));
   const code = await pluginOf('await ctx.issues.get(1);');
   const tookMs: number[] = [];
@@ -88,7 +86,7 @@ test('a schedule may work in one long stretch, while others keep their pace', as
 });
 
 test('the sandbox stops at once, whatever a long stretch is doing', async () => {
-  const limits = { ...LIMITS, cpuMs: 10_000, entryMs: 10_000 };
+  const limits = { ...eventLimits, cpuMs: 10_000, entryMs: 10_000 };
   const long = sandbox.run(jobOf('ins_long', await pluginOf('for (;;);'), { limits, fresh: true }));
   await Bun.sleep(200);
   const startedAt = performance.now();

@@ -1,12 +1,10 @@
-/**
- * Three innocent plugins that keep working while something goes wrong next to them. Each pings the host, pauses and starts over; an
- * interrupted run is run again, and any other ending than success is kept for the test to find.
- */
+// Three innocent plugins that keep working while something goes wrong next to them. Each pings the host, pauses and
+// starts over; an interrupted run is run again, and any other ending than success is kept for the test to find.
 import { jobOf, pluginOf } from './harness.ts';
 import type { Sandbox } from '../../core/sandbox/supervisor.ts';
 
-const PAUSE_MS = 20;
-const NAMES = ['ins_victim_a', 'ins_victim_b', 'ins_victim_c'];
+const pauseMs = 20;
+const commandNames = ['ins_victim_a', 'ins_victim_b', 'ins_victim_c'];
 
 export interface Victims {
   /** Runs that have succeeded, by victim. */
@@ -20,12 +18,12 @@ export interface Victims {
 
 export async function startVictims(sandbox: Sandbox): Promise<Victims> {
   const code = await pluginOf('const issue = await ctx.issues.get(event.data.id); ctx.log.info(issue.op);');
-  const counts = NAMES.map(() => 0);
+  const counts = commandNames.map(() => 0);
   const wronged: string[] = [];
   let interrupted = 0;
   let going = true;
   const live = async (index: number): Promise<void> => {
-    const installId = NAMES[index] as string;
+    const installId = commandNames[index] as string;
     while (going) {
       for (let done = false; !done;) {
         const outcome = await sandbox.run(jobOf(installId, code));
@@ -34,10 +32,10 @@ export async function startVictims(sandbox: Sandbox): Promise<Victims> {
         else if (outcome.status === 'interrupted') interrupted++;
         else wronged.push(`${installId}: ${outcome.reason}: ${outcome.message}`);
       }
-      await Bun.sleep(PAUSE_MS);
+      await Bun.sleep(pauseMs);
     }
   };
-  const lives = NAMES.map((_, index) => live(index));
+  const lives = commandNames.map((_, index) => live(index));
   return {
     succeeded: () => [...counts],
     interrupted: () => interrupted,

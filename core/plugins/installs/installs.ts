@@ -1,19 +1,15 @@
 // Installs, changes and removes plugins. What a plugin may do is what the installer granted, never more than they hold.
 import type { Static } from 'typebox';
-import { PackageError, parsePackage, type PluginManifest } from '../../../sdk/plugin/manifest.ts';
+import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
 import { removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { allScopes, expandScopes } from '../../rights/scopes.ts';
-import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
-import { parseFilter, type FilterFields } from '../../lib/filter.ts';
-import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
-import type { Unheld } from '../../rights/table.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
-import { checkCron } from '../cron.ts';
-import { subscribedTypes, unheardReason } from './hearing.ts';
+import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
+import { unheardReason } from './hearing.ts';
 import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
 import { settle } from './settings.ts';
 
@@ -27,15 +23,9 @@ const keepCode = tenantStatement(
 );
 
 /** What installing needs beyond the context. */
-export interface InstallRules {
-  /** The fields that a subscription to an event type can be filtered by. */
-  filterFields(eventType: string): FilterFields;
-  /** The first narrowing that a door could not hold. */
-  unheldNarrowing(requests: ScopeRequests): Unheld | null;
-  /** The rows that follow an install's state: its schedules, what it misses. To stand last in the batch. */
+export interface InstallRules extends PackageRules {
+  /** The rows that follow an install's state: its schedules, what it misses. They stand last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
-  /** Semantic version of this server, for `engines`. */
-  readonly serverVersion: string;
 }
 
 export function listInstalls(ctx: Context, page: PageParameters) {
@@ -44,14 +34,16 @@ export function listInstalls(ctx: Context, page: PageParameters) {
 
 /** By `plg_…` or by the manifest's id. @throws ApiError not_found */
 export async function getInstall(ctx: Context, idOrPluginId: string): Promise<Install> {
-  const row = idOrPluginId.startsWith('plg_')
-    ? undefined
-    : await ctx.store.readOne(ctx.scope, byPluginId, { pluginId: idOrPluginId });
   const install = idOrPluginId.startsWith('plg_')
     ? await installKind.find(ctx, idOrPluginId)
-    : row && installKind.fromRow(row);
+    : await findByPluginId(ctx, idOrPluginId);
   if (!install || install.deletedAt !== null) throw notFound();
   return install;
+}
+
+async function findByPluginId(ctx: Context, pluginId: string): Promise<Install | undefined> {
+  const row = await ctx.store.readOne(ctx.scope, byPluginId, { pluginId });
+  return row && installKind.fromRow(row);
 }
 
 export async function showInstall(ctx: Context, idOrPluginId: string) {
@@ -67,9 +59,7 @@ export async function installPlugin(
   const { manifest, code, sha256 } = await readPackage(input.package);
   checkManifest(manifest, rules);
   checkGrant(ctx, manifest, input.grant);
-  const row = await ctx.store.readOne(ctx.scope, byPluginId, { pluginId: manifest.id });
-  const known = row && installKind.fromRow(row);
-  const now = ctx.nowMs();
+  const known = await findByPluginId(ctx, manifest.id);
   const facts = {
     pluginVersion: manifest.version,
     sha256,
@@ -80,22 +70,8 @@ export async function installPlugin(
     state: 'active' as const,
     stateReason: unheardReason({ manifest, grant: input.grant }),
   };
-  if (known && Bun.semver.order(manifest.version, known.pluginVersion) < 0 && input.downgrade !== true)
-    throw new ApiError(
-      'conflict',
-      `Version ${known.pluginVersion} is installed, which is newer. Set "downgrade": true to go back.`,
-    );
-  const change = known
-    ? installKind.update(known, facts, now)
-    : installKind.create({
-        id: ctx.ids.next('install'),
-        pluginId: manifest.id,
-        ...facts,
-        sinceSequence: 0,
-        createdAt: now,
-        updatedAt: now,
-        deletedAt: null,
-      });
+  if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
+  const change = known ? installKind.update(known, facts, ctx.nowMs()) : firstInstall(ctx, facts);
   if (!change) return { changes: [], body: installKind.wire(known!, ctx), status: 200 };
   return {
     changes: [change],
@@ -104,6 +80,32 @@ export async function installPlugin(
     status: known ? 200 : 201,
     location: `${ctx.baseUrl}/api/v1/plugins/${change.id}`,
   };
+}
+
+function refuseDowngrade({ pluginVersion }: Install, manifest: PluginManifest): void {
+  if (Bun.semver.order(manifest.version, pluginVersion) < 0)
+    throw new ApiError(
+      'conflict',
+      `Version ${pluginVersion} is installed, which is newer. Set "downgrade": true to go back.`,
+    );
+}
+
+type InstallFacts = Pick<
+  Install,
+  'pluginVersion' | 'sha256' | 'manifest' | 'grant' | 'settings' | 'mode' | 'state' | 'stateReason'
+>;
+
+function firstInstall(ctx: Context, facts: InstallFacts) {
+  const now = ctx.nowMs();
+  return installKind.create({
+    id: ctx.ids.next('install'),
+    pluginId: facts.manifest.id,
+    ...facts,
+    sinceSequence: 0,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  });
 }
 
 export async function updateInstall(
@@ -147,59 +149,4 @@ export async function uninstallPlugin(
   const set = removed(ctx, installKind, await getInstall(ctx, idOrPluginId), ifMatch);
   const [change] = set.changes;
   return change ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
-}
-
-async function readPackage(document: object) {
-  try {
-    return await parsePackage(JSON.stringify(document));
-  } catch (error) {
-    if (!(error instanceof PackageError)) throw error;
-    throw invalidField(`package${error.path.replaceAll('/', '.')}`, 'invalid_format', error.message);
-  }
-}
-
-function checkManifest(manifest: PluginManifest, rules: InstallRules): void {
-  if (manifest.engines.tatami !== '*' && !Bun.semver.satisfies(rules.serverVersion, manifest.engines.tatami))
-    throw invalidField(
-      'package.manifest.engines.tatami',
-      'conflict',
-      `The plugin wants Tatami ${manifest.engines.tatami}; this is ${rules.serverVersion}.`,
-    );
-  const { scopes = {} } = manifest;
-  const unknown = Object.keys(scopes).find((scope) => !allScopes.includes(scope));
-  if (unknown !== undefined)
-    throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', `There is no scope ${unknown}.`);
-  const unheld = rules.unheldNarrowing(scopes);
-  if (unheld) throw invalidField(`package.manifest.scopes.${unheld.path}`, 'conflict', unheld.fix);
-  const asked = expandScopes(Object.keys(scopes));
-  for (const type of subscribedTypes({ manifest }))
-    if (!asked.has(scopeOfEvent(type)))
-      throw invalidField(
-        `package.manifest.on.${type}`,
-        'required',
-        `A plugin that hears of ${type} reads it: add "${scopeOfEvent(type)}": { why: … } to its scopes.`,
-      );
-  for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
-    if (filter) parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`);
-  for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {
-    const wrong = checkCron(cron, tz);
-    if (wrong) throw invalidField(`package.manifest.schedules.${name}`, 'invalid_format', wrong);
-  }
-}
-
-function checkGrant(ctx: Context, manifest: PluginManifest, grant: readonly string[]): void {
-  const asked = Object.keys(manifest.scopes ?? {});
-  for (const [index, scope] of grant.entries())
-    if (!asked.includes(scope))
-      throw invalidField(
-        `grant.${index}`,
-        'not_found',
-        `The plugin does not ask for ${scope}; it asks for ${asked.join(', ') || 'nothing'}.`,
-      );
-  const missing = grant.filter((scope) => !ctx.scopes.has(scope));
-  if (missing.length > 0)
-    throw new ApiError(
-      'forbidden',
-      `A plugin cannot get more than its installer has: ${missing.join(', ')}.`,
-    );
 }

@@ -1,6 +1,6 @@
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, pageOf, pageQuery } from '../../lib/schema.ts';
-import { PACKAGE_FORMAT } from '../../../sdk/plugin/manifest.ts';
+import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import {
   installPlugin,
   listInstalls,
@@ -16,6 +16,10 @@ import { InstallCreate, InstallShown, InstallUpdate } from './schema.ts';
 const params = Closed({ id: pluginRef });
 
 export function installRoutes(rules: InstallRules): Route[] {
+  return [...routesOfAll(rules), ...routesOfOne(rules)];
+}
+
+function routesOfAll(rules: InstallRules): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -40,11 +44,16 @@ export function installRoutes(rules: InstallRules): Route[] {
       limit: 'write',
       body: InstallCreate,
       bodyBytesMax: 6 * 1024 * 1024,
-      example: { package: { format: PACKAGE_FORMAT }, grant: ['issues:read', 'issues:write'] },
+      example: { package: { format: packageFormat }, grant: ['issues:read', 'issues:write'] },
       errors: ['forbidden', 'conflict'],
       responses: { 201: InstallShown, 200: InstallShown },
       write: (ctx, { body }) => installPlugin(ctx, body, rules),
     }),
+  ];
+}
+
+function routesOfOne(rules: InstallRules): Route[] {
+  return [
     defineRoute({
       method: 'GET',
       path: '/api/v1/plugins/{id}',

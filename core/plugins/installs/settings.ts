@@ -37,19 +37,31 @@ export function settle(
     return {};
   }
   checkSchema(schema, 'package.manifest.settings', 0);
-  const properties = (schema as { properties?: Record<string, { default?: unknown }> }).properties ?? {};
-  const settings: Record<string, unknown> = { ...given };
-  for (const [name, property] of Object.entries(properties))
-    if (!(name in settings) && property.default !== undefined) settings[name] = property.default;
-  const validator = Compile(Type.Unsafe<Record<string, unknown>>({ ...(schema as TSchema), type: 'object' }));
-  if (!validator.Check(settings)) {
-    const [error] = [...validator.Errors(settings)].filter(({ keyword }) => keyword !== 'boolean');
-    const path = `settings${(error?.instancePath ?? '').replaceAll('/', '.')}`;
-    throw new ApiError('validation_failed', `${path}: ${error?.message ?? 'does not fit the plugin'}`, {
-      details: [{ path, issue: 'invalid_format', fix: error?.message ?? 'See the settings of the plugin.' }],
-    });
-  }
+  const settings = withDefaults(schema as SettingsSchema, given);
+  checkSettings(schema as SettingsSchema, settings);
   return settings;
+}
+
+type SettingsSchema = TSchema & { readonly properties?: Readonly<Record<string, { default?: unknown }>> };
+
+function withDefaults(
+  schema: SettingsSchema,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const settings = { ...given };
+  for (const [name, property] of Object.entries(schema.properties ?? {}))
+    if (!(name in settings) && property.default !== undefined) settings[name] = property.default;
+  return settings;
+}
+
+function checkSettings(schema: SettingsSchema, settings: Readonly<Record<string, unknown>>): void {
+  const validator = Compile(Type.Unsafe<Record<string, unknown>>({ ...schema, type: 'object' }));
+  if (validator.Check(settings)) return;
+  const error = [...validator.Errors(settings)].find(({ keyword }) => keyword !== 'boolean');
+  const path = `settings${(error?.instancePath ?? '').replaceAll('/', '.')}`;
+  throw new ApiError('validation_failed', `${path}: ${error?.message ?? 'does not fit the plugin'}`, {
+    details: [{ path, issue: 'invalid_format', fix: error?.message ?? 'See the settings of the plugin.' }],
+  });
 }
 
 function checkSchema(schema: unknown, path: string, depth: number): void {

@@ -38,13 +38,15 @@ export interface OwnValues {
   compareAndSet(key: string, expected: unknown, value: unknown): Promise<boolean>;
 }
 
-export function ownValues(options: {
-  store: Store;
-  nowMs: () => number;
-  scope: Scope;
-  installId: string;
-  staged: Staging;
-}): OwnValues {
+export interface OwnValuesOptions {
+  readonly store: Store;
+  readonly nowMs: () => number;
+  readonly scope: Scope;
+  readonly installId: string;
+  readonly staged: Staging;
+}
+
+export function ownValues(options: OwnValuesOptions): OwnValues {
   const { store, scope, installId, staged } = options;
   const stagedOf = (key: string): KvEntry | undefined =>
     staged.find(kvKindName, idOfKey(installId, key)) as KvEntry | undefined;
@@ -56,11 +58,6 @@ export function ownValues(options: {
     return findMeta(store, scope, installId, key);
   };
 
-  const stagedDelta = (): number =>
-    staged.changes
-      .filter(({ kind }) => kind === kvKindName)
-      .reduce((sum, { before, after }) => sum + deltaOf(before as KvMeta | null, after as KvEntry), 0);
-
   const write = async (key: string, valueJson: string | null): Promise<void> => {
     const meta = await metaOf(key);
     const usage = await usageOf(store, scope, installId);
@@ -69,15 +66,13 @@ export function ownValues(options: {
     if (change.after.bytes > valueBytesMax)
       throw new ValueError('validation_failed', `A value takes at most ${valueBytesMax} bytes of JSON.`);
     const delta = deltaOf(meta, change.after);
-    if (delta > 0 && usage.bytes + stagedDelta() + delta > installBytesMax)
+    if (delta > 0 && usage.bytes + stagedBytes(staged) + delta > installBytesMax)
       throw new ValueError(
         'quota_exceeded',
         `A plugin keeps at most ${installBytesMax} bytes, what this run has written included; delete some keys.`,
       );
     staged.add([change]);
   };
-
-  const jsonOf = (value: unknown): string => JSON.stringify(value ?? null);
 
   const get = async (key: string): Promise<string | null> => {
     const own = stagedOf(key);
@@ -110,4 +105,15 @@ export function ownValues(options: {
       return isSame;
     },
   };
+}
+
+/** By how many bytes what a run has staged moves the usage of its install. */
+function stagedBytes(staged: Staging): number {
+  return staged.changes
+    .filter(({ kind }) => kind === kvKindName)
+    .reduce((sum, { before, after }) => sum + deltaOf(before as KvMeta | null, after as KvEntry), 0);
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value ?? null);
 }

@@ -4,14 +4,14 @@ import { sameValue } from '../../changes/change.ts';
 import { Staging, stagedCharsMax } from '../../changes/staging.ts';
 import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
-import type { WorkItem } from '../../events/work.ts';
+import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { App } from '../../http/app.ts';
 import type { InProcessCalls } from '../../http/principal.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
-import type { RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
+import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
 import { callHost } from '../bridge.ts';
 import type { CallTurns } from '../call-turns.ts';
@@ -20,7 +20,7 @@ import { rightsOfInstall } from '../installs/hearing.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
-import { stepOf } from '../planner.ts';
+import { stepOf } from '../loops.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { firedAtOf } from './continuation.ts';
@@ -35,7 +35,18 @@ interface CallRecord {
   readonly ms: number;
 }
 
+/** A run that its worker holds, and what it was queued for. */
+export interface HeldRun {
+  readonly item: WorkItem;
+  readonly queue: WorkQueue;
+  readonly run: RunRow;
+  /** Of a run for an event. */
+  readonly event: EventRow | undefined;
+}
+
 export interface Attempt {
+  /** As it was when the attempt began. */
+  readonly install: Install;
   readonly outcome: SandboxOutcome;
   readonly staged: Staging;
   readonly calls: readonly CallRecord[];
@@ -55,98 +66,135 @@ export interface AttemptOptions {
 }
 
 export interface Attempts {
-  make(item: WorkItem, run: RunRow, install: Install, event: EventRow | undefined): Promise<Attempt>;
-  /** The run has ended, or waits: what its last attempt staged takes no room any more. */
+  make(held: HeldRun, install: Install): Promise<Attempt>;
+  /** Once the run has ended, or waits: what its last attempt staged takes no room any more. */
   forget(runId: string): void;
 }
 
 export function createAttempts(options: AttemptOptions): Attempts {
   const { store, clock, registry } = options;
   const stagedRoom = new Shares(stagedCharsMax);
+  /** Of runs under way, which the room of their work queue bounds. */
   const stagings = new Map<string, Staging>();
 
-  const make: Attempts['make'] = async (item, run, install, event) => {
-    stagings.get(run.id)?.release();
+  const forget = (runId: string): void => {
+    stagings.get(runId)?.release();
+    stagings.delete(runId);
+  };
+
+  const stage = ({ item, run }: HeldRun, install: Install): Staging => {
+    forget(run.id);
     const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id);
     stagings.set(run.id, staged);
-    const callOfRun = options.callTurns.ofRun(item.scope, install.id, run.handler_kind);
-    const calls: CallRecord[] = [];
-    const startedAt = clock.nowMs();
-    const cause: Cause = {
-      rootEventId: run.root_event_id,
-      parentRunId: run.id,
-      depth: run.depth + 1,
-      path: event ? [...event.cause.path, stepOf(install.id, event)] : [install.id],
-    };
-    const handler = { kind: run.handler_kind, name: run.handler };
-    const limits = limitsOf(install.manifest, handler);
-    const partitions = install.manifest.partitions ?? partitionsDefault;
+    return staged;
+  };
+
+  /** Answers the host calls of an attempt, and notes them in `calls`. */
+  const answering = (held: HeldRun, install: Install, staged: Staging, cause: Cause, calls: CallRecord[]) => {
+    const { item, run, event } = held;
+    const { scope } = item;
+    const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
+    const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
     const bridge = {
       app: options.app(),
       inProcess: options.inProcess,
       install,
       rights: rightsOfInstall(install),
-      scope: item.scope,
+      scope,
       staged,
-      values: ownValues({ store, nowMs: clock.nowMs, scope: item.scope, installId: install.id, staged }),
+      values: ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
       cause,
       traceparent: event?.traceparent ?? null,
     };
-    const sandbox = await options.sandbox.get();
-    const outcome = await sandbox.run({
-      runId: run.id,
-      workspaceId: item.scope.workspaceId,
-      installId: install.id,
-      partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
-      code: {
-        sha256: install.sha256,
-        source: await registry.source(item.scope, install.sha256),
-        handlers: [...install.manifest.handlers],
-      },
-      handler,
-      input: JSON.stringify({
-        event: event
-          ? cutDescriptions(renderEvent(event))
-          : { schedule: run.handler, scheduledAt: new Date(firedAtOf(run)).toISOString() },
-        run: {
-          id: run.id,
-          attempt: run.attempt + 1,
-          mode: install.mode,
-          depth: run.depth,
-          rootEventId: run.root_event_id,
-          deadline: startedAt + limits.wallMs,
-        },
-        settings: install.settings,
-        nowMs: startedAt,
-        seed: run.id,
-        scopes: install.grant,
-      }),
-      limits,
-      fresh: handler.kind === 'schedule',
-      call: async (op, args) => {
-        const from = performance.now();
-        const answer = await callOfRun(op, args, () => callHost(bridge, op, args));
-        if (calls.length < limits.calls)
-          calls.push({
-            op: plainText(op),
-            ok: answer.ok,
-            code: answer.ok ? null : answer.error.code,
-            ms: Math.round((performance.now() - from) * 100) / 100,
-          });
-        return answer;
-      },
-    });
-    const { cpuMs: sandboxMs, queueMs } = outcome;
-    options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
-    return { outcome, staged, calls, cause, startedAt };
+    return async (op: string, args: string): Promise<CallAnswer> => {
+      const from = performance.now();
+      const answer = await inTurn(op, args, () => callHost(bridge, op, args));
+      if (calls.length < callsMax) calls.push(callRecord(op, answer, performance.now() - from));
+      return answer;
+    };
   };
 
   return {
-    make,
-    forget(runId) {
-      stagings.get(runId)?.release();
-      stagings.delete(runId);
+    forget,
+    async make(held, install) {
+      const { item, run, event } = held;
+      const staged = stage(held, install);
+      const startedAt = clock.nowMs();
+      const cause = causeOf(run, install, event);
+      const calls: CallRecord[] = [];
+      const call = answering(held, install, staged, cause, calls);
+      const sandbox = await options.sandbox.get();
+      const source = await registry.source(item.scope, install.sha256);
+      const outcome = await sandbox.run({ ...jobOf(held, install, source, startedAt), call });
+      const { cpuMs: sandboxMs, queueMs } = outcome;
+      options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
+      return { install, outcome, staged, calls, cause, startedAt };
     },
+  };
+}
+
+function jobOf({ item, run, event }: HeldRun, install: Install, source: string, startedAt: number) {
+  const handler = handlerOf(run);
+  const limits = limitsOf(install.manifest, handler);
+  const partitions = install.manifest.partitions ?? partitionsDefault;
+  return {
+    runId: run.id,
+    workspaceId: item.scope.workspaceId,
+    installId: install.id,
+    partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
+    code: { sha256: install.sha256, source, handlers: [...install.manifest.handlers] },
+    handler,
+    input: inputOf(run, install, event, { startedAt, deadline: startedAt + limits.wallMs }),
+    limits,
+    fresh: handler.kind === 'schedule',
+  };
+}
+
+/** What the handler is given, as JSON. */
+function inputOf(
+  run: RunRow,
+  install: Install,
+  event: EventRow | undefined,
+  { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number },
+): string {
+  return JSON.stringify({
+    event: event
+      ? cutDescriptions(renderEvent(event))
+      : { schedule: run.handler, scheduledAt: new Date(firedAtOf(run)).toISOString() },
+    run: {
+      id: run.id,
+      attempt: run.attempt + 1,
+      mode: install.mode,
+      depth: run.depth,
+      rootEventId: run.root_event_id,
+      deadline,
+    },
+    settings: install.settings,
+    nowMs: startedAt,
+    seed: run.id,
+    scopes: install.grant,
+  });
+}
+
+function handlerOf(run: RunRow) {
+  return { kind: run.handler_kind, name: run.handler };
+}
+
+function causeOf(run: RunRow, install: Install, event: EventRow | undefined): Cause {
+  return {
+    rootEventId: run.root_event_id,
+    parentRunId: run.id,
+    depth: run.depth + 1,
+    path: event ? [...event.cause.path, stepOf(install.id, event)] : [install.id],
+  };
+}
+
+function callRecord(op: string, answer: CallAnswer, ms: number): CallRecord {
+  return {
+    op: plainText(op),
+    ok: answer.ok,
+    code: answer.ok ? null : answer.error.code,
+    ms: Math.round(ms * 100) / 100,
   };
 }
 

@@ -34,11 +34,11 @@ export function standingOf(run: RunRow, progress: Progress | undefined): Standin
   return { goesOn: true };
 }
 
-/** Queues the run that goes on; its second op returns the row for `WorkQueue.adopt`. To follow the op that ends `run`. */
+/** Queues the run that goes on. These ops stand behind the one that ends `run`, or the new run would wait for it. */
 export function continueOps(
   given: { queue: WorkQueue; scope: Scope; ids: Ids; run: RunRow; progress: Progress },
   nowMs: number,
-): { readonly ops: readonly Op[]; readonly adopt: number } {
+): readonly Op[] {
   const { queue, scope, ids, run, progress } = given;
   const next: NewRun = {
     id: ids.next('run'),
@@ -53,14 +53,11 @@ export function continueOps(
   };
   const text = JSON.stringify(progress);
   const mark = { id: next.id, progress: text, continuation: run.continuation + 1, firedAt: firedAtOf(run) };
-  return {
-    ops: [
-      tenantOp(scope, setProgress, { id: run.id, progress: text, next: next.id }),
-      ...queueRunOps(queue, scope, next, nowMs),
-      tenantOp(scope, setContinuation, mark),
-    ],
-    adopt: 2,
-  };
+  return [
+    tenantOp(scope, setProgress, { id: run.id, progress: text, next: next.id }),
+    ...queueRunOps(queue, scope, next, nowMs),
+    tenantOp(scope, setContinuation, mark),
+  ];
 }
 
 export function progressOp(scope: Scope, runId: string, progress: Progress): Op {

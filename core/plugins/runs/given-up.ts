@@ -1,5 +1,5 @@
 // Runs that were given up because their plugin was off when their turn came, and how they get another.
-import type { Leases } from '../../events/work.ts';
+import type { Leases, WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import { queueRunOp, runColumns, type RunRow } from './rows.ts';
@@ -29,18 +29,17 @@ export async function countGivenUp(store: Store, scope: Scope, installId: string
   return (await store.readOne(scope, count, { installId }))?.count ?? 0;
 }
 
-/** The last of the two ops returns the row for `WorkQueue.adopt`. */
+/** @param how the mode the run has now, and the leases of a plan of several */
 export function reviveRunOps(
-  leases: Leases,
+  queue: WorkQueue,
   scope: Scope,
   run: RunRow,
-  mode: string,
-  nowMs: number,
-): [Op, Op] {
+  how: { readonly mode: string; readonly nowMs: number; readonly leases: Leases },
+): readonly Op[] {
   return [
-    tenantOp(scope, revive, { id: run.id, mode }, { expectRows: 1 }),
+    tenantOp(scope, revive, { id: run.id, mode: how.mode }, { expectRows: 1 }),
     queueRunOp(
-      leases,
+      queue,
       scope,
       {
         id: run.id,
@@ -49,7 +48,8 @@ export function reviveRunOps(
         orderKey: run.order_key,
         sequence: run.sequence,
       },
-      nowMs,
+      how.nowMs,
+      how.leases,
     ),
   ];
 }

@@ -1,8 +1,9 @@
 // Run rows: how a run is queued, ended and read. Runs with the same order key of one handler go one after the other: only
 // the first of them is due, and the batch that ends it makes the next one due.
-import { neverMs, returningWork, type Leases, type WorkItem } from '../../events/work.ts';
+import { neverMs, returningWork, type Leases, type WorkItem, type WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
 
 type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
 
@@ -104,8 +105,34 @@ export interface NewRun {
   readonly mode: string;
 }
 
-/** The last of the two ops returns the row for `WorkQueue.adopt`. */
-export function queueRunOps(leases: Leases, scope: Scope, run: NewRun, nowMs: number): [Op, Op] {
+/** A run that a schedule's time, or somebody's request, makes. */
+export function scheduledRun(
+  id: string,
+  install: Pick<Install, 'id' | 'mode'>,
+  schedule: string,
+  nowMs: number,
+): NewRun {
+  return {
+    id,
+    installId: install.id,
+    handler: { kind: 'schedule', name: schedule },
+    orderKey: 'schedule',
+    sequence: nowMs,
+    eventId: null,
+    rootEventId: null,
+    depth: 0,
+    mode: install.mode,
+  };
+}
+
+/** @param leases of a plan of several runs; the queue's own for one */
+export function queueRunOps(
+  queue: WorkQueue,
+  scope: Scope,
+  run: NewRun,
+  nowMs: number,
+  leases: Leases = queue,
+): [insert: Op, due: Op] {
   return [
     tenantOp(scope, insertRun, {
       ...rowOf(run),
@@ -114,26 +141,29 @@ export function queueRunOps(leases: Leases, scope: Scope, run: NewRun, nowMs: nu
       finishedAt: null,
       error: null,
     }),
-    queueRunOp(leases, scope, run, nowMs),
+    queueRunOp(queue, scope, run, nowMs, leases),
   ];
 }
 
-/** The work row of a run; its returned row is for `WorkQueue.adopt`. */
+/** The work row of a run. @param leases as for `queueRunOps` */
 export function queueRunOp(
-  leases: Leases,
+  queue: WorkQueue,
   scope: Scope,
   run: Pick<NewRun, 'id' | 'installId' | 'handler' | 'orderKey' | 'sequence'>,
   nowMs: number,
+  leases: Leases = queue,
 ): Op {
-  return tenantOp(scope, queueRun, {
-    id: run.id,
-    installId: run.installId,
-    handler: run.handler.name,
-    orderKey: run.orderKey,
-    sequence: run.sequence,
-    never: neverMs,
-    ...leases.lease(scope, run.installId, nowMs),
-  });
+  return queue.due(
+    tenantOp(scope, queueRun, {
+      id: run.id,
+      installId: run.installId,
+      handler: run.handler.name,
+      orderKey: run.orderKey,
+      sequence: run.sequence,
+      never: neverMs,
+      ...leases.lease(scope, run.installId, nowMs),
+    }),
+  );
 }
 
 /** The row of a run as it was just queued. */
@@ -242,16 +272,18 @@ export function interruptedOp(scope: Scope, id: string): Op {
   return tenantOp(scope, interrupted, { id });
 }
 
-/** Makes the next run of the same order key due; its returned row is for `WorkQueue.adopt`. */
-export function releaseNextOp(leases: Leases, item: WorkItem, run: RunRow, nowMs: number): Op {
-  return tenantOp(item.scope, releaseNext, {
-    installId: run.install_id,
-    handler: run.handler,
-    orderKey: run.order_key,
-    sequence: run.sequence,
-    never: neverMs,
-    ...leases.lease(item.scope, run.install_id, nowMs),
-  });
+/** Makes the next run of the same order key due. */
+export function releaseNextOp(queue: WorkQueue, item: WorkItem, run: RunRow, nowMs: number): Op {
+  return queue.due(
+    tenantOp(item.scope, releaseNext, {
+      installId: run.install_id,
+      handler: run.handler,
+      orderKey: run.order_key,
+      sequence: run.sequence,
+      never: neverMs,
+      ...queue.lease(item.scope, run.install_id, nowMs),
+    }),
+  );
 }
 
 export function findRun(store: Store, scope: Scope, id: string): Promise<RunRow | undefined> {

@@ -9,12 +9,23 @@ import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './continuation.ts';
-import { findRun, hasOpenRun, queueRunOps, runColumns, type NewRun, type RunRow } from './rows.ts';
+import {
+  findRun,
+  hasOpenRun,
+  queuedRow,
+  queueRunOps,
+  runColumns,
+  scheduledRun,
+  type RunRow,
+} from './rows.ts';
 
 /** Whether a queued run is being worked on right now, which only its worker knows. */
 export interface RunActivity {
   isActive(runId: string): boolean;
 }
+
+/** The activity of a run that is only being queued. */
+const notYet: RunActivity = { isActive: () => false };
 
 export async function listRuns(
   ctx: Context,
@@ -58,48 +69,12 @@ export async function runSchedule(
     );
   if (await hasOpenRun(ctx.store, ctx.scope, install.id, schedule))
     throw new ApiError('conflict', 'A run of this schedule is open already; wait for it.');
-  const run: NewRun = {
-    id: ctx.ids.next('run'),
-    installId: install.id,
-    handler: { kind: 'schedule', name: schedule },
-    orderKey: 'schedule',
-    sequence: ctx.nowMs(),
-    eventId: null,
-    rootEventId: null,
-    depth: 0,
-    mode: install.mode,
-  };
   const now = ctx.nowMs();
-  const body = {
-    id: run.id,
-    pluginId: install.id,
-    handler: schedule,
-    handlerKind: 'schedule',
-    status: 'queued',
-    eventId: null,
-    mode: run.mode,
-    attempt: 0,
-    depth: 0,
-    events: [],
-    calls: [],
-    effects: [],
-    cpuMs: null,
-    memoryBytes: null,
-    wallMs: null,
-    queueMs: null,
-    logs: [],
-    progress: null,
-    continuedBy: null,
-    error: null,
-    createdAt: isoTime(now),
-    startedAt: null,
-    finishedAt: null,
-  };
+  const run = scheduledRun(ctx.ids.next('run'), install, schedule, now);
   return {
     changes: [],
     ops: queueRunOps(queue, ctx.scope, run, now),
-    adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
-    body,
+    body: showRun(queuedRow(run, now), notYet),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/runs/${run.id}`,
   };

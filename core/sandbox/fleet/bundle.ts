@@ -1,7 +1,5 @@
-/**
- * Bundles our own sidecar and guest programs once at start. Node cannot strip types with `--jitless` (that needs WebAssembly), and a
- * program given on standard input needs no readable file inside the jail.
- */
+// Bundles our own sidecar and guest programs once at start. Node cannot strip types with `--jitless` (that needs
+// WebAssembly), and a program given on standard input needs no readable file inside the jail.
 import { join } from 'node:path';
 
 export interface SidecarPrograms {

@@ -1,7 +1,6 @@
-/**
- * The sidecars: one active for each group of plugins that may share a process, one warm standby for whichever group needs one next, and
- * one for quarantined plugins, started on demand. A process that fails to start is tried again, ever more slowly.
- */
+// The sidecars: one active for each group of plugins that may share a process, one warm standby for whichever group
+// needs one next, and one for quarantined plugins, started on demand. A process that fails to start is tried again,
+// ever more slowly.
 import { SidecarProcess } from './process.ts';
 import type { SpawnOptions, Spoken } from './process.ts';
 import type { JailReport } from '../jail/level.ts';
@@ -33,13 +32,13 @@ interface Member {
   rest: Timer | undefined;
 }
 
-const RETRY_MS_MIN = 100;
-const RETRY_MS_MAX = 5000;
+const retryMsMin = 100;
+const retryMsMax = 5000;
 /** The one active of a sandbox that is not split has no such end. */
-const IDLE_MS = 30_000;
+const idleMs = 30_000;
 /** Groups with a process at once; the least recently used that is idle gives way. */
-const GROUPS_MAX = 8;
-const STDERR_TAIL = 4000;
+const groupsMax = 8;
+const stderrTailChars = 4000;
 
 export class Fleet {
   #options: FleetOptions;
@@ -73,7 +72,7 @@ export class Fleet {
   #assign(role: 'active' | 'quarantine', group: string): Member | undefined {
     if (this.#stopped || this.#retry) return undefined;
     const others = this.members().filter((member) => member.role === role);
-    const most = role === 'active' ? GROUPS_MAX : 1;
+    const most = role === 'active' ? groupsMax : 1;
     const [idle] = others.filter(({ sidecar }) => this.#options.load(sidecar) === 0);
     if (others.length >= most && !idle) return undefined;
     const standby = role === 'active' ? this.#holder('standby') : undefined;
@@ -105,7 +104,7 @@ export class Fleet {
     const member = this.#members.get(sidecar);
     if (!member || (member.role === 'active' && !this.#options.split)) return;
     clearTimeout(member.rest);
-    member.rest = setTimeout(() => this.retire(sidecar, 'it was idle'), IDLE_MS);
+    member.rest = setTimeout(() => this.retire(sidecar, 'it was idle'), idleMs);
   }
 
   /** It has something to do; the last used is the last of its kind to give way. */
@@ -151,7 +150,7 @@ export class Fleet {
         if (this.#members.has(sidecar)) this.#options.onMessage(sidecar, message);
       },
       onGone: (why) => this.#gone(sidecar, why),
-      onStderr: (text) => this.#stderr.set(sidecar, (this.lastWords(sidecar) + text).slice(-STDERR_TAIL)),
+      onStderr: (text) => this.#stderr.set(sidecar, (this.lastWords(sidecar) + text).slice(-stderrTailChars)),
     });
     const member: Member = { sidecar, role, group, ready: false, rest: undefined };
     this.#members.set(sidecar, member);
@@ -185,7 +184,7 @@ export class Fleet {
 
   #retryLater(): void {
     if (this.#stopped) return;
-    const ms = Math.min(RETRY_MS_MIN * 2 ** this.#failures++, RETRY_MS_MAX);
+    const ms = Math.min(retryMsMin * 2 ** this.#failures++, retryMsMax);
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       this.#fill();

@@ -1,9 +1,8 @@
-/**
- * The core's end of descriptor 3: messages of one tick leave in one write, frames come in checked. What waits to be sent and what may
- * come in are bounded, because the other end may be anything; it is told as a breach, and whoever listens kills.
- */
+// The core's end of descriptor 3: messages of one tick leave in one write, frames come in checked. What waits to be
+// sent and what may come in are bounded, because the other end may be anything; it is told as a breach, and whoever
+// listens kills.
 import type { Socket } from 'bun';
-import { BUSY_BOUNDS, IDLE_BOUNDS, readFrame } from '../frames.ts';
+import { busyBounds, idleBounds, readFrame } from '../frames.ts';
 import { encodeFrames, FrameReader, unitsOf } from '../framing.ts';
 import type { FromSidecar, ToSidecar } from '../protocol.ts';
 
@@ -23,9 +22,9 @@ export interface LinkOptions {
 }
 
 /** Honest traffic stays far below: bundles, inputs, and answers as far as `Room` lets calls in. */
-const WAITING_BYTES_MAX = 128 * 1024 * 1024;
+const waitingBytesMax = 128 * 1024 * 1024;
 /** Ten times what a sidecar that does nothing else has been seen to say. */
-const FRAMES_PER_SECOND_MAX = 200_000;
+const framesPerSecondMax = 200_000;
 
 export class Link {
   #heardAt = performance.now();
@@ -47,7 +46,7 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#reader = new FrameReader(() => (options.busy() ? BUSY_BOUNDS : IDLE_BOUNDS));
+    this.#reader = new FrameReader(() => (options.busy() ? busyBounds : idleBounds));
   }
 
   /** @throws Error when the descriptor is no socket */
@@ -119,7 +118,7 @@ export class Link {
     const second = Math.floor(this.#heardAt / 1000);
     this.#frames = second === this.#second ? this.#frames + 1 : 1;
     this.#second = second;
-    if (this.#frames > FRAMES_PER_SECOND_MAX) throw new Error('It floods the core with frames.');
+    if (this.#frames > framesPerSecondMax) throw new Error('It floods the core with frames.');
     if (message.t === 'pong' && this.#pingsOut-- === 0) throw new Error('It answers what it was not asked.');
   }
 
@@ -138,7 +137,7 @@ export class Link {
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.byteLength;
     this.#write();
-    if (this.#waitingBytes > WAITING_BYTES_MAX)
+    if (this.#waitingBytes > waitingBytesMax)
       this.#breach(`${this.#waitingBytes} bytes wait for it to read them.`);
     else this.#options.onSent();
   }

@@ -1,21 +1,19 @@
-/**
- * One sidecar process: spawns it in its jail, speaks with it over descriptor 3, and reports when it is ready, when it says something
- * and when it is gone. Decides nothing but that one which breaks the protocol dies.
- */
+// One sidecar process: spawns it in its jail, speaks with it over descriptor 3, and reports when it is ready, when it
+// says something and when it is gone. Decides nothing but that one which breaks the protocol dies.
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
 import { cleanBunFlags } from '../../lib/clean-bun.ts';
 import { plainText } from '../../lib/printable.ts';
 import { ProtocolBreach } from '../frames.ts';
-import { createControlGroup, GROUP_BYTES_MAX } from '../jail/cgroup.ts';
+import { createControlGroup, groupBytesMax } from '../jail/cgroup.ts';
 import type { ControlGroup, findPlaces } from '../jail/cgroup.ts';
 import { childrenOf, userOf } from '../jail/confinement.ts';
 import type { Confinement } from '../jail/confinement.ts';
 import { capResources } from '../jail/core-side.ts';
 import type { User } from '../jail/core-side.ts';
 import type { JailOrder } from '../jail/entry.ts';
-import { levelOf, missingOf, NO_JAIL } from '../jail/level.ts';
+import { levelOf, missingOf, noJail } from '../jail/level.ts';
 import type { JailReport } from '../jail/level.ts';
 import type { EntryReport, FromSidecar, ToSidecar } from '../protocol.ts';
 import type { SidecarPrograms } from './bundle.ts';
@@ -48,16 +46,16 @@ export interface SpawnOptions {
 
 type Child = Subprocess<Blob, 'ignore', 'pipe'>;
 
-const CODES_TOTAL_MAX = 32 * 1024 * 1024;
+const codesTotalMax = 32 * 1024 * 1024;
 /** Starting takes a fifth of a second of processor time, which a busy machine may take long to give. */
-const READY_MS = 60_000;
+const readyMs = 60_000;
 /** Host calls in progress, in UTF-16 units of their arguments and largest answers. */
-const CALL_UNITS_MAX = 16 * 1024 * 1024;
+const callUnitsMax = 16 * 1024 * 1024;
 /** V8 says in a few KB why it aborts; nothing else is ever said there. */
-const STDERR_BYTES_MAX = 256 * 1024;
-const NO_ENTRY: EntryReport = { landlock: 0, seccomp: false, rlimits: false };
-export const JAIL_ENTRY = join(import.meta.dir, '../jail/entry.ts');
-const PRIORITY = 10;
+const stderrBytesMax = 256 * 1024;
+const noEntry: EntryReport = { landlock: 0, seccomp: false, rlimits: false };
+export const jailEntry = join(import.meta.dir, '../jail/entry.ts');
+const niceness = 10;
 
 export class SidecarProcess {
   /** Of the sidecar itself once it is ready; before that of the first process of its chain. */
@@ -89,7 +87,7 @@ export class SidecarProcess {
     this.#options = options;
     this.#user = options.jail === 'off' ? undefined : userOf(options.confinement);
     this.ready = new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.kill('it did not start in time'), READY_MS);
+      const timer = setTimeout(() => this.kill('it did not start in time'), readyMs);
       this.#settleReady = {
         resolve: (report) => (clearTimeout(timer), resolve(report)),
         reject: (error) => (clearTimeout(timer), reject(error)),
@@ -103,7 +101,7 @@ export class SidecarProcess {
       onBreach: (why) => this.kill(`it broke the protocol: ${why}`),
     });
     this.room = new Room(
-      CALL_UNITS_MAX,
+      callUnitsMax,
       () => this.#link.backlog,
       (full) => this.#link.pause(full),
     );
@@ -126,7 +124,7 @@ export class SidecarProcess {
         env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
         onExit: (_child, code, signal) => void this.#exited(code, signal === null ? null : String(signal)),
       });
-      setPriority(child.pid, PRIORITY);
+      setPriority(child.pid, niceness);
       return child;
     } catch (error) {
       this.killReason = String(error);
@@ -146,7 +144,7 @@ export class SidecarProcess {
     let total = 0;
     for (const { size } of this.#codes.values()) total += size;
     for (const [oldest, { size }] of this.#codes) {
-      if (total <= CODES_TOTAL_MAX || oldest === sha256) break;
+      if (total <= codesTotalMax || oldest === sha256) break;
       total -= size;
       this.#forget([oldest]);
     }
@@ -221,10 +219,10 @@ export class SidecarProcess {
       const [sidecar] = childrenOf(this.pid) ?? [];
       if (sidecar === undefined) return this.kill('its process cannot be found');
       this.pid = sidecar;
-      setPriority(sidecar, PRIORITY);
+      setPriority(sidecar, niceness);
     }
     this.#status = new ProcessStatus(this.pid);
-    if (!jailed) return this.#settleReady.resolve(NO_JAIL);
+    if (!jailed) return this.#settleReady.resolve(noJail);
     const { namespaces, ownUser } = confinement;
     const alone = ownUser || namespaces.includes('user');
     const { powerless, filtered } = this.#status.confinement();
@@ -258,7 +256,7 @@ export class SidecarProcess {
     let bytes = 0;
     for await (const chunk of child.stderr) {
       bytes += chunk.byteLength;
-      if (bytes > STDERR_BYTES_MAX) return this.kill('it floods its standard error');
+      if (bytes > stderrBytesMax) return this.kill('it floods its standard error');
       this.#options.onStderr(plainText(decoder.decode(chunk, { stream: true })));
     }
   }
@@ -269,7 +267,7 @@ export class SidecarProcess {
     this.gone = true;
     this.#link.close();
     this.outOfMemory = this.killReason === undefined && this.#group?.outOfMemory() === true;
-    if (this.outOfMemory) this.rssSeenBytes = GROUP_BYTES_MAX;
+    if (this.outOfMemory) this.rssSeenBytes = groupBytesMax;
     this.#status?.close();
     const died = signal === null ? `it exited with code ${code}` : `it died of signal ${signal}`;
     const why = this.killReason ?? (this.outOfMemory ? 'it used up the memory of its control group' : died);
@@ -299,11 +297,11 @@ function commandFor(options: SpawnOptions): string[] {
     '-',
     addonPath,
   ];
-  if (jail === 'off') return [...node, JSON.stringify(NO_ENTRY)];
+  if (jail === 'off') return [...node, JSON.stringify(noEntry)];
   const order: JailOrder = {
     command: [...node, '{jail}'],
     readable: [addonPath],
     keepCapabilities: !confinement.powerless,
   };
-  return [...confinement.prefix, process.execPath, ...cleanBunFlags, JAIL_ENTRY, JSON.stringify(order)];
+  return [...confinement.prefix, process.execPath, ...cleanBunFlags, jailEntry, JSON.stringify(order)];
 }

@@ -1,7 +1,5 @@
-/**
- * Whether a sidecar's main thread waits for the processor. A process that is ready to run and does not get to is not silent, it is
- * not let speak: on a busy machine its low priority can mean seconds.
- */
+// Whether a sidecar's main thread waits for the processor. A process that is ready to run and does not get to is not
+// silent, it is not let speak: on a busy machine its low priority can mean seconds.
 import { readFileSync } from 'node:fs';
 
 /** What /proc says of a main thread; undefined where it says nothing. */

@@ -1,4 +1,5 @@
-/** A process as its kernel describes it in `/proc/<pid>/status` (Linux, proc_pid_status(5)), read again and again over one descriptor. */
+// A process as its kernel describes it in `/proc/<pid>/status` (Linux, proc_pid_status(5)), read again and again over
+// one descriptor.
 import { closeSync, openSync, readSync } from 'node:fs';
 
 export interface Vitals {
@@ -8,12 +9,12 @@ export interface Vitals {
   threads: number;
 }
 
-const TEXT_BYTES_MAX = 8192;
-const KIB = 1024;
+const textBytesMax = 8192;
+const kib = 1024;
 
 export class ProcessStatus {
   #fd: number | undefined;
-  #buffer = Buffer.alloc(TEXT_BYTES_MAX);
+  #buffer = Buffer.alloc(textBytesMax);
 
   /** @param pid of a live process; elsewhere than on Linux there is nothing to read */
   constructor(pid: number) {
@@ -28,8 +29,8 @@ export class ProcessStatus {
   vitals(): Vitals {
     const text = this.#read();
     return {
-      rssBytes: (numberOf(text, 'VmRSS') + numberOf(text, 'VmSwap')) * KIB,
-      pageTableBytes: numberOf(text, 'VmPTE') * KIB,
+      rssBytes: (numberOf(text, 'VmRSS') + numberOf(text, 'VmSwap')) * kib,
+      pageTableBytes: numberOf(text, 'VmPTE') * kib,
       threads: numberOf(text, 'Threads'),
     };
   }
@@ -52,7 +53,7 @@ export class ProcessStatus {
   #read(): string {
     if (this.#fd === undefined) return '';
     try {
-      return this.#buffer.toString('latin1', 0, readSync(this.#fd, this.#buffer, 0, TEXT_BYTES_MAX, 0));
+      return this.#buffer.toString('latin1', 0, readSync(this.#fd, this.#buffer, 0, textBytesMax, 0));
     } catch {
       return '';
     }

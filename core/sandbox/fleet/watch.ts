@@ -1,24 +1,22 @@
-/**
- * Watches sidecars from outside: memory from /proc, life from answers to pings. Often while runs are in flight, rarely otherwise.
- * Neither a pause of the core itself nor waiting for the processor is held against a sidecar.
- */
-import { THREADS_MAX } from '../jail/core-side.ts';
+// Watches sidecars from outside: memory from /proc, life from answers to pings. Often while runs are in flight, rarely
+// otherwise. Neither a pause of the core itself nor waiting for the processor is held against a sidecar.
+import { threadsMax } from '../jail/core-side.ts';
 import type { SidecarProcess } from './process.ts';
 import { Starving } from './starving.ts';
 
-const BUSY_TICK_MS = 25;
-const IDLE_TICK_MS = 500;
-const PING_EVERY_MS = 200;
-const IDLE_PING_EVERY_MS = 1000;
-const SILENT_MS_MAX = 600;
+const busyTickMs = 25;
+const idleTickMs = 500;
+const pingEveryMs = 200;
+const idlePingEveryMs = 1000;
+const silentMsMax = 600;
 /** With the time it waited for the processor. */
-const SILENT_STARVING_MS_MAX = 30_000;
-const OWN_PAUSE_MS = 250;
-const RSS_BYTES_MAX = 450 * 1024 * 1024;
+const silentStarvingMsMax = 30_000;
+const ownPauseMs = 250;
+const rssBytesMax = 450 * 1024 * 1024;
 /** Disposed isolates leave their pages in V8's pool; an idle process this fat is exchanged. */
-const IDLE_RSS_BYTES_MAX = 380 * 1024 * 1024;
+const idleRssBytesMax = 380 * 1024 * 1024;
 /** Two hundred warm isolates need 16 MB of page tables. */
-const PAGE_TABLE_BYTES_MAX = 128 * 1024 * 1024;
+const pageTableBytesMax = 128 * 1024 * 1024;
 
 export interface Watched {
   sidecars(): SidecarProcess[];
@@ -41,7 +39,7 @@ export class Watch {
 
   constructor(watched: Watched) {
     this.#watched = watched;
-    this.#arm(IDLE_TICK_MS);
+    this.#arm(idleTickMs);
   }
 
   /** A run starts: look often from now on. */
@@ -49,7 +47,7 @@ export class Watch {
     if (this.#busy || this.#stopped) return;
     this.#busy = true;
     this.#tickedAt = performance.now();
-    this.#arm(BUSY_TICK_MS);
+    this.#arm(busyTickMs);
   }
 
   stop(): void {
@@ -65,7 +63,7 @@ export class Watch {
   #tick(expectedMs: number): void {
     const now = performance.now();
     const sinceMs = now - this.#tickedAt;
-    const paused = sinceMs > expectedMs + OWN_PAUSE_MS;
+    const paused = sinceMs > expectedMs + ownPauseMs;
     this.#tickedAt = now;
     this.#busy = false;
     for (const sidecar of this.#watched.sidecars()) {
@@ -74,7 +72,7 @@ export class Watch {
       this.#checkLife(sidecar, now, load > 0, paused, sinceMs);
       this.#checkMemory(sidecar, load);
     }
-    if (!this.#stopped) this.#arm(this.#busy ? BUSY_TICK_MS : IDLE_TICK_MS);
+    if (!this.#stopped) this.#arm(this.#busy ? busyTickMs : idleTickMs);
   }
 
   #checkLife(sidecar: SidecarProcess, now: number, busy: boolean, paused: boolean, sinceMs: number): void {
@@ -83,13 +81,9 @@ export class Watch {
     if (!answered && !paused) {
       const starvedMs = this.#starvedFor(sidecar, sinceMs);
       const silentMs = now - pingedAt;
-      if (silentMs - starvedMs > SILENT_MS_MAX || silentMs > SILENT_STARVING_MS_MAX)
-        this.#watched.condemn(sidecar, 'silent', `it was silent for ${SILENT_MS_MAX} ms`);
-    } else if (
-      paused ||
-      pingedAt === undefined ||
-      now - pingedAt > (busy ? PING_EVERY_MS : IDLE_PING_EVERY_MS)
-    ) {
+      if (silentMs - starvedMs > silentMsMax || silentMs > silentStarvingMsMax)
+        this.#watched.condemn(sidecar, 'silent', `it was silent for ${silentMsMax} ms`);
+    } else if (paused || pingedAt === undefined || now - pingedAt > (busy ? pingEveryMs : idlePingEveryMs)) {
       this.#pingedAt.set(sidecar, now);
       this.#starvedMs.delete(sidecar);
       this.#starving.forget(sidecar.pid);
@@ -107,12 +101,12 @@ export class Watch {
   #checkMemory(sidecar: SidecarProcess, load: number): void {
     const { rssBytes, pageTableBytes, threads } = sidecar.vitals();
     sidecar.rssSeenBytes = rssBytes;
-    if (rssBytes > RSS_BYTES_MAX)
+    if (rssBytes > rssBytesMax)
       this.#watched.condemn(sidecar, 'memory', `it held ${Math.round(rssBytes / 1e6)} MB`);
-    else if (pageTableBytes > PAGE_TABLE_BYTES_MAX)
+    else if (pageTableBytes > pageTableBytesMax)
       this.#watched.condemn(sidecar, 'memory', `its page tables held ${Math.round(pageTableBytes / 1e6)} MB`);
-    else if (threads > THREADS_MAX) this.#watched.condemn(sidecar, 'threads', `it had ${threads} threads`);
-    else if (load === 0 && rssBytes > IDLE_RSS_BYTES_MAX)
+    else if (threads > threadsMax) this.#watched.condemn(sidecar, 'threads', `it had ${threads} threads`);
+    else if (load === 0 && rssBytes > idleRssBytesMax)
       this.#watched.condemn(sidecar, 'fat', 'it was idle and large');
   }
 }

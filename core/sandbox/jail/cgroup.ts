@@ -1,11 +1,10 @@
-/**
- * A control group of its own for each sidecar, where the core may make one: inside the core's own group or beside it, in version 2
- * (cgroups.7, `memory` and `pids` delegated) or version 1. What no process limit counts is counted there: page tables, sockets, threads.
- */
+// A control group of its own for each sidecar, where the core may make one: inside the core's own group or beside it,
+// in version 2 (cgroups.7, `memory` and `pids` delegated) or version 1. What no process limit counts is counted there:
+// page tables, sockets, threads.
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { THREADS_MAX } from './core-side.ts';
+import { threadsMax } from './core-side.ts';
 
 export interface ControlGroup {
   /** Takes a process with all its threads. @throws Error when the kernel refuses */
@@ -17,13 +16,13 @@ export interface ControlGroup {
 }
 
 /** Above the process's own limits, so that these speak first. */
-export const GROUP_BYTES_MAX = 768 * 1024 * 1024;
+export const groupBytesMax = 768 * 1024 * 1024;
 
-const REMOVALS = 20;
-const REMOVAL_MS = 10;
+const removalTries = 20;
+const removalMs = 10;
 
 /** Followed by the core's process id and the sidecar's. */
-const NAME = 'tatami-sidecar-';
+const namePrefix = 'tatami-sidecar-';
 
 /** One folder of a hierarchy: limits by file, and where an out-of-memory kill is counted. */
 interface Place {
@@ -53,9 +52,9 @@ export function findPlaces(
       {
         parent,
         limits: [
-          ['memory.max', String(GROUP_BYTES_MAX)],
+          ['memory.max', String(groupBytesMax)],
           ['memory.swap.max', '0'],
-          ['pids.max', String(THREADS_MAX)],
+          ['pids.max', String(threadsMax)],
         ],
         kills: 'memory.events',
       },
@@ -63,7 +62,7 @@ export function findPlaces(
   const memory = folders.get('memory');
   const pids = folders.get('pids');
   if (!memory || !pids || !writable(memory) || !writable(pids)) return [];
-  const bytes = String(GROUP_BYTES_MAX);
+  const bytes = String(groupBytesMax);
   return [
     {
       parent: memory,
@@ -73,13 +72,13 @@ export function findPlaces(
       ],
       kills: 'memory.oom_control',
     },
-    { parent: pids, limits: [['pids.max', String(THREADS_MAX)]] },
+    { parent: pids, limits: [['pids.max', String(threadsMax)]] },
   ];
 }
 
 /** @throws Error when the kernel refuses; nothing is left behind then */
 export async function createControlGroup(places: readonly Place[], pid: number): Promise<ControlGroup> {
-  const name = `${NAME}${process.pid}-${pid}`;
+  const name = `${namePrefix}${process.pid}-${pid}`;
   const group = groupAt(places, name);
   try {
     for (const { parent, limits } of places) {
@@ -103,10 +102,10 @@ function groupAt(places: readonly Place[], name: string): ControlGroup {
     outOfMemory: () =>
       places.some(({ parent, kills }) => kills && /^oom_kill [1-9]/m.test(read(join(parent, name, kills)))),
     async remove() {
-      for (let tries = 0; tries < REMOVALS; tries++) {
+      for (let tries = 0; tries < removalTries; tries++) {
         const left = places.filter(({ parent }) => !removed(join(parent, name)));
         if (left.length === 0) return;
-        await new Promise((resolve) => setTimeout(resolve, REMOVAL_MS));
+        await new Promise((resolve) => setTimeout(resolve, removalMs));
       }
     },
   };
@@ -116,7 +115,7 @@ function groupAt(places: readonly Place[], name: string): ControlGroup {
 export function sweep(places: readonly Place[]): void {
   for (const { parent } of places)
     for (const name of readdirSync(parent)) {
-      const owner = name.startsWith(NAME) ? Number.parseInt(name.slice(NAME.length), 10) : 0;
+      const owner = name.startsWith(namePrefix) ? Number.parseInt(name.slice(namePrefix.length), 10) : 0;
       if (owner > 0 && !existsSync(`/proc/${owner}`)) removed(join(parent, name));
     }
 }

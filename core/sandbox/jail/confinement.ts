@@ -1,12 +1,10 @@
-/**
- * Where a sidecar's process is put before it starts: under a user of its own when the core is root, and in namespaces of its own where
- * the kernel gives them. The namespaces are made by `unshare` of util-linux, because a PID namespace needs a fork and a user namespace
- * a process of one thread, and Bun can be neither; it stays behind as a parent of 1 MB, which dies with its child and the other way
- * round.
- */
+// Where a sidecar's process is put before it starts: under a user of its own when the core is root, and in namespaces
+// of its own where the kernel gives them. The namespaces are made by `unshare` of util-linux, because a PID namespace
+// needs a fork and a user namespace a process of one thread, and Bun can be neither; it stays behind as a parent of 1
+// MB, which dies with its child and the other way round.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { LIMIT_TOOL } from './core-side.ts';
+import { limitTool } from './core-side.ts';
 import type { User } from './core-side.ts';
 
 export interface Confinement {
@@ -20,38 +18,47 @@ export interface Confinement {
   powerless: boolean;
 }
 
-export const NO_CONFINEMENT: Confinement = { prefix: [], namespaces: [], ownUser: false, powerless: false };
+export const noConfinement: Confinement = { prefix: [], namespaces: [], ownUser: false, powerless: false };
 
 /** Both of util-linux. Without the first, `unshare` would outlive a core that is killed, and the sidecar with it. */
-const TIE = ['/usr/bin/setpriv', '--pdeathsig', 'KILL'];
-const UNSHARE = '/usr/bin/unshare';
-const NAMESPACES = ['pid', 'net', 'ipc', 'uts'];
+const dieWithParent = ['/usr/bin/setpriv', '--pdeathsig', 'KILL'];
+const unsharePath = '/usr/bin/unshare';
+const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
 /** Unused by convention (systemd, UIDS-GIDS.md): neither people, services nor containers are given ids from here. */
-const USER_IDS_FROM = 1_900_000_000;
-const USER_IDS = 200_000_000;
+const userIdsFrom = 1_900_000_000;
+const userIds = 200_000_000;
 
 /** What this kernel and this user give, found out by trying. @param files that the sidecar's user must be able to read */
 export async function findConfinement(files: readonly string[]): Promise<Confinement> {
-  if (process.platform !== 'linux') return NO_CONFINEMENT;
+  if (process.platform !== 'linux') return noConfinement;
   const self = process.getuid?.() ?? 0;
   const ownUser =
-    self === 0 && files.every((path) => reachable(path)) && (await runs([LIMIT_TOOL, '--version'], true));
+    self === 0 && files.every((path) => reachable(path)) && (await runs([limitTool, '--version'], true));
   const powerless = self !== 0 || ownUser || files.every((path) => reachable(path, self));
-  if (![TIE[0] ?? '', UNSHARE].every((tool) => existsSync(tool)) || childrenOf(process.pid) === undefined)
-    return { ...NO_CONFINEMENT, ownUser, powerless };
+  if (
+    ![dieWithParent[0] ?? '', unsharePath].every((tool) => existsSync(tool)) ||
+    childrenOf(process.pid) === undefined
+  )
+    return { ...noConfinement, ownUser, powerless };
   // Root needs no user namespace, and one without a map of ids would take its files away.
-  const namespaces = self === 0 && !ownUser ? NAMESPACES : ['user', ...NAMESPACES];
-  const prefix = [...TIE, UNSHARE, ...namespaces.map((name) => `--${name}`), '--fork', '--kill-child'];
-  return (await runs([...prefix, UNSHARE, '--version'], ownUser))
+  const namespaces = self === 0 && !ownUser ? namespacesWanted : ['user', ...namespacesWanted];
+  const prefix = [
+    ...dieWithParent,
+    unsharePath,
+    ...namespaces.map((name) => `--${name}`),
+    '--fork',
+    '--kill-child',
+  ];
+  return (await runs([...prefix, unsharePath, '--version'], ownUser))
     ? { prefix, namespaces, ownUser, powerless }
-    : { ...NO_CONFINEMENT, ownUser, powerless };
+    : { ...noConfinement, ownUser, powerless };
 }
 
 /** Options of `Bun.spawn` for the user of one sidecar. */
 export function userOf(confinement: Confinement): User | undefined {
   if (!confinement.ownUser) return undefined;
   const [chance = 0] = crypto.getRandomValues(new Uint32Array(1));
-  const id = USER_IDS_FROM + (chance % USER_IDS);
+  const id = userIdsFrom + (chance % userIds);
   return { uid: id, gid: id };
 }
 
@@ -67,7 +74,7 @@ export function childrenOf(pid: number): number[] | undefined {
 
 async function runs(command: string[], ownUser: boolean): Promise<boolean> {
   try {
-    const user = userOf({ ...NO_CONFINEMENT, ownUser });
+    const user = userOf({ ...noConfinement, ownUser });
     return (
       (await Bun.spawn(command, { ...user, cwd: '/', env: {}, stdio: ['ignore', 'ignore', 'ignore'] })
         .exited) === 0
@@ -79,15 +86,15 @@ async function runs(command: string[], ownUser: boolean): Promise<boolean> {
 
 /** A user who is in no group that matters may read this file; without a user, one who owns nothing of it. */
 function reachable(path: string, uid?: number): boolean {
-  const READ = 0o4;
-  const SEARCH = 0o1;
+  const readBit = 0o4;
+  const searchBit = 0o1;
   const allows = (one: string, bit: number): boolean => {
     const { mode, uid: owner } = statSync(one);
     return ((owner === uid ? mode >> 6 : mode) & bit) !== 0;
   };
-  if (!allows(path, READ)) return false;
+  if (!allows(path, readBit)) return false;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
-    if (!allows(folder, SEARCH)) return false;
+    if (!allows(folder, searchBit)) return false;
     if (folder === dirname(folder)) return true;
   }
 }

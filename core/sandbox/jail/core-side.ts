@@ -1,4 +1,4 @@
-/** What the core does for the jail from outside, by calls that Bun has no API for (Linux only). */
+// What the core does for the jail from outside, by calls that Bun has no API for (Linux only).
 import { availableParallelism } from 'node:os';
 import { dlopen, FFIType, ptr } from 'bun:ffi';
 
@@ -10,12 +10,12 @@ const PR_SET_DUMPABLE = 4;
 const { i32, ptr: pointer, u64 } = FFIType;
 
 /** Private writable memory of the process: with --jitless an isolate costs little of it, so that this is a real cap. */
-const DATA_BYTES_MAX = 700 * 1024 * 1024;
+const dataBytesMax = 700 * 1024 * 1024;
 /** Honest ones reserve 1 to 3 GB, and each processor's threads some more; without a bound page tables alone would be memory. */
-const ADDRESS_BYTES_MAX = 16 * 1024 ** 3;
-const ADDRESS_BYTES_PER_CPU = 256 * 1024 ** 2;
+const addressBytesMax = 16 * 1024 ** 3;
+const addressBytesPerCpu = 256 * 1024 ** 2;
 /** Honest ones have some dozen, and those of isolated-vm's pool: one for each processor. */
-export const THREADS_MAX = 256 + 2 * availableParallelism();
+export const threadsMax = 256 + 2 * availableParallelism();
 
 export interface User {
   uid: number;
@@ -23,7 +23,7 @@ export interface User {
 }
 
 /** Root without CAP_SYS_RESOURCE, as in most containers, may not limit another user's process; that user may. */
-export const LIMIT_TOOL = '/usr/bin/prlimit';
+export const limitTool = '/usr/bin/prlimit';
 
 /**
  * Caps what a sidecar may use, for good. Done from outside once Node runs: Bun, which the jail's entry is until then, does not fit
@@ -33,14 +33,14 @@ export const LIMIT_TOOL = '/usr/bin/prlimit';
  */
 export async function capResources(pid: number, user: User | undefined, alone: boolean): Promise<boolean> {
   const limits: [resource: number, option: string, most: number][] = [
-    [RLIMIT_DATA, 'data', DATA_BYTES_MAX],
-    [RLIMIT_AS, 'as', ADDRESS_BYTES_MAX + availableParallelism() * ADDRESS_BYTES_PER_CPU],
+    [RLIMIT_DATA, 'data', dataBytesMax],
+    [RLIMIT_AS, 'as', addressBytesMax + availableParallelism() * addressBytesPerCpu],
     [RLIMIT_CORE, 'core', 0],
   ];
-  if (alone) limits.push([RLIMIT_NPROC, 'nproc', THREADS_MAX]);
+  if (alone) limits.push([RLIMIT_NPROC, 'nproc', threadsMax]);
   if (user) {
     const options = limits.map(([, option, most]) => `--${option}=${most}:${most}`);
-    const command = [LIMIT_TOOL, `--pid=${pid}`, ...options];
+    const command = [limitTool, `--pid=${pid}`, ...options];
     return (
       (await Bun.spawn(command, { ...user, cwd: '/', env: {}, stdio: ['ignore', 'ignore', 'ignore'] })
         .exited) === 0

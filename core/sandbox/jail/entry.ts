@@ -1,9 +1,8 @@
-/**
- * Run by the core as its own process (`bun entry.ts <json>`): gives up every right the sidecar does not need, then becomes Node.
- * The order matters: capabilities, no new privileges, Landlock, limits, then seccomp, which refuses all the others. The core caps the
- * memory from outside once Node runs, because Bun itself does not fit under it, and judges whether what was put in place will do.
- * Exits 90 with a sentence on stderr when a step that must not fail does.
- */
+// Run by the core as its own process (`bun entry.ts <json>`): gives up every right the sidecar does not need, then
+// becomes Node. The order matters: capabilities, no new privileges, Landlock, limits, then seccomp, which refuses all
+// the others. The core caps the memory from outside once Node runs, because Bun itself does not fit under it, and
+// judges whether what was put in place will do. Exits 90 with a sentence on stderr when a step that must not fail
+// does.
 import { ptr } from 'bun:ffi';
 import type { EntryReport } from '../protocol.ts';
 import { dropCapabilities } from './capabilities.ts';
@@ -32,10 +31,10 @@ const RLIMIT_STACK = 3;
 const RLIMIT_CORE = 4;
 const RLIMIT_NOFILE = 7;
 /** Of every thread: at the usual 8 MB, the isolates' threads alone would use up the memory limit. */
-const STACK_BYTES = 2 * 1024 * 1024;
-const LIBRARIES = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/dev/urandom'];
-const LOADERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1'];
-const ENVIRONMENT = ['OPENSSL_CONF=/dev/null', 'TZ=UTC'];
+const stackBytes = 2 * 1024 * 1024;
+const libraryPaths = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/dev/urandom'];
+const loaderPaths = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1'];
+const nodeEnvironment = ['OPENSSL_CONF=/dev/null', 'TZ=UTC'];
 
 function enterJail(order: JailOrder): never {
   const libc = openLibC();
@@ -58,8 +57,8 @@ function applyLandlock(libc: LibC, program: string, readable: string[]): number 
   if (abi === 0) return 0;
   try {
     restrictPaths(libc, abi, {
-      readable: [...LIBRARIES, ...readable],
-      executable: [program, ...LOADERS],
+      readable: [...libraryPaths, ...readable],
+      executable: [program, ...loaderPaths],
       writable: ['/dev/null'],
     });
     return abi;
@@ -82,7 +81,7 @@ function applyLimits(libc: LibC): boolean {
     [RLIMIT_CORE, 0],
     [RLIMIT_FSIZE, 0],
     [RLIMIT_NOFILE, 256],
-    [RLIMIT_STACK, STACK_BYTES],
+    [RLIMIT_STACK, stackBytes],
   ];
   return limits.every(([resource, most]) => {
     const pair = new BigUint64Array([BigInt(most), BigInt(most)]);
@@ -99,7 +98,7 @@ function replaceProcess(libc: LibC, program: string, command: string[]): void {
   };
   const path = Buffer.from(`${program}\0`);
   const args = new BigUint64Array([...command.map(text), 0n]);
-  const environment = new BigUint64Array([...ENVIRONMENT.map(text), 0n]);
+  const environment = new BigUint64Array([...nodeEnvironment.map(text), 0n]);
   libc.execve(ptr(path), ptr(args), ptr(environment));
 }
 

@@ -1,4 +1,4 @@
-/** How well the operating system holds a sidecar: what was put in place, one word for it, and what is missing by name. */
+// How well the operating system holds a sidecar: what was put in place, one word for it, and what is missing by name.
 import type { EntryReport } from '../protocol.ts';
 
 /** `powerless`: no capability is left. `ownUser`: a user id or user namespace of its own. */
@@ -9,7 +9,7 @@ export interface JailReport extends EntryReport {
   controlGroup: boolean;
 }
 
-export const NO_JAIL: JailReport = {
+export const noJail: JailReport = {
   landlock: 0,
   seccomp: false,
   rlimits: false,
@@ -23,8 +23,8 @@ export const NO_JAIL: JailReport = {
 export type JailLevel = 'full' | 'partial' | 'off';
 
 /** From this version on signals and abstract sockets end at the jail's wall too. */
-const LANDLOCK_ABI_MIN = 6;
-const NAMESPACES = ['pid', 'net', 'ipc', 'uts'];
+const landlockAbiMin = 6;
+const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
 
 export function levelOf(report: JailReport): JailLevel {
   if (missingOf(report).length === 0) return 'full';
@@ -34,10 +34,10 @@ export function levelOf(report: JailReport): JailLevel {
 /** Parts without which a jail is not full. */
 export function missingOf(report: JailReport): string[] {
   return [
-    ...(report.landlock >= LANDLOCK_ABI_MIN
+    ...(report.landlock >= landlockAbiMin
       ? []
       : [
-          `Landlock ABI ${LANDLOCK_ABI_MIN} (the kernel has ${report.landlock === 0 ? 'none' : report.landlock})`,
+          `Landlock ABI ${landlockAbiMin} (the kernel has ${report.landlock === 0 ? 'none' : report.landlock})`,
         ]),
     ...(report.seccomp ? [] : ['a seccomp filter']),
     ...(report.rlimits ? [] : ['resource limits']),
@@ -49,7 +49,9 @@ export function missingOf(report: JailReport): string[] {
 export function absentOf(report: JailReport): string[] {
   return [
     ...(report.ownUser ? [] : ['a user of its own']),
-    ...NAMESPACES.filter((name) => !report.namespaces.includes(name)).map((name) => `a ${name} namespace`),
+    ...namespacesWanted
+      .filter((name) => !report.namespaces.includes(name))
+      .map((name) => `a ${name} namespace`),
     ...(report.controlGroup ? [] : ['a control group']),
   ];
 }

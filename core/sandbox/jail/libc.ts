@@ -1,4 +1,5 @@
-/** The handful of C library calls the jail needs. Arguments of `syscall` are all 64 bits wide, as the kernel reads them. */
+// The handful of C library calls the jail needs. Arguments of `syscall` are all 64 bits wide, as the kernel reads
+// them.
 import { dlopen, FFIType } from 'bun:ffi';
 
 const { i32, i64, ptr, u64 } = FFIType;

@@ -1,6 +1,6 @@
-/** What this machine offers for a jail, found out once before the first sidecar. */
+// What this machine offers for a jail, found out once before the first sidecar.
 import { findPlaces, sweep } from './cgroup.ts';
-import { findConfinement, NO_CONFINEMENT } from './confinement.ts';
+import { findConfinement, noConfinement } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 
 export interface JailMeans {
@@ -10,7 +10,7 @@ export interface JailMeans {
 
 /** @param files that a sidecar's process must be able to read, beside those of its jail's entry */
 export async function prepareJail(files: readonly string[]): Promise<JailMeans> {
-  if (process.platform !== 'linux') return { confinement: NO_CONFINEMENT, places: [] };
+  if (process.platform !== 'linux') return { confinement: noConfinement, places: [] };
   const places = findPlaces();
   sweep(places);
   return { confinement: await findConfinement([process.execPath, ...files]), places };

@@ -1,78 +1,79 @@
-/** Builds the seccomp filter: a classic BPF program over `struct seccomp_data` (Linux, Documentation/userspace-api/seccomp_filter.rst). */
+// Builds the seccomp filter: a classic BPF program over `struct seccomp_data` (Linux,
+// Documentation/userspace-api/seccomp_filter.rst).
 import { ENOSYS, EPERM } from './syscalls.ts';
 import type { AllowedCall, Condition, SyscallRules } from './syscalls.ts';
 
-const LOAD = 0x20; // BPF_LD | BPF_W | BPF_ABS
-const JUMP_EQUAL = 0x15;
-const JUMP_AT_LEAST = 0x35;
-const JUMP_ANY_BIT = 0x45;
-const RETURN = 0x06;
+const load = 0x20; // BPF_LD | BPF_W | BPF_ABS
+const jumpEqual = 0x15;
+const jumpAtLeast = 0x35;
+const jumpAnyBit = 0x45;
+const ret = 0x06;
 
-const ALLOW = 0x7fff0000;
-const KILL_PROCESS = 0x80000000;
+const allowCall = 0x7fff0000;
+const killProcess = 0x80000000;
 const refuseWith = (errno: number): number => 0x00050000 | errno;
 
-const OFFSET_NUMBER = 0;
-const OFFSET_ARCH = 4;
-const OFFSET_ARGUMENTS = 16;
+const offsetNumber = 0;
+const offsetArch = 4;
+const offsetArguments = 16;
 /** Calls from this number on are younger than 2019, the same everywhere, and libraries do without them where they are missing. */
-const YOUNG_NUMBERS = 424;
+const youngNumbers = 424;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
 /** The program's bytes, 8 an instruction. What no rule names is refused. */
 export function seccompProgram(rules: SyscallRules): Uint8Array {
   const program: Instruction[] = [
-    [LOAD, 0, 0, OFFSET_ARCH],
-    [JUMP_EQUAL, 1, 0, rules.auditArch],
-    [RETURN, 0, 0, KILL_PROCESS],
-    [LOAD, 0, 0, OFFSET_NUMBER],
+    [load, 0, 0, offsetArch],
+    [jumpEqual, 1, 0, rules.auditArch],
+    [ret, 0, 0, killProcess],
+    [load, 0, 0, offsetNumber],
   ];
   if (rules.aliasBit !== undefined)
-    program.push([JUMP_AT_LEAST, 0, 1, rules.aliasBit], [RETURN, 0, 0, refuseWith(EPERM)]);
+    program.push([jumpAtLeast, 0, 1, rules.aliasBit], [ret, 0, 0, refuseWith(EPERM)]);
   for (const call of rules.allowed) program.push(...ruleOf(call));
   program.push(
-    [JUMP_AT_LEAST, 0, 1, YOUNG_NUMBERS],
-    [RETURN, 0, 0, refuseWith(ENOSYS)],
-    [RETURN, 0, 0, refuseWith(EPERM)],
+    [jumpAtLeast, 0, 1, youngNumbers],
+    [ret, 0, 0, refuseWith(ENOSYS)],
+    [ret, 0, 0, refuseWith(EPERM)],
   );
   return encode(program);
 }
 
 /** Falls through to the next rule with the number still loaded, or returns. */
 function ruleOf({ number, when, otherwise }: AllowedCall): Instruction[] {
-  const body: Instruction[] = [...when.flatMap(alternative), [RETURN, 0, 0, refuseWith(otherwise)]];
-  return [[JUMP_EQUAL, 0, body.length, number], ...body];
+  const body: Instruction[] = [...when.flatMap(alternative), [ret, 0, 0, refuseWith(otherwise)]];
+  return [[jumpEqual, 0, body.length, number], ...body];
 }
 
 /** Allows when all conditions hold, else falls through. */
 function alternative(conditions: readonly Condition[]): Instruction[] {
-  let tail: Instruction[] = [[RETURN, 0, 0, ALLOW]];
+  let tail: Instruction[] = [[ret, 0, 0, allowCall]];
   for (const condition of [...conditions].reverse()) tail = [...testOf(condition, tail.length), ...tail];
   return tail;
 }
 
 /** Skips `miss` instructions unless the condition holds. */
 function testOf(condition: Condition, miss: number): Instruction[] {
-  const low = OFFSET_ARGUMENTS + 8 * condition.argument;
+  const low = offsetArguments + 8 * condition.argument;
   if ('isNull' in condition)
     return [
-      [LOAD, 0, 0, low],
-      [JUMP_EQUAL, 0, miss + 2, 0],
-      [LOAD, 0, 0, low + 4],
-      [JUMP_EQUAL, 0, miss, 0],
+      [load, 0, 0, low],
+      [jumpEqual, 0, miss + 2, 0],
+      [load, 0, 0, low + 4],
+      [jumpEqual, 0, miss, 0],
     ];
   if ('without' in condition)
     return [
-      [LOAD, 0, 0, low],
-      [JUMP_ANY_BIT, miss, 0, condition.without],
+      [load, 0, 0, low],
+      [jumpAnyBit, miss, 0, condition.without],
     ];
   const { oneOf } = condition;
   return [
-    [LOAD, 0, 0, low],
+    [load, 0, 0, low],
     ...oneOf.map((value, index): Instruction => {
       const left = oneOf.length - 1 - index;
-      return [JUMP_EQUAL, left, left === 0 ? miss : 0, value];
+      return [jumpEqual, left, left === 0 ? miss : 0, value];
     }),
   ];
 }

@@ -1,8 +1,6 @@
-/**
- * The system calls a sidecar may make, with the arguments they may have: what Node, V8, libuv, isolated-vm and the C library were seen
- * to need, at start, at work, on many threads and while they abort. Everything else is refused. Numbers are those of asm/unistd.h
- * (x86-64) and asm-generic/unistd.h (arm64).
- */
+// The system calls a sidecar may make, with the arguments they may have: what Node, V8, libuv, isolated-vm and the C
+// library were seen to need, at start, at work, on many threads and while they abort. Everything else is refused.
+// Numbers are those of asm/unistd.h (x86-64) and asm-generic/unistd.h (arm64).
 
 /** One test of an argument; numbers are compared in their lower 32 bits, as the kernel reads flags, commands and process ids. */
 export type Condition =
@@ -36,7 +34,7 @@ const PROT_WRITE = 2;
 const PROT_EXEC = 4;
 const MAP_ANONYMOUS = 0x20;
 /** pthread_create's flags, of glibc and of musl. */
-const THREAD_FLAGS = [0x3d0f00, 0x7d0f00];
+const threadFlags = [0x3d0f00, 0x7d0f00];
 const F_GETFD = 1;
 const F_SETFD = 2;
 const F_GETFL = 3;
@@ -50,13 +48,13 @@ const PR_GET_NAME = 16;
 const PR_SET_VMA = 0x53564d41;
 const ARCH_SET_FS = 0x1002;
 
-const ALWAYS: Alternatives = [[]];
+const always: Alternatives = [[]];
 
 /** `[x86-64, arm64]`, null where the architecture has no such call. */
 type Numbers = readonly [number | null, number | null];
 
 /** Needed whatever their arguments. Files are Landlock's to refuse; the only sockets are those that were inherited. */
-const PLAIN: Record<string, Numbers> = {
+const plainCalls: Record<string, Numbers> = {
   futex: [202, 98],
   read: [0, 63],
   write: [1, 64],
@@ -148,7 +146,7 @@ function guarded(pid: number): [numbers: Numbers, when: Alternatives, otherwise?
     [[10, 226], [[{ argument: 2, without: PROT_EXEC }]]], // mprotect
     // glibc falls back from clone3, whose flags no filter can read, to clone.
     [[435, 435], [], ENOSYS],
-    [[56, 220], [[{ argument: 0, oneOf: THREAD_FLAGS }]]], // clone
+    [[56, 220], [[{ argument: 0, oneOf: threadFlags }]]], // clone
     [[62, 129], [[{ argument: 0, oneOf: [pid] }]]], // kill
     [[234, 131], [[{ argument: 0, oneOf: [pid] }]]], // tgkill
     // Of itself, and only to read.
@@ -184,7 +182,7 @@ export function syscallRules(arch: string, pid: number): SyscallRules | undefine
   const column = arch === 'x64' ? 0 : arch === 'arm64' ? 1 : undefined;
   if (column === undefined) return undefined;
   const rows: [Numbers, Alternatives, number?][] = [
-    ...Object.values(PLAIN).map((numbers): [Numbers, Alternatives] => [numbers, ALWAYS]),
+    ...Object.values(plainCalls).map((numbers): [Numbers, Alternatives] => [numbers, always]),
     ...guarded(pid),
   ];
   return {

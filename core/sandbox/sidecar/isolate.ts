@@ -1,10 +1,9 @@
-/**
- * One guest: an isolate with the guest program and one plugin module in it, and the only way in, `enter`: a `step` and a `drain`,
- * queued together so that they cost one wake of the isolate's thread. No entry has a `timeout` of isolated-vm's, which is the wall's
- * and would stop honest code on a busy machine; the watchdog ends those that have had their processor time.
- */
+// One guest: an isolate with the guest program and one plugin module in it, and the only way in, `enter`: a `step` and
+// a `drain`, queued together so that they cost one wake of the isolate's thread. No entry has a `timeout` of
+// isolated-vm's, which is the wall's and would stop honest code on a busy machine; the watchdog ends those that have
+// had their processor time.
 import type IsolatedVm from 'isolated-vm';
-import { RECORDER_UNITS } from './guest/recorder.ts';
+import { recorderUnits } from './guest/recorder.ts';
 import type { ProcessorMeter } from './meter.ts';
 import type { Watchdog } from './watchdog.ts';
 import type { RunLimits, RunNonce } from '../protocol.ts';
@@ -45,7 +44,7 @@ export interface GuestHost {
 }
 
 /** Above this the drained text is the work of a guest that has broken its own caps. */
-const DRAIN_UNITS_MAX = 14_000_000;
+const drainUnitsMax = 14_000_000;
 
 export class Guest {
   readonly sha256: string;
@@ -62,7 +61,7 @@ export class Guest {
   /** Processor time of all entries so far, loading included. */
   cpuMs = 0;
   /** See `guest/recorder.ts`; may still be written to by a thread that does not stop. */
-  #recorder = new Uint16Array(new SharedArrayBuffer(RECORDER_UNITS * 2));
+  #recorder = new Uint16Array(new SharedArrayBuffer(recorderUnits * 2));
   #step!: Text;
   #drain!: Text;
 
@@ -174,7 +173,7 @@ export class Guest {
   }
 
   #lastWords(): string {
-    const units = this.#recorder.slice(1, 1 + Math.min(this.#recorder[0] ?? 0, RECORDER_UNITS - 1));
+    const units = this.#recorder.slice(1, 1 + Math.min(this.#recorder[0] ?? 0, recorderUnits - 1));
     return `[${Buffer.from(units.buffer, 0, units.byteLength).toString('utf16le')}]`;
   }
 
@@ -230,7 +229,7 @@ function cpuFault(limitMs: number): GuestFault {
 function checkText(value: unknown): string {
   if (typeof value !== 'string')
     throw new GuestFault('protocol', 'The guest program returned something other than text.');
-  if (value.length > DRAIN_UNITS_MAX)
+  if (value.length > drainUnitsMax)
     throw new GuestFault('protocol', 'The guest program returned more text than it may.');
   return value;
 }

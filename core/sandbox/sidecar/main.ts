@@ -1,8 +1,7 @@
-/**
- * The sidecar: a Node process that runs plugins in isolates and knows nothing else. It holds no secret, no path and no network; the
- * core may kill it at any moment. Started with the path of isolated-vm's prebuilt addon and the jail's report as its arguments.
- */
-import { MANIFEST_MAX, MESSAGE_MAX } from '../protocol.ts';
+// The sidecar: a Node process that runs plugins in isolates and knows nothing else. It holds no secret, no path and no
+// network; the core may kill it at any moment. Started with the path of isolated-vm's prebuilt addon and the jail's
+// report as its arguments.
+import { manifestMax, messageMax } from '../protocol.ts';
 import type { EntryReport, RunEnd, RunLimits, RunNonce, ToSidecar } from '../protocol.ts';
 import { Guest, GuestFault } from './isolate.ts';
 import type { GuestHost, Ivm } from './isolate.ts';
@@ -31,8 +30,8 @@ const loading = new Set<RunNonce>();
 let isolatesMax = 200;
 let idleMs = 300_000;
 /** Memory is measured after runs that worked, and now and then; it costs a wake of the isolate's thread. */
-const MEASURE_EVERY_RUNS = 16;
-const MEASURE_ABOVE_CPU_MS = 3;
+const measureEveryRuns = 16;
+const measureAboveCpuMs = 3;
 
 const meter = new ProcessorMeter(usedByOtherThreadsMs, () => performance.now());
 const host: GuestHost = {
@@ -53,7 +52,7 @@ const host: GuestHost = {
       t: 'tainted',
       run: guest.currentRun,
       reason: 'memory',
-      message: message.slice(0, MESSAGE_MAX),
+      message: message.slice(0, messageMax),
       cpuMs: cpuOf(guest.currentRun),
     }),
 };
@@ -157,7 +156,7 @@ async function finish(order: RunOrder, run: GuestRun, end: RunEnd): Promise<void
   const keep =
     end.status === 'succeeded' ||
     (end.status === 'failed' && ['error', 'retry_later', 'drop'].includes(end.reason));
-  if (keep && (guest.runs === 1 || guest.runs % MEASURE_EVERY_RUNS === 0 || cpuMs > MEASURE_ABOVE_CPU_MS)) {
+  if (keep && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs)) {
     await guest.measureMemory().catch(() => 0);
   }
   runs.delete(run.run);
@@ -167,7 +166,7 @@ async function finish(order: RunOrder, run: GuestRun, end: RunEnd): Promise<void
 }
 
 function sendEnd(run: RunNonce, end: RunEnd, cpuMs: number, memoryBytes: number): void {
-  const clipped = 'message' in end ? { ...end, message: end.message.slice(0, MESSAGE_MAX) } : end;
+  const clipped = 'message' in end ? { ...end, message: end.message.slice(0, messageMax) } : end;
   send({ t: 'end', run, end: clipped, cpuMs, memoryBytes, isolates: warm.size + runs.size });
 }
 
@@ -196,8 +195,8 @@ function evict(prefix: string): void {
 async function describe(run: RunNonce, source: string, limits: RunLimits): Promise<void> {
   try {
     const manifest = await Guest.describe(host, source, limits, run);
-    if (manifest.length > MANIFEST_MAX)
-      throw new GuestFault('startup', `The manifest is larger than ${MANIFEST_MAX} characters.`);
+    if (manifest.length > manifestMax)
+      throw new GuestFault('startup', `The manifest is larger than ${manifestMax} characters.`);
     send({ t: 'described', run, manifest });
   } catch (error) {
     sendEnd(run, endOf(error), 0, 0);

@@ -1,17 +1,15 @@
-/**
- * What processor time an entry has had. isolated-vm's `cpuTime` is the wall's in its prebuilt addons, and no clock of ours looks into
- * another thread. But all entries run at one priority, so that the system gives each an equal part of what this process's other
- * threads have used. `hadMs` is that part as a clock: it goes as fast as the wall on an idle machine, slowly on a busy one, and
- * stands still while the process is stopped.
- */
+// What processor time an entry has had. isolated-vm's `cpuTime` is the wall's in its prebuilt addons, and no clock of
+// ours looks into another thread. But all entries run at one priority, so that the system gives each an equal part of
+// what this process's other threads have used. `hadMs` is that part as a clock: it goes as fast as the wall on an idle
+// machine, slowly on a busy one, and stands still while the process is stopped.
 
 /** Of this process, in milliseconds: all threads but the calling one. */
 export type UsedMs = () => number;
 
 /** Shorter windows would measure the accounting of the kernel, which lags by a tick. */
-const WINDOW_MS_MIN = 10;
+const windowMsMin = 10;
 /** Helper threads also use time; of what no entry can have used, only so much is held over for the kernel's lag. */
-const HELD_OVER_MS_MAX = 20;
+const heldOverMsMax = 20;
 
 export class ProcessorMeter {
   #usedMs: UsedMs;
@@ -50,7 +48,7 @@ export class ProcessorMeter {
     const now = this.#nowMs();
     this.#entriesMs += this.#entries * (now - this.#countedAt);
     this.#countedAt = now;
-    if (now - this.#openedAt >= WINDOW_MS_MIN) this.#close(now);
+    if (now - this.#openedAt >= windowMsMin) this.#close(now);
     this.#entries += by;
   }
 
@@ -67,7 +65,7 @@ export class ProcessorMeter {
     const shared = this.#heldOverMs + (used - this.#usedAtOpen);
     this.#usedAtOpen = used;
     const taken = Math.min(shared, this.#entriesMs);
-    this.#heldOverMs = Math.min(shared - taken, HELD_OVER_MS_MAX);
+    this.#heldOverMs = Math.min(shared - taken, heldOverMsMax);
     if (this.#entriesMs > 0) this.#rate = taken / this.#entriesMs;
     this.#hadAtOpen += this.#rate * (now - this.#openedAt);
     this.#openedAt = now;

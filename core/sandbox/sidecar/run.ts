@@ -1,11 +1,12 @@
-/** One run inside a guest: feeds it the core's messages entry by entry, passes its calls and logs on, and says how it ended. */
+// One run inside a guest: feeds it the core's messages entry by entry, passes its calls and logs on, and says how it
+// ended.
 import type { EndReason, FromSidecar, LogLevel, RunEnd, RunLimits, RunNonce } from '../protocol.ts';
 import {
-  CALLS_PER_FRAME_MAX,
-  KV_TEXT_MAX,
-  LOG_TEXT_MAX,
-  MS_MAX,
-  OP_MAX,
+  callsPerFrameMax,
+  kvTextMax,
+  logTextMax,
+  msMax,
+  opMax,
   readProgress,
   textMaxOf,
 } from '../protocol.ts';
@@ -68,7 +69,7 @@ export class GuestRun {
       const ops = this.#ops;
       const acked = this.#received;
       this.#ops = [0];
-      const leftMs = Math.max(this.#limits.cpuMs - this.cpuMs, LEFT_MS_MIN);
+      const leftMs = Math.max(this.#limits.cpuMs - this.cpuMs, leftMsMin);
       ops[0] = leftMs;
       try {
         const text = await this.guest.enter(ops, Math.min(this.#limits.entryMs, leftMs));
@@ -117,7 +118,7 @@ export class GuestRun {
 }
 
 /** An entry can hardly use less. */
-const LEFT_MS_MIN = 5;
+const leftMsMin = 5;
 
 function isCpuFault(error: unknown): boolean {
   return error instanceof GuestFault && error.reason === 'cpu';
@@ -134,16 +135,16 @@ function killedFor(reason: EndReason, message: string): RunEnd {
   return { status: 'failed', reason, message, killed: true };
 }
 
-const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[];
+const logLevels: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[];
 
 /** Reads the outbox into `into`; entries after the end of the run are dropped. @throws Error on anything unknown */
 function readOutbox(text: string, into: Drained): RunEnd | undefined {
-  let logUnitsLeft = LOG_TEXT_MAX;
+  let logUnitsLeft = logTextMax;
   for (const entry of JSON.parse(text) as unknown[][]) {
     const [kind, first, second, third] = entry;
-    if (kind === 'c' && isCall(first, second, third) && into.calls.length < CALLS_PER_FRAME_MAX)
+    if (kind === 'c' && isCall(first, second, third) && into.calls.length < callsPerFrameMax)
       into.calls.push([first as number, second as string, third as string]);
-    else if (kind === 'l' && LEVELS.includes(first) && typeof second === 'string') {
+    else if (kind === 'l' && logLevels.includes(first) && typeof second === 'string') {
       const line = second.slice(0, logUnitsLeft);
       logUnitsLeft -= line.length;
       into.logs.push([first as LogLevel, line]);
@@ -165,7 +166,7 @@ function isCall(call: unknown, op: unknown, args: unknown): boolean {
   return (
     Number.isSafeInteger(call) &&
     typeof op === 'string' &&
-    op.length <= OP_MAX &&
+    op.length <= opMax &&
     typeof args === 'string' &&
     args.length <= textMaxOf(op)
   );
@@ -178,7 +179,7 @@ function inParts(message: Drained, ackedBefore: number): Drained[] {
   let units = 0;
   for (const call of message.calls) {
     units += call[2].length;
-    if (units > KV_TEXT_MAX && part.calls.length > 0) {
+    if (units > kvTextMax && part.calls.length > 0) {
       parts.push({ ...part, acked: ackedBefore });
       part = { ...message, calls: [], logs: [] };
       units = call[2].length;
@@ -188,7 +189,7 @@ function inParts(message: Drained, ackedBefore: number): Drained[] {
   return [...parts, part];
 }
 
-const GUEST_REASONS: readonly unknown[] = [
+const guestReasons: readonly unknown[] = [
   'error',
   'retry_later',
   'drop',
@@ -196,8 +197,8 @@ const GUEST_REASONS: readonly unknown[] = [
 ] satisfies EndReason[];
 
 function failure(reason: unknown, message: unknown, afterMs: unknown): RunEnd {
-  if (!GUEST_REASONS.includes(reason) || typeof message !== 'string') throw new Error('unknown failure');
+  if (!guestReasons.includes(reason) || typeof message !== 'string') throw new Error('unknown failure');
   const end = { status: 'failed', reason: reason as EndReason, message, killed: false } as const;
   if (typeof afterMs !== 'number' || reason !== 'retry_later') return end;
-  return { ...end, retryAfterMs: Math.min(Math.max(0, afterMs), MS_MAX) };
+  return { ...end, retryAfterMs: Math.min(Math.max(0, afterMs), msMax) };
 }

@@ -1,15 +1,14 @@
-/**
- * Ends entries that have had the processor time they may have. Disposing stops JavaScript at once, but not a long built-in and not the
- * copying of a hostile rejection: what does not settle even then holds a thread that only the death of this process frees.
- */
+// Ends entries that have had the processor time they may have. Disposing stops JavaScript at once, but not a long
+// built-in and not the copying of a hostile rejection: what does not settle even then holds a thread that only the
+// death of this process frees.
 import type { Entry } from './isolate.ts';
 import type { ProcessorMeter } from './meter.ts';
 
-const TICK_MS = 20;
+const tickMs = 20;
 /** Of processor time, for a disposed isolate to leave its thread. */
-const SETTLE_MS = 300;
+const settleMs = 300;
 /** Ticks without an entry before the looking stops. */
-const IDLE_TICKS = 50;
+const idleTicksMax = 50;
 
 export class Watchdog {
   #meter: ProcessorMeter;
@@ -27,7 +26,7 @@ export class Watchdog {
 
   add(entry: Entry): void {
     this.#entries.add(entry);
-    this.#timer ??= setInterval(() => this.#look(), TICK_MS);
+    this.#timer ??= setInterval(() => this.#look(), tickMs);
   }
 
   remove(entry: Entry): void {
@@ -36,7 +35,7 @@ export class Watchdog {
 
   #look(): void {
     if (this.#entries.size === 0) {
-      if (++this.#idleTicks < IDLE_TICKS) return;
+      if (++this.#idleTicks < idleTicksMax) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
       this.#idleTicks = 0;
@@ -50,7 +49,7 @@ export class Watchdog {
         if (hadMs - entry.hadAtStartMs <= entry.limitMs) continue;
         entry.over = true;
         entry.guest.dispose();
-      } else if (hadMs - entry.disposedAtMs > SETTLE_MS && !this.#stuck.has(entry)) {
+      } else if (hadMs - entry.disposedAtMs > settleMs && !this.#stuck.has(entry)) {
         this.#stuck.add(entry);
         this.#onStuck(entry);
       }

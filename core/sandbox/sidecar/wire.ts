@@ -1,13 +1,14 @@
-/** The sidecar's end of descriptor 3. Messages of one tick leave in one write; when the core is gone, so is this process. */
+// The sidecar's end of descriptor 3. Messages of one tick leave in one write; when the core is gone, so is this
+// process.
 import net from 'node:net';
-import { encodeFrames, FRAME_BYTES_MAX, FrameReader, readOrder } from '../framing.ts';
+import { encodeFrames, frameBytesMax, FrameReader, readOrder } from '../framing.ts';
 import type { FromSidecar, ToSidecar } from '../protocol.ts';
 
 export type Send = (message: FromSidecar) => void;
 
 export function openWire(receive: (message: ToSidecar) => void): Send {
   const socket = new net.Socket({ fd: 3 });
-  const bounds = { frameBytes: FRAME_BYTES_MAX, headBytes: FRAME_BYTES_MAX };
+  const bounds = { frameBytes: frameBytesMax, headBytes: frameBytesMax };
   const frames = new FrameReader(() => bounds);
   socket.on('data', (chunk: Uint8Array) => {
     for (const frame of frames.push(chunk)) receive(readOrder(frame));

@@ -1,8 +1,6 @@
-/**
- * Turns scores into probabilities: softmax(slope × learned + ruleSlope × rule + bias), fitted by damped Newton steps on answers
- * to examples that the scores were not learned from. The biases take in how often each kind occurs in this tracker. With
- * few examples everything stays near its starting point.
- */
+// Turns scores into probabilities: softmax(slope × learned + ruleSlope × rule + bias), fitted by damped Newton steps
+// on answers to examples that the scores were not learned from. The biases take in how often each kind occurs in this
+// tracker. With few examples everything stays near its starting point.
 import type { Scores } from './kind.ts';
 
 export type Calibration = {
@@ -14,12 +12,12 @@ export type Calibration = {
 /** What an issue was given by the learned model and by the rule. */
 export type Answers = { readonly learned: Scores; readonly rule: Scores };
 
-const START: Calibration = { slope: 4, ruleSlope: 0.15, bias: [0, 0, 0] };
+const startAt: Calibration = { slope: 4, ruleSlope: 0.15, bias: [0, 0, 0] };
 /** How firmly each starts there, in the units of the Fisher information that examples add. */
-const PRIOR = { slope: 0.15, ruleSlope: 120, bias: 6 };
-const STEPS = 60;
+const prior = { slope: 0.15, ruleSlope: 120, bias: 6 };
+const stepsMax = 60;
 /** Of a Newton step for each alone: less than 2 / 5 converges for five that depend on each other. */
-const DAMPING = 0.35;
+const damping = 0.35;
 
 export function probabilitiesOf({ learned, rule }: Answers, { slope, ruleSlope, bias }: Calibration): Scores {
   const a = slope * learned[0] + ruleSlope * rule[0] + bias[0];
@@ -38,13 +36,16 @@ export function* calibrate(
   answers: readonly Answers[],
   kinds: readonly number[],
 ): Generator<number, Calibration> {
-  let { slope, ruleSlope } = START;
+  let { slope, ruleSlope } = startAt;
   const bias: [number, number, number] = [0, 0, 0];
   const n = answers.length;
-  for (let step = 0; step < STEPS; step++) {
-    const slopeStep = { pull: PRIOR.slope * (START.slope - slope), information: PRIOR.slope };
-    const ruleStep = { pull: PRIOR.ruleSlope * (START.ruleSlope - ruleSlope), information: PRIOR.ruleSlope };
-    const biasSteps = bias.map((value) => ({ pull: -PRIOR.bias * value, information: PRIOR.bias }));
+  for (let step = 0; step < stepsMax; step++) {
+    const slopeStep = { pull: prior.slope * (startAt.slope - slope), information: prior.slope };
+    const ruleStep = {
+      pull: prior.ruleSlope * (startAt.ruleSlope - ruleSlope),
+      information: prior.ruleSlope,
+    };
+    const biasSteps = bias.map((value) => ({ pull: -prior.bias * value, information: prior.bias }));
     for (let i = 0; i < n; i++) {
       const answer = answers[i] as Answers;
       const p = probabilitiesOf(answer, { slope, ruleSlope, bias });
@@ -80,7 +81,7 @@ function addSlope(step: Step, scores: Scores, p: Scores, kind: number): void {
 }
 
 function take({ pull, information }: Step): number {
-  return (DAMPING * pull) / information;
+  return (damping * pull) / information;
 }
 
 function round(value: number): number {

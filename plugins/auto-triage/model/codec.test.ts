@@ -1,29 +1,29 @@
 import { expect, test } from 'bun:test';
 import {
   encodeLevels,
-  FREQUENCY_VALUES,
+  frequencyValues,
   levelAt,
-  LEVELS,
-  SIGNED_VALUES,
+  levelCount,
+  signedValues,
   toFrequencyLevel,
   toSignedLevel,
 } from './codec.ts';
 
 test('every level comes back as it went in, and the text needs no escape in JSON', () => {
-  const levels = Array.from({ length: LEVELS * 100 }, (_, i) => i % LEVELS);
+  const levels = Array.from({ length: levelCount * 100 }, (_, i) => i % levelCount);
   const text = encodeLevels(levels);
   expect(levels.map((_, i) => levelAt(text, i))).toEqual(levels);
   expect(JSON.stringify(text)).toHaveLength(text.length + 2);
 });
 
 test('levels outside the range are held at its ends', () => {
-  const text = encodeLevels([-5, LEVELS + 5]);
-  expect([levelAt(text, 0), levelAt(text, 1)]).toEqual([0, LEVELS - 1]);
+  const text = encodeLevels([-5, levelCount + 5]);
+  expect([levelAt(text, 0), levelAt(text, 1)]).toEqual([0, levelCount - 1]);
 });
 
 test('weights keep their sign, and are finest near zero', () => {
   for (const value of [-1, -0.3, -0.01, 0, 0.01, 0.3, 1]) {
-    const back = SIGNED_VALUES[levelAt(encodeLevels([toSignedLevel(value)]), 0)] ?? NaN;
+    const back = signedValues[levelAt(encodeLevels([toSignedLevel(value)]), 0)] ?? NaN;
     expect(Math.sign(back)).toBe(Math.sign(value));
     expect(Math.abs(back - value)).toBeLessThanOrEqual(0.0005 + Math.sqrt(Math.abs(value)) / 45);
   }
@@ -31,7 +31,7 @@ test('weights keep their sign, and are finest near zero', () => {
 
 test('document frequencies up to a thousand come back within a twentieth', () => {
   for (let frequency = 0; frequency <= 1000; frequency++) {
-    const back = FREQUENCY_VALUES[levelAt(encodeLevels([toFrequencyLevel(frequency)]), 0)] ?? NaN;
+    const back = frequencyValues[levelAt(encodeLevels([toFrequencyLevel(frequency)]), 0)] ?? NaN;
     expect(Math.abs(back - frequency)).toBeLessThanOrEqual(frequency * 0.05);
   }
 });

@@ -1,12 +1,10 @@
-/**
- * Arrays of small numbers as printable text, one character each. The text is valid JSON as it stands and is read in
- * place, so that a stored model needs no decoding: `levelAt` costs one `charCodeAt`.
- */
+// Arrays of small numbers as printable text, one character each. The text is valid JSON as it stands and is read in
+// place, so that a stored model needs no decoding: `levelAt` costs one `charCodeAt`.
 
 /** Levels 0 to 91: the printable characters from `#`, without the backslash. */
-export const LEVELS = 92;
-const FIRST = 35;
-const BACKSLASH = 92;
+export const levelCount = 92;
+const firstCode = 35;
+const backslash = 92;
 
 export function encodeLevels(levels: ArrayLike<number>): string {
   const parts: string[] = [];
@@ -20,24 +18,24 @@ export function encodeLevels(levels: ArrayLike<number>): string {
 
 export function levelAt(text: string, index: number): number {
   const code = text.charCodeAt(index);
-  return code > BACKSLASH ? code - FIRST - 1 : code - FIRST;
+  return code > backslash ? code - firstCode - 1 : code - firstCode;
 }
 
 function toCode(level: number): number {
-  const code = FIRST + Math.max(0, Math.min(LEVELS - 1, Math.round(level)));
-  return code >= BACKSLASH ? code + 1 : code;
+  const code = firstCode + Math.max(0, Math.min(levelCount - 1, Math.round(level)));
+  return code >= backslash ? code + 1 : code;
 }
 
-const MIDDLE = 45;
+const middleLevel = 45;
 
 /** Signed, in -1…1, finer near zero: most weights are small. */
 export function toSignedLevel(value: number): number {
-  return MIDDLE + Math.sign(value) * Math.sqrt(Math.min(1, Math.abs(value))) * MIDDLE;
+  return middleLevel + Math.sign(value) * Math.sqrt(Math.min(1, Math.abs(value))) * middleLevel;
 }
 
 /** What each level of {@link toSignedLevel} stands for. */
-export const SIGNED_VALUES: Float64Array = Float64Array.from({ length: LEVELS }, (_, level) => {
-  const root = (level - MIDDLE) / MIDDLE;
+export const signedValues: Float64Array = Float64Array.from({ length: levelCount }, (_, level) => {
+  const root = (level - middleLevel) / middleLevel;
   return Math.sign(root) * root * root;
 });
 
@@ -46,6 +44,6 @@ export function toFrequencyLevel(frequency: number): number {
   return frequency === 0 ? 0 : 1 + Math.log2(frequency) * 8;
 }
 
-export const FREQUENCY_VALUES: Float64Array = Float64Array.from({ length: LEVELS }, (_, level) =>
+export const frequencyValues: Float64Array = Float64Array.from({ length: levelCount }, (_, level) =>
   level === 0 ? 0 : 2 ** ((level - 1) / 8),
 );

@@ -1,6 +1,6 @@
-/** Where the cues of the lexicon stand in a document: found once, read by the form and by the rule. */
+// Where the cues of the lexicon stand in a document: found once, read by the form and by the rule.
 import type { Document } from './document.ts';
-import { CUES, type Cue } from './lexicon.ts';
+import { lexicon, type Cue } from './lexicon.ts';
 
 /** What matched, in lower case; undefined where nothing did. */
 export type CueHit = {
@@ -10,15 +10,15 @@ export type CueHit = {
   readonly prose: string | undefined;
 };
 
-const PROSE_CHARS_MAX = 6000;
-const OPENING_CHARS = 300;
+const proseCharsMax = 6000;
+const openingChars = 300;
 
 /** Every cue in the order of the lexicon, found or not. */
 export function findCues({ title, prose }: Document): CueHit[] {
   const titleLow = title.toLowerCase();
-  const proseLow = prose.slice(0, PROSE_CHARS_MAX).toLowerCase();
-  const opening = proseLow.slice(0, OPENING_CHARS);
-  return CUES.map((cue) => {
+  const proseLow = prose.slice(0, proseCharsMax).toLowerCase();
+  const opening = proseLow.slice(0, openingChars);
+  return lexicon.map((cue) => {
     const inProse = cue.pattern.exec(proseLow)?.[0];
     return {
       cue,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { BODY_CHARS_MAX, normaliseLine, parseDocument } from './document.ts';
+import { bodyCharsMax, normaliseLine, parseDocument } from './document.ts';
 
 const parsed = parseDocument({
   title: 'Crash on save',
@@ -37,6 +37,6 @@ test('lines that differ in numbers and markup are one line', () => {
 });
 
 test('what lies beyond the limit is not read', () => {
-  const far = parseDocument({ title: '', description: `${' '.repeat(BODY_CHARS_MAX)}segfault` });
+  const far = parseDocument({ title: '', description: `${' '.repeat(bodyCharsMax)}segfault` });
   expect(far.prose).toBe('');
 });

@@ -1,8 +1,6 @@
-/**
- * Takes a Markdown issue apart into what carries different evidence: title, prose, code, template headings with
- * their answers, and whole lines. Reads title and description only: dates, people and ids would teach the wrong thing.
- * Every pattern here and in `structure.ts` is linear in its input, or bounded: anybody may write an issue.
- */
+// Takes a Markdown issue apart into what carries different evidence: title, prose, code, template headings with their
+// answers, and whole lines. Reads title and description only: dates, people and ids would teach the wrong thing. Every
+// pattern here and in `structure.ts` is linear in its input, or bounded: anybody may write an issue.
 
 export type IssueText = { readonly title: string; readonly description: string };
 
@@ -10,7 +8,7 @@ type Section = { readonly heading: string; readonly value: string };
 
 export type Document = {
   readonly title: string;
-  /** The description as given, cut to {@link BODY_CHARS_MAX}. */
+  /** The description as given, cut to {@link bodyCharsMax}. */
   readonly body: string;
   /** Sentences of the description without code, comments, quotes of templates, links and markup. */
   readonly prose: string;
@@ -23,16 +21,16 @@ export type Document = {
 };
 
 /** What lies beyond says little about the kind of an issue, and CPU is bounded. */
-export const BODY_CHARS_MAX = 12_000;
-const LINE_CHARS_MAX = 2000;
+export const bodyCharsMax = 12_000;
+const lineCharsMax = 2000;
 
-const FENCE = /^[ \t]*(?:```|~~~)/;
-const HEADING = /^(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]{2,80})\*\*:?|<summary>(.{2,80}?)<\/summary>)\s*$/;
-const FIELD = /^(?:[-*]\s+)?\*{0,2}([A-Za-z][^:*]{1,60}?)\*{0,2}\s*:(?!\/\/)\*{0,2}\s*(\S.{0,80})?$/;
+const fenceLine = /^[ \t]*(?:```|~~~)/;
+const headingLine = /^(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]{2,80})\*\*:?|<summary>(.{2,80}?)<\/summary>)\s*$/;
+const fieldLine = /^(?:[-*]\s+)?\*{0,2}([A-Za-z][^:*]{1,60}?)\*{0,2}\s*:(?!\/\/)\*{0,2}\s*(\S.{0,80})?$/;
 
 /** Never throws: any two strings are a document. */
 export function parseDocument(issue: IssueText): Document {
-  const body = issue.description.slice(0, BODY_CHARS_MAX).replaceAll('\r', '');
+  const body = issue.description.slice(0, bodyCharsMax).replaceAll('\r', '');
   const comments: string[] = [];
   const bare = body.replace(/<!--([\s\S]*?)(?:-->|$)/g, (_, text: string) => {
     comments.push(text);
@@ -45,7 +43,7 @@ export function parseDocument(issue: IssueText): Document {
   let inFence = false;
   let heading = '';
   for (const raw of bare.split('\n')) {
-    if (FENCE.test(raw)) {
+    if (fenceLine.test(raw)) {
       inFence = !inFence;
       if (inFence) lines.push('```');
       continue;
@@ -54,11 +52,11 @@ export function parseDocument(issue: IssueText): Document {
       code.push(raw);
       continue;
     }
-    const line = raw.slice(0, LINE_CHARS_MAX).trim();
+    const line = raw.slice(0, lineCharsMax).trim();
     if (line === '') continue;
     lines.push(normaliseLine(line));
     const start = line.slice(0, 200);
-    const found = HEADING.exec(start);
+    const found = headingLine.exec(start);
     if (found) {
       if (heading !== '') sections.push({ heading, value: '' });
       heading = normaliseLine(found[1] ?? found[2] ?? found[3] ?? '');
@@ -68,7 +66,7 @@ export function parseDocument(issue: IssueText): Document {
       sections.push({ heading, value: normaliseLine(line) });
       heading = '';
     }
-    const field = FIELD.exec(start);
+    const field = fieldLine.exec(start);
     if (field)
       sections.push({ heading: normaliseLine(field[1] ?? ''), value: normaliseLine(field[2] ?? '') });
     prose.push(plainText(line, code));

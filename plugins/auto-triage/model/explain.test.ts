@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test';
 import { explain } from './explain.ts';
 import { explainRule } from './explain-rule.ts';
 import { Predictor } from './predict.ts';
-import { SAMPLE_ISSUES } from './sample-issues.ts';
+import { sampleIssues } from './sample-issues.ts';
 import { train } from './train.ts';
 
 function predictor(): Predictor {
-  const steps = train(SAMPLE_ISSUES);
+  const steps = train(sampleIssues);
   for (;;) {
     const step = steps.next();
     if (step.done) return new Predictor(step.value);
@@ -21,7 +21,7 @@ test('the evidence names words of the issue as they stand in it', () => {
 });
 
 test('there are at most four reasons, none inside another', () => {
-  for (const issue of SAMPLE_ISSUES.slice(0, 9)) {
+  for (const issue of sampleIssues.slice(0, 9)) {
     const evidence = explain(predictor(), issue, issue.kind);
     expect(evidence.length).toBeLessThanOrEqual(4);
     expect(new Set(evidence).size).toBe(evidence.length);

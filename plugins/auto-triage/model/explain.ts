@@ -1,30 +1,28 @@
-/**
- * Which features of an issue pulled a prediction most, in words a person reads. Words, pairs and template lines add their
- * own share to the score; what the form adds is found by leaving one feature out.
- */
+// Which features of an issue pulled a prediction most, in words a person reads. Words, pairs and template lines add
+// their own share to the score; what the form adds is found by leaving one feature out.
 import { findCues } from './cues.ts';
 import { parseDocument, type Document, type IssueText } from './document.ts';
 import { countFeatures, type BlockName } from './features.ts';
-import { KINDS, type Kind } from './kind.ts';
+import { issueKinds, type Kind } from './kind.ts';
 import type { Predictor } from './predict.ts';
 import { structure } from './structure.ts';
 import { surfaceForms } from './words.ts';
 
 type Reason = { readonly text: string; readonly pull: number };
 
-const REASONS_MAX = 4;
+const reasonsMax = 4;
 /** Less than this share of the strongest pull is not worth a word. */
-const SHARE_MIN = 0.15;
+const shareMin = 0.15;
 
 export function explain(predictor: Predictor, issue: IssueText, kind: Kind): string[] {
   const document = parseDocument(issue);
-  const at = KINDS.indexOf(kind) as 0 | 1 | 2;
+  const at = issueKinds.indexOf(kind) as 0 | 1 | 2;
   const reasons = [...wordReasons(predictor, document, at), ...formReasons(predictor, document, at)].sort(
     (a, b) => b.pull - a.pull,
   );
   const chosen: string[] = [];
   for (const { text, pull } of reasons) {
-    if (chosen.length === REASONS_MAX || pull < (reasons[0]?.pull ?? 0) * SHARE_MIN) break;
+    if (chosen.length === reasonsMax || pull < (reasons[0]?.pull ?? 0) * shareMin) break;
     if (!chosen.some((other) => overlap(other, text))) chosen.push(text);
   }
   return chosen;
@@ -75,13 +73,14 @@ function describe(block: BlockName, feature: string, forms: ReadonlyMap<string, 
   if (block !== 'titleWords' && block !== 'titlePairs' && block !== 'words' && block !== 'pairs')
     return undefined;
   const words = feature.split(' ');
-  if (!words.every((word) => /^[a-z]/.test(word)) || words.every((word) => DULL.has(word))) return undefined;
+  if (!words.every((word) => /^[a-z]/.test(word)) || words.every((word) => dullWords.has(word)))
+    return undefined;
   const text = words.map((word) => forms.get(word) ?? word).join(' ');
   return block === 'titleWords' || block === 'titlePairs' ? `“${text}” in the title` : `“${text}”`;
 }
 
 /** Grammar without content; question words stay, they are good reasons. */
-const DULL = new Set(
+const dullWords = new Set(
   (
     'a an the of to in on at by for from with as into and or but if then so is are was were be been am it its this that these those ' +
     'there here i me my we our us you your he she they them not no do does did has have had will would can could should may might ' +

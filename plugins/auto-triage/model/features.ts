@@ -1,15 +1,14 @@
-/**
- * Counts the features of one document, block by block, in hashed buckets. Blocks are normalised apart, so that a long
- * description cannot drown its title. Nothing is stored by name: whoever explains a prediction counts again with names.
- */
+// Counts the features of one document, block by block, in hashed buckets. Blocks are normalised apart, so that a long
+// description cannot drown its title. Nothing is stored by name: whoever explains a prediction counts again with
+// names.
 import type { Document } from './document.ts';
 import { codeWords, proseWords } from './words.ts';
 
-const BUCKET_BITS = 15;
-export const BUCKETS = 1 << BUCKET_BITS;
+export const bucketBits = 15;
+export const bucketCount = 1 << bucketBits;
 
 /** Weight of each block in the sum of block cosines. */
-export const BLOCK_WEIGHTS = {
+export const blockWeights = {
   titleWords: 1,
   titlePairs: 0.75,
   words: 0.7,
@@ -22,20 +21,20 @@ export const BLOCK_WEIGHTS = {
   grammar: 0.2,
 } as const;
 
-export type BlockName = keyof typeof BLOCK_WEIGHTS;
+export type BlockName = keyof typeof blockWeights;
 /** How often each bucket was counted; typed arrays, because a learner holds hundreds of them in little memory. */
 export type Block = { readonly name: BlockName; readonly buckets: Int32Array; readonly counts: Uint16Array };
 /** Told every named feature as it is counted. */
 export type Witness = (bucket: number, block: BlockName, text: string) => void;
 
 /** An issue says early what it is; the rest is detail, which only dilutes. */
-const PROSE_WORDS_MAX = 120;
-const CHARACTER_WORDS_MAX = 150;
-const PROSE_CHARS_MAX = 3000;
-const CODE_CHARS_MAX = 8000;
-const LINES_MAX = 200;
+const proseWordsMax = 120;
+const characterWordsMax = 150;
+const proseCharsMax = 3000;
+const codeCharsMax = 8000;
+const linesMax = 200;
 
-const GRAMMAR_WORDS = new Set(
+const grammarWords = new Set(
   (
     'i me my we our you your it its this that these those there here they a an the and or but if then so because when while ' +
     'where what which who how why not no can could would should will may might must do does did is are was were be been have ' +
@@ -46,7 +45,7 @@ const GRAMMAR_WORDS = new Set(
 
 export function countFeatures(document: Document, witness?: Witness): Block[] {
   const titleWords = proseWords(document.title);
-  const words = proseWords(document.prose.slice(0, PROSE_CHARS_MAX)).slice(0, PROSE_WORDS_MAX);
+  const words = proseWords(document.prose.slice(0, proseCharsMax)).slice(0, proseWordsMax);
   const blocks: Block[] = [];
   const block = (name: BlockName, fill: (add: (text: string) => void) => void): void => {
     const counts = new Map<number, number>();
@@ -66,17 +65,17 @@ export function countFeatures(document: Document, witness?: Witness): Block[] {
     words.slice(0, 40).forEach(add);
     eachPair(words.slice(0, 40), add);
   });
-  block('code', (add) => codeWords(document.code.slice(0, CODE_CHARS_MAX)).forEach(add));
+  block('code', (add) => codeWords(document.code.slice(0, codeCharsMax)).forEach(add));
   block('template', (add) => {
-    for (const { heading, value } of document.sections.slice(0, LINES_MAX)) {
+    for (const { heading, value } of document.sections.slice(0, linesMax)) {
       add(heading);
       add(`${heading} = ${value}`);
     }
   });
-  block('lines', (add) => document.lines.slice(0, LINES_MAX).forEach(add));
+  block('lines', (add) => document.lines.slice(0, linesMax).forEach(add));
   block('grammar', (add) => eachGrammarGram([...titleWords, '.', ...words], add));
   blocks.push(
-    toBlock('characters', countCharacters(`${document.title} ${document.prose.slice(0, PROSE_CHARS_MAX)}`)),
+    toBlock('characters', countCharacters(`${document.title} ${document.prose.slice(0, proseCharsMax)}`)),
   );
   return blocks;
 }
@@ -94,7 +93,7 @@ function eachGrammarGram(words: readonly string[], add: (text: string) => void):
   let previous = '';
   let beforePrevious = '';
   for (const word of words) {
-    const shape = GRAMMAR_WORDS.has(word) ? word : '_';
+    const shape = grammarWords.has(word) ? word : '_';
     if (shape !== '_' || previous !== '_') {
       if (previous !== '') add(`${previous} ${shape}`);
       if (beforePrevious !== '') add(`${beforePrevious} ${previous} ${shape}`);
@@ -108,7 +107,7 @@ function eachGrammarGram(words: readonly string[], add: (text: string) => void):
 function countCharacters(text: string): Map<number, number> {
   const times = new Map<string, number>();
   const words = text.toLowerCase().match(/[a-z0-9_']+|[?!]/g) ?? [];
-  for (const word of words.slice(0, CHARACTER_WORDS_MAX)) times.set(word, (times.get(word) ?? 0) + 1);
+  for (const word of words.slice(0, characterWordsMax)) times.set(word, (times.get(word) ?? 0) + 1);
   const counts = new Map<number, number>();
   const salt = hash('characters', 0x811c9dc5);
   for (const [word, count] of times) {
@@ -136,5 +135,5 @@ function hash(text: string, seed: number): number {
 
 function toBucket(h: number): number {
   const mixed = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
-  return (mixed ^ (mixed >>> 13)) >>> (32 - BUCKET_BITS);
+  return (mixed ^ (mixed >>> 13)) >>> (32 - bucketBits);
 }

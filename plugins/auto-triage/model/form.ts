@@ -1,14 +1,14 @@
-/** The kernel over the form of issues (`structure.ts`): exp(-distance² × sharpness), the one part that is not linear. */
-import { encodeLevels, levelAt, LEVELS } from './codec.ts';
+// The kernel over the form of issues (`structure.ts`): exp(-distance² × sharpness), the one part that is not linear.
+import { encodeLevels, levelAt, levelCount } from './codec.ts';
 import type { FormModel } from './model.ts';
 
-const FORM_WEIGHT = 4;
-const SHARPNESS = 0.5;
+export const formWeight = 4;
+const kernelSharpness = 0.5;
 /** Columns that hardly vary are not blown up. */
-const DEVIATION_MIN = 0.05;
+const deviationMin = 0.05;
 
 export function kernelOf(distanceSquared: number): number {
-  return FORM_WEIGHT * Math.exp(-SHARPNESS * distanceSquared);
+  return formWeight * Math.exp(-kernelSharpness * distanceSquared);
 }
 
 /** Quantised rows with their scales; what a model stores, and what its learner must compute with. */
@@ -23,7 +23,7 @@ export function fitForm(
   for (let column = 0; column < width; column++) {
     const values = rows.map((row) => row[column] ?? 0);
     const { deviation, separation } = describe(values, kinds);
-    const spread = Math.max(DEVIATION_MIN, deviation);
+    const spread = Math.max(deviationMin, deviation);
     const weight = Math.sqrt(separation);
     sharpness.push(weight / (spread * spread));
     // Two draws of a column differ, squared, by twice its variance on average.
@@ -32,7 +32,7 @@ export function fitForm(
   }
   const scales = sharpness.map((s) => Number(Math.sqrt(s / (typical || 1)).toPrecision(4)));
   const texts = rows.map((row) =>
-    encodeLevels(Array.from(row, (value, column) => (value / (maxima[column] || 1)) * (LEVELS - 1))),
+    encodeLevels(Array.from(row, (value, column) => (value / (maxima[column] || 1)) * (levelCount - 1))),
   );
   return { scales, maxima, rows: texts };
 }
@@ -58,7 +58,7 @@ export function readRows(form: Pick<FormModel, 'scales' | 'maxima' | 'rows'>): F
   return form.rows.map((text) => {
     const row = new Float64Array(text.length);
     for (let i = 0; i < text.length; i++)
-      row[i] = ((levelAt(text, i) * (form.maxima[i] ?? 0)) / (LEVELS - 1)) * (form.scales[i] ?? 0);
+      row[i] = ((levelAt(text, i) * (form.maxima[i] ?? 0)) / (levelCount - 1)) * (form.scales[i] ?? 0);
     return row;
   });
 }

@@ -1,7 +1,7 @@
-/** The three kinds an issue can have, in the order in which every score triple lists them. */
+// The three kinds an issue can have, in the order in which every score triple lists them.
 
-export const KINDS = ['bug', 'feature', 'question'] as const;
-export type Kind = (typeof KINDS)[number];
+export const issueKinds = ['bug', 'feature', 'question'] as const;
+export type Kind = (typeof issueKinds)[number];
 export type Scores = readonly [number, number, number];
 
 /** The index of the largest score; the first of equals. */

@@ -1,7 +1,5 @@
-/**
- * Phrases that tell the kind of an issue in English trackers, written by hand. They are features of the learned model
- * and, with the votes given here, the rule that answers while a team has too few labels to learn from.
- */
+// Phrases that tell the kind of an issue in English trackers, written by hand. They are features of the learned model
+// and, with the votes given here, the rule that answers while a team has too few labels to learn from.
 
 export type Cue = {
   /** What a person reads in the evidence. */
@@ -11,7 +9,7 @@ export type Cue = {
   readonly votes: readonly [number, number, number];
 };
 
-export const CUES: readonly Cue[] = [
+export const lexicon: readonly Cue[] = [
   {
     name: 'a crash',
     pattern: /\b(?:crash\w*|segfault\w*|segmentation fault|sigsegv|core dump\w*|abort(?:s|ed)?)\b/,

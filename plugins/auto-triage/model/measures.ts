@@ -1,7 +1,5 @@
-/**
- * The patterns that `structure.ts` measures, as tables: how often a mark occurs in a part of an issue, and what a part, a
- * title's first word or a template answer is like. `shown` ones are worth naming as evidence.
- */
+// The patterns that `structure.ts` measures, as tables: how often a mark occurs in a part of an issue, and what a
+// part, a title's first word or a template answer is like. `shown` ones are worth naming as evidence.
 
 export type Part =
   'title' | 'titleLow' | 'titleStart' | 'body' | 'prose' | 'proseLow' | 'proseEnd' | 'comments' | 'code';
@@ -11,12 +9,12 @@ export type Measure = {
   readonly part: Part;
   readonly pattern: RegExp;
   readonly shown?: boolean;
-  /** Value of a {@link FLAGS} entry that matches; 1 unless given. */
+  /** Value of a {@link flagMeasures} entry that matches; 1 unless given. */
   readonly value?: number;
 };
 
 /** Measured as ln(1 + occurrences). */
-export const COUNTS: readonly Measure[] = [
+export const countMeasures: readonly Measure[] = [
   { name: 'code blocks', part: 'body', pattern: /^[ \t]*```/gm },
   {
     name: 'a stack trace',
@@ -61,7 +59,7 @@ export const COUNTS: readonly Measure[] = [
 ];
 
 /** Measured as `value` or 0. */
-export const FLAGS: readonly Measure[] = [
+export const flagMeasures: readonly Measure[] = [
   { name: 'a question in the title', part: 'title', pattern: /\?/, value: 1.5, shown: true },
   { name: 'a tag in the title', part: 'title', pattern: /^ *\[|^\w+ ?:/ },
   { name: 'other scripts', part: 'prose', pattern: /[\u0080-\uffff]/ },
@@ -111,7 +109,7 @@ export const FLAGS: readonly Measure[] = [
 ];
 
 /** Of the answers below template headings; measured as `value` or 0. */
-export const ANSWERS: readonly Omit<Measure, 'part'>[] = [
+export const answerMeasures: readonly Omit<Measure, 'part'>[] = [
   { name: 'a template answer “bug”', pattern: /^bugs?\b/, value: 1.5, shown: true },
   {
     name: 'a template answer “feature”',
@@ -135,7 +133,7 @@ export const ANSWERS: readonly Omit<Measure, 'part'>[] = [
 ];
 
 /** Measured as the root of their rate. */
-export const FUNCTION_WORDS: readonly string[] = (
+export const functionWordList: readonly string[] = (
   'i me my we our you your it its this that these those there here he they them a an the and or but if then so because ' +
   'when while where what which who how why not no can could would should will may might must do does did is are was were be been ' +
   'have has had to of in on at by for from with without as into about after before only also just still even more than other any some all ' +

@@ -1,12 +1,12 @@
-/** A learned model as it is stored: plain JSON, its large arrays as text of `codec.ts`. */
+// A learned model as it is stored: plain JSON, its large arrays as text of `codec.ts`.
 import type { Calibration } from './calibrate.ts';
 import type { Scores } from './kind.ts';
 
 /** Raised whenever features or layout change, because buckets then mean something else; other versions are not read. */
-export const MODEL_VERSION = 1;
+export const modelVersion = 1;
 
 export type Model = {
-  readonly version: typeof MODEL_VERSION;
+  readonly version: typeof modelVersion;
   /** How many issues of each kind it learned from. */
   readonly learned: Scores;
   /** Document frequency by bucket. */
@@ -31,6 +31,6 @@ export type FormModel = {
 /** @returns undefined for anything but a model of this version. */
 export function asModel(stored: unknown): Model | undefined {
   const isModel =
-    typeof stored === 'object' && stored !== null && 'version' in stored && stored.version === MODEL_VERSION;
+    typeof stored === 'object' && stored !== null && 'version' in stored && stored.version === modelVersion;
   return isModel ? (stored as Model) : undefined;
 }

@@ -1,11 +1,11 @@
-/** Answers for one issue: the probability of each kind by a stored model, or by the rule alone where there is none. */
+// Answers for one issue: the probability of each kind by a stored model, or by the rule alone where there is none.
 import { probabilitiesOf, type Answers, type Calibration } from './calibrate.ts';
 import { findCues, type CueHit } from './cues.ts';
-import { FREQUENCY_VALUES, levelAt, SIGNED_VALUES } from './codec.ts';
+import { frequencyValues, levelAt, signedValues } from './codec.ts';
 import { parseDocument, type Document, type IssueText } from './document.ts';
 import { countFeatures } from './features.ts';
 import { distanceSquared, kernelOf, readRows, toPoint } from './form.ts';
-import { KINDS, surest, type Kind, type Scores } from './kind.ts';
+import { issueKinds, surest, type Kind, type Scores } from './kind.ts';
 import type { Model } from './model.ts';
 import { ruleScores } from './rule.ts';
 import { structure } from './structure.ts';
@@ -18,11 +18,11 @@ export type Prediction = {
 };
 
 /** Set so that the rule's confidence is about how often it is right. */
-const RULE_ALONE: Calibration = { slope: 0, ruleSlope: 0.25, bias: [0, 0, 0] };
+const ruleAlone: Calibration = { slope: 0, ruleSlope: 0.25, bias: [0, 0, 0] };
 
 export function predictByRule(issue: IssueText): Prediction {
   const document = parseDocument(issue);
-  return toPrediction({ learned: [0, 0, 0], rule: ruleScores(document, findCues(document)) }, RULE_ALONE);
+  return toPrediction({ learned: [0, 0, 0], rule: ruleScores(document, findCues(document)) }, ruleAlone);
 }
 
 /** A stored model with what it needs at hand: worth keeping between issues. */
@@ -35,7 +35,7 @@ export class Predictor {
     const [bugs, features, questions] = model.learned;
     this.model = model;
     this.#rows = readRows(model.form);
-    this.#rarities = FREQUENCY_VALUES.map((frequency) => rarity(frequency, bugs + features + questions));
+    this.#rarities = frequencyValues.map((frequency) => rarity(frequency, bugs + features + questions));
   }
 
   predict(issue: IssueText): Prediction {
@@ -64,7 +64,7 @@ export class Predictor {
 
   /** What one unit of a bucket adds to the score of a kind. */
   weightOf(kind: 0 | 1 | 2, bucket: number): number {
-    return (SIGNED_VALUES[levelAt(this.model.weights[kind], bucket)] as number) * this.model.weightMax;
+    return (signedValues[levelAt(this.model.weights[kind], bucket)] as number) * this.model.weightMax;
   }
 
   wordScores({ buckets, values }: SparseVector): Scores {
@@ -102,5 +102,5 @@ export class Predictor {
 function toPrediction(answers: Answers, calibration: Calibration): Prediction {
   const probabilities = probabilitiesOf(answers, calibration);
   const best = surest(probabilities);
-  return { kind: KINDS[best], confidence: probabilities[best], probabilities };
+  return { kind: issueKinds[best], confidence: probabilities[best], probabilities };
 }

@@ -1,4 +1,4 @@
-/** What the hand-written cues of the lexicon say about an issue, before anything is learned. */
+// What the hand-written cues of the lexicon say about an issue, before anything is learned.
 import type { CueHit } from './cues.ts';
 import type { Document } from './document.ts';
 import type { Scores } from './kind.ts';

@@ -1,4 +1,5 @@
-/** Thirty-six short issues of an invented team, written for the tests: its house words (amber, ledger, tray) tell more than English does. */
+// Thirty-six short issues of an invented team, written for the tests: its house words (amber, ledger, tray) tell more
+// than English does.
 import type { Example } from './train.ts';
 
 const bugs: [string, string][] = [
@@ -77,7 +78,7 @@ const questions: [string, string][] = [
 ];
 
 /** Kinds in turn, so that any run of them is balanced. */
-export const SAMPLE_ISSUES: readonly Example[] = bugs.flatMap((_, i) => [
+export const sampleIssues: readonly Example[] = bugs.flatMap((_, i) => [
   example('bug', bugs[i]),
   example('feature', features[i]),
   example('question', questions[i]),

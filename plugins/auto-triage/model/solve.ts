@@ -1,7 +1,5 @@
-/**
- * Kernel ridge regression in slices: Cholesky factor, dual coefficients, and the answers each example would have got
- * from a model learned without it (leave-one-out in closed form: y - α / diag(K⁻¹)).
- */
+// Kernel ridge regression in slices: Cholesky factor, dual coefficients, and the answers each example would have got
+// from a model learned without it (leave-one-out in closed form: y - α / diag(K⁻¹)).
 
 /** A symmetric matrix, of which the lower half is stored row by row. */
 export type LowerMatrix = readonly Float64Array[];

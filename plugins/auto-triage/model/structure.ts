@@ -1,10 +1,8 @@
-/**
- * Numbers about the form of an issue: lengths, marks, code, traces, links, cues of the lexicon in title and prose, and
- * the rates of function words. Bounded roughly to 0–3 each, so that the kernel over them needs no learned scale.
- */
+// Numbers about the form of an issue: lengths, marks, code, traces, links, cues of the lexicon in title and prose, and
+// the rates of function words. Bounded roughly to 0–3 each, so that the kernel over them needs no learned scale.
 import type { CueHit } from './cues.ts';
 import type { Document } from './document.ts';
-import { ANSWERS, COUNTS, FLAGS, FUNCTION_WORDS, type Part } from './measures.ts';
+import { answerMeasures, countMeasures, flagMeasures, functionWordList, type Part } from './measures.ts';
 
 export type Measured = {
   readonly name: string;
@@ -15,7 +13,7 @@ export type Measured = {
   readonly quote?: string | undefined;
 };
 
-const PROSE_CHARS_MAX = 6000;
+const proseCharsMax = 6000;
 
 /** Always the same names in the same order. */
 export function structure(document: Document, hits: readonly CueHit[]): Measured[] {
@@ -23,17 +21,17 @@ export function structure(document: Document, hits: readonly CueHit[]): Measured
   const words = parts.proseLow.match(/[a-z']+/g) ?? [];
   return [
     ...lengths(document, words),
-    ...COUNTS.map(({ name, part, pattern, shown }) => ({
+    ...countMeasures.map(({ name, part, pattern, shown }) => ({
       name,
       shown,
       value: Math.log1p(count(parts[part], pattern)),
     })),
-    ...FLAGS.map(({ name, part, pattern, shown, value = 1 }) => ({
+    ...flagMeasures.map(({ name, part, pattern, shown, value = 1 }) => ({
       name,
       shown,
       value: pattern.test(parts[part]) ? value : 0,
     })),
-    ...ANSWERS.map(({ name, pattern, shown, value = 1 }) => ({
+    ...answerMeasures.map(({ name, pattern, shown, value = 1 }) => ({
       name,
       shown,
       value: document.sections.some((section) => pattern.test(section.value)) ? value : 0,
@@ -45,7 +43,7 @@ export function structure(document: Document, hits: readonly CueHit[]): Measured
 
 function partsOf({ title, body, prose, comments, code }: Document): Record<Part, string> {
   const titleLow = title.toLowerCase();
-  const proseLow = prose.toLowerCase().slice(0, PROSE_CHARS_MAX);
+  const proseLow = prose.toLowerCase().slice(0, proseCharsMax);
   const titleStart = /^ *(?:\[[^\]]*\]|[\w/ -]{1,20}:)? *([a-z']+)/.exec(titleLow)?.[1] ?? '';
   return {
     title,
@@ -101,7 +99,7 @@ function cues(hits: readonly CueHit[]): Measured[] {
 function functionWords(words: readonly string[]): Measured[] {
   const times = new Map<string, number>();
   for (const word of words) times.set(word, (times.get(word) ?? 0) + 1);
-  return FUNCTION_WORDS.map((word) => ({
+  return functionWordList.map((word) => ({
     name: `“${word}”`,
     value: Math.min(2, Math.sqrt(((times.get(word) ?? 0) / (words.length + 10)) * 20)),
   }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { predictByRule, Predictor } from './predict.ts';
-import { SAMPLE_ISSUES } from './sample-issues.ts';
+import { sampleIssues } from './sample-issues.ts';
 import { train, type Example } from './train.ts';
 import type { Model } from './model.ts';
 
@@ -15,22 +15,22 @@ function learn(examples: readonly Example[]): Model {
 /** Right answers in six-fold cross-validation. */
 function hits(answer: (train: readonly Example[], asked: Example) => string): number {
   const foldOf = (i: number): number => Math.floor(i / 3) % 6;
-  return SAMPLE_ISSUES.filter((asked, i) => {
-    const rest = SAMPLE_ISSUES.filter((_, j) => foldOf(j) !== foldOf(i));
+  return sampleIssues.filter((asked, i) => {
+    const rest = sampleIssues.filter((_, j) => foldOf(j) !== foldOf(i));
     return answer(rest, asked) === asked.kind;
   }).length;
 }
 
 describe('train', () => {
   test('the same issues make the same model, to the character', () => {
-    expect(JSON.stringify(learn(SAMPLE_ISSUES))).toBe(JSON.stringify(learn(SAMPLE_ISSUES)));
+    expect(JSON.stringify(learn(sampleIssues))).toBe(JSON.stringify(learn(sampleIssues)));
   });
 
   test('a model that went through JSON answers as before, and with probabilities that sum to one', () => {
-    const model = learn(SAMPLE_ISSUES);
+    const model = learn(sampleIssues);
     const stored = new Predictor(JSON.parse(JSON.stringify(model)));
     const fresh = new Predictor(model);
-    for (const issue of SAMPLE_ISSUES) {
+    for (const issue of sampleIssues) {
       const { probabilities } = stored.predict(issue);
       expect(probabilities).toEqual(fresh.predict(issue).probabilities);
       expect(probabilities[0] + probabilities[1] + probabilities[2]).toBeCloseTo(1, 9);
@@ -52,7 +52,7 @@ describe('train', () => {
 
   test('nothing but kind, title and description is read: dates and people change nothing', () => {
     const read = new Set<string>();
-    const watched = SAMPLE_ISSUES.map(
+    const watched = sampleIssues.map(
       (issue) =>
         new Proxy(issue, { get: (target, key) => (read.add(String(key)), Reflect.get(target, key)) }),
     );
@@ -61,7 +61,7 @@ describe('train', () => {
   });
 
   test('hundreds of issues are learned in steps that are each declared small', () => {
-    for (const costUs of stepsOf(train(SAMPLE_ISSUES))) expect(costUs).toBeLessThan(40_000);
+    for (const costUs of stepsOf(train(sampleIssues))) expect(costUs).toBeLessThan(40_000);
   });
 
   test('issues of any text are learned and answered', () => {
@@ -79,7 +79,7 @@ describe('train', () => {
       '🐛'.repeat(99),
     ];
     const examples = [
-      ...SAMPLE_ISSUES,
+      ...sampleIssues,
       ...odd.map((text): Example => ({ kind: 'bug', title: text, description: text })),
     ];
     const predictor = new Predictor(learn(examples));

@@ -1,16 +1,14 @@
-/**
- * Learns a model from labelled issues: regularised least squares on one kernel, the sum of block cosines (kept as
- * hashed weights) and the kernel over the form (kept as rows). Deterministic; a generator, because a sandbox
- * grants CPU in short slices.
- */
+// Learns a model from labelled issues: regularised least squares on one kernel, the sum of block cosines (kept as
+// hashed weights) and the kernel over the form (kept as rows). Deterministic; a generator, because a sandbox grants
+// CPU in short slices.
 import { calibrate } from './calibrate.ts';
 import { findCues } from './cues.ts';
-import { encodeLevels, FREQUENCY_VALUES, toFrequencyLevel, toSignedLevel } from './codec.ts';
+import { encodeLevels, frequencyValues, toFrequencyLevel, toSignedLevel } from './codec.ts';
 import { parseDocument, type IssueText } from './document.ts';
-import { BUCKETS, countFeatures, type Block } from './features.ts';
+import { bucketCount, countFeatures, type Block } from './features.ts';
 import { distanceSquared, fitForm, kernelOf, readRows } from './form.ts';
-import { KINDS, type Kind, type Scores } from './kind.ts';
-import { MODEL_VERSION, type Model } from './model.ts';
+import { issueKinds, type Kind, type Scores } from './kind.ts';
+import { modelVersion, type Model } from './model.ts';
 import { solveRidge, type LowerMatrix } from './solve.ts';
 import { ruleScores } from './rule.ts';
 import { structure } from './structure.ts';
@@ -18,7 +16,7 @@ import { documentFrequencies, rarity, toVector, type SparseVector } from './vect
 
 export type Example = IssueText & { readonly kind: Kind };
 
-const RIDGE = 1.6;
+const ridge = 1.6;
 
 /** Yields the rough cost since the last yield, in microseconds of an interpreter without JIT. */
 export function* train(examples: readonly Example[]): Generator<number, Model> {
@@ -35,11 +33,11 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
   }
   const frequencies = documentFrequencies(documents);
   const frequencyText = encodeLevels(Array.from(frequencies, toFrequencyLevel));
-  yield BUCKETS / 3;
+  yield bucketCount / 3;
   const rarities = Float32Array.from(frequencies, (f) =>
-    rarity(FREQUENCY_VALUES[Math.round(toFrequencyLevel(f))] ?? 0, examples.length),
+    rarity(frequencyValues[Math.round(toFrequencyLevel(f))] ?? 0, examples.length),
   );
-  yield BUCKETS / 5;
+  yield bucketCount / 5;
   const vectors: SparseVector[] = [];
   for (const blocks of documents.splice(0)) {
     const vector = toVector(blocks, (bucket) => rarities[bucket] ?? 0);
@@ -47,7 +45,7 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
     yield vector.buckets.length / 3;
   }
   const kernel = yield* linearKernel(vectors, frequencies);
-  const kinds = examples.map(({ kind }) => KINDS.indexOf(kind));
+  const kinds = examples.map(({ kind }) => issueKinds.indexOf(kind));
   const form = fitForm(forms, kinds);
   yield forms.length * 70;
   const points = readRows(form);
@@ -58,11 +56,11 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
     yield i * 10;
   }
 
-  const learned = KINDS.map((_, kind) => kinds.filter((k) => k === kind).length);
-  const targets = KINDS.map((_, kind) =>
+  const learned = issueKinds.map((_, kind) => kinds.filter((k) => k === kind).length);
+  const targets = issueKinds.map((_, kind) =>
     Float64Array.from(kinds, (k) => (k === kind ? 1 : 0) - (learned[kind] ?? 0) / kinds.length),
   );
-  const solution = yield* scaled(solveRidge(kernel, targets, RIDGE), 1 / 20);
+  const solution = yield* scaled(solveRidge(kernel, targets, ridge), 1 / 20);
   const coefficients = kinds.map((_, i) =>
     triple((kind) => Number((solution.coefficients[kind]?.[i] ?? 0).toPrecision(5))),
   );
@@ -72,7 +70,7 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
   }));
   const calibration = yield* scaled(calibrate(answers, kinds), 1 / 2);
   return {
-    version: MODEL_VERSION,
+    version: modelVersion,
     learned: triple((kind) => learned[kind] ?? 0),
     frequencies: frequencyText,
     ...(yield* linearWeights(vectors, coefficients)),
@@ -86,13 +84,13 @@ function* linearKernel(
   vectors: readonly SparseVector[],
   frequencies: Uint16Array,
 ): Generator<number, LowerMatrix> {
-  const starts = new Int32Array(BUCKETS + 1);
-  for (let bucket = 0; bucket < BUCKETS; bucket++)
+  const starts = new Int32Array(bucketCount + 1);
+  for (let bucket = 0; bucket < bucketCount; bucket++)
     starts[bucket + 1] = (starts[bucket] as number) + (frequencies[bucket] as number);
-  const owners = new Uint16Array(starts[BUCKETS] as number);
+  const owners = new Uint16Array(starts[bucketCount] as number);
   const values = new Float32Array(owners.length);
-  const ends = starts.slice(0, BUCKETS);
-  yield BUCKETS / 10;
+  const ends = starts.slice(0, bucketCount);
+  yield bucketCount / 10;
   for (const [owner, vector] of vectors.entries()) {
     for (let i = 0; i < vector.buckets.length; i++) {
       const bucket = vector.buckets[i] as number;
@@ -105,7 +103,7 @@ function* linearKernel(
   }
   const kernel: LowerMatrix = vectors.map((_, i) => new Float64Array(i + 1));
   let done = 0;
-  for (let bucket = 0; bucket < BUCKETS; bucket++) {
+  for (let bucket = 0; bucket < bucketCount; bucket++) {
     const start = starts[bucket] as number;
     const end = ends[bucket] as number;
     for (let p = start; p < end; p++) {
@@ -131,7 +129,11 @@ function* linearWeights(
   vectors: readonly SparseVector[],
   coefficients: readonly Scores[],
 ): Generator<number, Pick<Model, 'weights' | 'weightMax'>> {
-  const sums = [new Float64Array(BUCKETS), new Float64Array(BUCKETS), new Float64Array(BUCKETS)] as const;
+  const sums = [
+    new Float64Array(bucketCount),
+    new Float64Array(bucketCount),
+    new Float64Array(bucketCount),
+  ] as const;
   for (const [i, { buckets, values }] of vectors.entries()) {
     const alpha = coefficients[i] ?? [0, 0, 0];
     for (const kind of [0, 1, 2] as const) {
@@ -145,11 +147,11 @@ function* linearWeights(
   }
   let max = 1e-9;
   for (const sum of sums) for (const value of sum) max = Math.max(max, Math.abs(value));
-  yield BUCKETS / 5;
+  yield bucketCount / 5;
   const encoded: string[] = [];
   for (const sum of sums) {
     encoded.push(encodeLevels(sum.map((value) => toSignedLevel(value / max))));
-    yield BUCKETS / 3;
+    yield bucketCount / 3;
   }
   return {
     weights: [encoded[0] ?? '', encoded[1] ?? '', encoded[2] ?? ''],

@@ -1,24 +1,24 @@
-/** A document as one sparse vector: every block weighed by rarity, brought to unit length, and scaled by its weight. */
+// A document as one sparse vector: every block weighed by rarity, brought to unit length, and scaled by its weight.
 import type { Block } from './features.ts';
-import { BLOCK_WEIGHTS, BUCKETS } from './features.ts';
+import { blockWeights, bucketCount } from './features.ts';
 
 /** A bucket may stand in it twice, when features of two blocks share it. */
 export type SparseVector = { readonly buckets: Int32Array; readonly values: Float32Array };
 
 /** In how many of the documents each bucket was counted. */
 export function documentFrequencies(documents: readonly (readonly Block[])[]): Uint16Array {
-  const seen = new Uint16Array(BUCKETS);
+  const seen = new Uint16Array(bucketCount);
   for (const blocks of documents)
     for (const { buckets } of blocks) for (const bucket of buckets) seen[bucket] = (seen[bucket] ?? 0) + 1;
   return seen;
 }
 
 /** What more than this share of the documents has says nothing, and costs most. */
-const COMMON_SHARE = 0.5;
+const commonShare = 0.5;
 
 /** Largest for a bucket that no document has, 0 for one that is common. */
 export function rarity(frequency: number, documents: number): number {
-  if (frequency > documents * COMMON_SHARE) return 0;
+  if (frequency > documents * commonShare) return 0;
   return Math.log((documents + 1) / (frequency + 1)) + 1;
 }
 
@@ -39,7 +39,7 @@ export function toVector(blocks: readonly Block[], rarityOf: (bucket: number) =>
       values[at++] = value;
       squares += value * value;
     }
-    const scale = Math.sqrt(BLOCK_WEIGHTS[block.name] / (squares || 1));
+    const scale = Math.sqrt(blockWeights[block.name] / (squares || 1));
     for (let i = start; i < at; i++) values[i] = (values[i] as number) * scale;
   }
   return { buckets: buckets.subarray(0, at), values: values.subarray(0, at) };

@@ -1,12 +1,12 @@
-/** Word streams of prose and code, and their one- and two-word sequences. */
+// Word streams of prose and code, and their one- and two-word sequences.
 import { stem } from './stem.ts';
 
-const WORD = /[a-z][a-z0-9_]*(?:['’][a-z]+)?|\d+(?:\.\d+)*|[?!]|[.;]\s/g;
+const wordPattern = /[a-z][a-z0-9_]*(?:['’][a-z]+)?|\d+(?:\.\d+)*|[?!]|[.;]\s/g;
 
 /** Lower-case stems in order; numbers become 0 (versions 0.0), sentence ends `.`; `?` and `!` are kept as words. */
 export function proseWords(text: string): string[] {
   const words: string[] = [];
-  for (const match of text.toLowerCase().match(WORD) ?? []) {
+  for (const match of text.toLowerCase().match(wordPattern) ?? []) {
     const first = match.charCodeAt(0);
     if (first >= 97 && first <= 122) words.push(stem(match.replace('’', "'")));
     else if (first >= 48 && first <= 57) words.push(match.includes('.') ? '0.0' : '0');
@@ -15,11 +15,11 @@ export function proseWords(text: string): string[] {
   return words;
 }
 
-const CODE_WORD = /[A-Za-z_][A-Za-z0-9_]{1,40}/g;
+const codeWordPattern = /[A-Za-z_][A-Za-z0-9_]{1,40}/g;
 
 /** Identifiers of code, whole and lower-case. */
 export function codeWords(text: string): string[] {
-  return (text.match(CODE_WORD) ?? []).map((word) => word.toLowerCase());
+  return (text.match(codeWordPattern) ?? []).map((word) => word.toLowerCase());
 }
 
 /** The first word as written for each stem: what a person should read. */

@@ -1,14 +1,12 @@
-/**
- * Native code in place of the sidecar, in its real process set-up: the jail refuses it every way to other processes, to files, to the
- * network, to the kernel's rarer doors and to code of its own; what it may not use up is taken from it. The same program outside the
- * jail gets its way, so that a refusal means something.
- */
+// Native code in place of the sidecar, in its real process set-up: the jail refuses it every way to other processes,
+// to files, to the network, to the kernel's rarer doors and to code of its own; what it may not use up is taken from
+// it. The same program outside the jail gets its way, so that a refusal means something.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SidecarProcess } from '../../../core/sandbox/fleet/process.ts';
-import { NO_CONFINEMENT } from '../../../core/sandbox/jail/confinement.ts';
+import { noConfinement } from '../../../core/sandbox/jail/confinement.ts';
 import type { JailReport } from '../../../core/sandbox/jail/level.ts';
 import { levelOf } from '../../../core/sandbox/jail/level.ts';
 import { prepareJail } from '../../../core/sandbox/jail/prepare.ts';
@@ -19,9 +17,9 @@ import { until } from '../harness.ts';
 const compiler = Bun.which('cc');
 
 /** A sidecar needs these; everything else the probe tries is an attack. */
-const HARMLESS = ['pipe', 'a thread', 'memory'];
+const harmless = ['pipe', 'a thread', 'memory'];
 /** Refused by Landlock alone. */
-const FILES = [
+const fileAttacks = [
   'read a file',
   'read /etc/passwd',
   'list a folder',
@@ -111,7 +109,7 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
       const { worked } = tellings(await new Response(free.stderr).text());
       sacrifice.kill();
       for (const attack of [
-        ...FILES,
+        ...fileAttacks,
         'limit a process',
         'schedule a process',
         'disk priority of a process',
@@ -127,12 +125,12 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
     });
 
     test('is refused everything that is not its work, with a user and namespaces of its own and without them', async () => {
-      const bare = { ...means, confinement: { ...NO_CONFINEMENT, powerless: true } };
+      const bare = { ...means, confinement: { ...noConfinement, powerless: true } };
       for (const using of [means, bare]) {
         const { worked, refused, text, report } = await jailed('all', using);
         expect(text).toContain('done');
         expect(report?.seccomp).toBe(true);
-        const allowed = report?.landlock ? HARMLESS : [...HARMLESS, ...FILES];
+        const allowed = report?.landlock ? harmless : [...harmless, ...fileAttacks];
         expect(worked.filter((name) => !allowed.includes(name))).toEqual([]);
         expect(refused.length).toBeGreaterThan(60);
         expect(report?.powerless).toBe(true);

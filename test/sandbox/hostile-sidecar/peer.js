@@ -1,7 +1,5 @@
-/**
- * A sidecar that is a liar: it stands in the real process, behind the real jail, and says what it likes. `BEHAVIOUR` is put before this
- * program; it names one of `lies`, which are asked for each message of the core.
- */
+// A sidecar that is a liar: it stands in the real process, behind the real jail, and says what it likes. `BEHAVIOUR`
+// is put before this program; it names one of `lies`, which are asked for each message of the core.
 import net from 'node:net';
 
 const socket = new net.Socket({ fd: 3 });

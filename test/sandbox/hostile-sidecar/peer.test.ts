@@ -1,13 +1,11 @@
-/**
- * A sidecar that lies, against the real core: whatever it says, a run ends, the core holds little for it and serves others meanwhile,
- * and the process is killed for what no honest one would say.
- */
+// A sidecar that lies, against the real core: whatever it says, a run ends, the core holds little for it and serves
+// others meanwhile, and the process is killed for what no honest one would say.
 import { afterEach, describe, expect, test } from 'bun:test';
-import { jobOf, LIMITS, openSandbox, pluginOf, sidecarPids, until } from '../harness.ts';
+import { jobOf, eventLimits, openSandbox, pluginOf, sidecarPids, until } from '../harness.ts';
 import type { TestSandbox } from '../harness.ts';
 import { openLiar, reasonsOf } from './peer.ts';
 
-const CODE = { sha256: 'no code', source: '' };
+const noCode = { sha256: 'no code', source: '' };
 let sandbox: TestSandbox;
 
 afterEach(async () => {
@@ -15,7 +13,7 @@ afterEach(async () => {
   expect(sidecarPids()).toEqual([]);
 });
 
-const BREACHES = [
+const breaches = [
   'an end without an end',
   'an end that is null',
   'an end of no known status',
@@ -50,14 +48,14 @@ const BREACHES = [
 ];
 
 describe('a sidecar is killed for', () => {
-  test.each(BREACHES)('%s', async (behaviour) => {
+  test.each(breaches)('%s', async (behaviour) => {
     sandbox = await openLiar(behaviour);
     const called: string[] = [];
     const call = (op: string): Promise<{ ok: true; value: string }> => {
       called.push(op);
       return Promise.resolve({ ok: true, value: 'null' });
     };
-    const outcome = await sandbox.run(jobOf('ins_any', CODE, { call }));
+    const outcome = await sandbox.run(jobOf('ins_any', noCode, { call }));
     expect(outcome).toMatchObject({ status: 'interrupted', calls: 0 });
     expect(called).toEqual([]);
     expect(reasonsOf(sandbox)[0]).toStartWith('it broke the protocol: ');
@@ -72,7 +70,7 @@ describe('a sidecar is killed for', () => {
         called.push(op);
         return new Promise(() => undefined);
       };
-      expect((await sandbox.run(jobOf('ins_any', CODE, { call }))).status).toBe('interrupted');
+      expect((await sandbox.run(jobOf('ins_any', noCode, { call }))).status).toBe('interrupted');
       expect(reasonsOf(sandbox)[0]).toStartWith('it broke the protocol: ');
       expect(called).toEqual(['issues.get']);
     },
@@ -80,14 +78,14 @@ describe('a sidecar is killed for', () => {
 
   test('calls without end, and no timer of them outlives the run', async () => {
     sandbox = await openLiar('calls without end');
-    const outcome = await sandbox.run(jobOf('ins_any', CODE));
+    const outcome = await sandbox.run(jobOf('ins_any', noCode));
     expect(['failed', 'interrupted']).toContain(outcome.status);
     await until('it is killed', () => reasonsOf(sandbox).length > 0);
   });
 
   test('standard error without end', async () => {
     sandbox = await openLiar('standard error without end');
-    expect((await sandbox.run(jobOf('ins_any', CODE))).status).toBe('interrupted');
+    expect((await sandbox.run(jobOf('ins_any', noCode))).status).toBe('interrupted');
     expect(reasonsOf(sandbox)).toContain('it floods its standard error');
   });
 });
@@ -99,15 +97,15 @@ test('acting for a finished run is impossible: its calls reach no host', async (
     called.push(op);
     return Promise.resolve({ ok: true, value: 'null' });
   };
-  expect((await sandbox.run(jobOf('ins_first', CODE, { call }))).status).toBe('succeeded');
-  expect((await sandbox.run(jobOf('ins_second', CODE, { call }))).status).toBe('interrupted');
+  expect((await sandbox.run(jobOf('ins_first', noCode, { call }))).status).toBe('succeeded');
+  expect((await sandbox.run(jobOf('ins_second', noCode, { call }))).status).toBe('interrupted');
   expect(reasonsOf(sandbox)[0]).toBe('it broke the protocol: It spoke for a run that it does not hold.');
   expect(called).toEqual([]);
 });
 
 test('an end says how the run ended and nothing else: usage and logs are the core’s own', async () => {
   sandbox = await openLiar('an end with an outcome of its own');
-  const outcome = await sandbox.run(jobOf('ins_any', CODE));
+  const outcome = await sandbox.run(jobOf('ins_any', noCode));
   expect(outcome).toMatchObject({ status: 'succeeded', logs: [], calls: 0 });
   expect(Object.keys(outcome).sort()).toEqual([
     'calls',
@@ -124,7 +122,7 @@ test('an end says how the run ended and nothing else: usage and logs are the cor
 
 test('control characters of logs, messages and standard error are shown, not sent on', async () => {
   sandbox = await openLiar('escapes everywhere');
-  const outcome = await sandbox.run(jobOf('ins_any', CODE));
+  const outcome = await sandbox.run(jobOf('ins_any', noCode));
   const all = JSON.stringify([outcome, sandbox.logged]);
   expect(outcome).toMatchObject({ status: 'failed', message: '\\u001b]0;owned\\u0007\\u009b31mred' });
   expect(outcome.logs[0]?.message).toBe('\\u001b]0;owned\\u0007\\u009b31mred');
@@ -133,7 +131,7 @@ test('control characters of logs, messages and standard error are shown, not sen
 
 test('a run that is never ended ends at its wall, and its process with it', async () => {
   sandbox = await openLiar('never an end');
-  const outcome = await sandbox.run(jobOf('ins_any', CODE, { limits: { ...LIMITS, wallMs: 300 } }));
+  const outcome = await sandbox.run(jobOf('ins_any', noCode, { limits: { ...eventLimits, wallMs: 300 } }));
   expect(outcome).toMatchObject({ status: 'failed', reason: 'wall' });
   expect(reasonsOf(sandbox)).toContain('it did not stop a run');
 });
@@ -158,7 +156,7 @@ test('what it asks for and does not read is bounded', async () => {
     // Each answer is text of its own, as one from a database is.
     return Promise.resolve({ ok: true, value: Buffer.from(value).toString() });
   };
-  const jobs = Array.from({ length: 40 }, (_, n) => jobOf(`ins_${n}`, CODE, { call }));
+  const jobs = Array.from({ length: 40 }, (_, n) => jobOf(`ins_${n}`, noCode, { call }));
   const grown = await grownMb(() => Promise.all(jobs.map((job) => sandbox.run(job))));
   expect(asked).toBeLessThan(240);
   expect(grown).toBeLessThan(200);
@@ -174,8 +172,8 @@ test('large frames are read as the host answers, not as they come', async () => 
     held.splice(held.indexOf(args), 1);
     return { ok: true, value: 'null' };
   };
-  const limits = { ...LIMITS, wallMs: 150 };
-  const jobs = Array.from({ length: 40 }, (_, n) => jobOf(`ins_${n}`, CODE, { call, limits }));
+  const limits = { ...eventLimits, wallMs: 150 };
+  const jobs = Array.from({ length: 40 }, (_, n) => jobOf(`ins_${n}`, noCode, { call, limits }));
   const grown = await grownMb(() => Promise.all(jobs.map((job) => sandbox.run(job))));
   expect(grown).toBeLessThan(200);
 });
@@ -193,7 +191,7 @@ test('an honest sidecar that has much to say and to hear at once loses nothing',
     await Bun.sleep(5);
     return { ok: true, value: op === 'kv.get' ? Buffer.from(value).toString() : 'null' };
   };
-  const limits = { ...LIMITS, cpuMs: 5000, entryMs: 2000, wallMs: 30_000, memoryMb: 128 };
+  const limits = { ...eventLimits, cpuMs: 5000, entryMs: 2000, wallMs: 30_000, memoryMb: 128 };
   const jobs = Array.from({ length: 8 }, (_, n) => jobOf(`ins_${n}`, code, { call, limits }));
   const outcomes: string[] = [];
   const grown = await grownMb(async () => {

@@ -1,16 +1,16 @@
-/** Sandboxes whose every sidecar is the liar of `peer.js`. */
+// Sandboxes whose every sidecar is the liar of `peer.js`.
 import { join } from 'node:path';
 import type { SandboxOptions } from '../../../core/sandbox/supervisor.ts';
 import { openSandbox } from '../harness.ts';
 import type { TestSandbox } from '../harness.ts';
 
-const PEER = join(import.meta.dir, 'peer.js');
+const peerPath = join(import.meta.dir, 'peer.js');
 
 export async function openLiar(
   behaviour: string,
   options: Partial<SandboxOptions> = {},
 ): Promise<TestSandbox> {
-  const program = await Bun.file(PEER).text();
+  const program = await Bun.file(peerPath).text();
   const sidecar = `const BEHAVIOUR = ${JSON.stringify(behaviour)};\n${program}`;
   return openSandbox({ programs: { sidecar, guest: '' }, ...options });
 }

@@ -1,8 +1,6 @@
-/**
- * The guest's side of the wall. Nothing callable by the host lives in here and no host function in there: calls are written into an
- * outbox that the sidecar empties with `drain`, and answers come in with `step`. Caps are applied here to fail early; the core
- * applies them again.
- */
+// The guest's side of the wall. Nothing callable by the host lives in here and no host function in there: calls are
+// written into an outbox that the sidecar empties with `drain`, and answers come in with `step`. Caps are applied here
+// to fail early; the core applies them again.
 import { textMaxOf } from '../../protocol.ts';
 import type { LogLevel } from '../../protocol.ts';
 import { advanceTo } from './clock.ts';
@@ -28,8 +26,8 @@ export interface GuestLimits {
   logLines: number;
 }
 
-const OUTBOX_UNITS_MAX = 6_000_000;
-const TIMERS_MAX = 64;
+const outboxUnitsMax = 6_000_000;
+const timersMax = 64;
 
 let outbox = '';
 let pending = record<Pending>();
@@ -84,7 +82,7 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
     const text = argumentText(args);
     if (text.length > textMaxOf(op))
       throw hostError('invalid_input', `The arguments of ${op} are larger than ${textMaxOf(op)} characters.`);
-    if (outbox.length + text.length > OUTBOX_UNITS_MAX)
+    if (outbox.length + text.length > outboxUnitsMax)
       throw hostError('quota_exceeded', 'Too much data in flight; await earlier calls first.');
     const id = nextId++;
     pending[id] = { counted: true, resolve, reject };
@@ -119,8 +117,8 @@ function argumentText(args: ArrayLike<unknown>): string {
 export function sleep(ofRun: number, ms: number): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
     if (ofRun !== run) throw hostError('run_ended', 'This run has ended; its ctx no longer works.');
-    if (timersOpen >= TIMERS_MAX)
-      throw hostError('quota_exceeded', `A run may have ${TIMERS_MAX} timers at once.`);
+    if (timersOpen >= timersMax)
+      throw hostError('quota_exceeded', `A run may have ${timersMax} timers at once.`);
     timersOpen++;
     const id = nextId++;
     const done = (): void => {

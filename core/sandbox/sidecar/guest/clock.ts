@@ -1,7 +1,5 @@
-/**
- * Time and chance as the run was given them: the clock stands at the run's start and moves only with the host's answers, random
- * numbers come from the run's seed. The same input gives the same run.
- */
+// Time and chance as the run was given them: the clock stands at the run's start and moves only with the host's
+// answers, random numbers come from the run's seed. The same input gives the same run.
 import {
   construct,
   defineProperty,

@@ -1,4 +1,5 @@
-/** Reads the plugin's definition (the module's default export): its handlers by name, its declared scopes, its static manifest. */
+// Reads the plugin's definition (the module's default export): its handlers by name, its declared scopes, its static
+// manifest.
 import { clip, isArray, keys, NativeTypeError, record, stringify } from './primordials.ts';
 
 type Handler = (event: unknown, ctx: object) => unknown;
@@ -9,7 +10,7 @@ export interface Definition {
   scopes: string[];
 }
 
-const KINDS: [kind: string, member: string][] = [
+const handlerKinds: [kind: string, member: string][] = [
   ['event', 'on'],
   ['schedule', 'schedules'],
 ];
@@ -17,7 +18,7 @@ const KINDS: [kind: string, member: string][] = [
 export function readDefinition(given: unknown): Definition {
   if (!isObject(given)) throw new NativeTypeError('The default export of a plugin is definePlugin({…}).');
   const handlers = record<Handler>();
-  for (const [kind, member] of KINDS) {
+  for (const [kind, member] of handlerKinds) {
     const entries = given[member];
     if (!isObject(entries)) continue;
     for (const name of keys(entries)) {
@@ -41,7 +42,7 @@ export function handlerNames(definition: Definition): string {
 export function staticManifest(given: unknown): string {
   const definition = readDefinition(given);
   const shape = { ...(given as Shape) };
-  for (const [, member] of KINDS) {
+  for (const [, member] of handlerKinds) {
     const entries = shape[member];
     if (!isObject(entries)) continue;
     const plain = record<unknown>();

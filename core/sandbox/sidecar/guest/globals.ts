@@ -1,4 +1,4 @@
-/** The few web globals a plugin may count on: console, timers, fetch (refusing, for now), text codecs, URL. */
+// The few web globals a plugin may count on: console, timers, fetch (refusing, for now), text codecs, URL.
 import { currentRun, hostError, sleep, writeLog } from './bridge.ts';
 import type { LogLevel } from '../../protocol.ts';
 import {

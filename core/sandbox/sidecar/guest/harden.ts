@@ -1,10 +1,8 @@
-/**
- * Removes what lets guest code escape its memory limit, its entry or determinism: shared and resizable memory, WebAssembly,
- * and callbacks that the engine makes outside a timed entry (finalizers, `Atomics.waitAsync`).
- */
+// Removes what lets guest code escape its memory limit, its entry or determinism: shared and resizable memory,
+// WebAssembly, and callbacks that the engine makes outside a timed entry (finalizers, `Atomics.waitAsync`).
 import { construct, defineProperty, NativeTypeError } from './primordials.ts';
 
-const REMOVED = [
+const removedGlobals = [
   'WebAssembly',
   'SharedArrayBuffer',
   'Atomics',
@@ -17,7 +15,7 @@ const REMOVED = [
 ];
 
 export function hardenRealm(): void {
-  for (const name of REMOVED) Reflect.deleteProperty(globalThis, name);
+  for (const name of removedGlobals) Reflect.deleteProperty(globalThis, name);
   replaceArrayBuffer();
 }
 

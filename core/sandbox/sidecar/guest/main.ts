@@ -1,7 +1,5 @@
-/**
- * The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves four functions for
- * the sidecar (`register`, `describe`, `step`, `drain`), which take and return only strings and numbers.
- */
+// The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves four
+// functions for the sidecar (`register`, `describe`, `step`, `drain`), which take and return only strings and numbers.
 import { readProgress } from '../../protocol.ts';
 import { afterCalls, drain, endRun, endWell, hostError, openRun, settle, writeLog } from './bridge.ts';
 import type { GuestLimits } from './bridge.ts';
@@ -15,7 +13,7 @@ import { hardenRealm } from './harden.ts';
 import { clip, parse, slice, stringify } from './primordials.ts';
 import { installRecorder } from './recorder.ts';
 
-const MESSAGE_UNITS_MAX = 2000;
+const messageUnitsMax = 2000;
 let definition: Definition = { handlers: {}, scopes: [] };
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
 
@@ -73,12 +71,12 @@ function reportFailure(error: unknown): void {
     const label = typeof name === 'string' && name !== '' ? clip(name, 100) : 'Error';
     const isText = error === null || typeof error !== 'object';
     const text = isText
-      ? clip(String(error), MESSAGE_UNITS_MAX)
-      : `${label}: ${clip(message, MESSAGE_UNITS_MAX)}`;
+      ? clip(String(error), messageUnitsMax)
+      : `${label}: ${clip(message, messageUnitsMax)}`;
     if (code === 'retry_later')
       return endRun('retry_later', text, typeof afterMs === 'number' && afterMs >= 0 ? afterMs : 0);
     if (code === 'drop') return endRun('drop', text, 0);
-    if (typeof stack === 'string') writeLog('error', clip(stack, MESSAGE_UNITS_MAX));
+    if (typeof stack === 'string') writeLog('error', clip(stack, messageUnitsMax));
     endRun('error', text, 0);
   } catch {
     endRun('error', 'The handler threw a value that cannot be read.', 0);

@@ -1,7 +1,5 @@
-/**
- * The log of the present stretch of code, in memory that the sidecar can read when the stretch is ended from outside: what a looping
- * handler said last is what its author needs. Nothing but these functions reaches it.
- */
+// The log of the present stretch of code, in memory that the sidecar can read when the stretch is ended from outside:
+// what a looping handler said last is what its author needs. Nothing but these functions reaches it.
 import { charCodeAt } from './primordials.ts';
 
 /** Its first element counts the code units that follow. */
@@ -19,8 +17,8 @@ export function recordEntry(text: string): void {
   const used = units[0] as number;
   const comma = used === 0 ? 0 : 1;
   // The length as it is: its accessor lies on a prototype that plugins can change.
-  if (1 + used + comma + text.length > RECORDER_UNITS) return;
-  if (comma === 1) units[1 + used] = COMMA;
+  if (1 + used + comma + text.length > recorderUnits) return;
+  if (comma === 1) units[1 + used] = commaCode;
   for (let i = 0; i < text.length; i++) units[1 + used + comma + i] = charCodeAt(text, i);
   units[0] = used + comma + text.length;
 }
@@ -29,6 +27,6 @@ export function forgetEntries(): void {
   if (units) units[0] = 0;
 }
 
-const COMMA = 44;
+const commaCode = 44;
 /** 16 KB of log with what JSON adds; what does not fit is left out. */
-export const RECORDER_UNITS = 24 * 1024;
+export const recorderUnits = 24 * 1024;

@@ -1,4 +1,4 @@
-/** TextEncoder and TextDecoder for UTF-8 (WHATWG Encoding § 9.1), the only encoding plugins get. */
+// TextEncoder and TextDecoder for UTF-8 (WHATWG Encoding § 9.1), the only encoding plugins get.
 import {
   NativeRangeError,
   NativeTypeError,

@@ -1,18 +1,17 @@
-/**
- * A small URL and URLSearchParams (WHATWG URL) for absolute and relative http, https and opaque URLs. Not supported, and refused
- * with a TypeError rather than misread: non-ASCII hosts (IDNA) and numeric IPv4 forms other than four decimal parts.
- */
+// A small URL and URLSearchParams (WHATWG URL) for absolute and relative http, https and opaque URLs. Not supported,
+// and refused with a TypeError rather than misread: non-ASCII hosts (IDNA) and numeric IPv4 forms other than four
+// decimal parts.
 import { GuestTextDecoder, GuestTextEncoder } from './text-codec.ts';
 import { NativeTypeError } from './primordials.ts';
 
-const DEFAULT_PORTS: Record<string, string> = {
+const defaultPorts: Record<string, string> = {
   'http:': '80',
   'https:': '443',
   'ws:': '80',
   'wss:': '443',
   'ftp:': '21',
 };
-const PARTS = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#[\s\S]*)?$/;
+const urlParts = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#[\s\S]*)?$/;
 
 export class GuestUrl {
   protocol = '';
@@ -27,11 +26,11 @@ export class GuestUrl {
   constructor(input: unknown, base?: unknown) {
     const raw = `${input as string}`.replace(/^[\u0000-\u0020]+|[\u0000-\u0020]+$|[\t\n\r]/g, '');
     const parent = base === undefined ? undefined : new GuestUrl(base);
-    const own = PARTS.exec(schemeOf(raw, parent) in DEFAULT_PORTS ? raw.replace(/\\/g, '/') : raw);
+    const own = urlParts.exec(schemeOf(raw, parent) in defaultPorts ? raw.replace(/\\/g, '/') : raw);
     if (!own || (!own[1] && !parent)) throw new NativeTypeError(`Invalid URL: ${raw.slice(0, 200)}`);
     const [, scheme, authority, path = '', query, hash] = own;
     this.protocol = (scheme ? `${scheme}:` : (parent as GuestUrl).protocol).toLowerCase();
-    const special = this.protocol in DEFAULT_PORTS;
+    const special = this.protocol in defaultPorts;
     const inherits = !scheme && authority === undefined && parent !== undefined;
     if (inherits) copyAuthority(this, parent);
     else if (authority !== undefined) readAuthority(this, authority, special);
@@ -59,7 +58,7 @@ export class GuestUrl {
   }
 
   get origin(): string {
-    return this.protocol in DEFAULT_PORTS ? `${this.protocol}//${this.host}` : 'null';
+    return this.protocol in defaultPorts ? `${this.protocol}//${this.host}` : 'null';
   }
 
   get href(): string {
@@ -110,7 +109,7 @@ function readAuthority(url: GuestUrl, authority: string, special: boolean): void
   url.hostname = special ? checkHost(found[1] as string) : (found[1] as string);
   const port = (found[2] ?? '').replace(/^0+(?=\d)/, '');
   if (Number(port) > 65535) throw new NativeTypeError('Invalid URL: bad port');
-  url.port = port === DEFAULT_PORTS[url.protocol] ? '' : port;
+  url.port = port === defaultPorts[url.protocol] ? '' : port;
 }
 
 function checkHost(host: string): string {

@@ -1,0 +1,70 @@
+// Counts what lies in a closed gap, and says so in the inbox where it was the system that switched the plugin off.
+import { systemAuthor, type Committer } from '../../changes/commit.ts';
+import type { Directory } from '../../context.ts';
+import { neverMs } from '../../events/work.ts';
+import { inboxItem } from '../../inbox/inbox.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Ids } from '../../lib/ids.ts';
+import { backgroundPatienceMs, type Scope, type Store } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
+import { countGivenUp } from '../runs/given-up.ts';
+import type { GapPages } from './pages.ts';
+import { countedOp, type GapRow } from './rows.ts';
+import type { GapStep } from './step.ts';
+
+export interface CountOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly pages: GapPages;
+  /** Once true, what is left is for the next start. */
+  readonly stopped: () => boolean;
+}
+
+/** Its step goes on only where somebody asked for the runs while it counted. */
+export function createGapCount(options: CountOptions): GapStep {
+  const { store, clock, ids, pages } = options;
+
+  /** Undefined when the process ends first. */
+  const missedIn = async (scope: Scope, gap: GapRow): Promise<number | undefined> => {
+    let missed = 0;
+    for (let after = gap.after_sequence, ends = false; !ends;) {
+      if (options.stopped()) return undefined;
+      const page = await pages.read(scope, gap, after);
+      missed += page.events.length;
+      after = page.to;
+      ends = page.ends;
+    }
+    return missed;
+  };
+
+  return async ({ item, queue, gap, install }) => {
+    const { scope } = item;
+    const missed = await missedIn(scope, gap);
+    if (missed === undefined) return false;
+    const nowMs = clock.nowMs();
+    const waiting = missed + (await countGivenUp(store, scope, install.id));
+    const author = systemAuthor(scope, 'sandbox', await options.directoryOf(scope));
+    const rest = waiting === 0 ? queue.finish(item) : queue.defer(item, neverMs);
+    const isTold = waiting > 0 && gap.cause === 'system';
+    const committed = await options.committer.commit(
+      author,
+      isTold ? [inboxItem(missedNote(install, waiting), { ids, nowMs })] : [],
+      [rest, countedOp(scope, gap.id, missed, waiting === 0 ? nowMs : null)],
+      [],
+      { patienceMs: backgroundPatienceMs },
+    );
+    return !committed.ok && committed.op > 0;
+  };
+}
+
+function missedNote(install: Install, waiting: number) {
+  return {
+    kind: 'plugin_missed_events' as const,
+    title: `The plugin ${install.manifest.name ?? install.pluginId} missed ${waiting} events while it was switched off`,
+    body: `It is on again. What it missed is not run by itself: POST /api/v1/plugins/${install.id}/catch-up has it run now.`,
+    target: { kind: 'plugin', id: install.id },
+  };
+}

@@ -1,0 +1,47 @@
+// Reads what lies in a gap of the event log page by page: of each page, the events that the install wants and has not met.
+import type { EventRow } from '../../events/event.ts';
+import { pageAfter } from '../../events/log.ts';
+import type { Scope, Store } from '../../store/store.ts';
+import type { Planner } from '../planner.ts';
+import { metEvents, type GapRow } from './rows.ts';
+
+const pageEvents = 200;
+
+export interface GapPage {
+  readonly events: readonly EventRow[];
+  /** The sequence up to which it was read. */
+  readonly to: number;
+  /** It is the last of its gap. */
+  readonly ends: boolean;
+}
+
+export interface GapPages {
+  read(scope: Scope, gap: GapRow, after: number): Promise<GapPage>;
+}
+
+export function createGapPages({ store, planner }: { store: Store; planner: Planner }): GapPages {
+  const metOf = async (
+    scope: Scope,
+    installId: string,
+    events: readonly EventRow[],
+  ): Promise<Set<string>> => {
+    if (events.length === 0) return new Set();
+    const roots = JSON.stringify(events.map(({ id, cause }) => cause.rootEventId ?? id));
+    return new Set((await store.read(scope, metEvents, { roots, installId })).map((row) => row.event_id));
+  };
+
+  return {
+    async read(scope, gap, after) {
+      const until = gap.until_sequence ?? after;
+      const page = await pageAfter(store, scope, after, { limit: pageEvents });
+      const events = page.events.filter(({ sequence }) => sequence <= until);
+      const wanted = await planner.wanted(scope, gap.install_id, events);
+      const met = await metOf(scope, gap.install_id, wanted);
+      return {
+        events: wanted.filter(({ id }) => !met.has(id)),
+        to: events.at(-1)?.sequence ?? after,
+        ends: !page.more || page.through >= until,
+      };
+    },
+  };
+}

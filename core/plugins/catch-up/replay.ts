@@ -1,0 +1,57 @@
+// Makes the runs of a gap, a page of the log per batch: runs and progress are one batch, so that a crash repeats no page. The runs
+// that were given up in the gap come first.
+import type { WorkQueue } from '../../events/work.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { backgroundPatienceMs, type Scope, type Store } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
+import type { Planner } from '../planner.ts';
+import { givenUpRuns, reviveRunOps } from '../runs/given-up.ts';
+import type { GapPages } from './pages.ts';
+import { moveGapOp, type GapRow } from './rows.ts';
+import type { GapStep } from './step.ts';
+
+export interface ReplayOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly planner: Planner;
+  readonly runs: WorkQueue;
+  readonly pages: GapPages;
+}
+
+/** Its step makes the runs of one page, and goes on until the gap is done. */
+export function createGapReplay(options: ReplayOptions): GapStep {
+  const { store, clock, planner, runs } = options;
+  const patience = { patienceMs: backgroundPatienceMs };
+
+  /** One page of runs that were given up; false when there are none left. */
+  const revive = async (scope: Scope, gap: GapRow, install: Install): Promise<boolean> => {
+    const given = await store.read(scope, givenUpRuns, { installId: install.id });
+    if (given.length === 0) return false;
+    const from = gap.after_sequence;
+    const moved = { from, to: from, made: given.length, status: 'running' as const, finishedAt: null };
+    const how = { mode: install.mode, nowMs: clock.nowMs(), leases: runs.draft() };
+    const ops = given.flatMap((run) => reviveRunOps(runs, scope, run, how));
+    await store.commit([moveGapOp(scope, gap.id, moved), ...ops], patience);
+    return true;
+  };
+
+  return async ({ item, queue, gap, install }) => {
+    const { scope } = item;
+    if (await revive(scope, gap, install)) return true;
+    const from = gap.after_sequence;
+    const page = await options.pages.read(scope, gap, from);
+    const plan = await planner.runsFor(scope, install.id, page.events);
+    const moved = {
+      from,
+      to: page.to,
+      made: page.events.length,
+      status: page.ends ? ('done' as const) : ('running' as const),
+      finishedAt: page.ends ? clock.nowMs() : null,
+    };
+    const outcome = await store.commit(
+      [moveGapOp(scope, gap.id, moved), ...(page.ends ? [queue.finish(item)] : []), ...plan.ops],
+      patience,
+    );
+    return !(outcome.ok && page.ends);
+  };
+}

@@ -1,0 +1,49 @@
+// Switches a plugin off for the good of the others, and tells the people of its workspace why.
+import { systemAuthor, type Committer } from '../changes/commit.ts';
+import type { Directory } from '../context.ts';
+import { inboxItem } from '../inbox/inbox.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Ids } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import type { Op, Scope } from '../store/store.ts';
+import type { DisableReason } from './failures.ts';
+import { installKind, type Install } from './installs/schema.ts';
+
+export interface DisableOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  /** The rows that follow an install's state. */
+  stateOps(install: Install, at: { readonly scope: Scope }): readonly Op[];
+}
+
+export type Disable = (scope: Scope, install: Install, why: DisableReason) => Promise<void>;
+
+export function createDisable(options: DisableOptions): Disable {
+  const { clock, ids, committer } = options;
+  return async (scope, install, { state, reason }) => {
+    const change = installKind.update(install, { state, stateReason: reason }, clock.nowMs());
+    if (!change) return;
+    const author = systemAuthor(scope, 'sandbox', await options.directoryOf(scope));
+    const item = inboxItem(noteOf(install, reason), { ids, nowMs: clock.nowMs() });
+    const stateOps = options.stateOps(change.after, { scope });
+    const committed = await committer.commit(author, [change, item], [], stateOps);
+    if (!committed.ok) return;
+    options.log('warn', 'plugin disabled', {
+      workspaceId: scope.workspaceId,
+      installId: install.id,
+      reason,
+    });
+  };
+}
+
+function noteOf(install: Install, reason: string) {
+  return {
+    kind: 'plugin_disabled' as const,
+    title: `The plugin ${install.manifest.name ?? install.pluginId} was switched off`,
+    body: `${reason} Look at its runs; once it is mended, install the new version or switch it on again. What it misses until then is counted, and run when you ask for it.`,
+    target: { kind: installKind.name, id: install.id },
+  };
+}

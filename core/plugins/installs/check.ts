@@ -1,0 +1,84 @@
+// What is checked of a package before it is installed: that it is one, that this server can keep what its manifest asks for, and
+// that the installer may grant it.
+import { PackageError, parsePackage, type PluginManifest } from '../../../sdk/plugin/manifest.ts';
+import type { Context } from '../../context.ts';
+import { allScopes, expandScopes } from '../../rights/scopes.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { parseFilter, type FilterFields } from '../../lib/filter.ts';
+import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
+import type { Unheld } from '../../rights/table.ts';
+import { checkCron } from '../cron.ts';
+import { subscribedTypes } from './hearing.ts';
+
+export interface PackageRules {
+  /** The fields that a subscription to an event type can be filtered by. */
+  filterFields(eventType: string): FilterFields;
+  /** The first narrowing that a door could not hold. */
+  unheldNarrowing(requests: ScopeRequests): Unheld | null;
+  /** Semantic version of this server, for `engines`. */
+  readonly serverVersion: string;
+}
+
+export async function readPackage(document: object) {
+  try {
+    return await parsePackage(JSON.stringify(document));
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    throw invalidField(`package${error.path.replaceAll('/', '.')}`, 'invalid_format', error.message);
+  }
+}
+
+/** @throws ApiError validation_failed, naming the first thing that this server cannot keep */
+export function checkManifest(manifest: PluginManifest, rules: PackageRules): void {
+  const { tatami } = manifest.engines;
+  if (tatami !== '*' && !Bun.semver.satisfies(rules.serverVersion, tatami))
+    throw invalidField(
+      'package.manifest.engines.tatami',
+      'conflict',
+      `The plugin wants Tatami ${tatami}; this is ${rules.serverVersion}.`,
+    );
+  checkScopes(manifest, rules);
+  checkSubscriptions(manifest, rules);
+  for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {
+    const wrong = checkCron(cron, tz);
+    if (wrong) throw invalidField(`package.manifest.schedules.${name}`, 'invalid_format', wrong);
+  }
+}
+
+function checkScopes({ scopes = {} }: PluginManifest, rules: PackageRules): void {
+  const unknown = Object.keys(scopes).find((scope) => !allScopes.includes(scope));
+  if (unknown !== undefined)
+    throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', `There is no scope ${unknown}.`);
+  const unheld = rules.unheldNarrowing(scopes);
+  if (unheld) throw invalidField(`package.manifest.scopes.${unheld.path}`, 'conflict', unheld.fix);
+}
+
+function checkSubscriptions(manifest: PluginManifest, rules: PackageRules): void {
+  const asked = expandScopes(Object.keys(manifest.scopes ?? {}));
+  for (const type of subscribedTypes({ manifest }))
+    if (!asked.has(scopeOfEvent(type)))
+      throw invalidField(
+        `package.manifest.on.${type}`,
+        'required',
+        `A plugin that hears of ${type} reads it: add "${scopeOfEvent(type)}": { why: … } to its scopes.`,
+      );
+  for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
+    if (filter) parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`);
+}
+
+export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readonly string[]): void {
+  const asked = Object.keys(manifest.scopes ?? {});
+  for (const [index, scope] of grant.entries())
+    if (!asked.includes(scope))
+      throw invalidField(
+        `grant.${index}`,
+        'not_found',
+        `The plugin does not ask for ${scope}; it asks for ${asked.join(', ') || 'nothing'}.`,
+      );
+  const missing = grant.filter((scope) => !ctx.scopes.has(scope));
+  if (missing.length > 0)
+    throw new ApiError(
+      'forbidden',
+      `A plugin cannot get more than its installer has: ${missing.join(', ')}.`,
+    );
+}

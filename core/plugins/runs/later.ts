@@ -1,0 +1,55 @@
+// Ends an attempt whose run is to be tried again later, and gives up a run that has been tried often enough.
+import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../../lib/backoff.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Op } from '../../store/store.ts';
+import type { Attempt, HeldRun } from './attempt.ts';
+import type { EndAttempt, Ending } from './ending.ts';
+import { interruptedOp } from './rows.ts';
+
+/** A run that is interrupted this often, which takes days, is given up. Until then an interruption counts as no attempt. */
+const interruptionsMax = 10_000;
+const interruptedDelayMs = { first: 1_000, most: 30_000 };
+/** The longest that a handler may put its next attempt off. */
+const retryAfterMsMax = 86_400_000;
+
+type RunError = NonNullable<Ending['error']>;
+
+export interface Later {
+  /** @param afterMs what the handler asked for in place of the backoff */
+  retry(held: HeldRun, tried: Attempt, error: RunError, afterMs?: number): Promise<void>;
+  /** Others, or a lack of processor time, interrupted it each time it was run: no attempt, and nobody's failure. */
+  interrupt(held: HeldRun, tried: Attempt, message: string): Promise<void>;
+}
+
+export function createLater(options: { clock: Clock; random: () => number; end: EndAttempt }): Later {
+  const { clock, end } = options;
+
+  const waitUntil = async (
+    held: HeldRun,
+    tried: Attempt,
+    ending: { attempt: number; error: RunError; againAtMs: number; more?: readonly Op[] },
+  ): Promise<void> => {
+    await end(held, tried, { status: 'retrying', ...ending });
+    held.queue.wake();
+  };
+
+  return {
+    async retry(held, tried, error, afterMs) {
+      const attempt = held.run.attempt + 1;
+      const delayMs = backoffDelayMs(PLUGIN_RUN_BACKOFF, attempt, options.random);
+      if (delayMs === undefined) return void (await end(held, tried, { status: 'dead', attempt, error }));
+      const againAtMs = clock.nowMs() + Math.min(Math.max(afterMs ?? delayMs, 0), retryAfterMsMax);
+      await waitUntil(held, tried, { attempt, error, againAtMs });
+    },
+    async interrupt(held, tried, message) {
+      const { id, attempt, interruptions } = held.run;
+      const error = { code: 'interrupted', message };
+      if (interruptions >= interruptionsMax)
+        return void (await end(held, tried, { status: 'dead', attempt, error }));
+      const { first, most } = interruptedDelayMs;
+      const againAtMs = clock.nowMs() + Math.min(first * 2 ** Math.min(interruptions, 10), most);
+      const more = [interruptedOp(held.item.scope, id)];
+      await waitUntil(held, tried, { attempt, error, againAtMs, more });
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// One try of a run: with the install and the rights of now, in the sandbox, and to its verdict.
+import type { EventRow } from '../../events/event.ts';
+import { plainText } from '../../lib/printable.ts';
+import { mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
+import { rightsOfInstall } from '../installs/hearing.ts';
+import type { Install } from '../installs/schema.ts';
+import type { Registry } from '../registry.ts';
+import type { Attempts, HeldRun } from './attempt.ts';
+import type { EndAttempt } from './ending.ts';
+import { givenUpCode } from './given-up.ts';
+import type { Later } from './later.ts';
+import type { Verdicts } from './verdict.ts';
+
+const overtaken = { code: 'conflict', message: 'Others kept changing what this run wrote.' };
+
+export interface TryOptions {
+  readonly registry: Registry;
+  readonly attempts: Attempts;
+  readonly end: EndAttempt;
+  readonly later: Later;
+  readonly verdicts: Verdicts;
+  /** The process ends. */
+  readonly isStopping: () => boolean;
+}
+
+/** @returns true when the run is to be tried again at once, which only happens where it may be */
+export type TryRun = (held: HeldRun, mayRepeat: boolean) => Promise<boolean>;
+
+export function createTryRun(options: TryOptions): TryRun {
+  const { registry, later, verdicts } = options;
+
+  /** The install as it is now; null once the run was ended because none may run it. */
+  const findInstall = async (held: HeldRun): Promise<Install | null> => {
+    const install = await registry.active(held.item.scope, held.run.install_id);
+    const refusal = refusalOf(install, held.event);
+    if (install && !refusal) return install;
+    await options.end(held, null, { status: 'dead', attempt: held.run.attempt, error: refusal });
+    return null;
+  };
+
+  /** Upgraded, narrowed, paused or removed while it ran: then it did not run with the rights that it has now. */
+  const hasChanged = async ({ item }: HeldRun, install: Install): Promise<boolean> => {
+    const now = await registry.active(item.scope, install.id);
+    return now?.sha256 !== install.sha256 || now.grant.join() !== install.grant.join();
+  };
+
+  return async (held, mayRepeat) => {
+    const install = await findInstall(held);
+    if (!install) return false;
+    const tried = await options.attempts.make(held, install);
+    if (mayRepeat && (await hasChanged(held, install))) return true;
+    const { outcome } = tried;
+    switch (outcome.status) {
+      case 'interrupted':
+        // The lease of a run that the end of the process interrupts ends with it: the next process runs it.
+        if (options.isStopping()) return false;
+        if (mayRepeat) return true;
+        await later.interrupt(held, tried, plainText(outcome.message));
+        return false;
+      case 'succeeded':
+        if (await verdicts.succeed(held, tried, outcome)) return false;
+        if (mayRepeat) return true;
+        await later.retry(held, tried, overtaken);
+        return false;
+      case 'failed':
+        await verdicts.fail(held, tried, outcome);
+        return false;
+    }
+  };
+}
+
+/** Why a run does not begin; null when it does. */
+function refusalOf(install: Install | undefined, event: EventRow | undefined) {
+  if (!install)
+    return {
+      code: givenUpCode,
+      message: 'The plugin was removed, paused or disabled before this run.',
+    };
+  if (event && !mayReadEvent(rightsOfInstall(install), event))
+    return {
+      code: 'insufficient_scope',
+      message: `The plugin is not granted ${scopeOfEvent(event.type)} for this ${event.type} any more.`,
+    };
+  return null;
+}

@@ -1,0 +1,90 @@
+// What becomes of a run that came to its end, well or not: its record, the run that goes on from it, another attempt, and what
+// its ending says of the plugin.
+import type { Clock } from '../../lib/clock.ts';
+import type { Ids } from '../../lib/ids.ts';
+import { plainText } from '../../lib/printable.ts';
+import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
+import type { Op } from '../../store/store.ts';
+import type { Disable } from '../disable.ts';
+import type { FailureWatch } from '../failures.ts';
+import type { Attempt, HeldRun } from './attempt.ts';
+import { continueOps, progressOp, standingOf } from './continuation.ts';
+import type { EndAttempt } from './ending.ts';
+import type { Later } from './later.ts';
+
+type Succeeded = Extract<SandboxOutcome, { status: 'succeeded' }>;
+type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
+
+export interface Verdicts {
+  /** @returns false when what the run read has changed: nothing is kept, and it is to be run again */
+  succeed(held: HeldRun, tried: Attempt, outcome: Succeeded): Promise<boolean>;
+  fail(held: HeldRun, tried: Attempt, outcome: Failed): Promise<void>;
+}
+
+export interface VerdictOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly failures: FailureWatch;
+  readonly disable: Disable;
+  readonly end: EndAttempt;
+  readonly later: Later;
+}
+
+export function createVerdicts(options: VerdictOptions): Verdicts {
+  const { clock, end, later } = options;
+
+  const noteEnding = async (
+    held: HeldRun,
+    tried: Attempt,
+    failed: boolean,
+    killed = false,
+  ): Promise<void> => {
+    const why = options.failures.note(tried.install.id, { failed, killed });
+    if (why) await options.disable(held.item.scope, tried.install, why);
+  };
+
+  /** What a run leaves that says how far it came. */
+  const progressOps = (
+    { item, queue, run }: HeldRun,
+    { progress }: Succeeded,
+    goesOn: boolean,
+  ): readonly Op[] => {
+    if (!progress) return [];
+    if (!goesOn) return [progressOp(item.scope, run.id, progress)];
+    return continueOps({ queue, scope: item.scope, ids: options.ids, run, progress }, clock.nowMs());
+  };
+
+  return {
+    async succeed(held, tried, outcome) {
+      const attempt = held.run.attempt + 1;
+      const standing = standingOf(held.run, outcome.progress);
+      if ('stuck' in standing) {
+        const error = { code: 'no_progress', message: standing.stuck };
+        await end(held, tried, { status: 'dead', attempt, error });
+        await noteEnding(held, tried, true);
+        return true;
+      }
+      const applies = tried.install.mode === 'apply';
+      const isEnded = await end(held, tried, {
+        status: 'succeeded',
+        attempt,
+        error: null,
+        changes: applies ? tried.staged.changes : [],
+        // A simulated run leaves nothing from which the next could go on.
+        more: progressOps(held, outcome, standing.goesOn && applies),
+      });
+      if (isEnded) await noteEnding(held, tried, false);
+      return isEnded;
+    },
+    async fail(held, tried, outcome) {
+      const attempt = held.run.attempt + 1;
+      const error = { code: outcome.reason, message: plainText(outcome.message) };
+      // Killed runs get one more try on a fresh isolate; dropped ones asked for none.
+      if (outcome.reason === 'drop' || (outcome.killed && attempt >= 2))
+        await end(held, tried, { status: 'dead', attempt, error });
+      else await later.retry(held, tried, error, outcome.retryAfterMs);
+      if (outcome.reason !== 'drop' && outcome.reason !== 'retry_later')
+        await noteEnding(held, tried, true, outcome.killed);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+// Whether a subscription wants an event: the plugin may read it, did not cause it unless it asked for its own, and its filter
+// takes it.
+import type { EventEnvelope, EventRow } from '../events/event.ts';
+import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
+import { matches, type Searched } from '../lib/filter.ts';
+import { mayReadEvent } from '../rights/rights.ts';
+import { scopeOf, type Scope } from '../store/store.ts';
+import type { Subscription } from './registry.ts';
+
+/** An event as filters see it; subscriptions to one event share it. */
+export interface Filtered {
+  readonly shown: EventEnvelope;
+  readonly searched: Searched;
+}
+
+export type Wants = (
+  scope: Scope,
+  subscription: Subscription,
+  event: EventRow,
+  filtered: Filtered,
+) => Promise<boolean>;
+
+/** @param turns in which filters are looked at; the plugin pays for its own */
+export function createWants(turns: LoopTurns): Wants {
+  return async (scope, { install, self, filter, fields, rights }, event, { shown, searched }) => {
+    if (!mayReadEvent(rights, shown)) return false;
+    if (self === 'skip' && event.actor.id === install.id) return false;
+    if (filter === null) return true;
+    const payer = scopeOf(scope.workspaceId, install.id);
+    return turns.run(payer, () => matches(filter, fields, shown.data, searched));
+  };
+}

@@ -1,0 +1,86 @@
+// What works behind the plugin runtime: the consumer that plans runs of events, and the queues of runs, of schedules and of what
+// plugins missed.
+import type { Committer } from '../changes/commit.ts';
+import type { Directory, Services } from '../context.ts';
+import { createConsumer, type Consumer } from '../events/consumer.ts';
+import { createWorkQueue, type WorkQueue } from '../events/work.ts';
+import type { App } from '../http/app.ts';
+import type { InProcessCalls } from '../http/principal.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Op, Scope } from '../store/store.ts';
+import { createCallTurns } from './call-turns.ts';
+import { gapOps } from './catch-up/rows.ts';
+import { createCatchUpWorker } from './catch-up/worker.ts';
+import { createDisable, type DisableOptions } from './disable.ts';
+import type { FailureWatch } from './failures.ts';
+import { createPlanner } from './planner.ts';
+import type { Registry } from './registry.ts';
+import { createRunner, type Runner } from './runner.ts';
+import type { SandboxOnDemand } from './sandbox-on-demand.ts';
+import { createSchedules, type Schedules } from './schedules.ts';
+
+/** Runs in memory, with their events; the sandbox runs one at a time per partition and decides how many at once. */
+const runsHeld = 512;
+/** Gaps that are counted or caught up at once. */
+const catchUpsHeld = 16;
+
+export interface WorkersOptions {
+  readonly services: Services;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Names this process among others on the same database. */
+  readonly owner: string;
+  readonly committer: Committer;
+  readonly inProcess: InProcessCalls;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly sandbox: SandboxOnDemand;
+  /** The door; known once the app is made of these routes among others. */
+  readonly app: () => App;
+  readonly registry: Registry;
+  readonly failures: FailureWatch;
+  /** The process ends: what is left is for the next start. */
+  readonly isStopping: () => boolean;
+}
+
+export interface Workers {
+  readonly runner: Runner;
+  readonly runs: WorkQueue;
+  readonly schedules: Schedules;
+  readonly catchUps: WorkQueue;
+  readonly consumer: Consumer;
+  readonly stateOps: DisableOptions['stateOps'];
+}
+
+export function createWorkers(options: WorkersOptions): Workers {
+  const { clock, owner, registry, isStopping } = options;
+  const { store, log, ids, ledger, turns } = options.services;
+  /** Due times of this work are intervals, but nothing else of it moves when the clock is set back. */
+  const queueOptions = { store, clock, log, owner, setBack: () => [] };
+
+  const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
+    ...schedules.opsFor(install, { scope }),
+    ...gapOps(catchUps, scope, install, { gapId: ids.next('gap'), nowMs: clock.nowMs() }),
+  ];
+  const runner = createRunner({
+    ...options,
+    store,
+    log,
+    ids,
+    ledger,
+    callTurns: createCallTurns({ ledger }),
+    disable: createDisable({ ...options, ids, log, stateOps }),
+  });
+  const runs = createWorkQueue({ ...queueOptions, kind: 'run', room: runsHeld, perform: runner.perform });
+  const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
+  const { remember } = runner;
+  const planner = createPlanner({ store, clock, ids, registry, turns, queue: runs, remember });
+  const { listens } = registry;
+  const consumer = createConsumer({ store, name: 'plugins', log, listens, plan: planner.plan });
+  const catchUps = createWorkQueue({
+    ...queueOptions,
+    kind: 'catch-up',
+    room: catchUpsHeld,
+    perform: createCatchUpWorker({ ...options, store, ids, planner, runs, stopped: isStopping }),
+  });
+  return { runner, runs, schedules, catchUps, consumer, stateOps };
+}
