@@ -7,7 +7,7 @@ export const neverMs = 8_640_000_000_000_000;
 /** Due, but its subject has no room in memory: it is taken from here when that has. */
 export const heldBackMs = neverMs + 1;
 
-/** What every statement that makes rows due returns, for `WorkQueue.adopt`. */
+/** What every statement that makes rows due returns to the queue. */
 export interface WorkRow {
   readonly id: string;
   readonly subject: string;

@@ -18,7 +18,7 @@ afterEach(async () => {
 interface Of {
   readonly workspace?: Scope;
   readonly subject?: string;
-  readonly beforeAdopting?: () => void;
+  readonly whileStored?: () => void;
 }
 
 function begin(): {
@@ -59,14 +59,13 @@ function begin(): {
   const later = async (
     ids: readonly string[],
     atMs: number,
-    { workspace = scope, subject = 'plg_1', beforeAdopting = () => undefined }: Of = {},
+    { workspace = scope, subject = 'plg_1', whileStored = () => undefined }: Of = {},
   ): Promise<void> => {
     const items = ids.map((id) => ({ id, subject }));
-    const { op, rows } = queue.addAll(workspace, items, atMs);
-    const outcome = await opened.store.commit([op]);
+    const storing = opened.store.commit([queue.addAll(workspace, items, atMs).op]);
+    whileStored();
+    const outcome = await storing;
     if (!outcome.ok) throw new Error(outcome.message);
-    beforeAdopting();
-    queue.adopt(workspace, rows);
   };
   return {
     queue,
@@ -138,7 +137,7 @@ test('what was held back when the process ended is taken up by the next', async 
 
 test('work is not forgotten when the clock is set back while it is stored', async () => {
   const { queue, clock, performed, put } = begin();
-  await put(['one'], { beforeAdopting: () => (clock.now -= 3_600_000) });
+  await put(['one'], { whileStored: () => (clock.now -= 3_600_000) });
   await queue.settled();
   expect(performed).toEqual(['one']);
 });
@@ -166,8 +165,7 @@ test('a late worker cannot finish or put off what another process has taken over
     return queue;
   };
   const late = queueOf('late');
-  const added = await opened.store.commit([late.add(scope, 'plg_1', 'one', 0)]);
-  late.adopt(scope, added.ok ? added.rows[0]! : []);
+  await opened.store.commit([late.add(scope, 'plg_1', 'one', 0)]);
   const next = queueOf('next');
   await next.start();
   while (!taken.has('next')) await new Promise((resolve) => setImmediate(resolve));

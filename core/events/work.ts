@@ -43,17 +43,19 @@ const refilledMax = 16;
 const againMs = 1_000;
 
 export interface WorkQueue extends Leases {
-  /** Adds a row. Born leased when it is due and memory has room; hand its returned row to `adopt` after the commit. */
+  /** Adds a row. Born leased when it is due and memory has room. */
   add(scope: Scope, subject: string, id: string, dueAtMs: number): Op;
-  /** `add` for many at once, at a tenth of its cost. `rows` are for `adopt` after the commit. */
+  /** `add` for many at once, at a tenth of its cost. `rows` is empty: the op hands them to the queue by itself. */
   addAll(
     scope: Scope,
     items: readonly { readonly id: string; readonly subject: string }[],
     dueAtMs: number,
   ): { readonly op: Op; readonly rows: readonly Row[] };
+  /** A caller's own statement that makes rows due and ends with `returningWork`: the queue takes what it returns. */
+  due(op: Op): Op;
   /** Leases for a plan of many rows, of which each counts although none is stored yet. */
   draft(): Leases;
-  /** Takes over rows that `add` or a caller's own statement returned. */
+  /** Takes over rows that a caller's own statement returned, but for those that an op has handed over already. */
   adopt(scope: Scope, returned: readonly Row[]): void;
   /** Ends the work; guards the batch it stands in. */
   finish(item: WorkItem): Op;
@@ -184,7 +186,7 @@ export function createWorkQueue(options: {
   const refill = async (): Promise<void> => {
     const draft = shares.draft();
     const ops: Op[] = [];
-    const given: { scope: Scope; subject: string; limit: number }[] = [];
+    const given: { scope: Scope; subject: string }[] = [];
     const now = readClock();
     while (given.length < refilledMax) {
       const next = behind.take(
@@ -198,22 +200,40 @@ export function createWorkQueue(options: {
       isBehind.delete(`${scope.workspaceId} ${subject}`);
       const limit = draft.room(scope.workspaceId, subject);
       draft.take(scope.workspaceId, subject, limit);
-      given.push({ scope, subject, limit });
-      ops.push(
-        tenantOp(scope, rows.leaseHeldBack, { kind, subject, limit, now, until: now + leaseMs, owner }),
-      );
+      given.push({ scope, subject });
+      const params = { kind, subject, limit, now, until: now + leaseMs, owner };
+      const taken = (returned: readonly Row[]): void => {
+        if (returned.length === limit) noteBehind(scope, subject);
+        takeAll(scope, returned);
+      };
+      ops.push(tenantOp(scope, rows.leaseHeldBack, params, { taken }));
     }
     if (given.length === 0) return;
-    const outcome = await store.commit(ops).catch((error: unknown) => {
-      for (const { scope, subject } of given) noteBehind(scope, subject);
-      throw error;
-    });
-    for (const [index, { scope, subject, limit }] of given.entries()) {
-      const returned = outcome.ok ? outcome.rows[index]! : [];
-      if (!outcome.ok || returned.length === limit) noteBehind(scope, subject);
-      queue.adopt(scope, returned);
+    let isStored = false;
+    try {
+      isStored = (await store.commit(ops)).ok;
+    } finally {
+      if (!isStored) for (const { scope, subject } of given) noteBehind(scope, subject);
     }
     again = true;
+  };
+
+  const adopted = new WeakSet<Row>();
+  const takeOne = (workspaceId: string, row: Row): void => {
+    if (adopted.has(row)) return;
+    adopted.add(row);
+    const { id, subject, epoch, due_at: dueAt, lease_until: leaseUntil } = row;
+    const payer = scopeOf(workspaceId, String(subject));
+    // Whether it is leased decides, not the clock: that may have been set back since.
+    if (Number(leaseUntil) > 0) hold({ scope: payer, id: String(id), epoch: Number(epoch) });
+    else if (dueAt === heldBackMs) noteBehind(payer, String(subject));
+    if (Number(leaseUntil) === 0 && dueAt !== neverMs) queue.wake();
+  };
+  const takeAll = (scope: Scope, returned: readonly Row[]): void => {
+    for (const row of returned) takeOne(scope.workspaceId, row);
+  };
+  const takeOfAnywhere = (returned: readonly Row[]): void => {
+    for (const row of returned) takeOne(String(row.workspace_id), row);
   };
 
   const claimDue = async (): Promise<void> => {
@@ -234,13 +254,13 @@ export function createWorkQueue(options: {
       (hasRoom ? fits : others).push([row.workspace_id, row.id]);
     }
     if (stopped) return;
+    const taken = takeOfAnywhere;
+    const leased = { now, until: now + leaseMs, owner, rows: JSON.stringify(fits) };
     const outcome = await store.commit([
-      systemOp(rows.lease, { now, until: now + leaseMs, owner, rows: JSON.stringify(fits) }),
-      systemOp(rows.holdBack, { now, rows: JSON.stringify(others) }),
+      systemOp(rows.lease, leased, { taken }),
+      systemOp(rows.holdBack, { now, rows: JSON.stringify(others) }, { taken }),
     ]);
-    if (!outcome.ok) return;
-    for (const row of outcome.rows.flat()) queue.adopt(scopeOf(String(row.workspace_id)), [row]);
-    again = true;
+    if (outcome.ok) again = true;
   };
 
   const takeOver = (expired: number): Promise<unknown> =>
@@ -278,7 +298,12 @@ export function createWorkQueue(options: {
     draft,
     lease: (scope, subject, dueAtMs) => leaseFrom(shares, scope, subject, dueAtMs),
     add: (scope, subject, id, dueAtMs) =>
-      tenantOp(scope, rows.add, { id, kind, subject, ...queue.lease(scope, subject, dueAtMs) }),
+      tenantOp(
+        scope,
+        rows.add,
+        { id, kind, subject, ...queue.lease(scope, subject, dueAtMs) },
+        { taken: (returned) => takeAll(scope, returned) },
+      ),
     addAll(scope, items, dueAtMs) {
       const plan = draft();
       const added = items.map(({ id, subject }) => {
@@ -286,17 +311,15 @@ export function createWorkQueue(options: {
         return { id, subject, epoch: 1, due_at: dueAt, lease_until: leaseUntil };
       });
       const values = added.map(({ id, subject, due_at, lease_until }) => [id, subject, due_at, lease_until]);
-      return { op: tenantOp(scope, rows.addAll, { kind, owner, rows: JSON.stringify(values) }), rows: added };
+      const params = { kind, owner, rows: JSON.stringify(values) };
+      const op = tenantOp(scope, rows.addAll, params, { taken: () => takeAll(scope, added) });
+      return { op, rows: [] };
     },
-    adopt(scope, returned) {
-      for (const { id, subject, epoch, due_at: dueAt, lease_until: leaseUntil } of returned) {
-        const payer = scopeOf(scope.workspaceId, String(subject));
-        // Whether it is leased decides, not the clock: that may have been set back since.
-        if (Number(leaseUntil) > 0) hold({ scope: payer, id: String(id), epoch: Number(epoch) });
-        else if (dueAt === heldBackMs) noteBehind(payer, String(subject));
-        if (Number(leaseUntil) === 0 && dueAt !== neverMs) queue.wake();
-      }
-    },
+    due: (op) => ({
+      ...op,
+      taken: (returned) => (op.scope ? takeAll(op.scope, returned) : takeOfAnywhere(returned)),
+    }),
+    adopt: takeAll,
     finish: (item) =>
       tenantOp(item.scope, rows.finish, { id: item.id, epoch: item.epoch }, { expectRows: 1 }),
     defer(item, dueAtMs) {
