@@ -140,7 +140,6 @@ export function makeDelivery(
   return {
     changes: [],
     ops: queueDeliveryOps(queue, ctx.scope, delivery, sample),
-    adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
     body: showDelivery(delivery, active()),
     status: 201,
     location: `${ctx.baseUrl}/api/v1/deliveries/${delivery.id}`,
@@ -158,10 +157,7 @@ export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWor
   return {
     changes: [],
     ops: isOrdered(row) ? [...ops, freeNextOp(work.queue, ctx.scope, row, now)] : ops,
-    adopt(rows) {
-      work.noteCanceled(id, work.queue);
-      work.queue.adopt(ctx.scope, rows[ops.length] ?? []);
-    },
+    adopt: () => work.noteCanceled(id, work.queue),
     body: showDelivery(
       { ...row, status: 'canceled', next_attempt_at: null, finished_at: now },
       new Set<string>(),

@@ -1,7 +1,7 @@
 // Delivery and attempt rows, and the health of an endpoint: the machinery's own, written in the batch that moves the work.
 import type { EventRow } from '../../events/event.ts';
 import type { WorkQueue } from '../../events/work.ts';
-import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
+import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/schema.ts';
 import { addInOrderOp, isOrdered, orderKeyOf } from './order.ts';
@@ -138,7 +138,7 @@ export function newDelivery(
   };
 }
 
-/** The last of the two ops returns the row for `WorkQueue.adopt`. */
+/** Stores a delivery and queues its work. */
 export function queueDeliveryOps(
   queue: WorkQueue,
   scope: Scope,
@@ -159,41 +159,67 @@ export function queueDeliveryOps(
   return [
     tenantOp(scope, insert, row),
     isOrdered(delivery)
-      ? addInOrderOp(queue, scope, delivery, delivery.created_at)
+      ? addInOrderOp(queue, queue, scope, delivery, delivery.created_at)
       : queue.add(scope, delivery.endpoint_id, delivery.id, delivery.created_at),
   ];
 }
 
-/**
- * `queueDeliveryOps` for many deliveries, made at one time and in the order of their events. `adoptable` takes what the ops
- * returned and gives the rows for `WorkQueue.adopt`.
- */
+/** Told of a delivery that is stored, before its work begins. `soon`: it is leased to this process, and begins now. */
+export interface Stored {
+  (delivery: DeliveryRow, soon: boolean): void;
+}
+
+/** `queueDeliveryOps` for many deliveries, made at one time and in the order of their events. */
 export function queueDeliveriesOps(
   queue: WorkQueue,
   scope: Scope,
   deliveries: readonly DeliveryRow[],
-): { readonly ops: readonly Op[]; adoptable(returned: readonly (readonly Row[])[]): readonly Row[] } {
+  stored: Stored = () => undefined,
+): readonly Op[] {
   const [first] = deliveries;
-  if (!first) return { ops: [], adoptable: () => [] };
+  if (!first) return [];
+  const now = first.created_at;
   const plain = deliveries.filter((delivery) => !isOrdered(delivery));
-  const { op, rows } = queue.addAll(
-    scope,
-    plain.map(({ id, endpoint_id: subject }) => ({ id, subject })),
-    first.created_at,
-  );
   const leases = queue.draft();
-  const rowsOf = deliveries.map((row) => [
+  // What the queue will answer, asked beforehand: its op begins the work as soon as it is told.
+  const plainLeases = plain.map(({ endpoint_id: subject }) => leases.lease(scope, subject, now));
+  const rows = deliveries.map((row) => [
     ...[row.id, row.endpoint_id, row.event_id, row.event_type, row.sequence],
     ...[row.origin, row.order_key, row.created_at],
   ]);
-  const ops = [
-    tenantOp(scope, insertAll, { deliveries: JSON.stringify(rowsOf) }),
-    op,
+  return [
+    tenantOp(
+      scope,
+      insertAll,
+      { deliveries: JSON.stringify(rows) },
+      {
+        taken: () =>
+          plain.forEach((delivery, at) => stored(delivery, (plainLeases[at]?.leaseUntil ?? 0) > 0)),
+      },
+    ),
+    queue.addAll(
+      scope,
+      plain.map(({ id, endpoint_id: subject }) => ({ id, subject })),
+      now,
+    ).op,
     ...deliveries
       .filter(isOrdered)
-      .map((delivery) => addInOrderOp(leases, scope, delivery, first.created_at)),
+      .map((delivery) => storedFirst(addInOrderOp(queue, leases, scope, delivery, now), delivery, stored)),
   ];
-  return { ops, adoptable: (returned) => [...rows, ...returned.flat()] };
+}
+
+/** Whether an ordered delivery is leased is known only from its row: it is chained where another of its key is open. */
+function storedFirst(op: Op, delivery: DeliveryRow, stored: Stored): Op {
+  return {
+    ...op,
+    taken(returned) {
+      stored(
+        delivery,
+        returned.some(({ lease_until: leaseUntil }) => Number(leaseUntil) > 0),
+      );
+      op.taken?.(returned);
+    },
+  };
 }
 
 export interface DeliveryMove {

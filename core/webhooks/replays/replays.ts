@@ -43,7 +43,6 @@ export async function createReplay(
   return {
     changes: [],
     ops: [insertReplayOp(ctx.scope, row), queue.add(ctx.scope, row.endpoint_id, row.id, row.created_at)],
-    adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
     body: showReplay(row),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/replays/${row.id}`,

@@ -4,11 +4,6 @@
 /** Most answers come sooner; who takes longer is not waited for. */
 const soonMs = 20;
 
-interface UnderWay {
-  readonly sinceMs: number;
-  isOver: boolean;
-}
-
 export interface Company {
   /** Returns what to call once the attempt is over. */
   join(): () => void;
@@ -17,18 +12,21 @@ export interface Company {
 }
 
 export function createCompany(nowMs: () => number = () => performance.now()): Company {
-  /** Those not known to be old, in the order of their beginning. */
-  const young: UnderWay[] = [];
+  /** Attempts not known to be old, in the order of their beginning: at most those under way. */
+  const young = new Set<{ readonly sinceMs: number }>();
   return {
     join() {
-      const one: UnderWay = { sinceMs: nowMs(), isOver: false };
-      young.push(one);
-      return () => void (one.isOver = true);
+      const one = { sinceMs: nowMs() };
+      young.add(one);
+      return () => void young.delete(one);
     },
     isExpected() {
       const oldMs = nowMs() - soonMs;
-      while (young[0] && (young[0].isOver || young[0].sinceMs <= oldMs)) young.shift();
-      return young.length > 0;
+      for (const one of young) {
+        if (one.sinceMs > oldMs) return true;
+        young.delete(one);
+      }
+      return false;
     },
   };
 }

@@ -1,24 +1,34 @@
 // How endpoints are doing: straight failures, and since when. In memory for the workers, in a row for the next start.
 // Decisions › Webhooks, Disabling.
-import type { Op, Scope, Store } from '../store/store.ts';
-import { readHealth, writeHealthOp, type EndpointHealth } from './deliveries/rows.ts';
-import type { Lanes } from './lanes.ts';
+import { LRUCache } from 'lru-cache';
+import type { Op, Scope, Store } from '../../store/store.ts';
+import { readHealth, writeHealthOp, type EndpointHealth } from '../deliveries/rows.ts';
 
 /** Straight failures after which an endpoint is tried one delivery at a time. */
 const probeAfter = 10;
 /** Nothing but failure for this long switches an endpoint off. */
 const disableAfterMs = 120 * 3_600_000;
-
 /** While an endpoint works, its last success is written down this often; a crash forgets no more. */
 const successNotedMs = 10_000;
+/** Endpoints remembered; of the others the row tells. Far more than have an attempt under way. */
+export const endpointsMax = 10_000;
 
 const healthy: EndpointHealth = { failures: 0, failingSince: null, succeededAt: null };
 
+interface Known {
+  readonly health: EndpointHealth;
+  /** The last success that was written down since the health was read; 0 where none was. */
+  readonly notedMs: number;
+}
+
 export interface Healths {
-  /** To be called before the first attempt at an endpoint. */
+  isLoaded(endpointId: string): boolean;
+  /** To be called before `note`, where the health is not loaded. */
   load(scope: Scope, endpointId: string): Promise<void>;
   /** Counts an attempt; the op that records it, or none when an endpoint that worked goes on working. */
   note(scope: Scope, endpointId: string, worked: boolean, nowMs: number): Op[];
+  /** Whether an endpoint has failed so often that it is tried one delivery at a time. */
+  isProbing(endpointId: string): boolean;
   /** Whether an endpoint has failed for so long that it is to be switched off. */
   isHopeless(endpointId: string, nowMs: number): boolean;
   /** When a delivery to an endpoint last succeeded. */
@@ -27,42 +37,39 @@ export interface Healths {
   forgiveOp(scope: Scope, endpointId: string): Op;
 }
 
-export function createHealths(store: Store, lanes: Lanes): Healths {
-  const healths = new Map<string, EndpointHealth>();
-  /** What the rows say of the last successes. */
-  const noted = new Map<string, number>();
-  const set = (endpointId: string, health: EndpointHealth): void => {
-    healths.set(endpointId, health);
-    lanes.setProbing(endpointId, health.failures >= probeAfter);
-  };
+export function createHealths(store: Store): Healths {
+  const known = new LRUCache<string, Known>({ max: endpointsMax });
+  const healthOf = (endpointId: string): EndpointHealth => known.peek(endpointId)?.health ?? healthy;
   return {
+    isLoaded: (endpointId) => known.has(endpointId),
     async load(scope, endpointId) {
-      if (healths.has(endpointId)) return;
       const row = await store.readOne(scope, readHealth, { id: endpointId });
       // Others may have counted while this was read.
-      if (!healths.has(endpointId)) set(endpointId, row ? fromRow(row) : healthy);
+      if (!known.has(endpointId)) known.set(endpointId, { health: row ? fromRow(row) : healthy, notedMs: 0 });
     },
     note(scope, endpointId, worked, nowMs) {
-      const before = healths.get(endpointId) ?? healthy;
+      const { health: before, notedMs } = known.get(endpointId) ?? { health: healthy, notedMs: 0 };
       const after = worked
         ? { ...healthy, succeededAt: nowMs }
         : { ...before, failures: before.failures + 1, failingSince: before.failingSince ?? nowMs };
-      set(endpointId, after);
-      const isNoted = Math.abs(nowMs - (noted.get(endpointId) ?? 0)) < successNotedMs;
-      if (worked && before.failures === 0 && isNoted) return [];
-      if (worked) noted.set(endpointId, nowMs);
-      return [writeHealthOp(scope, endpointId, after)];
+      const isNoted = worked && before.failures === 0 && Math.abs(nowMs - notedMs) < successNotedMs;
+      known.set(endpointId, { health: after, notedMs: worked && !isNoted ? nowMs : notedMs });
+      return isNoted ? [] : [writeHealthOp(scope, endpointId, after)];
     },
+    isProbing: (endpointId) => healthOf(endpointId).failures >= probeAfter,
     async lastSucceededAt(scope, endpointId) {
-      const known = healths.get(endpointId)?.succeededAt ?? null;
-      return known ?? (await store.readOne(scope, readHealth, { id: endpointId }))?.succeeded_at ?? null;
+      const remembered = healthOf(endpointId).succeededAt;
+      return remembered ?? (await store.readOne(scope, readHealth, { id: endpointId }))?.succeeded_at ?? null;
     },
     isHopeless(endpointId, nowMs) {
-      const since = healths.get(endpointId)?.failingSince ?? null;
+      const since = healthOf(endpointId).failingSince;
       return since !== null && nowMs - since >= disableAfterMs;
     },
-    forgive: (endpointId) =>
-      set(endpointId, { ...healthy, succeededAt: healths.get(endpointId)?.succeededAt ?? null }),
+    forgive(endpointId) {
+      const { succeededAt } = healthOf(endpointId);
+      const notedMs = known.peek(endpointId)?.notedMs ?? 0;
+      known.set(endpointId, { health: { ...healthy, succeededAt }, notedMs });
+    },
     forgiveOp: (scope, endpointId) => writeHealthOp(scope, endpointId, healthy),
   };
 }

@@ -1,62 +1,63 @@
 // Slots per endpoint: so many attempts at once, the others wait. How many deliveries of an endpoint are in memory at all is
-// the work queue's matter.
+// decided by the work queue.
 
 /** Attempts in flight at one endpoint; one while it is being probed. */
 const concurrentMax = 8;
 
 interface Lane {
   inFlight: number;
-  probing: boolean;
-  waiting: ((admitted: boolean) => void)[];
+  readonly waiting: ((admitted: boolean) => void)[];
 }
 
 export interface Lanes {
-  /** Waits for a slot, to be left again; false, without one, once the lanes are closed. */
+  /** Waits for a slot, which `leave` gives back; false, without a slot, once the lanes are closed. */
   enter(endpointId: string): Promise<boolean>;
   leave(endpointId: string): void;
-  setProbing(endpointId: string, probing: boolean): void;
+  /** Lets in those who wait for slots that an endpoint has got since; to be called when it is no longer probed. */
+  admit(endpointId: string): void;
   /** Lets nobody in any more, and sends away who waits. */
   close(): void;
 }
 
-export function createLanes(): Lanes {
+/** @param isProbing whether an endpoint has failed so often that it is tried one delivery at a time */
+export function createLanes(isProbing: (endpointId: string) => boolean): Lanes {
+  /** Of endpoints with an attempt in flight: no more than the work queue holds deliveries. */
   const lanes = new Map<string, Lane>();
   let closed = false;
-  const of = (endpointId: string): Lane => {
+  const laneOf = (endpointId: string): Lane => {
     const known = lanes.get(endpointId);
     if (known) return known;
-    const made: Lane = { inFlight: 0, probing: false, waiting: [] };
+    const made: Lane = { inFlight: 0, waiting: [] };
     lanes.set(endpointId, made);
     return made;
   };
-  const admit = (endpointId: string, lane: Lane): void => {
-    const slots = lane.probing ? 1 : concurrentMax;
+  const fill = (endpointId: string, lane: Lane): void => {
+    const slots = isProbing(endpointId) ? 1 : concurrentMax;
     while (lane.inFlight < slots) {
       const next = lane.waiting.shift();
       if (!next) break;
       lane.inFlight++;
       next(true);
     }
-    if (lane.inFlight === 0 && !lane.probing) lanes.delete(endpointId);
+    if (lane.inFlight === 0) lanes.delete(endpointId);
   };
   return {
     enter(endpointId) {
       if (closed) return Promise.resolve(false);
-      const lane = of(endpointId);
+      const lane = laneOf(endpointId);
       return new Promise((resolve) => {
         lane.waiting.push(resolve);
-        admit(endpointId, lane);
+        fill(endpointId, lane);
       });
     },
     leave(endpointId) {
-      const lane = of(endpointId);
+      const lane = laneOf(endpointId);
       lane.inFlight--;
-      admit(endpointId, lane);
+      fill(endpointId, lane);
     },
-    setProbing(endpointId, probing) {
-      const lane = of(endpointId);
-      lane.probing = probing;
-      admit(endpointId, lane);
+    admit(endpointId) {
+      const lane = lanes.get(endpointId);
+      if (lane) fill(endpointId, lane);
     },
     close() {
       closed = true;

@@ -1,14 +1,14 @@
 // Turns a page of events into deliveries: one for each subscriber that wants the event.
-import type { Plan } from '../events/consumer.ts';
-import type { EventRow } from '../events/event.ts';
-import type { WorkQueue } from '../events/work.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Ids } from '../lib/ids.ts';
-import type { Scope } from '../store/store.ts';
-import type { Deliverer, Fresh } from './deliver.ts';
-import { newDelivery, queueDeliveriesOps } from './deliveries/rows.ts';
-import { messageOf } from './payload.ts';
-import type { Subscriptions } from './subscriptions.ts';
+import type { Plan } from '../../events/consumer.ts';
+import type { EventRow } from '../../events/event.ts';
+import type { WorkQueue } from '../../events/work.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Ids } from '../../lib/ids.ts';
+import type { Scope } from '../../store/store.ts';
+import type { Deliverer } from './deliverer.ts';
+import { newDelivery, queueDeliveriesOps, type DeliveryRow } from '../deliveries/rows.ts';
+import { messageOf, type Message } from '../payload.ts';
+import type { Subscriptions } from '../subscriptions.ts';
 
 /** One batch holds up everything else while it is written: so many deliveries take about ten milliseconds. */
 const deliveriesAtOnce = 1_000;
@@ -25,27 +25,23 @@ export function createPlanner(options: {
 
   return async (scope, events) => {
     const now = clock.nowMs();
-    const made: Fresh[] = [];
+    const deliveries: DeliveryRow[] = [];
+    const messages = new Map<string, Message>();
     let through = 0;
 
     for (const event of events) {
-      if (made.length >= deliveriesAtOnce) break;
+      if (deliveries.length >= deliveriesAtOnce) break;
       through = event.sequence;
       const wanting = await subscriptions.wanting(scope, event);
       if (wanting.length === 0) continue;
-      const message = messageOf(event, options.baseUrl);
+      messages.set(event.id, messageOf(event, options.baseUrl));
       for (const endpoint of wanting)
-        made.push({ delivery: newDelivery(options.ids.next('delivery'), endpoint, event, now), message });
+        deliveries.push(newDelivery(options.ids.next('delivery'), endpoint, event, now));
     }
-    const { ops, adoptable } = queueDeliveriesOps(
-      queue,
-      scope,
-      made.map(({ delivery }) => delivery),
-    );
-    return {
-      through,
-      ops,
-      committed: (returned) => deliverer.adopt(scope, made, adoptable(returned), queue),
-    };
+    const ops = queueDeliveriesOps(queue, scope, deliveries, (delivery, soon) => {
+      const message = messages.get(delivery.event_id);
+      if (message) deliverer.remember(scope, delivery, message, soon);
+    });
+    return { through, ops };
   };
 }

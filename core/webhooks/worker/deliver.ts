@@ -1,0 +1,141 @@
+// Makes the attempt that is due at a delivery: one signed POST, recorded with what came back in the batch that moves the
+// delivery on. Spec › States and transitions, Webhook delivery lifecycle.
+import type { WorkItem, WorkQueue } from '../../events/work.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Egress } from '../../lib/egress/egress.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Sealing } from '../../lib/sealing.ts';
+import { backgroundPatienceMs, type Op, type Scope, type Store } from '../../store/store.ts';
+import { attempt, type Attempted } from '../attempt.ts';
+import type { Messages } from '../deliveries/message.ts';
+import { freeNextOp, isOrdered } from '../deliveries/order.ts';
+import {
+  cancelDeliveryOp,
+  moveDeliveryOp,
+  noteLateAttemptOps,
+  recordAttemptOp,
+  type DeliveryRow,
+} from '../deliveries/rows.ts';
+import { openAddress } from '../endpoints/address.ts';
+import type { Endpoint } from '../endpoints/schema.ts';
+import type { Message } from '../payload.ts';
+import type { OpenSecrets } from '../secret.ts';
+import type { Subscriptions } from '../subscriptions.ts';
+import type { Company } from './company.ts';
+import type { Disable } from './disable.ts';
+import type { Healths } from './health.ts';
+import { moveAfter, reasonToDisable } from './outcome.ts';
+
+export interface Delivering {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly sealing: Sealing;
+  readonly egress: Egress;
+  readonly subscriptions: Subscriptions;
+  readonly ledger: Ledger;
+  readonly healths: Healths;
+  readonly version: string;
+  readonly disable: Disable;
+  readonly messages: Messages;
+  readonly company: Company;
+  readonly openSecrets: OpenSecrets;
+  /** Cuts attempts short when the process ends. */
+  readonly signal: AbortSignal;
+}
+
+/** A delivery that a worker has taken. */
+export interface Taken {
+  readonly item: WorkItem;
+  readonly queue: WorkQueue;
+  readonly delivery: DeliveryRow;
+}
+
+export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
+  const { delivery } = taken;
+  const { scope } = taken.item;
+  const endpoint = await parts.subscriptions.enabled(scope, delivery.endpoint_id);
+  const message = endpoint && (await parts.messages.of(scope, delivery));
+  if (!endpoint || !message) return cancel(parts, taken);
+  const leave = parts.company.join();
+  const attempted = await attemptAt(parts, scope, endpoint, delivery, message).finally(leave);
+  // Its lease ends with this process; the next one makes the attempt.
+  if (!attempted) return;
+  parts.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
+  await record(parts, taken, attempted);
+}
+
+/** Ends a delivery that has nowhere to go: its endpoint is switched off or deleted, or its event is gone. */
+export async function cancel({ store, clock }: Delivering, { item, queue, delivery }: Taken): Promise<void> {
+  const { scope } = item;
+  const now = clock.nowMs();
+  await store.commit([
+    queue.finish(item),
+    cancelDeliveryOp(scope, delivery.id, now),
+    ...freeNext(scope, delivery, queue, now),
+  ]);
+}
+
+function attemptAt(
+  { clock, egress, version, signal, sealing, openSecrets }: Delivering,
+  scope: Scope,
+  endpoint: Endpoint,
+  delivery: DeliveryRow,
+  message: Message,
+): Promise<Attempted | null> {
+  return attempt(
+    { clock, egress, version, signal },
+    {
+      id: delivery.id,
+      number: delivery.attempts + 1,
+      url: openAddress(sealing, scope.workspaceId, endpoint),
+      secrets: openSecrets(scope.workspaceId, endpoint, clock.nowMs()),
+    },
+    message,
+  );
+}
+
+/** One batch: the end of the lease or when it is due again, the delivery, the attempt, and the endpoint's health. */
+async function record(
+  parts: Delivering,
+  { item, queue, delivery }: Taken,
+  attempted: Attempted,
+): Promise<void> {
+  const { store, healths, company } = parts;
+  const { scope } = item;
+  const endpointId = delivery.endpoint_id;
+  const to = await moveAfter(parts, scope, delivery, attempted);
+  if (!healths.isLoaded(endpointId)) await healths.load(scope, endpointId);
+  const now = parts.clock.nowMs();
+  const ops = [
+    to.nextAttemptAt === null ? queue.finish(item) : queue.defer(item, to.nextAttemptAt),
+    moveDeliveryOp(scope, delivery.id, to),
+    recordAttemptOp(scope, delivery.id, attempted.record),
+    ...healths.note(scope, endpointId, attempted.worked, now),
+    ...(to.nextAttemptAt === null ? freeNext(scope, delivery, queue, now) : []),
+  ];
+  const reason = reasonToDisable(healths, endpointId, attempted, now);
+  const { ok } = await (reason === null
+    ? store.commit(ops, { patienceMs: company.isExpected() ? backgroundPatienceMs : 0 })
+    : parts.disable(scope, endpointId, reason, ops));
+  if (!ok) return recordLate(parts, scope, delivery, attempted);
+  if (to.nextAttemptAt !== null) queue.wake();
+}
+
+/** Those of its key wait for its end. */
+function freeNext(scope: Scope, delivery: DeliveryRow, queue: WorkQueue, nowMs: number): Op[] {
+  return isOrdered(delivery) ? [freeNextOp(queue, scope, delivery, nowMs)] : [];
+}
+
+/** The delivery was ended elsewhere while the attempt was under way. Where it was canceled, the attempt is recorded all the same. */
+async function recordLate(
+  { store, log }: Delivering,
+  scope: Scope,
+  delivery: DeliveryRow,
+  { record, worked }: Attempted,
+): Promise<void> {
+  const recorded = await store.commit(noteLateAttemptOps(scope, delivery.id, record, worked));
+  if (!recorded.ok) log('warn', 'a delivery was ended elsewhere', { deliveryId: delivery.id });
+}
