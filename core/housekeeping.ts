@@ -3,7 +3,7 @@
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
 import { systemStatement } from './store/statement.ts';
-import type { Store } from './store/store.ts';
+import { systemOp, type Store } from './store/store.ts';
 
 const everyMs = 600_000;
 /** Rows a step; between steps other writers get their turn. */
@@ -128,16 +128,21 @@ export function createHousekeeping(options: { store: Store; clock: Clock; log: L
       const limit = 'rows' in sweep ? sweep.rows : stepRows;
       for (let removed = limit; removed === limit && !stopped;) {
         const params = { before: clock.nowMs() - keptMs, limit };
-        const outcome = await store.commit([{ statement, params, scope: null }]);
+        const outcome = await store.commit([systemOp(statement, params)]);
         removed = outcome.ok ? (outcome.rows[0]?.length ?? 0) : 0;
       }
     }
   };
 
+  const failed = (error: unknown): void => {
+    const cause = error instanceof Error && error.cause !== undefined ? { cause: String(error.cause) } : {};
+    log('warn', 'housekeeping failed', { error: String(error), ...cause });
+  };
+
   const schedule = (): void => {
     cancel = clock.after(everyMs, () => {
       sweeping = sweep()
-        .catch((error: unknown) => log('warn', 'housekeeping failed', { error: String(error) }))
+        .catch(failed)
         .finally(() => {
           if (!stopped) schedule();
         });

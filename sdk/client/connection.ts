@@ -27,10 +27,9 @@ export async function* connection(
   options.signal?.addEventListener('abort', stop);
   let silence = setTimeout(stop, silenceMsMax);
   try {
-    const response = await open(options, position, ended.signal);
     const parser = createSseParser();
     const decoder = new TextDecoder();
-    const reader = response.body!.getReader();
+    const reader = (await open(options, position, ended.signal)).getReader();
     for (;;) {
       clearTimeout(silence);
       // Only while we wait for the server: a slow reader is not its silence.
@@ -54,7 +53,7 @@ async function open(
   { server, token, types, samples }: ConnectionOptions,
   position: number | null,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<ReadableStream<Uint8Array>> {
   const query = new URLSearchParams({
     ...(types === undefined ? {} : { types: types.join(',') }),
     ...(samples === true ? { samples: 'true' } : {}),
@@ -68,7 +67,7 @@ async function open(
     redirect: 'manual',
   });
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  if (response.status === 200 && isStream && response.body !== null) return response;
+  if (response.status === 200 && isStream && response.body !== null) return response.body;
   throw errorOf(response.status, await response.text());
 }
 

@@ -66,6 +66,7 @@ function translate(error: unknown, connected: boolean): EgressError {
   if (error instanceof SwitchedProtocols)
     return new EgressError('protocol', 'The receiver switched protocols instead of answering.', {
       sent: true,
+      cause: error,
     });
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = error instanceof Error ? error.message : String(error);

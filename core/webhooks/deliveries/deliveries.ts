@@ -62,7 +62,7 @@ export async function listDeliveries(ctx: Context, query: DeliveryQuery, { activ
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
   });
-  return { data: data.map((row) => showDelivery(row as unknown as DeliveryRow, active())), pageInfo };
+  return { data: data.map((row) => showDelivery(row as DeliveryRow, active())), pageInfo };
 }
 
 /** @throws ApiError not_found, invalid_cursor */

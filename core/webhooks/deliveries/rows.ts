@@ -2,7 +2,7 @@
 import type { EventRow } from '../../events/event.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
-import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { systemOp, tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/schema.ts';
 import { addInOrderOp, isOrdered, orderKeyOf } from './order.ts';
 
@@ -11,7 +11,8 @@ export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | '
 /** What it was made for: an event that happened, a replay of one, a ping, or a sample that is in no log. */
 export type DeliveryOrigin = 'event' | 'replay' | 'ping' | 'sample';
 
-export interface DeliveryRow {
+/** A type, not an interface, so that a row of the store compares with it. */
+export type DeliveryRow = {
   readonly id: string;
   readonly endpoint_id: string;
   readonly event_id: string;
@@ -27,7 +28,7 @@ export interface DeliveryRow {
   readonly first_attempt_at: number | null;
   readonly next_attempt_at: number | null;
   readonly finished_at: number | null;
-}
+};
 
 export const deliveryColumns =
   'id, endpoint_id, event_id, event_type, sequence, origin, order_key, status, attempts, created_at, first_attempt_at, next_attempt_at, finished_at';
@@ -61,7 +62,7 @@ const setBack = systemStatement(
 );
 /** The clock was set back: what is being retried goes on at its intervals, and ends when it would have. */
 export function setDeliveriesBackOp(byMs: number): Op {
-  return { statement: setBack, params: { by: byMs }, scope: null };
+  return systemOp(setBack, { by: byMs });
 }
 const insertAttempt = tenantStatement(
   'attempts.insert',

@@ -60,7 +60,7 @@ export async function listReplays(ctx: Context, endpointId: string, query: PageP
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
   });
-  return { data: data.map((row) => showReplay(row as unknown as ReplayRow)), pageInfo };
+  return { data: data.map((row) => showReplay(row as ReplayRow)), pageInfo };
 }
 
 /** @throws ApiError not_found */

@@ -2,7 +2,8 @@
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
-export interface ReplayRow {
+/** A type, not an interface, so that a row of the store compares with it. */
+export type ReplayRow = {
   readonly id: string;
   readonly endpoint_id: string;
   readonly since: number | null;
@@ -14,7 +15,7 @@ export interface ReplayRow {
   readonly deliveries: number;
   readonly created_at: number;
   readonly finished_at: number | null;
-}
+};
 
 export const replayColumns =
   'id, endpoint_id, since, until, only_undelivered, status, after_sequence, last_sequence, deliveries, created_at, finished_at';
