@@ -67,7 +67,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       await replays.queue.start();
     },
     async settled() {
-      // Switching an endpoint off is an event that other endpoints may hear of.
+      // A delivery may switch its endpoint off, which is an event that is delivered to other endpoints.
       for (let rounds = 0; rounds < 2; rounds++) {
         await consumer.settled();
         await replays.queue.settled();

@@ -14,7 +14,7 @@ import type { Target } from './target.ts';
 export type Connect = (address: string, port: number) => net.Socket;
 
 export interface Pool {
-  /** An idle connection, or a new one; its user gives it back by seeing its answer through. */
+  /** An idle connection, or a new one. It returns to the pool by itself after a whole answer. */
   take: (target: Target, address: string) => Connection;
   /** Ends all connections, idle or not. */
   close: () => void;
@@ -22,20 +22,20 @@ export interface Pool {
 
 export function createPool(options: { connect: Connect; extraRoots: readonly string[] }): Pool {
   const secureOptions: tls.ConnectionOptions = {
-    // Said outright, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would otherwise switch verification off.
+    // It is the default, but NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch that off.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
     ...(options.extraRoots.length === 0 ? {} : { ca: [...tls.rootCertificates, ...options.extraRoots] }),
   };
-  /** Those of requests under way, and those that rest. */
+  /** As many as requests are under way, and those that rest. */
   const open = new Set<Connection>();
   const idle = createIdle<Connection>();
 
   const dial = (target: Target, address: string): net.Socket => {
     const socket = options.connect(address, target.port);
     if (!target.secure) return socket;
-    // A literal address is no TLS server name (RFC 6066 §3); it is then verified as an address.
+    // A literal address may not be sent as TLS server name (RFC 6066 §3); the certificate is then checked for the address.
     const servername = target.isLiteral ? '' : target.host;
     return tls.connect({ ...secureOptions, host: address, port: target.port, servername, socket });
   };

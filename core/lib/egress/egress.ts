@@ -1,7 +1,8 @@
 /**
  * The one outgoing HTTP door of the core, because a URL that a tenant chose must not steer requests into the network the
- * server stands in (server-side request forgery), be it a webhook's or a plugin's. A host is resolved once per request, every answer is
- * checked, and exactly a checked address is dialled. Redirects are not followed, proxies in the environment not used.
+ * server stands in (server-side request forgery), be it a webhook's or a plugin's. A host is resolved once
+ * per request, every answer is checked, and exactly a checked address is dialled. Redirects are not followed, and proxies named
+ * in the environment are not used.
  */
 import dns from 'node:dns/promises';
 import os from 'node:os';

@@ -1,10 +1,10 @@
-// What may end a request, or the look-up of its host, before its time: a limit, or its caller. One listener at a time is
-// enough, and costs a tenth of what composed AbortSignals do.
+// What may end a request, or the look-up of its host, before its time: a limit, or its caller. There is one listener at
+// a time, which costs a tenth of what composed AbortSignals do.
 import { EgressError } from './error.ts';
 import type { StartTimer } from './exchange.ts';
 
 export interface Ending {
-  /** Null until it has come. */
+  /** Why the request has ended early; null until it has. */
   readonly reason: EgressError | null;
   listener: ((reason: EgressError) => void) | null;
   /** To be called when the request is over. */

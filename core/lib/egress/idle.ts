@@ -1,16 +1,16 @@
 /**
- * Connections that rest until the next request of the same key takes one. They rest for a short time, so many of one key and so
- * many of all together; who comes when all places are taken gets the place of the one that has rested longest.
+ * Connections that rest until the next request of the same key takes one. How long they rest is bounded, and how many of one key
+ * and of all keys do. When all places are taken, the connection that has rested longest gives up its place.
  */
 
 export interface Resting {
   idleSinceMs: number;
-  /** Ends in `remove`. */
+  /** Its owner then calls `remove`. */
   destroy(): void;
 }
 
 export interface Idle<C extends Resting> {
-  /** The newest of a key is reused first, so that those too many grow old. */
+  /** Takes the newest of a key, so that those that are not needed grow old and end. */
   take(key: string): C | undefined;
   keep(key: string, connection: C): void;
   /** To be called when a connection has ended, resting or not. */
@@ -21,7 +21,7 @@ export interface Idle<C extends Resting> {
 
 /** Below the idle timeout of common servers (gunicorn 2 s, Node 5 s), so that we rarely write into a connection just closed. */
 const IDLE_TIMEOUT_MS = 1_000;
-/** Many endpoints may share one host; idle connections live for a second only. */
+/** It is large because many endpoints may share one host. */
 export const IDLE_PER_KEY_MAX = 256;
 /** Each is a file descriptor. Hosts that answer one request each would otherwise take as many as they answer in a second. */
 export const IDLE_MAX = 1_024;

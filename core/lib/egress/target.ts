@@ -32,7 +32,7 @@ export function parseTarget(text: string): Target {
   const { host, isLiteral, port } = readAuthority(authority, secure ? 443 : 80);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) throw bad('cannot be parsed');
-  // The parser's reading must be ours.
+  // Whoever else parses the URL must come to the same host as we do.
   const parsedHost = url.hostname.replace(/^\[|\]$/g, '');
   if (!isSameHost(parsedHost, host)) throw bad(`reads as another host (${parsedHost})`);
   return { secure, host, isLiteral, port, path: url.pathname + url.search, authority: url.host };

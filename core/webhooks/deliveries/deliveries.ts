@@ -1,4 +1,4 @@
-// Reads deliveries (what was sent, what came back, when the next attempt is due) and replays them.
+// Shows deliveries (what was sent, what came back, when the next attempt is due), makes single ones, and cancels them.
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
@@ -29,7 +29,7 @@ import {
 
 export interface DeliveryWork {
   noteCanceled(id: string, queue: WorkQueue): void;
-  /** Those being attempted, which only their worker knows. */
+  /** The deliveries being attempted now, which only their worker knows. */
   active(): ReadonlySet<string>;
   readonly queue: WorkQueue;
 }
@@ -113,14 +113,14 @@ export async function replayDelivery(ctx: Context, id: string, work: DeliveryWor
     : makeSampleDelivery(ctx, endpoint, message, work);
 }
 
-/** The change set of a delivery of what never happened. @throws ApiError conflict */
+/** The change set of a delivery of an event that never happened. @throws ApiError conflict */
 export function makeSampleDelivery(
   ctx: Context,
   endpoint: Endpoint,
   { eventId, type, payload }: Pick<Message, 'eventId' | 'type' | 'payload'>,
   work: DeliveryWork,
 ): ChangeSet {
-  // It is about nothing that is ordered: its own id is its key.
+  // A sample is about no stored entity, so its own id is its order key.
   const event = { id: eventId, type: type as EventType, sequence: 0, issueId: null, entityId: eventId };
   return makeDelivery(ctx, endpoint, event, 'sample', work, payload);
 }
@@ -146,7 +146,7 @@ export function makeDelivery(
   };
 }
 
-/** Makes no more attempts. One that is under way is not cut off, and is told. @throws ApiError not_found, conflict */
+/** Has no more attempts made. One that is under way is not cut off, and is recorded. @throws ApiError not_found, conflict */
 export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
   const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
   if (!row) throw notFound();
@@ -180,7 +180,7 @@ function where(sql: string, name: string, value: Value | undefined): Condition[]
 function shownBody(body: Uint8Array | ArrayBuffer | null) {
   if (body === null) return { responseBody: null, responseBodyEncoding: null };
   try {
-    // A byte order mark is a part of what came.
+    // A byte order mark is a part of the body.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
     return { responseBody: text, responseBodyEncoding: 'utf8' };
   } catch {
@@ -191,7 +191,7 @@ function shownBody(body: Uint8Array | ArrayBuffer | null) {
   }
 }
 
-/** As `showDelivery` shows it: the row does not say what is being attempted. */
+/** Finds deliveries by the status that `showDelivery` shows; whether one is being attempted is not in its row. */
 function hasStatus(status: string, active: ReadonlySet<string>): Condition {
   const ids = JSON.stringify([...active]);
   switch (status) {

@@ -28,7 +28,7 @@ const free = tenantStatement<WorkRow>(
    ${returningWork}`,
 );
 
-/** The key of a delivery to an ordered endpoint: its issue, or what else the event is about. */
+/** The key of a delivery to an ordered endpoint: the issue of the event, else the entity that it is about. */
 export function orderKeyOf(
   endpoint: { readonly ordering: 'none' | 'entity' },
   event: { readonly issueId: string | null; readonly entityId: string },

@@ -1,4 +1,4 @@
-// Delivery and attempt rows, and the health of an endpoint: the machinery's own, written in the batch that moves the work.
+// The rows of deliveries and attempts, and of the health of endpoints. They are written in the batch that moves the work row.
 import type { EventRow } from '../../events/event.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
@@ -8,7 +8,7 @@ import { addInOrderOp, isOrdered, orderKeyOf } from './order.ts';
 
 export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
 
-/** What it was made for: an event that happened, a replay of one, a ping, or a sample that is in no log. */
+/** Why a delivery was made: an event happened or is replayed, a ping, or a sample that is in no log. */
 export type DeliveryOrigin = 'event' | 'replay' | 'ping' | 'sample';
 
 /** A type, not an interface, so that a row of the store compares with it. */
@@ -17,10 +17,10 @@ export type DeliveryRow = {
   readonly endpoint_id: string;
   readonly event_id: string;
   readonly event_type: string;
-  /** 0 for a sample. Null only before it is stored: that of the event which the same batch appended last. */
+  /** 0 for a sample. Null only before it is stored: the insert takes that of the event which its batch appended last. */
   readonly sequence: number | null;
   readonly origin: DeliveryOrigin;
-  /** Of an ordered endpoint: what it is delivered in order with. */
+  /** Deliveries of one key to an ordered endpoint are made one after the other. Null where the endpoint is not ordered. */
   readonly order_key: string | null;
   readonly status: DeliveryStatus;
   readonly attempts: number;
@@ -60,7 +60,7 @@ const setBack = systemStatement(
   `UPDATE deliveries SET first_attempt_at = first_attempt_at - :by, next_attempt_at = next_attempt_at - :by
    WHERE status IN ('pending', 'retrying') AND first_attempt_at IS NOT NULL`,
 );
-/** The clock was set back: what is being retried goes on at its intervals, and ends when it would have. */
+/** Moves deliveries that are being retried when the clock was set back, so that they keep their intervals and their end. */
 export function setDeliveriesBackOp(byMs: number): Op {
   return systemOp(setBack, { by: byMs });
 }
@@ -86,9 +86,9 @@ export const attemptsOf = tenantStatement<{
    FROM attempts WHERE workspace_id = :ws AND delivery_id = :deliveryId ORDER BY number`,
 );
 export interface EndpointHealth {
-  /** Straight failures. */
+  /** Failures since the last success. */
   readonly failures: number;
-  /** Since when nothing but failure; null while it works. */
+  /** When the first of these failures happened; null where there is none. */
   readonly failingSince: number | null;
   /** When a delivery last succeeded. */
   readonly succeededAt: number | null;
@@ -165,7 +165,7 @@ export function queueDeliveryOps(
   ];
 }
 
-/** Told of a delivery that is stored, before its work begins. `soon`: it is leased to this process, and begins now. */
+/** Told of a delivery that is stored, before its work begins. `soon` says that it begins now, leased to this process. */
 export interface Stored {
   (delivery: DeliveryRow, soon: boolean): void;
 }
@@ -182,7 +182,7 @@ export function queueDeliveriesOps(
   const now = first.created_at;
   const plain = deliveries.filter((delivery) => !isOrdered(delivery));
   const leases = queue.draft();
-  // What the queue will answer, asked beforehand: its op begins the work as soon as it is told.
+  // The leases that `addAll` will give. Its op begins the work at once, so whoever wants to know them must ask before.
   const plainLeases = plain.map(({ endpoint_id: subject }) => leases.lease(scope, subject, now));
   const rows = deliveries.map((row) => [
     ...[row.id, row.endpoint_id, row.event_id, row.event_type, row.sequence],
@@ -209,7 +209,7 @@ export function queueDeliveriesOps(
   ];
 }
 
-/** Whether an ordered delivery is leased is known only from its row: it is chained where another of its key is open. */
+/** Only its row tells whether an ordered delivery is leased: it is chained where another of its key is open. */
 function storedFirst(op: Op, delivery: DeliveryRow, stored: Stored): Op {
   return {
     ...op,
@@ -251,7 +251,7 @@ const noteLateAttempt = tenantStatement(
      status = CASE WHEN :worked = 1 THEN 'delivered' ELSE status END
    WHERE workspace_id = :ws AND id = :id AND status = 'canceled'`,
 );
-/** An attempt that was under way when its delivery was canceled: it is told all the same. */
+/** Records an attempt that was under way when its delivery was canceled. */
 export function noteLateAttemptOps(scope: Scope, id: string, attempt: Attempt, worked: boolean): Op[] {
   const params = { id, attempts: attempt.number, at: attempt.at, worked: worked ? 1 : 0 };
   return [tenantOp(scope, noteLateAttempt, params, { expectRows: 1 }), recordAttemptOp(scope, id, attempt)];

@@ -45,7 +45,7 @@ async function wanted(
   return wanting;
 }
 
-/** Without those that the endpoint has got or is about to get, where the replay leaves them out. */
+/** Leaves out events that the endpoint has got or is about to get, where the replay is of undelivered ones only. */
 async function unsettled(
   store: Store,
   scope: Scope,

@@ -1,4 +1,4 @@
-// The queue of replays and their worker, which ends with the page it is at when the process stops.
+// The queue of replays with their worker. When the process stops, the worker finishes the page it is at and no more.
 import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
 import type { Log } from '../../lib/log.ts';
 import { createReplayWorker, type ReplayWorkerOptions } from './worker.ts';

@@ -16,7 +16,7 @@ export interface ReplayWorkerOptions {
   readonly subscriptions: Subscriptions;
   /** The queue of deliveries. */
   readonly deliveries: WorkQueue;
-  /** Once true, what is left is for the next start. */
+  /** Once true, what is left of a replay is made by the next process. */
   stopped(): boolean;
 }
 

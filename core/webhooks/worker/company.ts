@@ -1,7 +1,7 @@
-// Whether an attempt that is over should wait for others to share its commit with: only while some are under way that began a
-// moment ago. Waiting for receivers that hang, or for nobody, would hold up the next attempts for nothing.
+// Decides whether the record of an attempt waits for others to share its commit with. It does so only while other attempts are
+// under way that began a moment ago: waiting for receivers that hang, or for nobody, would hold up the next attempts.
 
-/** Most answers come sooner; who takes longer is not waited for. */
+/** Most receivers answer sooner; one that takes longer is not waited for. */
 const soonMs = 20;
 
 export interface Company {

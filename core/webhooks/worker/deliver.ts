@@ -61,7 +61,7 @@ export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
   if (!endpoint || !message) return cancel(parts, taken);
   const leave = parts.company.join();
   const attempted = await attemptAt(parts, scope, endpoint, delivery, message).finally(leave);
-  // Its lease ends with this process; the next one makes the attempt.
+  // It was cut short. The lease ends with this process, and the next process makes the attempt.
   if (!attempted) return;
   parts.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
   await record(parts, taken, attempted);
@@ -97,7 +97,7 @@ function attemptAt(
   );
 }
 
-/** One batch: the end of the lease or when it is due again, the delivery, the attempt, and the endpoint's health. */
+/** Commits in one batch: the end of the lease or the next due time, the delivery, the attempt, and the endpoint's health. */
 async function record(
   parts: Delivering,
   { item, queue, delivery }: Taken,
@@ -124,12 +124,12 @@ async function record(
   if (to.nextAttemptAt !== null) queue.wake();
 }
 
-/** Those of its key wait for its end. */
+/** The next delivery of the same key waits for the end of this one. */
 function freeNext(scope: Scope, delivery: DeliveryRow, queue: WorkQueue, nowMs: number): Op[] {
   return isOrdered(delivery) ? [freeNextOp(queue, scope, delivery, nowMs)] : [];
 }
 
-/** The delivery was ended elsewhere while the attempt was under way. Where it was canceled, the attempt is recorded all the same. */
+/** The delivery has been ended elsewhere while the attempt was under way. Where it was canceled, the attempt is still recorded. */
 async function recordLate(
   { store, log }: Delivering,
   scope: Scope,

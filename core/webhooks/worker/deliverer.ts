@@ -22,9 +22,9 @@ export interface DelivererOptions extends Omit<
 
 export interface Deliverer {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /** Spares first attempts the reads, as far as there is room to remember. */
+  /** Lets first attempts do without reading their delivery, as far as there is room to remember it. */
   readonly remember: Fresh['remember'];
-  /** A delivery was canceled: if it waits for its attempt in memory, none is made. */
+  /** A delivery was canceled: where it waits in memory for its attempt, that is not made. */
   noteCanceled(id: string, queue: WorkQueue): void;
   /** Which deliveries are being attempted. */
   active(): ReadonlySet<string>;
@@ -43,7 +43,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     signal: stopping.signal,
   };
   const fresh = createFresh(parts.messages);
-  /** Both name only deliveries that the queue holds. */
+  /** Both sets name only deliveries that the queue holds, and are bounded with them. */
   const active = new Set<string>();
   const canceled = new Set<string>();
 

@@ -12,13 +12,13 @@ import { shownAddress } from '../endpoints/address.ts';
 import { endpointKind, type Endpoint } from '../endpoints/schema.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
-/** Others may change the endpoint at the same moment: so often it is planned anew. */
+/** The change is planned anew so often when others change the endpoint at the same moment. */
 const plansMax = 5;
 
 export interface Disable {
   /**
-   * Commits ops, of which the first guards the batch, together with the endpoint's being switched off. An endpoint that is
-   * off already leaves the ops by themselves.
+   * Commits ops, of which the first guards the batch, and switches the endpoint off in the same batch. Where it is off
+   * already, the ops are committed alone.
    */
   (scope: Scope, endpointId: string, reason: string, ops: readonly Op[]): Promise<{ readonly ok: boolean }>;
 }
@@ -56,7 +56,7 @@ export function createDisable(options: {
   };
 }
 
-/** The host alone: the rest of an address may hold what is not for every reader of the inbox. */
+/** It names only the host: the rest of an address may hold what not every reader of the inbox may see. */
 function itemOf(endpoint: Endpoint, { ids, clock }: { ids: Ids; clock: Clock }): Change {
   const { host } = new URL(shownAddress(endpoint));
   return inboxItem(

@@ -1,4 +1,4 @@
-// What was just stored is remembered, so that first attempts need not read it again: the rows of deliveries, and what they send.
+// Remembers deliveries that were just stored and what they send, so that their first attempts need not read that again.
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../store/store.ts';
 import type { Messages } from '../deliveries/message.ts';
@@ -9,9 +9,9 @@ import type { Message } from '../payload.ts';
 const rememberedMax = 20_000;
 
 export interface Fresh {
-  /** @param soon whether it is attempted now: what comes later must not push that out */
+  /** @param soon whether it is attempted now; deliveries that come later must not push it out */
   remember(scope: Scope, delivery: DeliveryRow, message: Message, soon: boolean): void;
-  /** The row, once. */
+  /** Answers the row and forgets it. */
   take(deliveryId: string): DeliveryRow | undefined;
 }
 

@@ -4,13 +4,13 @@ import { LRUCache } from 'lru-cache';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import { readHealth, writeHealthOp, type EndpointHealth } from '../deliveries/rows.ts';
 
-/** Straight failures after which an endpoint is tried one delivery at a time. */
+/** After so many failures in a row an endpoint is tried one delivery at a time. */
 const probeAfter = 10;
-/** Nothing but failure for this long switches an endpoint off. */
+/** An endpoint is switched off once all its deliveries have failed for this long. */
 const disableAfterMs = 120 * 3_600_000;
-/** While an endpoint works, its last success is written down this often; a crash forgets no more. */
+/** The last success of an endpoint that works is written this often, so a crash forgets at most so much. */
 const successNotedMs = 10_000;
-/** Endpoints remembered; of the others the row tells. Far more than have an attempt under way. */
+/** Endpoints remembered, far more than have an attempt under way. The health of others is read from their row. */
 export const endpointsMax = 10_000;
 
 const healthy: EndpointHealth = { failures: 0, failingSince: null, succeededAt: null };
@@ -25,7 +25,7 @@ export interface Healths {
   isLoaded(endpointId: string): boolean;
   /** To be called before `note`, where the health is not loaded. */
   load(scope: Scope, endpointId: string): Promise<void>;
-  /** Counts an attempt; the op that records it, or none when an endpoint that worked goes on working. */
+  /** Counts an attempt. @returns the op that records it, or none where an endpoint goes on working */
   note(scope: Scope, endpointId: string, worked: boolean, nowMs: number): Op[];
   /** Whether an endpoint has failed so often that it is tried one delivery at a time. */
   isProbing(endpointId: string): boolean;

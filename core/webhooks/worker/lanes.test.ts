@@ -7,7 +7,7 @@ function begin(isProbing: () => boolean) {
   const lanes = createLanes(isProbing);
   const admitted: string[] = [];
   const enter = (name: string): void =>
-    void lanes.enter('whk_1').then((isIn) => admitted.push(isIn ? name : `${name} sent away`));
+    void lanes.enter('whe_1').then((isIn) => admitted.push(isIn ? name : `${name} sent away`));
   return { lanes, admitted, enter };
 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -17,7 +17,7 @@ test('eight attempts at once, then one for one', async () => {
   for (let n = 1; n <= 10; n++) enter(`${n}`);
   await turn();
   expect(admitted).toHaveLength(8);
-  lanes.leave('whk_1');
+  lanes.leave('whe_1');
   await turn();
   expect(admitted.slice(8)).toEqual(['9']);
   lanes.close();
@@ -32,7 +32,7 @@ test('an endpoint that is probed has one slot, and all of them once it is forgiv
   await turn();
   expect(admitted).toEqual(['probe']);
   probing = false;
-  lanes.admit('whk_1');
+  lanes.admit('whe_1');
   await turn();
   expect(admitted).toEqual(['probe', 'second', 'third']);
 });

@@ -1,7 +1,7 @@
-// Slots per endpoint: so many attempts at once, the others wait. How many deliveries of an endpoint are in memory at all is
-// decided by the work queue.
+// Slots per endpoint: so many attempts are made at once, the others wait. The work queue decides how many deliveries of an
+// endpoint are in memory at all.
 
-/** Attempts in flight at one endpoint; one while it is being probed. */
+/** Attempts in flight at one endpoint. While it is probed there is only one. */
 const concurrentMax = 8;
 
 interface Lane {
@@ -15,13 +15,13 @@ export interface Lanes {
   leave(endpointId: string): void;
   /** Lets in those who wait for slots that an endpoint has got since; to be called when it is no longer probed. */
   admit(endpointId: string): void;
-  /** Lets nobody in any more, and sends away who waits. */
+  /** Admits nobody any more; those who wait get false. */
   close(): void;
 }
 
 /** @param isProbing whether an endpoint has failed so often that it is tried one delivery at a time */
 export function createLanes(isProbing: (endpointId: string) => boolean): Lanes {
-  /** Of endpoints with an attempt in flight: no more than the work queue holds deliveries. */
+  /** One for each endpoint with an attempt in flight, so no more than the work queue holds deliveries. */
   const lanes = new Map<string, Lane>();
   let closed = false;
   const laneOf = (endpointId: string): Lane => {

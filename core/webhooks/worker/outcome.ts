@@ -35,7 +35,7 @@ export async function moveAfter(
     : { ...ended, status: 'retrying', nextAttemptAt: next.atMs, finishedAt: null };
 }
 
-/** Null where the endpoint stays switched on. To be asked once its health counts the attempt. */
+/** To be asked once the endpoint's health counts the attempt. @returns null where it stays switched on */
 export function reasonToDisable(
   healths: Healths,
   endpointId: string,

@@ -14,7 +14,7 @@ import type { Healths } from './health.ts';
 import type { Lanes } from './lanes.ts';
 import { createPlanner } from './planner.ts';
 
-/** In memory; the attempts in flight are bounded per endpoint. */
+/** Deliveries in memory. How many of them are attempted at once is bounded per endpoint. */
 const deliveriesHeld = 2_000;
 
 export interface Pipeline {

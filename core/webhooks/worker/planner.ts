@@ -10,7 +10,7 @@ import { newDelivery, queueDeliveriesOps, type DeliveryRow } from '../deliveries
 import { messageOf, type Message } from '../payload.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
-/** One batch holds up everything else while it is written: so many deliveries take about ten milliseconds. */
+/** A batch holds up everything else while it is written. So many deliveries take about ten milliseconds. */
 const deliveriesAtOnce = 1_000;
 
 export function createPlanner(options: {
