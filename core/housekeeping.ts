@@ -6,9 +6,9 @@ import { systemStatement } from './store/statement.ts';
 import { systemOp, type Store } from './store/store.ts';
 
 const everyMs = 600_000;
-/** Rows a step; between steps other writers get their turn. */
+/** Rows removed in one step. Between steps other writers get their turn. */
 const stepRows = 500;
-/** The same where a row may have megabytes. */
+/** Rows removed in one step where each may have megabytes. */
 const longRows = 20;
 const dayMs = 86_400_000;
 /** Plugin contract › Delivery and ordering: dead runs are kept 14 days. */
@@ -135,7 +135,8 @@ export function createHousekeeping(options: { store: Store; clock: Clock; log: L
   };
 
   const failed = (error: unknown): void => {
-    const cause = error instanceof Error && error.cause !== undefined ? { cause: String(error.cause) } : {};
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? { cause: String(error.cause) } : {};
     log('warn', 'housekeeping failed', { error: String(error), ...cause });
   };
 

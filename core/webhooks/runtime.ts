@@ -27,7 +27,7 @@ export interface Webhooks {
   stop(): Promise<void>;
 }
 
-export interface WebhooksOptions {
+interface WebhooksOptions {
   readonly services: Services;
   readonly clock: Clock;
   readonly random: () => number;

@@ -9,7 +9,7 @@ export interface Request {
   readonly body: string | null;
 }
 
-export type Answer<T> = {
+type Answer<T> = {
   /** False where no server answered in time. */
   readonly isFromServer: boolean;
 } & (

@@ -9,7 +9,7 @@ export interface Resting {
   destroy(): void;
 }
 
-export interface Idle<C extends Resting> {
+interface Idle<C extends Resting> {
   /** Takes the newest of a key, so that those that are not needed grow old and end. */
   take(key: string): C | undefined;
   keep(key: string, connection: C): void;

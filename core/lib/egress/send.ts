@@ -8,7 +8,7 @@ import type { FindPermitted } from './permitted.ts';
 import { requestBytes } from './request.ts';
 import type { Target } from './target.ts';
 
-export interface Way {
+interface Way {
   readonly pool: Pool;
   readonly findPermitted: FindPermitted;
   readonly startTimer: StartTimer;

@@ -166,7 +166,7 @@ export function queueDeliveryOps(
 }
 
 /** Told of a delivery that is stored, before its work begins. `soon` says that it begins now, leased to this process. */
-export interface Stored {
+interface Stored {
   (delivery: DeliveryRow, soon: boolean): void;
 }
 

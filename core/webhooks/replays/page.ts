@@ -7,7 +7,7 @@ import { settledEvents, type ReplayRow } from './rows.ts';
 
 const pageEvents = 200;
 
-export interface ReplayPage {
+interface ReplayPage {
   readonly events: readonly EventRow[];
   /** The sequence of the last event that was looked at. */
   readonly to: number;

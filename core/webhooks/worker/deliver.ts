@@ -47,7 +47,7 @@ export interface Delivering {
 }
 
 /** A delivery that a worker has taken. */
-export interface Taken {
+interface Taken {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly delivery: DeliveryRow;

@@ -12,10 +12,7 @@ import type { Lanes } from './lanes.ts';
 /** Attempts under way get this long when the process is asked to stop. */
 const stopGraceMs = 5_000;
 
-export interface DelivererOptions extends Omit<
-  Delivering,
-  'messages' | 'company' | 'openSecrets' | 'signal'
-> {
+interface DelivererOptions extends Omit<Delivering, 'messages' | 'company' | 'openSecrets' | 'signal'> {
   readonly lanes: Lanes;
   readonly baseUrl: string;
 }
