@@ -16,13 +16,13 @@ import { endpointKind, type Endpoint } from '../endpoints/schema.ts';
 import type { Message } from '../payload.ts';
 import { messageOfDelivery } from './message.ts';
 import { freeNextOp, isOrdered } from './order.ts';
+import { queueDeliveryOps } from './queue.ts';
 import {
   attemptsOf,
   cancelDeliveryOp,
   deliveryColumns,
   findDelivery,
   newDelivery,
-  queueDeliveryOps,
   type DeliveryOrigin,
   type DeliveryRow,
 } from './rows.ts';

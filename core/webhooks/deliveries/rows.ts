@@ -1,10 +1,9 @@
 // The rows of deliveries and attempts, and of the health of endpoints. They are written in the batch that moves the work row.
 import type { EventRow } from '../../events/event.ts';
-import type { WorkQueue } from '../../events/work.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/schema.ts';
-import { addInOrderOp, isOrdered, orderKeyOf } from './order.ts';
+import { orderKeyOf } from './order.ts';
 
 export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
 
@@ -139,14 +138,9 @@ export function newDelivery(
   };
 }
 
-/** Stores a delivery and queues its work. */
-export function queueDeliveryOps(
-  queue: WorkQueue,
-  scope: Scope,
-  delivery: DeliveryRow,
-  sample: string | null = null,
-): [Op, Op] {
-  const row = {
+/** @param sample the payload of a delivery whose event is in no log */
+export function insertDeliveryOp(scope: Scope, delivery: DeliveryRow, sample: string | null): Op {
+  return tenantOp(scope, insert, {
     id: delivery.id,
     endpointId: delivery.endpoint_id,
     eventId: delivery.event_id,
@@ -156,71 +150,16 @@ export function queueDeliveryOps(
     orderKey: delivery.order_key,
     sample,
     now: delivery.created_at,
-  };
-  return [
-    tenantOp(scope, insert, row),
-    isOrdered(delivery)
-      ? addInOrderOp(queue, queue, scope, delivery, delivery.created_at)
-      : queue.add(scope, delivery.endpoint_id, delivery.id, delivery.created_at),
-  ];
+  });
 }
 
-/** Told of a delivery that is stored, before its work begins. `soon` says that it begins now, leased to this process. */
-interface Stored {
-  (delivery: DeliveryRow, soon: boolean): void;
-}
-
-/** `queueDeliveryOps` for many deliveries, made at one time and in the order of their events. */
-export function queueDeliveriesOps(
-  queue: WorkQueue,
-  scope: Scope,
-  deliveries: readonly DeliveryRow[],
-  stored: Stored = () => undefined,
-): readonly Op[] {
-  const [first] = deliveries;
-  if (!first) return [];
-  const now = first.created_at;
-  const plain = deliveries.filter((delivery) => !isOrdered(delivery));
-  const leases = queue.draft();
-  // The leases that `addAll` will give. Its op begins the work at once, so whoever wants to know them must ask before.
-  const plainLeases = plain.map(({ endpoint_id: subject }) => leases.lease(scope, subject, now));
+/** @param taken called once they are stored, before later ops of the batch are told */
+export function insertDeliveriesOp(scope: Scope, deliveries: readonly DeliveryRow[], taken: () => void): Op {
   const rows = deliveries.map((row) => [
     ...[row.id, row.endpoint_id, row.event_id, row.event_type, row.sequence],
     ...[row.origin, row.order_key, row.created_at],
   ]);
-  return [
-    tenantOp(
-      scope,
-      insertAll,
-      { deliveries: JSON.stringify(rows) },
-      {
-        taken: () =>
-          plain.forEach((delivery, at) => stored(delivery, (plainLeases[at]?.leaseUntil ?? 0) > 0)),
-      },
-    ),
-    queue.addAll(
-      scope,
-      plain.map(({ id, endpoint_id: subject }) => ({ id, subject })),
-      now,
-    ).op,
-    ...deliveries
-      .filter(isOrdered)
-      .map((delivery) => storedFirst(addInOrderOp(queue, leases, scope, delivery, now), delivery, stored)),
-  ];
-}
-
-/** Only its row tells whether an ordered delivery is leased: it is chained where another of its key is open. */
-function storedFirst(op: Op, delivery: DeliveryRow, stored: Stored): Op {
-  return {
-    ...op,
-    taken(returned) {
-      stored(
-        delivery,
-        returned.some(({ lease_until: leaseUntil }) => Number(leaseUntil) > 0),
-      );
-      op.taken?.(returned);
-    },
-  };
+  return tenantOp(scope, insertAll, { deliveries: JSON.stringify(rows) }, { taken });
 }
 
 export interface DeliveryMove {

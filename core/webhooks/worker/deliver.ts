@@ -59,8 +59,7 @@ export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
   const endpoint = await parts.subscriptions.enabled(scope, delivery.endpoint_id);
   const message = endpoint && (await parts.messages.of(scope, delivery));
   if (!endpoint || !message) return cancel(parts, taken);
-  const leave = parts.company.join();
-  const attempted = await attemptAt(parts, scope, endpoint, delivery, message).finally(leave);
+  const attempted = await attemptInCompany(parts, scope, endpoint, delivery, message);
   // It was cut short. The lease ends with this process, and the next process makes the attempt.
   if (!attempted) return;
   parts.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
@@ -78,23 +77,28 @@ export async function cancel({ store, clock }: Delivering, { item, queue, delive
   ]);
 }
 
-function attemptAt(
-  { clock, egress, version, signal, sealing, openSecrets }: Delivering,
+async function attemptInCompany(
+  { clock, egress, version, signal, sealing, openSecrets, company }: Delivering,
   scope: Scope,
   endpoint: Endpoint,
   delivery: DeliveryRow,
   message: Message,
 ): Promise<Attempted | null> {
-  return attempt(
-    { clock, egress, version, signal },
-    {
-      id: delivery.id,
-      number: delivery.attempts + 1,
-      url: openAddress(sealing, scope.workspaceId, endpoint),
-      secrets: openSecrets(scope.workspaceId, endpoint, clock.nowMs()),
-    },
-    message,
-  );
+  const leave = company.join();
+  try {
+    return await attempt(
+      { clock, egress, version, signal },
+      {
+        id: delivery.id,
+        number: delivery.attempts + 1,
+        url: openAddress(sealing, scope.workspaceId, endpoint),
+        secrets: openSecrets(scope.workspaceId, endpoint, clock.nowMs()),
+      },
+      message,
+    );
+  } finally {
+    leave();
+  }
 }
 
 /** Commits in one batch: the end of the lease or the next due time, the delivery, the attempt, and the endpoint's health. */

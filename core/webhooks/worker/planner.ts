@@ -6,7 +6,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Deliverer } from './deliverer.ts';
-import { newDelivery, queueDeliveriesOps, type DeliveryRow } from '../deliveries/rows.ts';
+import { queueDeliveriesOps } from '../deliveries/queue.ts';
+import { newDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import { messageOf, type Message } from '../payload.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
