@@ -1,5 +1,5 @@
 // Makes the attempt that is due at a delivery: one signed POST, recorded with what came back in the batch that moves the
-// delivery on. Spec › States and transitions, Webhook delivery lifecycle.
+// delivery on. docs/spec/webhooks.md › States.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';

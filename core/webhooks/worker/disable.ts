@@ -1,5 +1,5 @@
 // Switches an endpoint off for what its receiver did, in the batch that records it, so that no crash falls in between.
-// Decisions › Webhooks, Disabling.
+// docs/spec/webhooks.md › Disabling.
 import type { Change } from '../../changes/change.ts';
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';

@@ -1,5 +1,5 @@
 // How endpoints are doing: straight failures, and since when. In memory for the workers, in a row for the next start.
-// Decisions › Webhooks, Disabling.
+// docs/spec/webhooks.md › Disabling.
 import { LRUCache } from 'lru-cache';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import { readHealth, writeHealthOp, type EndpointHealth } from '../deliveries/rows.ts';

@@ -1,5 +1,5 @@
-// What an attempt means: where it leaves its delivery, and whether its endpoint is to be switched off. Spec › States and
-// transitions, Webhook delivery lifecycle.
+// What an attempt means: where it leaves its delivery, and whether its endpoint is to be switched off.
+// docs/spec/webhooks.md › States.
 import type { Clock } from '../../lib/clock.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Attempted } from '../attempt.ts';
