@@ -3,12 +3,12 @@
 import type { Clock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
 import { systemStatement } from './store/statement.ts';
-import type { Store } from './store/store.ts';
+import { systemOp, type Store } from './store/store.ts';
 
 const everyMs = 600_000;
-/** Rows a step; between steps other writers get their turn. */
+/** Rows removed in one step. Between steps other writers get their turn. */
 const stepRows = 500;
-/** The same where a row may have megabytes. */
+/** Rows removed in one step where each may have megabytes. */
 const longRows = 20;
 const dayMs = 86_400_000;
 /** docs/spec/durability.md › What is removed. */
@@ -128,16 +128,22 @@ export function createHousekeeping(options: { store: Store; clock: Clock; log: L
       const limit = 'rows' in sweep ? sweep.rows : stepRows;
       for (let removed = limit; removed === limit && !stopped;) {
         const params = { before: clock.nowMs() - keptMs, limit };
-        const outcome = await store.commit([{ statement, params, scope: null }]);
+        const outcome = await store.commit([systemOp(statement, params)]);
         removed = outcome.ok ? (outcome.rows[0]?.length ?? 0) : 0;
       }
     }
   };
 
+  const failed = (error: unknown): void => {
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? { cause: String(error.cause) } : {};
+    log('warn', 'housekeeping failed', { error: String(error), ...cause });
+  };
+
   const schedule = (): void => {
     cancel = clock.after(everyMs, () => {
       sweeping = sweep()
-        .catch((error: unknown) => log('warn', 'housekeeping failed', { error: String(error) }))
+        .catch(failed)
         .finally(() => {
           if (!stopped) schedule();
         });

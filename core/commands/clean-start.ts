@@ -1,5 +1,5 @@
-// The command owes nothing to the folder it is typed in (core/lib/clean-bun.ts). `bin/tatami` starts it so; typed as
-// `bun core/main.ts` it starts itself again, in the same process.
+// The command runs and reads nothing of the folder that it is typed in (core/lib/clean-bun.ts). `bin/tatami` starts it clean;
+// typed as `bun core/main.ts` it starts itself again, in the same process.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStartEnvironment } from '../config.ts';
@@ -11,7 +11,7 @@ export interface CleanStart {
   readonly args: readonly string[];
 }
 
-/** The first argument of a process that was started so, with the folder. */
+/** The first argument of a process that was started clean; the folder follows. */
 const typedIn = '--typed-in=';
 
 /** Does not return where the process must start again, or where something of the folder may have run already. */
@@ -43,7 +43,7 @@ export async function cleanStart(): Promise<CleanStart> {
   return refuse('Tatami could not be started again.');
 }
 
-/** What says so is loaded only now: most starts end in another process. */
+/** The module that prints is loaded only here, because most starts end in another process. */
 async function refuse(message: string): Promise<never> {
   const { CommandError, exitCodes, fail } = await import('./output.ts');
   return fail(new CommandError(message, exitCodes.usage), { json: process.argv.includes('--json') });

@@ -28,16 +28,17 @@ export function moment(flag: string, text: string, nowMs: number): string {
 
 /** @throws CommandError */
 export function jsonObject(flag: string, text: string): Record<string, unknown> {
+  const message = `${flag} must be a JSON object, not "${text}".`;
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    if (value !== null && typeof value === 'object' && !Array.isArray(value))
-      return value as Record<string, unknown>;
-  } catch {
-    // Falls through to the one message for everything that is no object.
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw usage(message, cause);
   }
-  throw usage(`${flag} must be a JSON object, not "${text}".`);
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw usage(message);
+  return { ...value };
 }
 
-export function usage(message: string): CommandError {
-  return new CommandError(message, exitCodes.usage);
+export function usage(message: string, cause?: unknown): CommandError {
+  return new CommandError(message, exitCodes.usage, { cause });
 }

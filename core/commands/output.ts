@@ -29,8 +29,8 @@ const codeOf: Record<ExitCode, string> = {
 /** A failure that is the user's to mend: printed without a stack. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode;
-  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
-    super(message);
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed, options: { cause?: unknown } = {}) {
+    super(message, options);
     this.exitCode = exitCode;
   }
 }

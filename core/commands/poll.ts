@@ -1,9 +1,9 @@
-// Looks again and again until something has come to an end, more and more patiently.
+// Looks again and again, at growing intervals, until something has come to an end.
 
 const pollMsFirst = 50;
 const pollMsMax = 1_000;
 
-/** The last look; with `limitMs` also one that `ended` does not hold for. */
+/** @returns the state that has ended; with `limitMs` the last one seen, which may not have ended */
 export async function poll<T>(
   first: T,
   look: () => Promise<T>,

@@ -9,11 +9,17 @@ export interface RemoteOptions {
   json?: boolean;
 }
 
-/** Says where the key goes when it was not said on the command line. @throws CommandError when there is no key */
-export function connect(options: RemoteOptions, note: (text: string) => void = say): Client {
-  const { server, token, named } = readRemote(options);
+/** The server, and the key to it. @throws CommandError when there is no key */
+export function remoteOf(options: RemoteOptions): { server: string; token: string; named: string | null } {
+  const { token, ...remote } = readRemote(options);
   if (token === null)
     throw new CommandError('No key: give one with --token or TATAMI_TOKEN.', exitCodes.loginNeeded);
+  return { ...remote, token };
+}
+
+/** Says where the key goes when it was not said on the command line. @throws CommandError when there is no key */
+export function connect(options: RemoteOptions, note: (text: string) => void = say): Client {
+  const { server, token, named } = remoteOf(options);
   if (named !== null) note(`Using the server ${server}, from ${named}.`);
   return createClient({
     server,

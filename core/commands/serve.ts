@@ -50,18 +50,13 @@ export async function serve(
 
 function listenProblem(error: unknown, { host, port }: Config): CommandError | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new CommandError(
-        `Port ${port} of ${host} is taken. Choose another with --port, or 0 for a free one.`,
-      );
-    case 'EACCES':
-      return new CommandError(`Port ${port} may not be listened on by this user. Choose one with --port.`);
-    case 'EADDRNOTAVAIL':
-      return new CommandError(`${host} is no address of this machine. Choose one with --host.`);
-    default:
-      return null;
-  }
+  const messages: Readonly<Record<string, string>> = {
+    EADDRINUSE: `Port ${port} of ${host} is taken. Choose another with --port, or 0 for a free one.`,
+    EACCES: `Port ${port} may not be listened on by this user. Choose one with --port.`,
+    EADDRNOTAVAIL: `${host} is no address of this machine. Choose one with --host.`,
+  };
+  const message = messages[String(error.code)];
+  return message === undefined ? null : new CommandError(message, exitCodes.failed, { cause: error });
 }
 
 /** The first signal drains, a second one ends at once. */

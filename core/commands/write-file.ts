@@ -1,7 +1,7 @@
 // Files that a command writes where a person says. A symbolic link of that name may have been laid by whoever filled the
 // folder, to have something else overwritten, so none is followed.
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
-import { CommandError } from './output.ts';
+import { CommandError, exitCodes } from './output.ts';
 
 const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
 
@@ -17,7 +17,11 @@ export function writeNamedFile(path: string, text: string, mode = 0o666): void {
     fd = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | follow, mode);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ELOOP')
-      throw new CommandError(`${path} is a symbolic link. Name the file that it leads to, or remove it.`);
+      throw new CommandError(
+        `${path} is a symbolic link. Name the file that it leads to, or remove it.`,
+        exitCodes.failed,
+        { cause: error },
+      );
     throw error;
   }
   try {

@@ -18,44 +18,74 @@ export interface Attempted {
   readonly worked: boolean;
 }
 
+interface Attempting {
+  readonly clock: Clock;
+  readonly egress: Egress;
+  readonly version: string;
+  readonly signal: AbortSignal;
+}
+
+interface Attemptable {
+  readonly id: string;
+  readonly number: number;
+  readonly url: string;
+  readonly secrets: readonly string[];
+}
+
 /** Null when `signal` cut it short: it then counts as never made. */
 export async function attempt(
-  { clock, egress, version, signal }: { clock: Clock; egress: Egress; version: string; signal: AbortSignal },
-  delivery: { id: string; number: number; url: string; secrets: readonly string[] },
+  { clock, egress, version, signal }: Attempting,
+  delivery: Attemptable,
   message: Message,
 ): Promise<Attempted | null> {
   const at = clock.nowMs();
-  const headers = attemptHeaders(delivery, message, at, version);
+  const requestHeaders = attemptHeaders(delivery, message, at, version);
+  const sent = { number: delivery.number, at, requestHeaders };
   const started = performance.now();
-  let response: EgressResponse | null = null;
-  let error: string | null = null;
   try {
-    response = await egress.send({
+    const response = await egress.send({
       url: delivery.url,
       method: 'POST',
-      headers,
+      headers: requestHeaders,
       body: message.payload,
       signal,
       ...attemptLimits,
     });
-    error = failureOf(response.status);
+    return answered(sent, response);
   } catch (failure) {
     if (!(failure instanceof EgressError)) throw failure;
     if (signal.aborted) return null;
-    error = failure.message;
+    return unanswered(sent, failure, performance.now() - started);
   }
+}
+
+type Sent = Pick<Attempt, 'number' | 'at' | 'requestHeaders'>;
+
+function answered(sent: Sent, response: EgressResponse): Attempted {
+  const error = failureOf(response.status);
   const record: Attempt = {
-    number: delivery.number,
-    at,
-    latencyMs: response?.latencyMs ?? performance.now() - started,
-    statusCode: response?.status ?? null,
+    ...sent,
+    latencyMs: response.latencyMs,
+    statusCode: response.status,
     error,
-    requestHeaders: headers,
-    responseHeaders: response?.headers ?? null,
-    responseBody: response?.body ?? null,
-    truncated: response?.truncated ?? false,
+    responseHeaders: response.headers,
+    responseBody: response.body,
+    truncated: response.truncated,
   };
   return { record, response, worked: error === null };
+}
+
+function unanswered(sent: Sent, failure: EgressError, latencyMs: number): Attempted {
+  const record: Attempt = {
+    ...sent,
+    latencyMs,
+    statusCode: null,
+    error: failure.message,
+    responseHeaders: null,
+    responseBody: null,
+    truncated: false,
+  };
+  return { record, response: null, worked: false };
 }
 
 export function attemptHeaders(

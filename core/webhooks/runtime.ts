@@ -1,34 +1,25 @@
-// Webhooks: a consumer that turns events into deliveries, and workers that make them.
+// Webhooks: a consumer that turns events into deliveries, workers that make them and replays, and their routes.
+import type { Change } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory, Services } from '../context.ts';
-import { createConsumer } from '../events/consumer.ts';
 import type { Streams } from '../events/stream/streams.ts';
-import { createWorkQueue } from '../events/work.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import type { Scope } from '../store/store.ts';
-import type { DeliveryWork } from './deliveries/deliveries.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
-import { setDeliveriesBackOp } from './deliveries/rows.ts';
-import { createDeliverer } from './deliver.ts';
 import { endpointResource } from './endpoints/routes.ts';
-import { createDisable } from './disable.ts';
 import { endpointKind, isForgiven, type Endpoint } from './endpoints/kind.ts';
-import { createHealths } from './health.ts';
-import { createLanes } from './lanes.ts';
-import { createPlanner } from './planner.ts';
+import { createReplays, type Replays } from './replays/queue.ts';
 import { replayRoutes } from './replays/routes.ts';
-import { createReplayWorker } from './replays/worker.ts';
 import { sampleRoutes } from './samples/routes.ts';
 import { createSamples, type SentEvent } from './samples/samples.ts';
 import { createSubscriptions } from './subscriptions.ts';
-
-const replaysHeld = 8;
-/** In memory; the attempts in flight are bounded per endpoint. */
-const deliveriesHeld = 2_000;
+import { createHealths, type Healths } from './worker/health.ts';
+import { createLanes } from './worker/lanes.ts';
+import { createPipeline, type Pipeline } from './worker/pipeline.ts';
 
 export interface Webhooks {
   readonly routes: readonly Route[];
@@ -37,123 +28,88 @@ export interface Webhooks {
   stop(): Promise<void>;
 }
 
-export function createWebhooks(options: {
-  services: Services;
-  clock: Clock;
-  random: () => number;
-  owner: string;
-  committer: Committer;
-  cache: WorkspaceCache;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  egress: Egress;
-  filterFields: (eventType: string) => FilterFields;
-  sentEvents: readonly SentEvent[];
-  streams: Streams;
-  version: string;
-}): Webhooks {
-  const { services, clock, owner, committer, egress, filterFields } = options;
-  const { store, log, ids } = services;
-  let stopped = false;
-  const lanes = createLanes();
-  const healths = createHealths(store, lanes);
-  const subscriptions = createSubscriptions({
-    store,
-    cache: options.cache,
-    log,
-    turns: services.turns,
-    filterFields,
-  });
+interface WebhooksOptions {
+  readonly services: Services;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly owner: string;
+  readonly committer: Committer;
+  readonly cache: WorkspaceCache;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly egress: Egress;
+  readonly filterFields: (eventType: string) => FilterFields;
+  readonly sentEvents: readonly SentEvent[];
+  readonly streams: Streams;
+  readonly version: string;
+}
 
-  const deliverer = createDeliverer({
-    store,
-    clock,
-    random: options.random,
-    log,
-    sealing: services.sealing,
-    egress,
-    subscriptions,
-    lanes,
-    ledger: services.ledger,
-    healths,
-    baseUrl: services.baseUrl,
-    version: options.version,
-    disable: createDisable({ ...options, store, ids, log, subscriptions }),
-  });
-  const queue = createWorkQueue({
-    store,
-    clock,
-    log,
-    kind: 'delivery',
-    owner,
-    room: deliveriesHeld,
-    setBack: (byMs) => [setDeliveriesBackOp(byMs)],
-    perform: deliverer.perform,
-  });
-  const consumer = createConsumer({
-    store,
-    name: 'webhooks',
-    log,
-    listens: subscriptions.listens,
-    plan: createPlanner({ clock, ids, baseUrl: services.baseUrl, subscriptions, deliverer, queue }),
-  });
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { clock, owner, filterFields } = options;
+  const { store, log, ids, turns } = options.services;
+  const healths = createHealths(store);
+  const lanes = createLanes(healths.isProbing);
+  const subscriptions = createSubscriptions({ store, cache: options.cache, log, turns, filterFields });
+  const pipeline = createPipeline({ ...options, subscriptions, healths, lanes });
+  const { consumer, queue, deliverer } = pipeline;
+  const replays = createReplays({ store, clock, log, ids, owner, subscriptions, deliveries: queue });
 
-  const replays = createWorkQueue({
-    store,
-    clock,
-    log,
-    kind: 'replay',
-    owner,
-    room: replaysHeld,
-    perform: createReplayWorker({
-      store,
-      clock,
-      ids,
-      subscriptions,
-      deliveries: queue,
-      stopped: () => stopped,
-    }),
-  });
-
-  committer.onCommit((workspaceId, changes) => {
-    for (const { kind, before, after } of changes) {
-      if (kind !== endpointKind.name || before === null) continue;
-      if (isForgiven(before as Endpoint, after as Endpoint)) healths.forgive(after.id);
+  options.committer.onCommit((_workspaceId, changes) => {
+    for (const endpointId of forgivenIn(changes)) {
+      healths.forgive(endpointId);
+      lanes.admit(endpointId);
     }
   });
 
-  const work: DeliveryWork = { active: deliverer.active, noteCanceled: deliverer.noteCanceled, queue };
   return {
-    routes: [
-      ...endpointResource({
-        checkUrl: egress.checkUrl,
-        filterFields,
-        forgiveOp: healths.forgiveOp,
-        lastSucceededAt: healths.lastSucceededAt,
-      }).routes,
-      ...deliveryRoutes(work),
-      ...replayRoutes(replays),
-      ...sampleRoutes(createSamples(options.sentEvents), work, options.streams),
-    ],
+    routes: routesOf(options, healths, pipeline, replays),
     async start() {
       await queue.start();
       await consumer.start();
-      await replays.start();
+      await replays.queue.start();
     },
     async settled() {
-      // Switching an endpoint off is an event that other endpoints may hear of.
+      // A delivery may switch its endpoint off, which is an event that is delivered to other endpoints.
       for (let rounds = 0; rounds < 2; rounds++) {
         await consumer.settled();
-        await replays.settled();
+        await replays.queue.settled();
         await queue.settled();
       }
     },
     async stop() {
-      stopped = true;
-      await consumer.stop();
-      await replays.stop();
+      await Promise.all([consumer.stop(), replays.stop()]);
       deliverer.stop();
       await queue.stop();
-      egress.close();
+      options.egress.close();
     },
   };
+}
+
+/** The endpoints whose past failures say nothing any more. */
+function forgivenIn(changes: readonly Change[]): string[] {
+  return changes
+    .filter(
+      ({ kind, before, after }) =>
+        kind === endpointKind.name && before !== null && isForgiven(before as Endpoint, after as Endpoint),
+    )
+    .map(({ after }) => after.id);
+}
+
+function routesOf(
+  { egress, filterFields, sentEvents, streams }: WebhooksOptions,
+  healths: Healths,
+  { deliverer, queue }: Pipeline,
+  replays: Replays,
+): readonly Route[] {
+  const work = { active: deliverer.active, noteCanceled: deliverer.noteCanceled, queue };
+  return [
+    ...endpointResource({
+      checkUrl: egress.checkUrl,
+      filterFields,
+      forgiveOp: healths.forgiveOp,
+      lastSucceededAt: healths.lastSucceededAt,
+    }).routes,
+    ...deliveryRoutes(work),
+    ...replayRoutes(replays.queue),
+    ...sampleRoutes(createSamples(sentEvents), work, streams),
+  ];
 }

@@ -47,70 +47,68 @@ test('attempts are at 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 24 h, then the d
   ]);
 });
 
-describe('whatever happens', () => {
-  test('jitter adds at most a tenth, never to the last attempt, and slow attempts cost none', () => {
-    fc.assert(
-      fc.property(
-        fc.infiniteStream(unit),
-        fc.infiniteStream(fc.integer({ min: 0, max: 15_000 })),
-        (draws, durations) => {
-          const startedAt = run(() => ({
-            random: Number(draws.next().value),
-            tookMs: Number(durations.next().value),
-          }));
-          expect(startedAt).toHaveLength(ATTEMPT_OFFSETS_MS.length);
-          for (const [index, atMs] of startedAt.entries()) {
-            const offsetMs = ATTEMPT_OFFSETS_MS[index] ?? 0;
-            expect(atMs).toBeGreaterThanOrEqual(offsetMs);
-            // The retry after 5 s waits for a first attempt that takes up to 15 s.
-            if (index !== 1) expect(atMs).toBeLessThan(offsetMs === 0 ? 1 : offsetMs * 1.1);
-          }
-          expect(startedAt.at(-1)).toBe(RETRY_HORIZON_MS);
-        },
-      ),
-      { seed: SEED, numRuns: 300 },
-    );
-  });
-
-  test('with outages and Retry-After: at most 8 attempts, none planned past 24 h, the last one at 24 h unless the core was down then', () => {
-    const event = fc.record({
-      random: unit,
-      tookMs: fc.integer({ min: 0, max: 15_000 }),
-      lateMs: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 12 * HOUR_MS })),
-      retryAfterMs: fc.option(fc.integer({ min: 0, max: 60 * HOUR_MS }), { nil: undefined }),
-    });
-    fc.assert(
-      fc.property(fc.array(event, { minLength: 8, maxLength: 8 }), (events) => {
-        const startedAt = run((attempt) => {
-          const { retryAfterMs, ...rest } = events[attempt - 1] ?? {
-            random: 0,
-            tookMs: 0,
-            lateMs: 0,
-            retryAfterMs: undefined,
-          };
-          return retryAfterMs === undefined ? rest : { ...rest, retryAfterMs };
-        });
-        expect(startedAt.length).toBeLessThanOrEqual(8);
-        const lastMs = startedAt.at(-1) ?? 0;
-        const lateMs = events[startedAt.length - 1]?.lateMs ?? 0;
-        const lastTookMs = events[startedAt.length - 1]?.tookMs ?? 0;
-        // Parked only because the horizon has passed, by the last attempt's planned time, delay and duration.
-        expect(lastMs + lastTookMs).toBeGreaterThanOrEqual(RETRY_HORIZON_MS);
-        expect(lastMs - lateMs).toBeLessThanOrEqual(RETRY_HORIZON_MS);
-        for (let index = 1; index < startedAt.length; index += 1) {
-          const askedMs = events[index - 1]?.retryAfterMs ?? 0;
-          const earliestMs = Math.min((startedAt[index - 1] ?? 0) + askedMs, RETRY_HORIZON_MS);
-          expect(startedAt[index] ?? 0).toBeGreaterThanOrEqual(earliestMs);
+test('jitter adds at most a tenth, never to the last attempt, and slow attempts cost none', () => {
+  fc.assert(
+    fc.property(
+      fc.infiniteStream(unit),
+      fc.infiniteStream(fc.integer({ min: 0, max: 15_000 })),
+      (draws, durations) => {
+        const startedAt = run(() => ({
+          random: Number(draws.next().value),
+          tookMs: Number(durations.next().value),
+        }));
+        expect(startedAt).toHaveLength(ATTEMPT_OFFSETS_MS.length);
+        for (const [index, atMs] of startedAt.entries()) {
+          const offsetMs = ATTEMPT_OFFSETS_MS[index] ?? 0;
+          expect(atMs).toBeGreaterThanOrEqual(offsetMs);
+          // The retry after 5 s waits for a first attempt that takes up to 15 s.
+          if (index !== 1) expect(atMs).toBeLessThan(offsetMs === 0 ? 1 : offsetMs * 1.1);
         }
-      }),
-      { seed: SEED, numRuns: 1_000 },
-    );
-  });
+        expect(startedAt.at(-1)).toBe(RETRY_HORIZON_MS);
+      },
+    ),
+    { seed: SEED, numRuns: 300 },
+  );
+});
 
-  test('offsets missed in an outage are not caught up in a burst', () => {
-    const startedAt = run((attempt) => ({ lateMs: attempt === 3 ? 6 * HOUR_MS : 0 }));
-    expect(startedAt).toEqual([0, 5_000, 300_000 + 6 * HOUR_MS, 10 * HOUR_MS, 24 * HOUR_MS]);
+test('with outages and Retry-After: at most 8 attempts, none planned past 24 h, the last one at 24 h unless the core was down then', () => {
+  const event = fc.record({
+    random: unit,
+    tookMs: fc.integer({ min: 0, max: 15_000 }),
+    lateMs: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 12 * HOUR_MS })),
+    retryAfterMs: fc.option(fc.integer({ min: 0, max: 60 * HOUR_MS }), { nil: undefined }),
   });
+  fc.assert(
+    fc.property(fc.array(event, { minLength: 8, maxLength: 8 }), (events) => {
+      const startedAt = run((attempt) => {
+        const { retryAfterMs, ...rest } = events[attempt - 1] ?? {
+          random: 0,
+          tookMs: 0,
+          lateMs: 0,
+          retryAfterMs: undefined,
+        };
+        return retryAfterMs === undefined ? rest : { ...rest, retryAfterMs };
+      });
+      expect(startedAt.length).toBeLessThanOrEqual(8);
+      const lastMs = startedAt.at(-1) ?? 0;
+      const lateMs = events[startedAt.length - 1]?.lateMs ?? 0;
+      const lastTookMs = events[startedAt.length - 1]?.tookMs ?? 0;
+      // Parked only because the horizon has passed, by the last attempt's planned time, delay and duration.
+      expect(lastMs + lastTookMs).toBeGreaterThanOrEqual(RETRY_HORIZON_MS);
+      expect(lastMs - lateMs).toBeLessThanOrEqual(RETRY_HORIZON_MS);
+      for (let index = 1; index < startedAt.length; index += 1) {
+        const askedMs = events[index - 1]?.retryAfterMs ?? 0;
+        const earliestMs = Math.min((startedAt[index - 1] ?? 0) + askedMs, RETRY_HORIZON_MS);
+        expect(startedAt[index] ?? 0).toBeGreaterThanOrEqual(earliestMs);
+      }
+    }),
+    { seed: SEED, numRuns: 1_000 },
+  );
+});
+
+test('offsets missed in an outage are not caught up in a burst', () => {
+  const startedAt = run((attempt) => ({ lateMs: attempt === 3 ? 6 * HOUR_MS : 0 }));
+  expect(startedAt).toEqual([0, 5_000, 300_000 + 6 * HOUR_MS, 10 * HOUR_MS, 24 * HOUR_MS]);
 });
 
 test('a delivery whose only attempt was lost until after 24 h is parked', () => {

@@ -29,7 +29,7 @@ export interface FailedAttempt {
   attempt: number;
   firstAttemptAtMs: number;
   nowMs: number;
-  /** What the receiver asked for, from now on. */
+  /** How long from now the receiver asked to be left alone. */
   retryAfterMs?: number;
   /** Uniform in [0, 1). */
   random: () => number;
@@ -41,7 +41,7 @@ export interface FailedAttempt {
  */
 export function nextAttempt(failed: FailedAttempt): { atMs: number } | 'parked' {
   const { attempt, nowMs } = failed;
-  // Later than now, it was read before the clock was set back.
+  // A first attempt later than now was timed before the clock was set back.
   const firstAttemptAtMs = Math.min(failed.firstAttemptAtMs, nowMs);
   const finalAtMs = firstAttemptAtMs + RETRY_HORIZON_MS;
   if (nowMs >= finalAtMs) return 'parked';

@@ -1,5 +1,5 @@
-// Signing secrets: made, sealed under the master key for rest, opened only to sign. Bound to their endpoint, so that a
-// sealed secret moved to another row does not open.
+// Signing secrets. They are stored sealed under the master key and opened only to sign. A sealed secret is bound to its
+// endpoint: moved to another row it does not open.
 import { randomBytes } from 'node:crypto';
 import type { Sealing } from '../lib/sealing.ts';
 
@@ -7,7 +7,7 @@ import type { Sealing } from '../lib/sealing.ts';
 export interface PreviousSecret {
   /** Base64 of what `sealSecret` made; null once nothing is signed with it any more. */
   readonly sealed: string | null;
-  /** It signs until then. */
+  /** The secret signs until then. */
   readonly expiresAt: number;
   /** When it had last signed a delivery that succeeded, as of its replacement. */
   readonly lastSucceededAt: number | null;
@@ -43,8 +43,8 @@ interface Signer {
 export type OpenSecrets = (workspaceId: string, endpoint: Signer, nowMs: number) => string[];
 
 /**
- * Tells what signs at a moment, newest first. Opened once for each `endpoint` object, which stands for one version of an
- * endpoint: whoever changes an endpoint reads it anew.
+ * Answers the secrets that sign at a moment, newest first. They are opened once for each `endpoint` object, which stands for one
+ * version of an endpoint: whoever changes an endpoint reads it anew.
  */
 export function createSecretOpener(sealing: Sealing): OpenSecrets {
   const opened = new WeakMap<Signer, readonly { readonly secret: string; readonly expiresAt: number }[]>();

@@ -5,13 +5,13 @@
  * remainder over `<id>.<t>.<body>`.
  *
  * `webhook-id` is the event's id, not the delivery's: that scheme wants one id per message across every resend, and receivers
- * dedupe on it. So an event counts once for them, be it retried, replayed or read from the feed; who wants to tell
- * deliveries apart has `X-Webhook-Delivery`.
+ * dedupe on it. So an event counts once for them, be it retried, replayed or read from the feed. `X-Webhook-Delivery`
+ * tells deliveries apart.
  */
 import { createHmac } from 'node:crypto';
 
 export interface SignatureInput {
-  /** `whsec_<base64>`, newest first; two of them during a rotation's overlap. */
+  /** `whsec_<base64>`, newest first; several while rotations overlap. */
   secrets: readonly string[];
   /** The exact bytes of the body. */
   payload: string | Uint8Array;

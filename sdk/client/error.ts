@@ -37,14 +37,15 @@ export function errorOf(status: number, text: string): ApiCallError {
   try {
     const { error } = JSON.parse(text) as { error: ConstructorParameters<typeof ApiCallError>[1] };
     return new ApiCallError(status, error);
-  } catch {
-    return notTatami(status);
+  } catch (cause) {
+    return notTatami(status, cause);
   }
 }
 
-export function notTatami(status: number): ApiCallError {
+export function notTatami(status: number, cause: unknown): ApiCallError {
   return new ApiCallError(status, {
     code: 'not_tatami',
     message: `The server answered ${status} in a form that Tatami does not use. Is this the address of a Tatami server?`,
+    cause,
   });
 }

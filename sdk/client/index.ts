@@ -1,5 +1,6 @@
 /** A small client of the REST API: one call with a token, retried where that is safe. The typed client grows from here. */
-import { ApiCallError, errorOf, notTatami } from './error.ts';
+import type { ApiCallError } from './error.ts';
+import { createExchange, type Request } from './exchange.ts';
 
 export { ApiCallError } from './error.ts';
 export type { CallErrorDetail } from './error.ts';
@@ -24,85 +25,46 @@ export interface Client {
   <T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
 }
 
-const backoffMs = [200, 1_000, 3_000, 10_000];
+const backoffMsMax = 10_000;
+const backoffMs = [200, 1_000, 3_000, backoffMsMax];
 /** A server that asks for more than this gets the call's failure instead of our patience. */
 const retryAfterMsMax = 120_000;
 const retryableStatus = new Set([0, 429, 500, 502, 503, 504]);
 
 /** Writes carry an Idempotency-Key that stays the same over their retries, so that none takes effect twice. */
 export function createClient(options: ClientOptions): Client {
-  const {
-    token,
-    attemptsMax = 5,
-    timeoutMs = 60_000,
-    sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    onWait,
-  } = options;
-  const base = `${options.server.replace(/\/+$/, '')}/api/v1`;
+  const { attemptsMax = 5, sleep = pause, onWait } = options;
+  const exchange = createExchange(options);
   // Before the first answer a refused connection means a wrong address rather than a restart: not worth waiting for.
   let answered = false;
 
-  const exchange = async (method: string, path: string, headers: Headers, body: string | null) => {
-    try {
-      const response = await fetch(base + path, {
-        method,
-        headers,
-        body,
-        // A followed redirect turns a POST into a GET, and may carry the token elsewhere.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      const text = await response.text();
-      answered = true;
-      return { status: response.status, headers: response.headers, text };
-    } catch (cause) {
-      const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
-      throw new ApiCallError(0, {
-        code: timedOut ? 'timeout' : 'unreachable',
-        message: timedOut
-          ? `${options.server} did not answer within ${timeoutMs / 1000} s.`
-          : `No server answers at ${options.server}.`,
-        cause,
-      });
-    }
-  };
-
   return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const headers = new Headers({ authorization: `Bearer ${token}` });
-    if (body !== undefined) headers.set('content-type', 'application/json');
-    if (method !== 'GET') headers.set('idempotency-key', crypto.randomUUID());
-    const text = body === undefined ? null : JSON.stringify(body);
+    const request = requestOf(options.token, method, path, body);
     for (let attempt = 1; ; attempt++) {
-      let failure: ApiCallError;
-      let waitMs = backoffMs[attempt - 1] ?? 10_000;
-      try {
-        const answer = await exchange(method, path, headers, text);
-        if (answer.status >= 200 && answer.status < 300) return parse<T>(answer);
-        failure = errorOf(answer.status, answer.text);
-        waitMs = retryAfterMs(answer.headers) ?? waitMs;
-      } catch (error) {
-        if (!(error instanceof ApiCallError)) throw error;
-        failure = error;
-      }
-      const passing = retryableStatus.has(failure.status) || failure.code === 'idempotency_in_progress';
-      if (!answered || !passing || attempt >= attemptsMax || waitMs > retryAfterMsMax) throw failure;
+      const answer = await exchange<T>(request);
+      answered ||= answer.isFromServer;
+      if ('value' in answer) return answer.value;
+      const { failure } = answer;
+      const waitMs = answer.retryAfterMs ?? backoffMs[attempt - 1] ?? backoffMsMax;
+      const isWorthIt = answered && attempt < attemptsMax && waitMs <= retryAfterMsMax && isPassing(failure);
+      if (!isWorthIt) throw failure;
       onWait?.(waitMs, failure);
       await sleep(waitMs);
     }
   };
 }
 
-function parse<T>({ status, text }: { status: number; text: string }): T {
-  if (text === '') return undefined as T;
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    throw notTatami(status);
-  }
+function requestOf(token: string, method: string, path: string, body: unknown): Request {
+  const headers = new Headers({ authorization: `Bearer ${token}` });
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  if (method !== 'GET') headers.set('idempotency-key', crypto.randomUUID());
+  return { method, path, headers, body: body === undefined ? null : JSON.stringify(body) };
 }
 
-/** Seconds only: the form that Tatami sends (RFC 9110 §10.2.3). */
-function retryAfterMs(headers: Headers): number | null {
-  const seconds = headers.get('retry-after');
-  return seconds !== null && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : null;
+function isPassing({ status, code }: ApiCallError): boolean {
+  return retryableStatus.has(status) || code === 'idempotency_in_progress';
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

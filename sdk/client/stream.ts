@@ -2,21 +2,13 @@
  * Events as they happen, from `GET /api/v1/events/stream`: each once and in order, through restarts of the server and broken
  * connections, because the stream is taken up again behind the last event that was read.
  */
-import { ApiCallError, errorOf } from './error.ts';
-import { createSseParser, type SseMessage } from './sse.ts';
+import { connection, type ConnectionOptions } from './connection.ts';
+import { ApiCallError } from './error.ts';
+import type { SseMessage } from './sse.ts';
 
-export interface StreamOptions {
-  /** Base address, such as http://127.0.0.1:4700. */
-  readonly server: string;
-  readonly token: string;
-  /** Event types, or patterns such as `issue.*`; by default all that the token may read. */
-  readonly types?: readonly string[];
+export interface StreamOptions extends ConnectionOptions {
   /** Begin behind this sequence; by default with what happens from now on. */
   readonly after?: number;
-  /** Samples as well (`POST /events/samples`). */
-  readonly samples?: boolean;
-  /** Ends the stream, without an error. */
-  readonly signal?: AbortSignal;
   sleep?(ms: number): Promise<void>;
   /** Connected, for the first time or again: what happens from now on is read. */
   onOpen?(): void;
@@ -33,46 +25,72 @@ export interface StreamedEvent {
 }
 
 const backoffMs = [200, 1_000, 3_000, 10_000];
-/** The server gives a sign of life every 15 s; silence for longer than this is a connection that died unnoticed. */
-const silenceMsMax = 60_000;
+
+/** What is remembered from one connection to the next. */
+interface Progress {
+  /** The sequence of the last event that was read. */
+  position: number | null;
+  /** Whether a server has answered yet. */
+  opened: boolean;
+  /** Connections in a row that brought no event. */
+  failures: number;
+}
 
 /** @throws ApiCallError where trying again will not help, and where no server answers the first time */
 export async function* streamEvents(options: StreamOptions): AsyncGenerator<StreamedEvent, void, void> {
-  const { signal, onOpen, onWait } = options;
+  const { signal, onWait } = options;
   const sleep = options.sleep ?? ((ms: number) => pause(ms, signal));
-  let position = options.after ?? null;
-  let opened = false;
-  for (let failures = 0; !isOver(signal); failures++) {
-    let reason: ApiCallError;
-    try {
-      let isFirst = true;
-      for await (const message of connection(options, position)) {
-        if (message.data !== null) failures = 0;
-        const sequence = message.id === null ? null : Number(message.id);
-        const isKnown = sequence !== null && position !== null && sequence <= position;
-        position = sequence ?? position;
-        // Not before the server has said where the stream stands: from here on nothing is missed.
-        if (isFirst) {
-          isFirst = false;
-          opened = true;
-          onOpen?.();
-        }
-        if (message.data !== null && !isKnown) yield { sequence, type: message.event, payload: message.data };
-      }
-      reason = new ApiCallError(0, { code: 'unreachable', message: 'The stream ended.' });
-    } catch (error) {
-      if (isOver(signal)) return;
-      if (!(error instanceof ApiCallError) || !isPassing(error, opened)) throw error;
-      reason = error;
-    }
-    if (isOver(signal)) return;
-    const waitMs = backoffMs[Math.min(failures, backoffMs.length - 1)]!;
+  const progress: Progress = { position: options.after ?? null, opened: false, failures: 0 };
+  while (!isOver(signal)) {
+    const reason = yield* readConnection(options, progress);
+    if (reason === null) return;
+    const waitMs = backoffMs[Math.min(progress.failures, backoffMs.length - 1)]!;
+    progress.failures++;
     onWait?.(waitMs, reason);
     await sleep(waitMs);
   }
 }
 
-/** It changes while a generator waits, which narrowing does not know. */
+/**
+ * Reads one connection to its end.
+ * @returns why another one should be made, null when the signal has ended the stream
+ */
+async function* readConnection(
+  options: StreamOptions,
+  progress: Progress,
+): AsyncGenerator<StreamedEvent, ApiCallError | null, void> {
+  const { signal, onOpen } = options;
+  try {
+    let isFirst = true;
+    for await (const message of connection(options, progress.position)) {
+      const event = take(progress, message);
+      // Not before the server has said where the stream stands: from here on nothing is missed.
+      if (isFirst) {
+        isFirst = false;
+        progress.opened = true;
+        onOpen?.();
+      }
+      if (event) yield event;
+    }
+    return isOver(signal) ? null : new ApiCallError(0, { code: 'unreachable', message: 'The stream ended.' });
+  } catch (error) {
+    if (isOver(signal)) return null;
+    if (!(error instanceof ApiCallError) || !isPassing(error, progress.opened)) throw error;
+    return error;
+  }
+}
+
+/** Moves on behind a message. @returns its event, null when it has none or an earlier connection brought it already */
+function take(progress: Progress, { id, event, data }: SseMessage): StreamedEvent | null {
+  const sequence = id === null ? null : Number(id);
+  const isKnown = sequence !== null && progress.position !== null && sequence <= progress.position;
+  progress.position = sequence ?? progress.position;
+  if (data === null) return null;
+  progress.failures = 0;
+  return isKnown ? null : { sequence, type: event, payload: data };
+}
+
+/** A function, because the compiler would not expect `aborted` to change while a generator waits. */
 function isOver(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
@@ -82,75 +100,15 @@ function isPassing({ status }: ApiCallError, opened: boolean): boolean {
   return status === 0 ? opened : status === 429 || status >= 500;
 }
 
-async function* connection(
-  options: StreamOptions,
-  position: number | null,
-): AsyncGenerator<SseMessage, void, void> {
-  const ended = new AbortController();
-  const stop = (): void => ended.abort();
-  options.signal?.addEventListener('abort', stop);
-  let silence = setTimeout(stop, silenceMsMax);
-  try {
-    const response = await open(options, position, ended.signal);
-    const parser = createSseParser();
-    const decoder = new TextDecoder();
-    const reader = response.body!.getReader();
-    for (;;) {
-      clearTimeout(silence);
-      // Only while we wait for the server: a slow reader is not its silence.
-      silence = setTimeout(stop, silenceMsMax);
-      const { value, done } = await reader.read();
-      clearTimeout(silence);
-      if (done) return;
-      yield* parser.push(decoder.decode(value, { stream: true }));
-    }
-  } catch (error) {
-    if (error instanceof ApiCallError) throw error;
-    throw unreachable(options.server, error);
-  } finally {
-    clearTimeout(silence);
-    options.signal?.removeEventListener('abort', stop);
-    ended.abort();
-  }
-}
-
-async function open(
-  { server, token, types, samples }: StreamOptions,
-  position: number | null,
-  signal: AbortSignal,
-): Promise<Response> {
-  const query = new URLSearchParams({
-    ...(types === undefined ? {} : { types: types.join(',') }),
-    ...(samples === true ? { samples: 'true' } : {}),
-  });
-  const headers = new Headers({ authorization: `Bearer ${token}`, accept: 'text/event-stream' });
-  if (position !== null) headers.set('last-event-id', String(position));
-  const response = await fetch(`${server.replace(/\/+$/, '')}/api/v1/events/stream?${query}`, {
-    headers,
-    signal,
-    // A followed redirect may carry the token elsewhere.
-    redirect: 'manual',
-  });
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  if (response.status === 200 && isStream && response.body !== null) return response;
-  throw errorOf(response.status, await response.text());
-}
-
-function unreachable(server: string, cause: unknown): ApiCallError {
-  return new ApiCallError(0, { code: 'unreachable', message: `No server answers at ${server}.`, cause });
-}
-
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (isOver(signal)) return resolve();
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
   });
 }

@@ -13,14 +13,14 @@ export interface VerifyOptions {
   nowSeconds?: number;
 }
 
-/** A rotation signs with two secrets; a header with many more entries only wants to cost time. */
+/** Overlapping rotations sign with up to five secrets. A header with many more entries is only meant to cost time. */
 const SIGNATURES_MAX = 8;
 const HEADER_CHARACTERS_MAX = 2048;
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /**
- * Returns the event when `payload`, the raw body before any parsing, was signed with one of `secret`. Give both secrets while
- * you rotate. Dedupe on `event.id`: a delivery can come more than once.
+ * Returns the event when `payload`, the raw body before any parsing, was signed with one of `secret`. Give earlier secrets as
+ * well while you rotate. Dedupe on `event.id`: a delivery can come more than once.
  *
  * @throws WebhookVerificationError (by rejection) with a `code`; answer 401.
  * @throws TypeError when the secret or the tolerance is unusable: a mistake in the receiver's own configuration.
@@ -46,7 +46,7 @@ export async function verify(
       'No signature matches: check that this is the endpoint’s secret and that the body is the raw, unparsed one.',
     );
   }
-  // Only now is the time worth anything: it is part of what was signed.
+  // The time is part of what was signed, so it proves something only once a signature matches.
   const ageSeconds = Math.floor(nowSeconds) - Number(timestamp);
   if (!(ageSeconds <= toleranceSeconds)) {
     throw new WebhookVerificationError(
@@ -65,7 +65,7 @@ export async function verify(
 
 function readSecrets(secret: string | readonly string[]): readonly string[] {
   const secrets = typeof secret === 'string' ? [secret] : secret;
-  // An unset variable must never become an empty key that anybody can sign with.
+  // A variable that is not set must never become an empty key, which anybody can sign with.
   if (
     secrets.length === 0 ||
     !secrets.every((each) => typeof each === 'string' && /^whsec_\S+$/.test(each))
@@ -131,7 +131,7 @@ function readEvent(body: Uint8Array): WebhookEvent {
   return event;
 }
 
-/** The signature vouches for the rest of the shape. */
+/** Checks only what the types of events share: the signature vouches for the rest of the shape. */
 function isEvent(value: unknown): value is WebhookEvent {
   if (typeof value !== 'object' || value === null) return false;
   const { id, type, data } = value as Record<string, unknown>;

@@ -18,14 +18,14 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'every address is checked',
-    file: 'core/lib/egress/egress.ts',
+    file: 'core/lib/egress/permitted.ts',
     guarding: "if ('refused' in verdict) {",
     broken: "if ('refused' in verdict && target.host === '') {",
     suite: 'test/webhooks/egress.test.ts',
   },
   {
     name: 'plain http only inside the allow-list',
-    file: 'core/lib/egress/egress.ts',
+    file: 'core/lib/egress/permitted.ts',
     guarding: '!target.secure && !verdict.opened',
     broken: 'target.host === "" && !target.secure && !verdict.opened',
     suite: 'test/webhooks/egress.test.ts',

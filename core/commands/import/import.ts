@@ -19,12 +19,12 @@ export interface ImportOptions extends RemoteOptions {
 
 interface Report {
   created: number;
-  /** There already, or twice in the file. */
+  /** Issues that were there already, or stand twice in the file. */
   skipped: number;
   failed: number;
-  /** Titles and bodies shortened to what an issue holds. */
+  /** Rows of which title or body was shortened to what an issue holds. */
   cut: number;
-  /** Made. */
+  /** Teams and labels that were made. */
   teams: number;
   labels: number;
 }
@@ -43,6 +43,7 @@ export async function importIssues(file: string, options: ImportOptions): Promis
     refused,
   };
   const places = createPlaces(call, report);
+  /** One hash for each row of the file. */
   const seen = new Set<string>();
   let batch: Outgoing[] = [];
   let bytes = 0;

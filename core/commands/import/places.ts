@@ -1,5 +1,6 @@
 // Where imported issues go: teams and labels, made where missing.
 import { ApiCallError, type Client } from '../../../sdk/client/index.ts';
+import { readAll } from '../remote.ts';
 import { fitChars } from './fit.ts';
 
 const nameCharsMax = 80;
@@ -37,7 +38,7 @@ export function createPlaces(call: Client, made: { teams: number; labels: number
 
   return {
     async team(key, name) {
-      names ??= new Map((await everything<Team>(call, '/teams')).map((team) => [team.key, team.name]));
+      names ??= new Map((await readAll<Team>(call, '/teams')).map((team) => [team.key, team.name]));
       const wanted = fitChars(name, nameCharsMax);
       const existing = names.get(key);
       // A team whose name is no path was named by people; one that an import made stands for that one path.
@@ -56,7 +57,7 @@ export function createPlaces(call: Client, made: { teams: number; labels: number
 
     async label(name, teamKey) {
       labels ??= new Set(
-        (await everything<Label>(call, '/labels')).map((label) => labelPlace(label.team, label.name)),
+        (await readAll<Label>(call, '/labels')).map((label) => labelPlace(label.team, label.name)),
       );
       if (labels.has(labelPlace(null, name)) || labels.has(labelPlace(teamKey, name))) return null;
       const why = await make(`the label "${name}"`, '/labels', { name });
@@ -81,18 +82,4 @@ interface Label {
 /** Names of labels differ in more than case; a label of one team is none of another's. */
 function labelPlace(team: string | null, name: string): string {
   return `${team ?? ''} ${name.toLowerCase()}`;
-}
-
-async function everything<T>(call: Client, path: string): Promise<T[]> {
-  const all: T[] = [];
-  for (let after = '', more = true; more;) {
-    const page: { data: T[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } = await call(
-      'GET',
-      `${path}?limit=100${after}`,
-    );
-    all.push(...page.data);
-    more = page.pageInfo.hasNextPage;
-    after = `&after=${encodeURIComponent(page.pageInfo.endCursor ?? '')}`;
-  }
-  return all;
 }

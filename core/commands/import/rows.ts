@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse';
-import { CommandError } from '../output.ts';
+import { CommandError, exitCodes } from '../output.ts';
 
 export interface ImportRow {
   /** Where the row begins in the file, 1 being the header. */
@@ -60,7 +60,11 @@ export async function* readRows(
     }
   } catch (error) {
     if (error instanceof CsvError)
-      throw new CommandError(`${file} cannot be read on: a quoted field does not end. ${error.message}`);
+      throw new CommandError(
+        `${file} cannot be read on: a quoted field does not end. ${error.message}`,
+        exitCodes.failed,
+        { cause: error },
+      );
     throw error;
   }
 }

@@ -42,41 +42,59 @@ export async function sendMissing(
   await send(call, missing, outcome);
 }
 
-/** All or nothing is how the server takes them: without the ones it names, the rest is sent again. */
+/**
+ * The server takes all of them or none. So the ones that it names are left out and the rest is sent again; where it names
+ * none, halves are sent until the one at fault is alone.
+ */
 async function send(call: Client, rows: readonly Outgoing[], outcome: Outcome): Promise<void> {
-  if (rows.length === 0) return;
+  const [first] = rows;
+  if (!first) return;
+  const refusal = await refusalOf(call, rows);
+  if (!refusal) return outcome.created(rows.length);
+  const named = namedIn(refusal, rows.length);
+  if (named.size > 0) {
+    settleNamed(rows, named, outcome);
+    const rest = rows.filter((_, index) => !named.has(index));
+    return send(call, rest, outcome);
+  }
+  if (rows.length === 1) return outcome.refused(first.line, refusal.message);
+  const half = rows.length >> 1;
+  await send(call, rows.slice(0, half), outcome);
+  await send(call, rows.slice(half), outcome);
+}
+
+/** Null once the issues are created. @throws ApiCallError that is not about the issues */
+async function refusalOf(call: Client, rows: readonly Outgoing[]): Promise<ApiCallError | null> {
   try {
     await call('POST', '/issues/bulk', { issues: rows.map(({ issue }) => issue) });
-    outcome.created(rows.length);
+    return null;
   } catch (error) {
-    if (!(error instanceof ApiCallError) || (error.status !== 422 && error.status !== 413)) throw error;
-    const named = namedIn(error);
-    if (named.size === 0 && rows.length > 1) {
-      const half = rows.length >> 1;
-      await send(call, rows.slice(0, half), outcome);
-      await send(call, rows.slice(half), outcome);
-      return;
-    }
-    for (const [index, { line }] of rows.entries()) {
-      if (named.size > 0 && !named.has(index)) continue;
-      const why = named.size === 0 ? error.message : named.get(index);
-      if (why === thereAlready) outcome.skipped(1);
-      else outcome.refused(line, why ?? error.message);
-    }
-    const rest = rows.filter((_, index) => named.size > 0 && !named.has(index));
-    await send(call, rest, outcome);
+    if (error instanceof ApiCallError && (error.status === 422 || error.status === 413)) return error;
+    throw error;
+  }
+}
+
+function settleNamed(rows: readonly Outgoing[], named: Named, outcome: Outcome): void {
+  for (const [index, { line }] of rows.entries()) {
+    const why = named.get(index);
+    if (why === thereAlready) outcome.skipped(1);
+    else if (why !== undefined) outcome.refused(line, why);
   }
 }
 
 /** A deleted issue keeps its external id: an import does not bring it back. */
 const thereAlready = Symbol('there already');
 
-/** Index of the issue → what is wrong with it, from paths such as `issues.3.title`. */
-function namedIn(error: ApiCallError): Map<number, string | typeof thereAlready> {
+/** Index of the issue → what is wrong with it. */
+type Named = ReadonlyMap<number, string | typeof thereAlready>;
+
+/** Reads paths such as `issues.3.title`. */
+function namedIn(error: ApiCallError, count: number): Named {
   const named = new Map<number, string | typeof thereAlready>();
   for (const { path, issue, fix } of error.details) {
     const [, index, field] = /^issues\.(\d+)(?:\.(.*))?$/.exec(path) ?? [];
-    if (index === undefined) continue;
+    // A name that is none of ours would be sent again for ever.
+    if (index === undefined || Number(index) >= count) continue;
     const there = field === 'externalId' && issue === 'already_exists';
     named.set(Number(index), there ? thereAlready : `${field ?? 'issue'}: ${fix ?? issue}`);
   }

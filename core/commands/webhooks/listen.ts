@@ -2,13 +2,12 @@
 // out to the server's stream, so it needs no tunnel and leaves nothing behind; any number of them run side by side.
 import { resolve } from 'node:path';
 import { streamEvents, type StreamedEvent } from '../../../sdk/client/stream.ts';
-import { readRemote } from '../../config.ts';
 import type { EventEnvelope } from '../../events/event.ts';
 import { printable } from '../../lib/printable.ts';
 import { payloadOfEvent } from '../../webhooks/payload.ts';
 import { wholeNumber } from '../flags.ts';
 import { exitCodes, printResult, say } from '../output.ts';
-import { connect } from '../remote.ts';
+import { connect, remoteOf } from '../remote.ts';
 import { patterns } from './create.ts';
 import { outcome } from './delivery.ts';
 import { createForwarder, type Forwarded } from './local/forward.ts';
@@ -35,7 +34,7 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
   const secret = await localSecret(connect(options), options);
   const forwarder = await createForwarder('--forward-to', options.forwardTo, secret);
   if (options.writeEnv !== undefined) writeEnv(resolve(folder, options.writeEnv), secret);
-  const { server, token } = readRemote(options);
+  const { server, token } = remoteOf(options);
   const counts = { forwarded: 0, failed: 0 };
   let readUpTo: number | null = null;
   let isReady = false;
@@ -49,7 +48,7 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
 
   const stream = streamEvents({
     server,
-    token: token!,
+    token,
     types: patterns(options.events),
     ...(after === undefined ? {} : { after }),
     samples: true,

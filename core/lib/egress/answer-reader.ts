@@ -1,6 +1,6 @@
 /**
- * Reads the answers of one connection, one after the other, with the parser that Node's own http uses (llhttp, strict): its
- * client's streams, events and objects cost three times what a whole delivery may. Bounded: 16 KiB of headers, a cap on the body.
+ * Reads the answers of one connection, one after the other, with the parser that Node's own http uses (llhttp, strict). Node's
+ * client around that parser costs three times what a whole delivery may. Headers are bounded by 16 KiB, the body by a cap.
  */
 import { HTTPParser } from 'node:_http_common';
 
@@ -19,14 +19,14 @@ export interface Expected {
 }
 
 const HEADER_BYTES_MAX = 16 * 1024;
-/** Before the real answer; who sends more of them sends nothing else. */
+/** Interim answers (1xx) before the real one; a server that sends more of them is not going to answer. */
 const INTERIM_ANSWERS_MAX = 20;
 const STRICT = 0;
-/** What the parser wants to hear when headers are complete. */
+/** What its callback tells the parser when headers are complete. */
 const READ_BODY = 0;
 const NO_BODY = 1;
 const NOT_HTTP_ANY_MORE = 2;
-/** A server that closes after so few seconds of rest may be closing as we write. */
+/** A server that closes idle connections after so few seconds may be closing one as we write. */
 const KEPT_TOO_SHORT = /\btimeout=[01]\b/i;
 
 export class SwitchedProtocols extends Error {}
@@ -50,7 +50,7 @@ export class AnswerReader {
     parser[HTTPParser.kOnMessageBegin] = () => {
       if (this.#done) this.#reusable = false;
     };
-    // Comes before the rest when there are many headers, and with trailers, which nobody reads.
+    // Called ahead of `kOnHeadersComplete` when there are many headers, and for trailers, which nobody reads.
     parser[HTTPParser.kOnHeaders] = (fields: string[]) => {
       if (this.#status === 0) this.#fields.push(...fields);
     };
@@ -83,7 +83,7 @@ export class AnswerReader {
     return this.#answerAfter(this.#parser.execute(chunk));
   }
 
-  /** The peer will send no more, which ends a body without a length. @throws Error in the middle of an answer */
+  /** The peer will send no more; that ends a body without a length. @throws Error in the middle of an answer */
   end(): Answer | null {
     this.#reusable = false;
     const isCut = this.#parser.finish() instanceof Error;
@@ -141,7 +141,7 @@ export class AnswerReader {
     const headers = joined(this.#fields);
     if (KEPT_TOO_SHORT.test(headers['keep-alive'] ?? '')) this.#reusable = false;
     const body = Buffer.concat(this.#chunks);
-    // An idle connection holds on to nothing.
+    // An idle connection must not keep its last answer in memory.
     this.#fields = [];
     this.#chunks = [];
     return { status: this.#status, headers, body, truncated };

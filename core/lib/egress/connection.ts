@@ -1,11 +1,11 @@
 /**
- * One HTTP/1.1 connection, one request at a time. It writes nothing before the socket stands (and, where there is TLS, is
+ * One HTTP/1.1 connection, one request at a time. It writes nothing before the socket is connected (and, where there is TLS,
  * verified), and is given back for reuse only after one whole answer with nothing behind it.
  */
 import type net from 'node:net';
 import { AnswerReader, type Answer, type Expected } from './answer-reader.ts';
 
-/** Who waits for the answer. Told at most once whether it was answered or failed. */
+/** Whoever waits for the answer. Either `answered` or `failed` is called, at most once. */
 export interface Waiting {
   connected(): void;
   answered(answer: Answer): void;
@@ -53,13 +53,13 @@ export class Connection {
     else this.#unsent = request;
   }
 
-  /** Whoever waits is told nothing. */
+  /** Ends the connection; whoever waits is told nothing. */
   destroy(): void {
     this.#waiting = null;
     this.#close();
   }
 
-  /** Whoever waits is told. */
+  /** Ends the connection; for whoever waits it has failed. */
   abort(): void {
     this.#fail(new Error('it was closed here'));
   }
@@ -76,7 +76,7 @@ export class Connection {
 
   #receive(read: () => Answer | null): void {
     if (this.#closed) return;
-    // A word from a server that was not asked: what comes next could be taken for the answer to somebody's request.
+    // The server was not asked anything: what it says now could be taken for the answer to the next request.
     if (!this.#waiting) return this.#close();
     let answer: Answer | null;
     try {

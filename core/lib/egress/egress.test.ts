@@ -287,6 +287,21 @@ test('a cancelled request ends at once, also before it began', async () => {
   expect(server.counts.connections).toBe(1);
 });
 
+test('a look-up that fails after its request was cancelled is no unhandled rejection', async () => {
+  const lookUp = Promise.withResolvers<never>();
+  const egress = build({ resolve: () => lookUp.promise });
+  const error = await fail(egress.send(ask('http://slow.example/', { signal: AbortSignal.abort() })));
+  expect(error.code).toBe('aborted');
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  lookUp.reject(new Error('no such host'));
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
 test('answers that are not one whole HTTP/1.1 response are failures, not crashes', async () => {
   const cases: [string, Reply | string, string][] = [
     ['another protocol', 'SSH-2.0-OpenSSH\r\n', 'protocol'],

@@ -66,6 +66,7 @@ function translate(error: unknown, connected: boolean): EgressError {
   if (error instanceof SwitchedProtocols)
     return new EgressError('protocol', 'The receiver switched protocols instead of answering.', {
       sent: true,
+      cause: error,
     });
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = error instanceof Error ? error.message : String(error);
@@ -78,7 +79,7 @@ function translate(error: unknown, connected: boolean): EgressError {
   return new EgressError('connect', `${what}: ${reason}.`, options);
 }
 
-/** OpenSSL's names for people: `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`. */
+/** Makes OpenSSL's names readable: `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`. */
 function tlsReason(reason: string): string {
   const name = /^error:[^:]*:[^:]*:[^:]*:([A-Z0-9_]+)/.exec(reason)?.[1];
   return name === undefined ? reason.replace(/\.$/, '') : name.replaceAll('_', ' ').toLowerCase();

@@ -1,4 +1,4 @@
-// The part of Node's HTTP parser (llhttp) that `answer-reader.ts` uses: Node and Bun export it, their type packages do not tell it.
+// The part of Node's HTTP parser (llhttp) that `answer-reader.ts` uses: Node and Bun export it, but their type packages lack it.
 declare module 'node:_http_common' {
   export class HTTPParser {
     static readonly RESPONSE: number;

@@ -44,7 +44,7 @@ export function requestBytes(request: {
   head += 'Accept-Encoding: identity\r\nConnection: keep-alive\r\n';
   if (bodyBytes > 0 || (method !== 'GET' && method !== 'HEAD')) head += `Content-Length: ${bodyBytes}\r\n`;
   head += '\r\n';
-  // The head is ASCII, every part of it was checked: a character is a byte.
+  // Every part of the head was checked to be ASCII, so a character is a byte.
   const bytes = Buffer.allocUnsafe(head.length + bodyBytes);
   bytes.write(head, 'latin1');
   if (typeof body === 'string') bytes.write(body, head.length, 'utf8');
@@ -52,7 +52,7 @@ export function requestBytes(request: {
   return bytes;
 }
 
-/** Names that have passed, in lower case: callers send the same few. */
+/** Header names that have passed the check → in lower case. Callers send the same few. */
 const passed = new LRUCache<string, string>({ max: 200 });
 
 /** @throws EgressError bad_request */

@@ -28,6 +28,18 @@ const NUMBER_LABEL = /^(?:\d+|0x[0-9a-f]*)$/;
 
 /** @throws EgressError bad_url, saying what to write instead. */
 export function parseTarget(text: string): Target {
+  const { secure, authority } = split(text);
+  const { host, isLiteral, port } = readAuthority(authority, secure ? 443 : 80);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) throw bad('cannot be parsed');
+  // Whoever else parses the URL must come to the same host as we do.
+  const parsedHost = url.hostname.replace(/^\[|\]$/g, '');
+  if (!isSameHost(parsedHost, host)) throw bad(`reads as another host (${parsedHost})`);
+  return { secure, host, isLiteral, port, path: url.pathname + url.search, authority: url.host };
+}
+
+/** Scheme and authority, the latter in lower case, of a text in which nothing can be read in two ways. */
+function split(text: string): { secure: boolean; authority: string } {
   if (text.length > URL_CHARACTERS_MAX) throw bad(`is longer than ${URL_CHARACTERS_MAX} characters`);
   if (!/^[\x21-\x7e]*$/.test(text)) {
     throw bad('has spaces, control or non-ASCII characters; write an international name as xn--…');
@@ -37,18 +49,13 @@ export function parseTarget(text: string): Target {
   if (scheme === '') throw bad('must start with https:// (or http://)');
   if (authority.includes('@')) throw bad('has a user name or password; put credentials into a header');
   if (authority.includes('%')) throw bad('has percent-encoding or a zone id in its host');
+  return { secure: scheme.toLowerCase() === 'https', authority: authority.toLowerCase() };
+}
 
-  const secure = scheme.toLowerCase() === 'https';
-  const { host, isLiteral, port } = readAuthority(authority.toLowerCase(), secure ? 443 : 80);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) throw bad('cannot be parsed');
-  // The parser's reading must be ours; IPv6 has many spellings of one address, so addresses are compared as such.
-  const parsedHost = url.hostname.replace(/^\[|\]$/g, '');
-  const agrees = host.includes(':')
-    ? ipaddr.parse(parsedHost).toString() === ipaddr.parse(host).toString()
-    : parsedHost === host;
-  if (!agrees) throw bad(`reads as another host (${parsedHost})`);
-  return { secure, host, isLiteral, port, path: url.pathname + url.search, authority: url.host };
+/** IPv6 has many spellings of one address, so addresses are compared as such. */
+function isSameHost(parsed: string, host: string): boolean {
+  if (!host.includes(':')) return parsed === host;
+  return ipaddr.parse(parsed).toString() === ipaddr.parse(host).toString();
 }
 
 function readAuthority(

@@ -1,4 +1,4 @@
-// Reads deliveries (what was sent, what came back, when the next attempt is due) and replays them.
+// Shows deliveries (what was sent, what came back, when the next attempt is due), makes single ones, and cancels them.
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
@@ -16,20 +16,20 @@ import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
 import type { Message } from '../payload.ts';
 import { messageOfDelivery } from './message.ts';
 import { freeNextOp, isOrdered } from './order.ts';
+import { queueDeliveryOps } from './queue.ts';
 import {
   attemptsOf,
   cancelDeliveryOp,
   deliveryColumns,
   findDelivery,
   newDelivery,
-  queueDeliveryOps,
   type DeliveryOrigin,
   type DeliveryRow,
 } from './rows.ts';
 
 export interface DeliveryWork {
   noteCanceled(id: string, queue: WorkQueue): void;
-  /** Those being attempted, which only their worker knows. */
+  /** The deliveries being attempted now, which only their worker knows. */
   active(): ReadonlySet<string>;
   readonly queue: WorkQueue;
 }
@@ -62,7 +62,7 @@ export async function listDeliveries(ctx: Context, query: DeliveryQuery, { activ
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
   });
-  return { data: data.map((row) => showDelivery(row as unknown as DeliveryRow, active())), pageInfo };
+  return { data: data.map((row) => showDelivery(row as DeliveryRow, active())), pageInfo };
 }
 
 /** @throws ApiError not_found, invalid_cursor */
@@ -113,14 +113,14 @@ export async function replayDelivery(ctx: Context, id: string, work: DeliveryWor
     : makeSampleDelivery(ctx, endpoint, message, work);
 }
 
-/** The change set of a delivery of what never happened. @throws ApiError conflict */
+/** The change set of a delivery of an event that never happened. @throws ApiError conflict */
 export function makeSampleDelivery(
   ctx: Context,
   endpoint: Endpoint,
   { eventId, type, payload }: Pick<Message, 'eventId' | 'type' | 'payload'>,
   work: DeliveryWork,
 ): ChangeSet {
-  // It is about nothing that is ordered: its own id is its key.
+  // A sample is about no stored entity, so its own id is its order key.
   const event = { id: eventId, type: type as EventType, sequence: 0, subjectId: null, entityId: eventId };
   return makeDelivery(ctx, endpoint, event, 'sample', work, payload);
 }
@@ -140,14 +140,13 @@ export function makeDelivery(
   return {
     changes: [],
     ops: queueDeliveryOps(queue, ctx.scope, delivery, sample),
-    adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
     body: showDelivery(delivery, active()),
     status: 201,
     location: `${ctx.baseUrl}/api/v1/deliveries/${delivery.id}`,
   };
 }
 
-/** Makes no more attempts. One that is under way is not cut off, and is told. @throws ApiError not_found, conflict */
+/** Has no more attempts made. One that is under way is not cut off, and is recorded. @throws ApiError not_found, conflict */
 export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
   const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
   if (!row) throw notFound();
@@ -158,10 +157,7 @@ export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWor
   return {
     changes: [],
     ops: isOrdered(row) ? [...ops, freeNextOp(work.queue, ctx.scope, row, now)] : ops,
-    adopt(rows) {
-      work.noteCanceled(id, work.queue);
-      work.queue.adopt(ctx.scope, rows[ops.length] ?? []);
-    },
+    adopt: () => work.noteCanceled(id, work.queue),
     body: showDelivery(
       { ...row, status: 'canceled', next_attempt_at: null, finished_at: now },
       new Set<string>(),
@@ -184,7 +180,7 @@ function where(sql: string, name: string, value: Value | undefined): Condition[]
 function shownBody(body: Uint8Array | ArrayBuffer | null) {
   if (body === null) return { responseBody: null, responseBodyEncoding: null };
   try {
-    // A byte order mark is a part of what came.
+    // A byte order mark is a part of the body.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
     return { responseBody: text, responseBodyEncoding: 'utf8' };
   } catch {
@@ -195,7 +191,7 @@ function shownBody(body: Uint8Array | ArrayBuffer | null) {
   }
 }
 
-/** As `showDelivery` shows it: the row does not say what is being attempted. */
+/** Finds deliveries by the status that `showDelivery` shows; whether one is being attempted is not in its row. */
 function hasStatus(status: string, active: ReadonlySet<string>): Condition {
   const ids = JSON.stringify([...active]);
   switch (status) {

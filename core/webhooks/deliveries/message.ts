@@ -21,17 +21,17 @@ export async function messageOfDelivery(
     : { eventId: delivery.event_id, type: delivery.event_type, traceparent: null, payload };
 }
 
-/** Payloads remembered, in characters, and what one costs beside its payload, roughly. */
+/** The room for remembered messages, and roughly what one takes beside its payload, in characters. */
 const rememberedMax = 16 * 1024 * 1024;
 const overhead = 500;
 
 export interface Messages {
   of(scope: Scope, delivery: DeliveryRow): Promise<Message | undefined>;
-  /** @param soon whether it is about to be sent: what comes later must not push that out */
+  /** @param soon whether it is about to be sent; messages that are sent later must not push it out */
   remember(scope: Scope, message: Message, soon: boolean): void;
 }
 
-/** Endpoints take their turns at the same events, which never change: the latest are remembered. */
+/** Remembers the latest messages: an event is delivered to several endpoints in a row, and never changes. */
 export function createMessages(store: Store, baseUrl: string): Messages {
   const remembered = new LRUCache<string, Message>({
     maxSize: rememberedMax,

@@ -1,7 +1,7 @@
 // Order of deliveries per entity, for endpoints that ask for it: of one key only the first open delivery is due, those behind
 // it are chained, and whoever ends it frees the next in the same batch. So no crash breaks a chain, and a delivery that is
 // being retried holds back only what belongs to the same issue (or other object).
-import { neverMs, returningWork, type Leases } from '../../events/work.ts';
+import { neverMs, returningWork, type Leases, type WorkQueue } from '../../events/work.ts';
 import type { WorkRow } from '../../events/work-rows.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
@@ -28,7 +28,7 @@ const free = tenantStatement<WorkRow>(
    ${returningWork}`,
 );
 
-/** The key of a delivery to an ordered endpoint: its issue, or what else the event is about. */
+/** The key of a delivery to an ordered endpoint: the issue of the event, else the entity that it is about. */
 export function orderKeyOf(
   endpoint: { readonly ordering: 'none' | 'entity' },
   event: { readonly subjectId: string | null; readonly entityId: string },
@@ -38,15 +38,25 @@ export function orderKeyOf(
 
 type Ordered = Pick<DeliveryRow, 'id' | 'endpoint_id'> & { readonly order_key: string };
 
-/** As `WorkQueue.add`, but chained where another delivery of its key is open. The delivery's row must be there already. */
-export function addInOrderOp(leases: Leases, scope: Scope, delivery: Ordered, dueAtMs: number): Op {
+/**
+ * As `WorkQueue.add`, but chained where another delivery of its key is open. The delivery's row must be there already.
+ * @param leases the queue, or its draft for a plan of many
+ */
+export function addInOrderOp(
+  queue: WorkQueue,
+  leases: Leases,
+  scope: Scope,
+  delivery: Ordered,
+  dueAtMs: number,
+): Op {
   const lease = leases.lease(scope, delivery.endpoint_id, dueAtMs);
-  return tenantOp(scope, addInOrder, { ...keyOf(delivery), ...lease });
+  return queue.due(tenantOp(scope, addInOrder, { ...keyOf(delivery), ...lease }));
 }
 
-/** Makes the next of its key due, once this one has ended in the same batch. What it returns is for `WorkQueue.adopt`. */
-export function freeNextOp(leases: Leases, scope: Scope, ended: Ordered, nowMs: number): Op {
-  return tenantOp(scope, free, { ...keyOf(ended), ...leases.lease(scope, ended.endpoint_id, nowMs) });
+/** Makes the next of its key due, once this one has ended in the same batch. */
+export function freeNextOp(queue: WorkQueue, scope: Scope, ended: Ordered, nowMs: number): Op {
+  const lease = queue.lease(scope, ended.endpoint_id, nowMs);
+  return queue.due(tenantOp(scope, free, { ...keyOf(ended), ...lease }));
 }
 
 export function isOrdered<D extends Pick<DeliveryRow, 'order_key'>>(

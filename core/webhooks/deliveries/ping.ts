@@ -1,5 +1,5 @@
-// A ping: an event that says nothing but that the way to a receiver is open. It stands in the log like any other, and goes to
-// its endpoint whatever that subscribes to.
+// A ping: an event that only tries out the way to a receiver. It stands in the log like any other event, and is delivered to its
+// endpoint whatever the endpoint subscribes to.
 import { announce } from '../../changes/announcement.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';

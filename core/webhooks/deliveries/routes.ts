@@ -22,86 +22,96 @@ const filters = {
   until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; made before.' })),
 };
 
+const listOfEndpoint = (work: DeliveryWork): Route =>
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/webhooks/{id}/deliveries',
+    name: 'webhooks.deliveries',
+    summary: 'List the deliveries to an endpoint, newest first',
+    scope: 'webhooks:read',
+    limit: 'read',
+    params: Closed({ id: id('endpoint') }),
+    query: Closed({ ...pageQuery, ...filters }),
+    responses: { 200: pageOf(DeliveryShown) },
+    errors: ['invalid_cursor'],
+    read: (ctx, { params, query }) => listDeliveriesTo(ctx, params.id, query, work),
+  });
+
+const list = (work: DeliveryWork): Route =>
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/deliveries',
+    name: 'deliveries.list',
+    summary: 'List deliveries to all endpoints, newest first',
+    scope: 'webhooks:read',
+    limit: 'read',
+    query: Closed({ ...pageQuery, webhook: Type.Optional(id('endpoint')), ...filters }),
+    responses: { 200: pageOf(DeliveryShown) },
+    errors: ['invalid_cursor'],
+    read: (ctx, { query }) => listDeliveries(ctx, query, work),
+  });
+
+const ping = (work: DeliveryWork): Route =>
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/webhooks/{id}/ping',
+    name: 'webhooks.ping',
+    summary: 'Send a webhook.ping event to an endpoint',
+    description:
+      'It goes to this endpoint whatever it subscribes to. The answer is the delivery, to be looked at again.',
+    scope: 'webhooks:write',
+    limit: 'write',
+    params: Closed({ id: id('endpoint') }),
+    responses: { 201: DeliveryShown },
+    errors: ['conflict'],
+    write: (ctx, { params }) => pingEndpoint(ctx, params.id, work),
+  });
+
+const get = (work: DeliveryWork): Route =>
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/deliveries/{id}',
+    name: 'deliveries.get',
+    summary: 'Get a delivery with its payload and every attempt',
+    description:
+      "Needs the read scope of the event's namespace as well; without it there is no such delivery.",
+    scope: 'webhooks:read',
+    limit: 'read',
+    params: Closed({ id: id('delivery') }),
+    responses: { 200: DeliveryDetail },
+    read: (ctx, { params }) => getDelivery(ctx, params.id, work),
+  });
+
+const replay = (work: DeliveryWork): Route =>
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/deliveries/{id}/replay',
+    name: 'deliveries.replay',
+    summary: 'Deliver the same event again',
+    description: 'Makes a new delivery of the same event, signed afresh. The endpoint must be switched on.',
+    scope: 'webhooks:write',
+    limit: 'write',
+    params: Closed({ id: id('delivery') }),
+    responses: { 201: DeliveryShown },
+    errors: ['conflict'],
+    write: (ctx, { params }) => replayDelivery(ctx, params.id, work),
+  });
+
+const cancel = (work: DeliveryWork): Route =>
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/deliveries/{id}/cancel',
+    name: 'deliveries.cancel',
+    summary: 'Make no more attempts at a delivery',
+    description: 'An attempt that is under way is not cut off: where it succeeds, the delivery is delivered.',
+    scope: 'webhooks:write',
+    limit: 'write',
+    params: Closed({ id: id('delivery') }),
+    responses: { 200: DeliveryShown },
+    errors: ['conflict'],
+    write: (ctx, { params }) => cancelDelivery(ctx, params.id, work),
+  });
+
 export function deliveryRoutes(work: DeliveryWork): Route[] {
-  return [
-    defineRoute({
-      method: 'GET',
-      path: '/api/v1/webhooks/{id}/deliveries',
-      name: 'webhooks.deliveries',
-      summary: 'List the deliveries to an endpoint, newest first',
-      scope: 'webhooks:read',
-      limit: 'read',
-      params: Closed({ id: id('endpoint') }),
-      query: Closed({ ...pageQuery, ...filters }),
-      responses: { 200: pageOf(DeliveryShown) },
-      errors: ['invalid_cursor'],
-      read: (ctx, { params, query }) => listDeliveriesTo(ctx, params.id, query, work),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/v1/deliveries',
-      name: 'deliveries.list',
-      summary: 'List deliveries to all endpoints, newest first',
-      scope: 'webhooks:read',
-      limit: 'read',
-      query: Closed({ ...pageQuery, webhook: Type.Optional(id('endpoint')), ...filters }),
-      responses: { 200: pageOf(DeliveryShown) },
-      errors: ['invalid_cursor'],
-      read: (ctx, { query }) => listDeliveries(ctx, query, work),
-    }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/v1/webhooks/{id}/ping',
-      name: 'webhooks.ping',
-      summary: 'Send a webhook.ping event to an endpoint',
-      description:
-        'It goes to this endpoint whatever it subscribes to. The answer is the delivery, to be looked at again.',
-      scope: 'webhooks:write',
-      limit: 'write',
-      params: Closed({ id: id('endpoint') }),
-      responses: { 201: DeliveryShown },
-      errors: ['conflict'],
-      write: (ctx, { params }) => pingEndpoint(ctx, params.id, work),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/v1/deliveries/{id}',
-      name: 'deliveries.get',
-      summary: 'Get a delivery with its payload and every attempt',
-      description:
-        "Needs the read scope of the event's namespace as well; without it there is no such delivery.",
-      scope: 'webhooks:read',
-      limit: 'read',
-      params: Closed({ id: id('delivery') }),
-      responses: { 200: DeliveryDetail },
-      read: (ctx, { params }) => getDelivery(ctx, params.id, work),
-    }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/v1/deliveries/{id}/replay',
-      name: 'deliveries.replay',
-      summary: 'Deliver the same event again',
-      description: 'Makes a new delivery of the same event, signed afresh. The endpoint must be switched on.',
-      scope: 'webhooks:write',
-      limit: 'write',
-      params: Closed({ id: id('delivery') }),
-      responses: { 201: DeliveryShown },
-      errors: ['conflict'],
-      write: (ctx, { params }) => replayDelivery(ctx, params.id, work),
-    }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/v1/deliveries/{id}/cancel',
-      name: 'deliveries.cancel',
-      summary: 'Make no more attempts at a delivery',
-      description:
-        'An attempt that is under way is not cut off: where it succeeds, the delivery is delivered.',
-      scope: 'webhooks:write',
-      limit: 'write',
-      params: Closed({ id: id('delivery') }),
-      responses: { 200: DeliveryShown },
-      errors: ['conflict'],
-      write: (ctx, { params }) => cancelDelivery(ctx, params.id, work),
-    }),
-  ];
+  return [listOfEndpoint, list, ping, get, replay, cancel].map((route) => route(work));
 }

@@ -1,25 +1,25 @@
-// Delivery and attempt rows, and the health of an endpoint: the machinery's own, written in the batch that moves the work.
+// The rows of deliveries and attempts, and of the health of endpoints. They are written in the batch that moves the work row.
 import type { EventRow } from '../../events/event.ts';
-import type { WorkQueue } from '../../events/work.ts';
-import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
-import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { systemStatement, tenantStatement } from '../../store/statement.ts';
+import { systemOp, tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/kind.ts';
-import { addInOrderOp, isOrdered, orderKeyOf } from './order.ts';
+import { orderKeyOf } from './order.ts';
 
 type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
 
-/** What it was made for: an event that happened, a replay of one, a ping, or a sample that is in no log. */
+/** Why a delivery was made: an event happened or is replayed, a ping, or a sample that is in no log. */
 export type DeliveryOrigin = 'event' | 'replay' | 'ping' | 'sample';
 
-export interface DeliveryRow {
+/** A type, not an interface, so that a row of the store compares with it. */
+export type DeliveryRow = {
   readonly id: string;
   readonly endpoint_id: string;
   readonly event_id: string;
   readonly event_type: string;
-  /** 0 for a sample. Null only before it is stored: that of the event which the same batch appended last. */
+  /** 0 for a sample. Null only before it is stored: the insert takes that of the event which its batch appended last. */
   readonly sequence: number | null;
   readonly origin: DeliveryOrigin;
-  /** Of an ordered endpoint: what it is delivered in order with. */
+  /** Deliveries of one key to an ordered endpoint are made one after the other. Null where the endpoint is not ordered. */
   readonly order_key: string | null;
   readonly status: DeliveryStatus;
   readonly attempts: number;
@@ -27,7 +27,7 @@ export interface DeliveryRow {
   readonly first_attempt_at: number | null;
   readonly next_attempt_at: number | null;
   readonly finished_at: number | null;
-}
+};
 
 export const deliveryColumns =
   'id, endpoint_id, event_id, event_type, sequence, origin, order_key, status, attempts, created_at, first_attempt_at, next_attempt_at, finished_at';
@@ -59,9 +59,9 @@ const setBack = systemStatement(
   `UPDATE deliveries SET first_attempt_at = first_attempt_at - :by, next_attempt_at = next_attempt_at - :by
    WHERE status IN ('pending', 'retrying') AND first_attempt_at IS NOT NULL`,
 );
-/** The clock was set back: what is being retried goes on at its intervals, and ends when it would have. */
+/** Moves deliveries that are being retried when the clock was set back, so that they keep their intervals and their end. */
 export function setDeliveriesBackOp(byMs: number): Op {
-  return { statement: setBack, params: { by: byMs }, scope: null };
+  return systemOp(setBack, { by: byMs });
 }
 const insertAttempt = tenantStatement(
   'attempts.insert',
@@ -85,9 +85,9 @@ export const attemptsOf = tenantStatement<{
    FROM attempts WHERE workspace_id = :ws AND delivery_id = :deliveryId ORDER BY number`,
 );
 export interface EndpointHealth {
-  /** Straight failures. */
+  /** Failures since the last success. */
   readonly failures: number;
-  /** Since when nothing but failure; null while it works. */
+  /** When the first of these failures happened; null where there is none. */
   readonly failingSince: number | null;
   /** When a delivery last succeeded. */
   readonly succeededAt: number | null;
@@ -138,14 +138,9 @@ export function newDelivery(
   };
 }
 
-/** The last of the two ops returns the row for `WorkQueue.adopt`. */
-export function queueDeliveryOps(
-  queue: WorkQueue,
-  scope: Scope,
-  delivery: DeliveryRow,
-  sample: string | null = null,
-): [Op, Op] {
-  const row = {
+/** @param sample the payload of a delivery whose event is in no log */
+export function insertDeliveryOp(scope: Scope, delivery: DeliveryRow, sample: string | null): Op {
+  return tenantOp(scope, insert, {
     id: delivery.id,
     endpointId: delivery.endpoint_id,
     eventId: delivery.event_id,
@@ -155,45 +150,16 @@ export function queueDeliveryOps(
     orderKey: delivery.order_key,
     sample,
     now: delivery.created_at,
-  };
-  return [
-    tenantOp(scope, insert, row),
-    isOrdered(delivery)
-      ? addInOrderOp(queue, scope, delivery, delivery.created_at)
-      : queue.add(scope, delivery.endpoint_id, delivery.id, delivery.created_at),
-  ];
+  });
 }
 
-/**
- * `queueDeliveryOps` for many deliveries, made at one time and in the order of their events. `adoptable` takes what the ops
- * returned and gives the rows for `WorkQueue.adopt`.
- */
-export function queueDeliveriesOps(
-  queue: WorkQueue,
-  scope: Scope,
-  deliveries: readonly DeliveryRow[],
-): { readonly ops: readonly Op[]; adoptable(returned: readonly (readonly Row[])[]): readonly Row[] } {
-  const [first] = deliveries;
-  if (!first) return { ops: [], adoptable: () => [] };
-  const plain = deliveries.filter((delivery) => !isOrdered(delivery));
-  const { op, rows } = queue.addAll(
-    scope,
-    plain.map(({ id, endpoint_id: subject }) => ({ id, subject })),
-    first.created_at,
-  );
-  const leases = queue.draft();
-  const rowsOf = deliveries.map((row) => [
+/** @param taken called once they are stored, before later ops of the batch are told */
+export function insertDeliveriesOp(scope: Scope, deliveries: readonly DeliveryRow[], taken: () => void): Op {
+  const rows = deliveries.map((row) => [
     ...[row.id, row.endpoint_id, row.event_id, row.event_type, row.sequence],
     ...[row.origin, row.order_key, row.created_at],
   ]);
-  const ops = [
-    tenantOp(scope, insertAll, { deliveries: JSON.stringify(rowsOf) }),
-    op,
-    ...deliveries
-      .filter(isOrdered)
-      .map((delivery) => addInOrderOp(leases, scope, delivery, first.created_at)),
-  ];
-  return { ops, adoptable: (returned) => [...rows, ...returned.flat()] };
+  return tenantOp(scope, insertAll, { deliveries: JSON.stringify(rows) }, { taken });
 }
 
 export interface DeliveryMove {
@@ -224,7 +190,7 @@ const noteLateAttempt = tenantStatement(
      status = CASE WHEN :worked = 1 THEN 'delivered' ELSE status END
    WHERE workspace_id = :ws AND id = :id AND status = 'canceled'`,
 );
-/** An attempt that was under way when its delivery was canceled: it is told all the same. */
+/** Records an attempt that was under way when its delivery was canceled. */
 export function noteLateAttemptOps(scope: Scope, id: string, attempt: Attempt, worked: boolean): Op[] {
   const params = { id, attempts: attempt.number, at: attempt.at, worked: worked ? 1 : 0 };
   return [tenantOp(scope, noteLateAttempt, params, { expectRows: 1 }), recordAttemptOp(scope, id, attempt)];

@@ -1,13 +1,13 @@
-// Where an endpoint's deliveries go. The query of an address may hold a secret, so an address with one rests sealed under the
-// master key, bound to its endpoint, beside what is shown of it.
+// Where an endpoint's deliveries go. The query of an address may hold a secret, so an address that has one is stored sealed
+// under the master key, bound to its endpoint, together with what is shown of it.
 import type { Column } from '../../changes/kind.ts';
 import { maskedUrl } from '../../lib/masked-url.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 
 export interface Address {
-  /** What is shown; of an earlier version, and without a query, the whole. */
+  /** What is shown. It is the whole address where that has no query, or was stored by an earlier version. */
   readonly text: string;
-  /** Base64 of the whole; null where the text is. */
+  /** The whole address, sealed, in base64; null where `text` is the whole. */
   readonly sealed: string | null;
 }
 
@@ -16,7 +16,7 @@ interface Addressed {
   readonly address: Address;
 }
 
-/** A sealed address is kept as JSON, which no address begins like. */
+/** A sealed address is stored as JSON; no plain address begins with a brace. */
 export const addressField: Column<Address> = {
   column: 'url',
   read: (value) =>

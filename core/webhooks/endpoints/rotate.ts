@@ -22,7 +22,7 @@ export const SecretRotate = Closed({
   ),
 });
 
-/** Each is a signature more in the headers of every delivery. */
+/** Every further secret puts one more signature into the headers of every delivery. */
 const overlappingMax = 4;
 
 /** @param lastSucceededAt of an endpoint: when a delivery last succeeded, whichever secret signed it */
@@ -42,7 +42,7 @@ export async function rotateSecret(
     expiresAt,
     lastSucceededAt: succeededAt !== null && succeededAt >= endpoint.secretSince ? succeededAt : null,
   };
-  // The overlap bounds every earlier secret: who rotates without one wants none of them to sign any more.
+  // No earlier secret outlives the overlap: whoever rotates without one wants none of them to sign any more.
   const earlier = endpoint.previousSecrets
     .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt, expiresAt) }))
     .filter((secret) => secret.sealed !== null && secret.expiresAt > now);

@@ -1,4 +1,4 @@
-// Asks for past events to be delivered again, shows how far that has come, and stops it.
+// Operations on replays: has past events delivered again, shows how far that has come, and stops it.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
@@ -43,7 +43,6 @@ export async function createReplay(
   return {
     changes: [],
     ops: [insertReplayOp(ctx.scope, row), queue.add(ctx.scope, row.endpoint_id, row.id, row.created_at)],
-    adopt: (rows) => queue.adopt(ctx.scope, rows[1] ?? []),
     body: showReplay(row),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/replays/${row.id}`,
@@ -61,7 +60,7 @@ export async function listReplays(ctx: Context, endpointId: string, query: PageP
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
   });
-  return { data: data.map((row) => showReplay(row as unknown as ReplayRow)), pageInfo };
+  return { data: data.map((row) => showReplay(row as ReplayRow)), pageInfo };
 }
 
 /** @throws ApiError not_found */
@@ -69,7 +68,7 @@ export async function getReplay(ctx: Context, id: string) {
   return showReplay(await find(ctx, id));
 }
 
-/** Makes no more deliveries; those it has made go on. @throws ApiError not_found, conflict */
+/** Has no more deliveries made; those that were made go on. @throws ApiError not_found, conflict */
 export async function cancelReplay(ctx: Context, id: string, queue: WorkQueue): Promise<ChangeSet> {
   const row = await find(ctx, id);
   if (row.status !== 'running') throw new ApiError('conflict', `This replay has ended: it is ${row.status}.`);
@@ -87,7 +86,7 @@ async function find(ctx: Context, id: string): Promise<ReplayRow> {
   return row;
 }
 
-/** Who sends events again could have subscribed to them. */
+/** Only those who could have subscribed to events may have them sent again. */
 function requireReadScopes(ctx: Context, endpoint: Endpoint): void {
   const needed = endpoint.namespaces.map((namespace) => namespaceScopes[namespace]!);
   const missing = new Set(needed.filter((scope) => !ctx.scopes.has(scope)));

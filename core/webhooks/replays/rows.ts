@@ -1,8 +1,9 @@
-// Replay rows: how far each has come, moved in the batch that makes its deliveries.
+// The rows of replays: how far each has come. A row is moved in the batch that makes the deliveries.
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
-export interface ReplayRow {
+/** A type, not an interface, so that a row of the store compares with it. */
+export type ReplayRow = {
   readonly id: string;
   readonly endpoint_id: string;
   readonly since: number | null;
@@ -14,7 +15,7 @@ export interface ReplayRow {
   readonly deliveries: number;
   readonly created_at: number;
   readonly finished_at: number | null;
-}
+};
 
 export const replayColumns =
   'id, endpoint_id, since, until, only_undelivered, status, after_sequence, last_sequence, deliveries, created_at, finished_at';
@@ -38,7 +39,7 @@ const cancel = tenantStatement(
   'replays.cancel',
   `UPDATE replays SET status = 'canceled', finished_at = :now WHERE workspace_id = :ws AND id = :id AND status = 'running'`,
 );
-/** Of these events (a JSON array of ids), those that an endpoint has got or is about to get. */
+/** Which of some events (`eventIds` is a JSON array) an endpoint has got or is about to get. */
 export const settledEvents = tenantStatement<{ event_id: string }>(
   'deliveries.settled_events',
   `SELECT event_id FROM deliveries WHERE workspace_id = :ws AND event_id IN (SELECT value FROM json_each(:eventIds))
@@ -52,7 +53,7 @@ export function insertReplayOp(scope: Scope, row: ReplayRow): Op {
 export interface ReplayMove {
   readonly from: number;
   readonly to: number;
-  /** Deliveries made on the way. */
+  /** How many deliveries this page made. */
   readonly made: number;
   readonly status: ReplayRow['status'];
   readonly finishedAt: number | null;

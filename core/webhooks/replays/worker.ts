@@ -1,83 +1,77 @@
-// Carries replays out: reads the log on from where each has come, and makes its deliveries a page at a time. A crash repeats no page: deliveries and progress are one batch.
-import type { EventRow } from '../../events/event.ts';
-import { pageAfter } from '../../events/log.ts';
+// Carries replays out: reads the log on from where each has come, and makes its deliveries a page at a time. A crash repeats
+// no page, because deliveries and progress are one batch.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { backgroundPatienceMs, type Scope, type Store } from '../../store/store.ts';
-import { newDelivery, queueDeliveriesOps } from '../deliveries/rows.ts';
-import type { Endpoint } from '../endpoints/kind.ts';
+import { queueDeliveriesOps } from '../deliveries/queue.ts';
+import { newDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import type { Subscriptions } from '../subscriptions.ts';
-import { findReplay, moveReplayOp, settledEvents, type ReplayRow } from './rows.ts';
+import { readReplayPage } from './page.ts';
+import { findReplay, moveReplayOp, type ReplayRow } from './rows.ts';
 
-const pageEvents = 200;
-
-export function createReplayWorker(options: {
-  store: Store;
-  clock: Clock;
-  ids: Ids;
-  subscriptions: Subscriptions;
-  /** Of deliveries. */
-  deliveries: WorkQueue;
-  /** Once true, what is left is for the next start. */
+export interface ReplayWorkerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly subscriptions: Subscriptions;
+  /** The queue of deliveries. */
+  readonly deliveries: WorkQueue;
+  /** Once true, what is left of a replay is made by the next process. */
   stopped(): boolean;
-}): (item: WorkItem, queue: WorkQueue) => Promise<void> {
-  const { store, clock, subscriptions, deliveries } = options;
+}
 
-  const wanted = async (
-    scope: Scope,
-    endpoint: Endpoint,
-    replay: ReplayRow,
-    events: readonly EventRow[],
-  ): Promise<EventRow[]> => {
-    const wanting: EventRow[] = [];
-    for (const event of events)
-      if (
-        (replay.since === null || event.createdAt >= replay.since) &&
-        (replay.until === null || event.createdAt < replay.until) &&
-        (await subscriptions.wants(scope, endpoint.id, event))
-      )
-        wanting.push(event);
-    if (replay.only_undelivered === 0 || wanting.length === 0) return wanting;
-    const eventIds = JSON.stringify(wanting.map(({ id }) => id));
-    const rows = await store.read(scope, settledEvents, { eventIds, endpointId: endpoint.id });
-    const settled = new Set(rows.map((row) => row.event_id));
-    return wanting.filter(({ id }) => !settled.has(id));
-  };
-
-  /** One page; false once the replay has ended. */
-  const step = async (item: WorkItem, queue: WorkQueue): Promise<boolean> => {
-    const { scope, id } = item;
-    const replay = await store.readOne(scope, findReplay, { id });
-    if (replay?.status !== 'running') {
-      await store.commit([queue.finish(item)]);
-      return false;
-    }
-    const from = replay.after_sequence;
-    const now = clock.nowMs();
-    const endpoint = await subscriptions.enabled(scope, replay.endpoint_id);
-    const page = endpoint ? await pageAfter(store, scope, from, { limit: pageEvents }) : null;
-    const events = page?.events.filter(({ sequence }) => sequence <= replay.last_sequence) ?? [];
-    const to = events.at(-1)?.sequence ?? from;
-    const ends = !page?.more || page.through >= replay.last_sequence;
-    const made = endpoint ? await wanted(scope, endpoint, replay, events) : [];
-    const status = !endpoint ? 'canceled' : ends ? 'done' : 'running';
-    const moves = [
-      moveReplayOp(scope, id, { from, to, made: made.length, status, finishedAt: ends ? now : null }),
-      ...(ends ? [queue.finish(item)] : []),
-    ];
-    const { ops, adoptable } = queueDeliveriesOps(
-      deliveries,
-      scope,
-      made.map((event) => newDelivery(options.ids.next('delivery'), endpoint!, event, now, 'replay')),
-    );
-    const outcome = await store.commit([...moves, ...ops], { patienceMs: backgroundPatienceMs });
-    if (outcome.ok) deliveries.adopt(scope, adoptable(outcome.rows.slice(moves.length)));
-    // Where the batch was refused, somebody canceled: the next look tells.
-    return !(outcome.ok && ends);
-  };
-
+export function createReplayWorker(
+  options: ReplayWorkerOptions,
+): (item: WorkItem, queue: WorkQueue) => Promise<void> {
   return async (item, queue) => {
-    while (!options.stopped() && (await step(item, queue)));
+    while (!options.stopped() && (await step(options, item, queue)));
+  };
+}
+
+/** Makes the deliveries of one page. @returns false once the replay has ended */
+async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQueue): Promise<boolean> {
+  const { store, deliveries } = options;
+  const { scope, id } = item;
+  const replay = await store.readOne(scope, findReplay, { id });
+  if (replay?.status !== 'running') {
+    await store.commit([queue.finish(item)]);
+    return false;
+  }
+  const now = options.clock.nowMs();
+  const { made, to, status } = await planPage(options, scope, replay, now);
+  const ends = status !== 'running';
+  const move = { from: replay.after_sequence, to, made: made.length, status, finishedAt: ends ? now : null };
+  const outcome = await store.commit(
+    [
+      moveReplayOp(scope, id, move),
+      ...(ends ? [queue.finish(item)] : []),
+      ...queueDeliveriesOps(deliveries, scope, made),
+    ],
+    { patienceMs: backgroundPatienceMs },
+  );
+  // A refused batch means that somebody canceled: the next step reads that.
+  return !(outcome.ok && ends);
+}
+
+interface Planned {
+  readonly made: readonly DeliveryRow[];
+  readonly to: number;
+  readonly status: ReplayRow['status'];
+}
+
+async function planPage(
+  options: ReplayWorkerOptions,
+  scope: Scope,
+  replay: ReplayRow,
+  nowMs: number,
+): Promise<Planned> {
+  const endpoint = await options.subscriptions.enabled(scope, replay.endpoint_id);
+  if (!endpoint) return { made: [], to: replay.after_sequence, status: 'canceled' };
+  const { events, to, isLast } = await readReplayPage(options, scope, replay);
+  return {
+    made: events.map((event) => newDelivery(options.ids.next('delivery'), endpoint, event, nowMs, 'replay')),
+    to,
+    status: isLast ? 'done' : 'running',
   };
 }

@@ -38,7 +38,7 @@ export async function createForwarder(flag: string, url: string, secret: string)
   try {
     await egress.checkUrl(url);
   } catch (error) {
-    if (error instanceof EgressError) throw usage(`${flag}: ${error.message}`);
+    if (error instanceof EgressError) throw usage(`${flag}: ${error.message}`, error);
     throw error;
   }
   const ids = createIds(systemClock.nowMs);

@@ -1,19 +1,27 @@
 // Switches an endpoint off for what its receiver did, in the batch that records it, so that no crash falls in between.
 // docs/spec/webhooks.md › Disabling.
-import type { Change } from '../changes/change.ts';
-import { systemAuthor, type Committer } from '../changes/commit.ts';
-import type { Directory } from '../context.ts';
-import { inboxItem } from '../inbox/inbox.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Ids } from '../lib/ids.ts';
-import type { Log } from '../lib/log.ts';
-import type { CommitOutcome, Op, Scope, Store } from '../store/store.ts';
-import { shownAddress } from './endpoints/address.ts';
-import { endpointKind, type Endpoint } from './endpoints/kind.ts';
-import type { Subscriptions } from './subscriptions.ts';
+import type { Change } from '../../changes/change.ts';
+import { systemAuthor, type Committer } from '../../changes/commit.ts';
+import type { Directory } from '../../context.ts';
+import { inboxItem } from '../../inbox/inbox.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Ids } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Op, Scope, Store } from '../../store/store.ts';
+import { shownAddress } from '../endpoints/address.ts';
+import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
+import type { Subscriptions } from '../subscriptions.ts';
 
-/** Others may change the endpoint at the same moment: so often it is planned anew. */
+/** The change is planned anew so often when others change the endpoint at the same moment. */
 const plansMax = 5;
+
+export interface Disable {
+  /**
+   * Commits ops, of which the first guards the batch, and switches the endpoint off in the same batch. Where it is off
+   * already, the ops are committed alone.
+   */
+  (scope: Scope, endpointId: string, reason: string, ops: readonly Op[]): Promise<{ readonly ok: boolean }>;
+}
 
 export function createDisable(options: {
   store: Store;
@@ -23,14 +31,8 @@ export function createDisable(options: {
   committer: Committer;
   subscriptions: Subscriptions;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}) {
-  return async (
-    scope: Scope,
-    endpointId: string,
-    reason: string,
-    ops: readonly Op[],
-  ): Promise<CommitOutcome> => {
-    // The lease is asked first; what the others return is wanted.
+}): Disable {
+  return async (scope, endpointId, reason, ops) => {
     const [fence, rest] = [ops.slice(0, 1), ops.slice(1)];
     for (let plans = 0; plans < plansMax; plans++) {
       const endpoint = await options.subscriptions.enabled(scope, endpointId);
@@ -46,7 +48,7 @@ export function createDisable(options: {
           webhookId: endpointId,
           reason,
         });
-        return { ok: true, rows: [[], ...committed.lastRows] };
+        return committed;
       }
       if (committed.part !== 'change') return committed;
     }
@@ -54,7 +56,7 @@ export function createDisable(options: {
   };
 }
 
-/** The host alone: the rest of an address may hold what is not for every reader of the inbox. */
+/** It names only the host: the rest of an address may hold what not every reader of the inbox may see. */
 function itemOf(endpoint: Endpoint, { ids, clock }: { ids: Ids; clock: Clock }): Change {
   const { host } = new URL(shownAddress(endpoint));
   return inboxItem(

@@ -1,0 +1,56 @@
+// Resting connections: no more than their places, of one key and of all together.
+import { expect, test } from 'bun:test';
+import { createIdle, IDLE_MAX, IDLE_PER_KEY_MAX, type Resting } from './idle.ts';
+
+interface Fake extends Resting {
+  isOpen: boolean;
+}
+
+function begin() {
+  const idle = createIdle<Fake>();
+  const made: Fake[] = [];
+  const rest = (key: string): Fake => {
+    const connection: Fake = {
+      idleSinceMs: 0,
+      isOpen: true,
+      destroy() {
+        connection.isOpen = false;
+        idle.remove(key, connection);
+      },
+    };
+    made.push(connection);
+    idle.keep(key, connection);
+    return connection;
+  };
+  return { idle, rest, openOf: () => made.filter(({ isOpen }) => isOpen).length };
+}
+
+test('hosts that answer one request each take no more places than there are: the one that has rested longest goes', () => {
+  const { idle, rest, openOf } = begin();
+  const first = rest('first');
+  const second = rest('second');
+  for (let n = 2; n < IDLE_MAX; n++) rest(`host-${n}`);
+  expect(openOf()).toBe(IDLE_MAX);
+  expect(first.isOpen).toBe(true);
+
+  const last = rest('last');
+  expect(openOf()).toBe(IDLE_MAX);
+  expect(first.isOpen).toBe(false);
+  expect(idle.take('first')).toBeUndefined();
+  expect(idle.take('second')).toBe(second);
+  expect(idle.take('last')).toBe(last);
+  // A taken one has left its place.
+  rest('another');
+  expect(openOf()).toBe(IDLE_MAX + 1);
+  idle.stop();
+});
+
+test('of one key so many rest, the newest is taken first, and none twice', () => {
+  const { idle, rest, openOf } = begin();
+  const resting = Array.from({ length: IDLE_PER_KEY_MAX }, () => rest('one'));
+  expect(rest('one').isOpen).toBe(false);
+  expect(openOf()).toBe(IDLE_PER_KEY_MAX);
+  for (const connection of resting.toReversed()) expect(idle.take('one')).toBe(connection);
+  expect(idle.take('one')).toBeUndefined();
+  idle.stop();
+});

@@ -1,0 +1,83 @@
+/**
+ * Connections that rest until the next request of the same key takes one. How long they rest is bounded, and how many of one key
+ * and of all keys do. When all places are taken, the connection that has rested longest gives up its place.
+ */
+
+export interface Resting {
+  idleSinceMs: number;
+  /** Its owner then calls `remove`. */
+  destroy(): void;
+}
+
+interface Idle<C extends Resting> {
+  /** Takes the newest of a key, so that those that are not needed grow old and end. */
+  take(key: string): C | undefined;
+  keep(key: string, connection: C): void;
+  /** To be called when a connection has ended, resting or not. */
+  remove(key: string, connection: C): void;
+  /** Stops looking for those that are too old. */
+  stop(): void;
+}
+
+/** Below the idle timeout of common servers (gunicorn 2 s, Node 5 s), so that we rarely write into a connection just closed. */
+const IDLE_TIMEOUT_MS = 1_000;
+/** It is large because many endpoints may share one host. */
+export const IDLE_PER_KEY_MAX = 256;
+/** Each is a file descriptor. Hosts that answer one request each would otherwise take as many as they answer in a second. */
+export const IDLE_MAX = 1_024;
+
+export function createIdle<C extends Resting>(): Idle<C> {
+  /** In the order in which they came to rest. */
+  const all = new Set<C>();
+  /** Newest last. */
+  const byKey = new Map<string, C[]>();
+  let sweep: NodeJS.Timeout | null = null;
+
+  const sweepSoon = (): void => {
+    if (sweep) return;
+    sweep = setTimeout(() => {
+      sweep = null;
+      const agedMs = performance.now() - IDLE_TIMEOUT_MS;
+      for (const connection of all) {
+        if (connection.idleSinceMs > agedMs) break;
+        connection.destroy();
+      }
+      if (all.size > 0) sweepSoon();
+    }, IDLE_TIMEOUT_MS / 2);
+    sweep.unref();
+  };
+
+  const remove = (key: string, connection: C): void => {
+    if (!all.delete(connection)) return;
+    const ofKey = byKey.get(key) ?? [];
+    ofKey.splice(ofKey.lastIndexOf(connection), 1);
+    if (ofKey.length === 0) byKey.delete(key);
+  };
+
+  return {
+    take(key) {
+      const known = byKey.get(key)?.at(-1);
+      if (!known) return undefined;
+      remove(key, known);
+      if (known.idleSinceMs > performance.now() - IDLE_TIMEOUT_MS) return known;
+      known.destroy();
+      return undefined;
+    },
+    keep(key, connection) {
+      const ofKey = byKey.get(key) ?? [];
+      if (ofKey.length >= IDLE_PER_KEY_MAX) return connection.destroy();
+      const [oldest] = all;
+      if (oldest && all.size >= IDLE_MAX) oldest.destroy();
+      connection.idleSinceMs = performance.now();
+      ofKey.push(connection);
+      byKey.set(key, ofKey);
+      all.add(connection);
+      sweepSoon();
+    },
+    remove,
+    stop() {
+      if (sweep) clearTimeout(sweep);
+      sweep = null;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** Sends one request to the permitted addresses of its target, one after the other, until one accepts a connection. */
+import type { EgressRequest, EgressResponse } from './egress.ts';
+import { untilEnded, within, type Ending } from './ending.ts';
+import { EgressError } from './error.ts';
+import type { Pool } from './dial.ts';
+import { exchange, type StartTimer } from './exchange.ts';
+import type { FindPermitted } from './permitted.ts';
+import { requestBytes } from './request.ts';
+import type { Target } from './target.ts';
+
+interface Way {
+  readonly pool: Pool;
+  readonly findPermitted: FindPermitted;
+  readonly startTimer: StartTimer;
+  readonly nowMs: () => number;
+}
+
+/** Of several addresses of one host we try a few, as a host with an unreachable IPv6 address must still be reached. */
+const ADDRESSES_TRIED_MAX = 4;
+
+/** @throws EgressError */
+export async function sendTo(
+  { pool, findPermitted, startTimer, nowMs }: Way,
+  target: Target,
+  request: EgressRequest,
+  ending: Ending,
+): Promise<EgressResponse> {
+  const startedAtMs = nowMs();
+  const { method, headers, body } = request;
+  const bytes = requestBytes({ method, target, headers, body });
+  const found = findPermitted(target);
+  const permitted = Array.isArray(found)
+    ? found
+    : await untilEnded(within(found, request.connectTimeoutMs, startTimer, target.host), ending);
+  const tried = permitted.slice(0, ADDRESSES_TRIED_MAX);
+  for (const [index, { address }] of tried.entries()) {
+    const leftMs = Math.max(1, request.connectTimeoutMs - (nowMs() - startedAtMs));
+    const connectTimeoutMs = Math.ceil(leftMs / (tried.length - index));
+    try {
+      const answer = await exchange(pool, startTimer, {
+        target,
+        address,
+        bytes,
+        ending,
+        connectTimeoutMs,
+        isHead: method === 'HEAD',
+        responseBytesMax: request.responseBytesMax,
+      });
+      return { ...answer, address, latencyMs: nowMs() - startedAtMs };
+    } catch (error) {
+      const isLast = index === tried.length - 1;
+      if (isLast || ending.reason || !isConnectFailure(error)) throw error;
+    }
+  }
+  throw new EgressError('dns', `${target.host} has no address.`);
+}
+
+function isConnectFailure(error: unknown): boolean {
+  return (
+    error instanceof EgressError && !error.sent && (error.code === 'connect' || error.code === 'timeout')
+  );
+}

@@ -1,0 +1,34 @@
+// The queue of replays with their worker. When the process stops, the worker finishes the page it is at and no more.
+import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
+import type { Log } from '../../lib/log.ts';
+import { createReplayWorker, type ReplayWorkerOptions } from './worker.ts';
+
+const replaysHeld = 8;
+
+export interface Replays {
+  readonly queue: WorkQueue;
+  stop(): Promise<void>;
+}
+
+export function createReplays(
+  options: Omit<ReplayWorkerOptions, 'stopped'> & { readonly log: Log; readonly owner: string },
+): Replays {
+  const { store, clock, log, owner } = options;
+  let stopped = false;
+  const queue = createWorkQueue({
+    store,
+    clock,
+    log,
+    kind: 'replay',
+    owner,
+    room: replaysHeld,
+    perform: createReplayWorker({ ...options, stopped: () => stopped }),
+  });
+  return {
+    queue,
+    async stop() {
+      stopped = true;
+      await queue.stop();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+// Makes the attempt that is due at a delivery: one signed POST, recorded with what came back in the batch that moves the
+// delivery on. docs/spec/webhooks.md › States.
+import type { WorkItem, WorkQueue } from '../../events/work.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Egress } from '../../lib/egress/egress.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Sealing } from '../../lib/sealing.ts';
+import { backgroundPatienceMs, type Op, type Scope, type Store } from '../../store/store.ts';
+import { attempt, type Attempted } from '../attempt.ts';
+import type { Messages } from '../deliveries/message.ts';
+import { freeNextOp, isOrdered } from '../deliveries/order.ts';
+import {
+  cancelDeliveryOp,
+  moveDeliveryOp,
+  noteLateAttemptOps,
+  recordAttemptOp,
+  type DeliveryRow,
+} from '../deliveries/rows.ts';
+import { openAddress } from '../endpoints/address.ts';
+import type { Endpoint } from '../endpoints/kind.ts';
+import type { Message } from '../payload.ts';
+import type { OpenSecrets } from '../secret.ts';
+import type { Subscriptions } from '../subscriptions.ts';
+import type { Company } from './company.ts';
+import type { Disable } from './disable.ts';
+import type { Healths } from './health.ts';
+import { moveAfter, reasonToDisable } from './outcome.ts';
+
+export interface Delivering {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly sealing: Sealing;
+  readonly egress: Egress;
+  readonly subscriptions: Subscriptions;
+  readonly ledger: Ledger;
+  readonly healths: Healths;
+  readonly version: string;
+  readonly disable: Disable;
+  readonly messages: Messages;
+  readonly company: Company;
+  readonly openSecrets: OpenSecrets;
+  /** Cuts attempts short when the process ends. */
+  readonly signal: AbortSignal;
+}
+
+/** A delivery that a worker has taken. */
+interface Taken {
+  readonly item: WorkItem;
+  readonly queue: WorkQueue;
+  readonly delivery: DeliveryRow;
+}
+
+export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
+  const { delivery } = taken;
+  const { scope } = taken.item;
+  const endpoint = await parts.subscriptions.enabled(scope, delivery.endpoint_id);
+  const message = endpoint && (await parts.messages.of(scope, delivery));
+  if (!endpoint || !message) return cancel(parts, taken);
+  const attempted = await attemptInCompany(parts, scope, endpoint, delivery, message);
+  // It was cut short. The lease ends with this process, and the next process makes the attempt.
+  if (!attempted) return;
+  parts.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
+  await record(parts, taken, attempted);
+}
+
+/** Ends a delivery that has nowhere to go: its endpoint is switched off or deleted, or its event is gone. */
+export async function cancel({ store, clock }: Delivering, { item, queue, delivery }: Taken): Promise<void> {
+  const { scope } = item;
+  const now = clock.nowMs();
+  await store.commit([
+    queue.finish(item),
+    cancelDeliveryOp(scope, delivery.id, now),
+    ...freeNext(scope, delivery, queue, now),
+  ]);
+}
+
+async function attemptInCompany(
+  { clock, egress, version, signal, sealing, openSecrets, company }: Delivering,
+  scope: Scope,
+  endpoint: Endpoint,
+  delivery: DeliveryRow,
+  message: Message,
+): Promise<Attempted | null> {
+  const leave = company.join();
+  try {
+    return await attempt(
+      { clock, egress, version, signal },
+      {
+        id: delivery.id,
+        number: delivery.attempts + 1,
+        url: openAddress(sealing, scope.workspaceId, endpoint),
+        secrets: openSecrets(scope.workspaceId, endpoint, clock.nowMs()),
+      },
+      message,
+    );
+  } finally {
+    leave();
+  }
+}
+
+/** Commits in one batch: the end of the lease or the next due time, the delivery, the attempt, and the endpoint's health. */
+async function record(
+  parts: Delivering,
+  { item, queue, delivery }: Taken,
+  attempted: Attempted,
+): Promise<void> {
+  const { store, healths, company } = parts;
+  const { scope } = item;
+  const endpointId = delivery.endpoint_id;
+  const to = await moveAfter(parts, scope, delivery, attempted);
+  if (!healths.isLoaded(endpointId)) await healths.load(scope, endpointId);
+  const now = parts.clock.nowMs();
+  const ops = [
+    to.nextAttemptAt === null ? queue.finish(item) : queue.defer(item, to.nextAttemptAt),
+    moveDeliveryOp(scope, delivery.id, to),
+    recordAttemptOp(scope, delivery.id, attempted.record),
+    ...healths.note(scope, endpointId, attempted.worked, now),
+    ...(to.nextAttemptAt === null ? freeNext(scope, delivery, queue, now) : []),
+  ];
+  const reason = reasonToDisable(healths, endpointId, attempted, now);
+  const { ok } = await (reason === null
+    ? store.commit(ops, { patienceMs: company.isExpected() ? backgroundPatienceMs : 0 })
+    : parts.disable(scope, endpointId, reason, ops));
+  if (!ok) return recordLate(parts, scope, delivery, attempted);
+  if (to.nextAttemptAt !== null) queue.wake();
+}
+
+/** The next delivery of the same key waits for the end of this one. */
+function freeNext(scope: Scope, delivery: DeliveryRow, queue: WorkQueue, nowMs: number): Op[] {
+  return isOrdered(delivery) ? [freeNextOp(queue, scope, delivery, nowMs)] : [];
+}
+
+/** The delivery has been ended elsewhere while the attempt was under way. Where it was canceled, the attempt is still recorded. */
+async function recordLate(
+  { store, log }: Delivering,
+  scope: Scope,
+  delivery: DeliveryRow,
+  { record, worked }: Attempted,
+): Promise<void> {
+  const recorded = await store.commit(noteLateAttemptOps(scope, delivery.id, record, worked));
+  if (!recorded.ok) log('warn', 'a delivery was ended elsewhere', { deliveryId: delivery.id });
+}

@@ -1,0 +1,85 @@
+// The worker of deliveries: takes each from the queue, waits for one of its endpoint's slots, and has its attempt made. It
+// alone knows which deliveries are being attempted and which were canceled meanwhile.
+import type { WorkItem, WorkQueue } from '../../events/work.ts';
+import { findDelivery, type DeliveryRow } from '../deliveries/rows.ts';
+import { createMessages } from '../deliveries/message.ts';
+import { createSecretOpener } from '../secret.ts';
+import { createCompany } from './company.ts';
+import { cancel, deliver, type Delivering } from './deliver.ts';
+import { createFresh, type Fresh } from './fresh.ts';
+import type { Lanes } from './lanes.ts';
+
+/** Attempts under way get this long when the process is asked to stop. */
+const stopGraceMs = 5_000;
+
+interface DelivererOptions extends Omit<Delivering, 'messages' | 'company' | 'openSecrets' | 'signal'> {
+  readonly lanes: Lanes;
+  readonly baseUrl: string;
+}
+
+export interface Deliverer {
+  perform(item: WorkItem, queue: WorkQueue): Promise<void>;
+  /** Lets first attempts do without reading their delivery, as far as there is room to remember it. */
+  readonly remember: Fresh['remember'];
+  /** A delivery was canceled: where it waits in memory for its attempt, that is not made. */
+  noteCanceled(id: string, queue: WorkQueue): void;
+  /** Which deliveries are being attempted. */
+  active(): ReadonlySet<string>;
+  /** Starts no attempt any more, and gives those under way a little time. */
+  stop(): void;
+}
+
+export function createDeliverer(options: DelivererOptions): Deliverer {
+  const { store, lanes, healths, subscriptions } = options;
+  const stopping = new AbortController();
+  const parts: Delivering = {
+    ...options,
+    messages: createMessages(store, options.baseUrl),
+    company: createCompany(),
+    openSecrets: createSecretOpener(options.sealing),
+    signal: stopping.signal,
+  };
+  const fresh = createFresh(parts.messages);
+  /** Both sets name only deliveries that the queue holds, and are bounded with them. */
+  const active = new Set<string>();
+  const canceled = new Set<string>();
+
+  const performInLane = async (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<void> => {
+    const taken = { item, queue, delivery };
+    const endpointId = delivery.endpoint_id;
+    if (!(await subscriptions.enabled(item.scope, endpointId))) return cancel(parts, taken);
+    if (!healths.isLoaded(endpointId)) await healths.load(item.scope, endpointId);
+    if (!(await lanes.enter(endpointId))) return;
+    active.add(item.id);
+    try {
+      if (!canceled.has(item.id)) await deliver(parts, taken);
+    } finally {
+      active.delete(item.id);
+      lanes.leave(endpointId);
+    }
+  };
+
+  return {
+    async perform(item, queue) {
+      const { scope, id } = item;
+      const remembered = fresh.take(id);
+      try {
+        const delivery = remembered ?? (await store.readOne(scope, findDelivery, { id }));
+        if (!delivery) return void (await store.commit([queue.finish(item)]));
+        await performInLane(item, queue, delivery);
+      } finally {
+        canceled.delete(id);
+      }
+    },
+    remember: fresh.remember,
+    noteCanceled(id, queue) {
+      if (queue.isHeld(id) && !active.has(id)) canceled.add(id);
+    },
+    active: () => active,
+    stop() {
+      lanes.close();
+      const timer = setTimeout(() => stopping.abort(), stopGraceMs);
+      timer.unref();
+    },
+  };
+}

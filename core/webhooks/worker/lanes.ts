@@ -1,0 +1,67 @@
+// Slots per endpoint: so many attempts are made at once, the others wait. The work queue decides how many deliveries of an
+// endpoint are in memory at all.
+
+/** Attempts in flight at one endpoint. While it is probed there is only one. */
+const concurrentMax = 8;
+
+interface Lane {
+  inFlight: number;
+  readonly waiting: ((admitted: boolean) => void)[];
+}
+
+export interface Lanes {
+  /** Waits for a slot, which `leave` gives back; false, without a slot, once the lanes are closed. */
+  enter(endpointId: string): Promise<boolean>;
+  leave(endpointId: string): void;
+  /** Lets in those who wait for slots that an endpoint has got since; to be called when it is no longer probed. */
+  admit(endpointId: string): void;
+  /** Admits nobody any more; those who wait get false. */
+  close(): void;
+}
+
+/** @param isProbing whether an endpoint has failed so often that it is tried one delivery at a time */
+export function createLanes(isProbing: (endpointId: string) => boolean): Lanes {
+  /** One for each endpoint with an attempt in flight, so no more than the work queue holds deliveries. */
+  const lanes = new Map<string, Lane>();
+  let closed = false;
+  const laneOf = (endpointId: string): Lane => {
+    const known = lanes.get(endpointId);
+    if (known) return known;
+    const made: Lane = { inFlight: 0, waiting: [] };
+    lanes.set(endpointId, made);
+    return made;
+  };
+  const fill = (endpointId: string, lane: Lane): void => {
+    const slots = isProbing(endpointId) ? 1 : concurrentMax;
+    while (lane.inFlight < slots) {
+      const next = lane.waiting.shift();
+      if (!next) break;
+      lane.inFlight++;
+      next(true);
+    }
+    if (lane.inFlight === 0) lanes.delete(endpointId);
+  };
+  return {
+    enter(endpointId) {
+      if (closed) return Promise.resolve(false);
+      const lane = laneOf(endpointId);
+      return new Promise((resolve) => {
+        lane.waiting.push(resolve);
+        fill(endpointId, lane);
+      });
+    },
+    leave(endpointId) {
+      const lane = laneOf(endpointId);
+      lane.inFlight--;
+      fill(endpointId, lane);
+    },
+    admit(endpointId) {
+      const lane = lanes.get(endpointId);
+      if (lane) fill(endpointId, lane);
+    },
+    close() {
+      closed = true;
+      for (const lane of lanes.values()) for (const send of lane.waiting.splice(0)) send(false);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// What an attempt means: where it leaves its delivery, and whether its endpoint is to be switched off.
+// docs/spec/webhooks.md › States.
+import type { Clock } from '../../lib/clock.ts';
+import type { Scope } from '../../store/store.ts';
+import type { Attempted } from '../attempt.ts';
+import type { DeliveryMove, DeliveryRow } from '../deliveries/rows.ts';
+import { nextAttempt, parseRetryAfterMs } from '../schedule.ts';
+import type { Subscriptions } from '../subscriptions.ts';
+import type { Healths } from './health.ts';
+
+const gone = 410;
+
+export async function moveAfter(
+  { clock, random, subscriptions }: { clock: Clock; random: () => number; subscriptions: Subscriptions },
+  scope: Scope,
+  delivery: DeliveryRow,
+  { record, response, worked }: Attempted,
+): Promise<DeliveryMove> {
+  const now = clock.nowMs();
+  const firstAttemptAt = delivery.first_attempt_at ?? record.at;
+  const ended = { attempts: record.number, firstAttemptAt, nextAttemptAt: null, finishedAt: now };
+  if (worked) return { ...ended, status: 'delivered' };
+  if (response?.status === gone) return { ...ended, status: 'failed' };
+  if (!(await subscriptions.enabled(scope, delivery.endpoint_id))) return { ...ended, status: 'canceled' };
+  const retryAfterMs = parseRetryAfterMs(response?.headers['retry-after'], now);
+  const next = nextAttempt({
+    attempt: record.number,
+    firstAttemptAtMs: firstAttemptAt,
+    nowMs: now,
+    random,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+  return next === 'parked'
+    ? { ...ended, status: 'failed' }
+    : { ...ended, status: 'retrying', nextAttemptAt: next.atMs, finishedAt: null };
+}
+
+/** To be asked once the endpoint's health counts the attempt. @returns null where it stays switched on */
+export function reasonToDisable(
+  healths: Healths,
+  endpointId: string,
+  { response, worked }: Attempted,
+  nowMs: number,
+): string | null {
+  if (worked) return null;
+  if (response?.status === gone) return 'The receiver answered 410 Gone.';
+  return healths.isHopeless(endpointId, nowMs) ? 'Nothing but failed deliveries for 120 hours.' : null;
+}

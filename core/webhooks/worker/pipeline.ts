@@ -1,0 +1,68 @@
+// From events to deliveries: the consumer that plans them, the queue that holds them, and the worker that makes them.
+import type { Committer } from '../../changes/commit.ts';
+import type { Directory, Services } from '../../context.ts';
+import { createConsumer, type Consumer } from '../../events/consumer.ts';
+import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Egress } from '../../lib/egress/egress.ts';
+import type { Scope } from '../../store/store.ts';
+import { setDeliveriesBackOp } from '../deliveries/rows.ts';
+import type { Subscriptions } from '../subscriptions.ts';
+import { createDeliverer, type Deliverer } from './deliverer.ts';
+import { createDisable } from './disable.ts';
+import type { Healths } from './health.ts';
+import type { Lanes } from './lanes.ts';
+import { createPlanner } from './planner.ts';
+
+/** Deliveries in memory. How many of them are attempted at once is bounded per endpoint. */
+const deliveriesHeld = 2_000;
+
+export interface Pipeline {
+  readonly consumer: Consumer;
+  readonly queue: WorkQueue;
+  readonly deliverer: Deliverer;
+}
+
+export function createPipeline(options: {
+  services: Services;
+  clock: Clock;
+  random: () => number;
+  owner: string;
+  committer: Committer;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  egress: Egress;
+  version: string;
+  subscriptions: Subscriptions;
+  healths: Healths;
+  lanes: Lanes;
+}): Pipeline {
+  const { services, clock, owner, subscriptions } = options;
+  const { store, log, ids, baseUrl } = services;
+  const deliverer = createDeliverer({
+    ...options,
+    store,
+    log,
+    sealing: services.sealing,
+    ledger: services.ledger,
+    baseUrl,
+    disable: createDisable({ ...options, store, ids, log }),
+  });
+  const queue = createWorkQueue({
+    store,
+    clock,
+    log,
+    kind: 'delivery',
+    owner,
+    room: deliveriesHeld,
+    setBack: (byMs) => [setDeliveriesBackOp(byMs)],
+    perform: deliverer.perform,
+  });
+  const consumer = createConsumer({
+    store,
+    name: 'webhooks',
+    log,
+    listens: subscriptions.listens,
+    plan: createPlanner({ clock, ids, baseUrl, subscriptions, deliverer, queue }),
+  });
+  return { consumer, queue, deliverer };
+}

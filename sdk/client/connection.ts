@@ -1,0 +1,76 @@
+/** One connection to the event stream, from its opening to its end: messages in the order in which the server sends them. */
+import { ApiCallError, errorOf } from './error.ts';
+import { createSseParser, type SseMessage } from './sse.ts';
+
+export interface ConnectionOptions {
+  /** Base address, such as http://127.0.0.1:4700. */
+  readonly server: string;
+  readonly token: string;
+  /** Event types, or patterns such as `issue.*`; by default all that the token may read. */
+  readonly types?: readonly string[];
+  /** Samples as well (`POST /events/samples`). */
+  readonly samples?: boolean;
+  /** Ends the stream, without an error. */
+  readonly signal?: AbortSignal;
+}
+
+/** The server gives a sign of life every 15 s; silence for longer than this is a connection that died unnoticed. */
+const silenceMsMax = 60_000;
+
+/** @param position the sequence behind which the stream begins; null for now. @throws ApiCallError */
+export async function* connection(
+  options: ConnectionOptions,
+  position: number | null,
+): AsyncGenerator<SseMessage, void, void> {
+  const ended = new AbortController();
+  const stop = (): void => ended.abort();
+  options.signal?.addEventListener('abort', stop);
+  let silence = setTimeout(stop, silenceMsMax);
+  try {
+    const parser = createSseParser();
+    const decoder = new TextDecoder();
+    const reader = (await open(options, position, ended.signal)).getReader();
+    for (;;) {
+      clearTimeout(silence);
+      // Only while we wait for the server: a slow reader is not its silence.
+      silence = setTimeout(stop, silenceMsMax);
+      const { value, done } = await reader.read();
+      clearTimeout(silence);
+      if (done) return;
+      yield* parser.push(decoder.decode(value, { stream: true }));
+    }
+  } catch (error) {
+    if (error instanceof ApiCallError) throw error;
+    throw unreachable(options.server, error);
+  } finally {
+    clearTimeout(silence);
+    options.signal?.removeEventListener('abort', stop);
+    ended.abort();
+  }
+}
+
+async function open(
+  { server, token, types, samples }: ConnectionOptions,
+  position: number | null,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const query = new URLSearchParams({
+    ...(types === undefined ? {} : { types: types.join(',') }),
+    ...(samples === true ? { samples: 'true' } : {}),
+  });
+  const headers = new Headers({ authorization: `Bearer ${token}`, accept: 'text/event-stream' });
+  if (position !== null) headers.set('last-event-id', String(position));
+  const response = await fetch(`${server.replace(/\/+$/, '')}/api/v1/events/stream?${query}`, {
+    headers,
+    signal,
+    // A followed redirect may carry the token elsewhere.
+    redirect: 'manual',
+  });
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (response.status === 200 && isStream && response.body !== null) return response.body;
+  throw errorOf(response.status, await response.text());
+}
+
+function unreachable(server: string, cause: unknown): ApiCallError {
+  return new ApiCallError(0, { code: 'unreachable', message: `No server answers at ${server}.`, cause });
+}
