@@ -4,6 +4,7 @@ import type { Contract, Entry, EventTypeOf } from './contract/contract.ts';
 import { apiKey } from './identity/api-keys/contract.ts';
 import { member } from './identity/members/contract.ts';
 import { workspace } from './identity/workspace/contract.ts';
+import { idPrefixes } from './lib/ids.ts';
 import { plugin } from './plugins/installs/contract.ts';
 import { comment } from './tracker/comments/contract.ts';
 import { issue } from './tracker/issues/contract.ts';
@@ -40,7 +41,9 @@ export const contracts: readonly Contract[] = all;
 
 /** @throws Error when two resources claim one path, id prefix, directory section or event */
 export function checkContracts(list: readonly Contract[]): void {
-  const claimed = new Map<string, string>();
+  const claimed = new Map<string, string>(
+    Object.entries(idPrefixes).map(([owner, prefix]) => [`id prefix ${prefix}`, owner]),
+  );
   for (const contract of list)
     for (const claim of claimsOf(contract)) {
       const other = claimed.get(claim);

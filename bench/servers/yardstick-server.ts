@@ -1,7 +1,7 @@
 // The least a server could do for the same answers: bare Bun.serve, the very statements that Tatami runs (recorded from
 // it), JSON.stringify. No identity, limits, headers, validation or public shape.
 import Database from 'libsql';
-import { createIds } from '../../core/lib/ids.ts';
+import { idPrefixes, createIds } from '../../core/lib/ids.ts';
 import { answerParent } from '../children.ts';
 import type { RecordedStatement } from './recorded.ts';
 import type { Recorded } from './tatami-server.ts';
@@ -96,7 +96,7 @@ function groupCommit(db: InstanceType<typeof Database>, recorded: readonly Recor
 
   const runJob = (title: string): object => {
     const now = Date.now();
-    const id = ids.next('issue');
+    const id = ids.next('iss');
     const [counter, issue, event] = statements as [
       (typeof statements)[0],
       (typeof statements)[0],
@@ -108,12 +108,12 @@ function groupCommit(db: InstanceType<typeof Database>, recorded: readonly Recor
     issue.run(row);
     const [appended] = event.run({
       ...event.values,
-      id: ids.next('event'),
+      id: ids.next(idPrefixes.event),
       createdAt: now,
       entityId: id,
       subjectId: id,
       learnsOf: id,
-      requestId: ids.next('request'),
+      requestId: ids.next(idPrefixes.request),
       data: JSON.stringify(row),
     });
     release!.run();

@@ -1,4 +1,5 @@
 // Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
+import { idPrefixes } from '../lib/ids.ts';
 import type { Directory, View } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvent } from '../events/append.ts';
@@ -109,7 +110,7 @@ function eventsOf(
   return changes
     .flatMap((change) => change.events(view))
     .map((draft) => {
-      const id = draft.id ?? ids.next('event');
+      const id = draft.id ?? ids.next(idPrefixes.event);
       return {
         id,
         type: draft.type,

@@ -1,6 +1,7 @@
+import { idPrefixes } from '../lib/ids.ts';
 import { Type } from 'typebox';
 import { defineRoute } from '../http/route.ts';
-import { Closed, id, pageOf, pageQuery } from '../lib/schema.ts';
+import { Closed, idOf, pageOf, pageQuery } from '../lib/schema.ts';
 import { getEvent, listEvents } from './feed.ts';
 import { EventShown } from './schema.ts';
 
@@ -31,7 +32,7 @@ export const eventRoutes = [
     summary: 'Get an event',
     scope: 'events:read',
     limit: 'read',
-    params: Closed({ id: id('event') }),
+    params: Closed({ id: idOf(idPrefixes.event) }),
     responses: { 200: EventShown },
     read: (ctx, { params }) => getEvent(ctx, params.id),
   }),

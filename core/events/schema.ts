@@ -1,6 +1,7 @@
 // The public shape of an event. docs/spec/events.md › The envelope.
+import { idPrefixes } from '../lib/ids.ts';
 import { Type } from 'typebox';
-import { Closed, id, named, nullable, time, uuid } from '../lib/schema.ts';
+import { Closed, idOf, named, nullable, time, uuid } from '../lib/schema.ts';
 import { eventTypes } from './catalogue.ts';
 
 const ActorShown = named(
@@ -24,7 +25,7 @@ const CauseShown = named(
 );
 
 export const envelope = {
-  id: id('event', 'Stable for the event across retries, replays and the feed.'),
+  id: idOf(idPrefixes.event, 'Stable for the event across retries, replays and the feed.'),
   created_at: time,
   workspace_id: uuid,
   sequence: Type.Integer({

@@ -1,5 +1,6 @@
 // Serves one request to one route, in the order that every route shares: identity, rate limit, scope, input, idempotency
 // key, work, answer. What is particular to a kind of route is in `work.ts`, what becomes of a write in `write.ts`.
+import { idPrefixes } from '../lib/ids.ts';
 import { ApiError } from '../lib/errors.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { StoreError } from '../store/store.ts';
@@ -30,7 +31,7 @@ export function createKernel(options: KernelOptions): Kernel {
   const entrance = createEntrance(options);
   return {
     async refuse(request, error) {
-      const exchange = newExchange(services.ids.next('request'));
+      const exchange = newExchange(services.ids.next(idPrefixes.request));
       try {
         await entrance.admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
         return answerError(exchange, error);
@@ -43,7 +44,7 @@ export function createKernel(options: KernelOptions): Kernel {
       const ask = createAsk(route, options, entrance);
       const work = workOf(route, options, entrance.identify);
       return async (request, params) => {
-        const exchange = newExchange(services.ids.next('request'));
+        const exchange = newExchange(services.ids.next(idPrefixes.request));
         try {
           return await work(await ask(exchange, request, params));
         } catch (error) {

@@ -1,4 +1,5 @@
 // The inbox, a reading of the event log: items land as `inbox.item_created` events, in the batch of what they are about.
+import { idPrefixes } from '../lib/ids.ts';
 import { announce } from '../changes/announcement.ts';
 import type { Change } from '../changes/change.ts';
 import { cursorOf, type PageParameters } from '../changes/list.ts';
@@ -21,7 +22,7 @@ export function inboxItem(
   item: Pick<InboxItem, 'kind' | 'title' | 'body' | 'target'>,
   at: { readonly ids: Ids; readonly nowMs: number },
 ): Change {
-  const id = at.ids.next('inboxItem');
+  const id = at.ids.next(idPrefixes.inboxItem);
   const shown: InboxItem = { id, ...item, createdAt: isoTime(at.nowMs) };
   return announce({ kind: 'inbox_item', id }, 'inbox.item_created', shown);
 }

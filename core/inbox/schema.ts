@@ -1,13 +1,14 @@
 // Inbox items: what the system did that somebody should look at. An item is the event that announced it.
+import { idPrefixes } from '../lib/ids.ts';
 import { Type, type Static } from 'typebox';
-import { Closed, id, named, time } from '../lib/schema.ts';
+import { Closed, idOf, named, time } from '../lib/schema.ts';
 
 const inboxKinds = ['webhook_disabled', 'plugin_disabled', 'plugin_unheard', 'plugin_missed_events'] as const;
 
 export const InboxItemShown = named(
   'InboxItem',
   Closed({
-    id: id('inboxItem'),
+    id: idOf(idPrefixes.inboxItem),
     kind: Type.Enum([...inboxKinds]),
     title: Type.String(),
     body: Type.String({ description: 'What happened, why, and what to do about it.' }),

@@ -1,42 +1,25 @@
 // Identifiers: a prefix that names the kind and a time-ordered opaque suffix, so that newer rows sort after older ones.
 // The suffix follows the layout of UUIDv7 (RFC 9562 §5.7) in Crockford base 32: 48 bits of time, a counter, 65 random bits.
 
-/** Every id prefix of the service, in one place. */
+/** The prefixes of rows that belong to no resource; those of resources stand in their contracts. */
 export const idPrefixes = {
-  issue: 'iss',
-  member: 'usr',
-  state: 'wfs',
-  label: 'lbl',
   event: 'evt',
   request: 'req',
-  project: 'prj',
-  comment: 'cmt',
-  endpoint: 'whe',
   delivery: 'dlv',
   replay: 'rpl',
-  apiKey: 'key',
-  install: 'plg',
   run: 'run',
   inboxItem: 'inb',
   gap: 'gap',
 } as const;
-
-export type IdKind = keyof typeof idPrefixes;
 
 /** 26 characters after the prefix: what `pattern` in schemas checks. */
 export function patternOf(prefix: string): string {
   return `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`;
 }
 
-export function idPattern(kind: IdKind): string {
-  return patternOf(idPrefixes[kind]);
-}
-
 export interface Ids {
-  /** A new id; ids of one process are strictly increasing. */
-  next(kind: IdKind): string;
-  /** A new id of a resource, by the prefix that its contract names; a UUID where that is null. */
-  of(prefix: string | null): string;
+  /** A new id of that prefix, a UUID where it is null; those of one prefix are strictly increasing within a process. */
+  next(prefix: string | null): string;
   /** A version-7 UUID, for workspaces and teams (docs/spec/api.md › Ids). */
   uuid(): string;
 }
@@ -82,8 +65,7 @@ export function createIds(
     return uuidOf(bytes, nowMs());
   };
   return {
-    next: (kind) => `${idPrefixes[kind]}_${suffix()}`,
-    of: (prefix) => (prefix === null ? uuid() : `${prefix}_${suffix()}`),
+    next: (prefix) => (prefix === null ? uuid() : `${prefix}_${suffix()}`),
     uuid,
   };
 }

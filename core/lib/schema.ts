@@ -1,6 +1,6 @@
 // Schema pieces that many resources share. A schema with `x-name` becomes a named component of the OpenAPI document.
 import { Type, type Static, type TSchema } from 'typebox';
-import { idPattern, idPrefixes, patternOf, type IdKind } from './ids.ts';
+import { patternOf } from './ids.ts';
 
 /** An object that refuses what it does not name. */
 export const Closed: typeof Type.Object = ((properties: Record<string, TSchema>, options: object = {}) =>
@@ -13,13 +13,6 @@ export function nullable<S extends TSchema>(schema: S): ReturnType<typeof Type.U
   if (type !== undefined && type !== 'object' && type !== 'array')
     return Type.Unsafe<Static<S> | null>({ ...schema, type: [type, 'null'] });
   return Type.Unsafe<Static<S> | null>({ anyOf: [schema, { type: 'null' }] });
-}
-
-export function id(kind: IdKind, description?: string): ReturnType<typeof Type.String> {
-  return Type.String({
-    pattern: idPattern(kind),
-    description: description ?? `An id with the prefix ${idPrefixes[kind]}_.`,
-  });
 }
 
 /** An id of that prefix; null for the UUIDs of workspaces and teams. */

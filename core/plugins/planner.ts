@@ -1,5 +1,6 @@
 // Turns events into runs: finds who subscribed, applies the filter, and cuts loops before they start. A cut is recorded as
 // a dead run, because an automation that silently did nothing is the hardest to explain. docs/spec/plugins.md › Loops.
+import { idPrefixes } from '../lib/ids.ts';
 import type { Plan } from '../events/consumer.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import type { Leases, WorkQueue } from '../events/work.ts';
@@ -53,7 +54,7 @@ export function createPlanner(options: PlannerOptions): Planner {
     subscription: Subscription,
   ): Promise<void> => {
     const now = clock.nowMs();
-    const run = runOf(ids.next('run'), event, subscription);
+    const run = runOf(ids.next(idPrefixes.run), event, subscription);
     const root = event.cause.rootEventId ?? event.id;
     const planned = draft.perRoot.get(root) ?? 0;
     const cut = await findCut(store, scope, event, run.installId, planned);

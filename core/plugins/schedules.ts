@@ -1,5 +1,6 @@
 // Schedules: one work row per install and schedule, due at its next time; when it falls due a run is queued and the row
 // moves on, in one batch. A run that is still open is not doubled.
+import { idPrefixes } from '../lib/ids.ts';
 import type { Context } from '../context.ts';
 import { createWorkQueue, type WorkItem, type WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -41,7 +42,7 @@ export function createSchedules(options: {
     if (await hasOpenRun(store, item.scope, installId, name)) {
       await store.commit([move]);
     } else {
-      const run = scheduledRun(options.ids.next('run'), install, name, now);
+      const run = scheduledRun(options.ids.next(idPrefixes.run), install, name, now);
       await store.commit([move, ...queueRunOps(runs, item.scope, run, now)]);
     }
     queue.wake();

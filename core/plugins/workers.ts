@@ -1,5 +1,6 @@
 // What works behind the plugin runtime: the consumer that plans runs of events, and the queues of runs, of schedules and of what
 // plugins missed.
+import { idPrefixes } from '../lib/ids.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { createConsumer, type Consumer } from '../events/consumer.ts';
@@ -59,7 +60,7 @@ export function createWorkers(options: WorkersOptions): Workers {
 
   const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
     ...schedules.opsFor(install, { scope }),
-    ...gapOps(catchUps, scope, install, { gapId: ids.next('gap'), nowMs: clock.nowMs() }),
+    ...gapOps(catchUps, scope, install, { gapId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
   ];
   const runner = createRunner({
     ...options,

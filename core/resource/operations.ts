@@ -69,7 +69,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
       const given = keptOf(ctx, contract, 'create', body);
       const set = await rules.sets?.(ctx, body, parentId);
       const times = { createdAt: now, updatedAt: now };
-      const entity = entityOf<E>({ id: ctx.ids.of(contract.id), ...defaults, ...given, ...set, ...times });
+      const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...given, ...set, ...times });
       await rules.check?.(ctx, entity, null);
       return created(ctx, kind, entity, contract.path);
     },

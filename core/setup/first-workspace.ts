@@ -1,5 +1,9 @@
 // Makes a workspace with its owner, its first team, the kind labels and a key that holds every scope. Not an API operation:
 // whoever can run it owns the data directory.
+import { apiKey } from '../identity/api-keys/contract.ts';
+import { label as labels } from '../tracker/labels/contract.ts';
+import { state } from '../tracker/workflows/contract.ts';
+import { member } from '../identity/members/contract.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import type { Actor } from '../events/origin.ts';
@@ -45,7 +49,7 @@ export async function createWorkspace(
   const workspaceId = ids.uuid();
   const actor: Actor = { kind: 'system', id: 'setup', name: 'Setup' };
   const owner = memberKind.create({
-    id: ids.next('member'),
+    id: ids.next(member.id),
     name: input.ownerName,
     email: null,
     role: 'owner',
@@ -73,12 +77,12 @@ export async function createWorkspace(
       workspaceKind.create({ id: workspaceId, name: input.name, ...times }),
       owner,
       team,
-      ...defaultStates(team.id, () => ids.next('state'), now),
+      ...defaultStates(team.id, () => ids.next(state.id), now),
       ...kindLabels.map((label) =>
-        labelKind.create({ id: ids.next('label'), teamId: null, deletedAt: null, ...label, ...times }),
+        labelKind.create({ id: ids.next(labels.id), teamId: null, deletedAt: null, ...label, ...times }),
       ),
       apiKeyKind.create({
-        id: ids.next('apiKey'),
+        id: ids.next(apiKey.id),
         name: 'First key',
         prefix: token.prefix,
         secretHash: token.hash,

@@ -1,4 +1,5 @@
 // API keys: nobody mints more than they hold, a key ends when it should, and its secret is shown once and kept nowhere.
+import { apiKey } from '../../core/identity/api-keys/contract.ts';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -147,7 +148,7 @@ test('a key acts for its member, and ends when the member leaves', async () => {
     },
     [
       apiKeyKind.create({
-        id: services.ids.next('apiKey'),
+        id: services.ids.next(apiKey.id),
         name: "Ana's",
         prefix: token.prefix,
         secretHash: token.hash,

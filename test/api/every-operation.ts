@@ -1,10 +1,48 @@
 // Every operation of the service once, on every kind of object, so that every event type happens.
+import type { Contract, PlainOperation } from '../../core/contract/contract.ts';
+import { contracts } from '../../core/contracts.ts';
 import type { Json, TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 
 /** Performs one operation by its route's name and answers its body. */
 export interface Did {
   (name: string, path: string, body?: unknown): Promise<Json>;
+}
+
+/** Those whose operations are written out below, because they need one another. */
+const writtenOut = [
+  'issue',
+  'comment',
+  'project',
+  'label',
+  'state',
+  'team',
+  'member',
+  'workspace',
+  'api_key',
+  'webhook',
+  'plugin',
+];
+
+/** The plain operations of any other resource, by its examples. @param parents id of an object of each kind */
+async function plainOperations(
+  { name, path, parent, operations, examples = {} }: Contract,
+  parents: Readonly<Record<string, string>>,
+  did: Did,
+): Promise<void> {
+  if (writtenOut.includes(name)) return;
+  const v1 = '/api/v1';
+  const many = parent ? `${v1}/${parent.path}/${parents[parent.name]}/${path}` : `${v1}/${path}`;
+  const { id } = await did(`${path}.create`, many, examples.create);
+  const one = `${v1}/${path}/${id}`;
+  const steps: Readonly<Record<Exclude<PlainOperation, 'create'>, () => Promise<Json>>> = {
+    list: () => did(`${path}.list`, many),
+    get: () => did(`${path}.get`, one),
+    update: () => did(`${path}.update`, one, examples.update),
+    delete: () => did(`${path}.delete`, one),
+    restore: () => did(`${path}.restore`, `${one}/restore`),
+  };
+  for (const [operation, step] of Object.entries(steps)) if (operation in operations) await step();
 }
 
 /** @param receiverUrl ends in a slash; `gone` below it answers 410 */
@@ -90,6 +128,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('comments.unresolve', `${v1}/comments/${comment.id}/unresolve`);
   await did('comments.list', `${v1}/issues/${issue.id}/comments`);
   await did('comments.delete', `${v1}/comments/${comment.id}`);
+  const parents = { issue: issue.id, project: project.id, team: team.id, member: member.id };
+  for (const contract of contracts) await plainOperations(contract, parents, did);
   const key = await did('api-keys.create', `${v1}/api-keys`, {
     name: 'ci',
     scopes: ['issues:read'],

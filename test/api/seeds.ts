@@ -2,44 +2,34 @@
 // nobody seeded fails the test that meets it, so that a new route cannot escape.
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
-import { idPattern, type IdKind } from '../../core/lib/ids.ts';
+import { contracts } from '../../core/contracts.ts';
+import { idPrefixes, patternOf } from '../../core/lib/ids.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import type { Client, Json, TestApp } from '../app.ts';
 
 export type Seeds = Readonly<Record<string, string>>;
 
-const kinds: readonly IdKind[] = [
-  'issue',
-  'member',
-  'state',
-  'label',
-  'event',
-  'project',
-  'comment',
-  'endpoint',
-  'delivery',
-  'replay',
-  'apiKey',
-  'install',
-  'run',
-];
+/** The forms of ids, by the name of what has them. */
+const prefixes: ReadonlyMap<string, string> = new Map([
+  ...(['event', 'delivery', 'replay', 'run'] as const).map((name) => [name, idPrefixes[name]] as const),
+  ...contracts.flatMap(({ name, id }) => (id === null ? [] : [[name, id] as const])),
+]);
 
 /** A form's name by the schema of a parameter or property; undefined where it is no id. */
 export function formOf(schema: TSchema): string | undefined {
   const { pattern } = schema as { pattern?: string };
   if (pattern === undefined) return undefined;
-  const kind = kinds.find((one) => idPattern(one) === pattern);
-  if (kind) return kind;
+  for (const [name, prefix] of prefixes) if (patternOf(prefix) === pattern) return name;
   if (pattern.startsWith('^[0-9a-f]{8}-')) return 'team';
-  if (pattern === '^[a-z][a-z0-9_.-]{0,99}$') return 'plugin';
+  if (pattern === '^[a-z][a-z0-9_.-]{0,99}$') return 'pluginRef';
   return undefined;
 }
 
 /** Ids of the same forms that nothing has. */
 export const nowhere: Seeds = {
-  ...Object.fromEntries(kinds.map((kind) => [kind, `${idPattern(kind).slice(1, 4)}_${'0'.repeat(25)}1`])),
+  ...Object.fromEntries([...prefixes].map(([name, prefix]) => [name, `${prefix}_${'0'.repeat(25)}1`])),
   team: '00000000-0000-7000-8000-000000000001',
-  plugin: 'com.test.nowhere',
+  pluginRef: 'com.test.nowhere',
 };
 
 /** @param team key of the workspace's first team */
@@ -69,18 +59,24 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     event: (await first('/events')).id,
     project: (await made('/projects', { name: `Project of ${team}` })).id,
     comment: (await made(`/issues/${issue.id}/comments`, { body: `Secret comment of ${team}` })).id,
-    endpoint: endpoint.id,
+    webhook: endpoint.id,
     delivery: (await first(`/webhooks/${endpoint.id}/deliveries`)).id,
     replay: (await made(`/webhooks/${endpoint.id}/replays`, { afterSequence: 0 })).id,
-    apiKey: (await made('/api-keys', { name: 'seed', scopes: ['issues:read'] })).id,
-    install: plugin.id,
-    plugin: pluginId,
+    api_key: (await made('/api-keys', { name: 'seed', scopes: ['issues:read'] })).id,
+    plugin: plugin.id,
+    pluginRef: pluginId,
     run: (await first(`/plugins/${plugin.id}/runs`)).id,
     team: (await first('/teams')).id,
   };
+  const all: Record<string, string> = seeds;
+  for (const { name, path, parent, examples } of contracts)
+    if (all[name] === undefined && examples?.create)
+      all[name] = (
+        await made(parent ? `/${parent.path}/${all[parent.name]}/${path}` : `/${path}`, examples.create)
+      ).id;
   // Nothing of it moves on its own from here.
   await app.settled();
-  return seeds;
+  return all;
 }
 
 /** A route's path with its ids filled in from `seeds`. @throws Error for a form without a seed */

@@ -46,7 +46,7 @@ export async function askAs(
   app.inProcess.attach(request, {
     principal: {
       scope: scopeOf(app.workspace.workspaceId),
-      actor: { kind: 'plugin', id: nowhere.install!, name: 'Asking', memberId: app.workspace.userId },
+      actor: { kind: 'plugin', id: nowhere.plugin!, name: 'Asking', memberId: app.workspace.userId },
       ...rights,
       tokenId: 'asking',
     },

@@ -74,7 +74,7 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
     throw invalidField('expiresAt', 'too_small', 'Give a time in the future.');
   const token = mintToken();
   const change = apiKeyKind.create({
-    id: ctx.ids.of(apiKey.id),
+    id: ctx.ids.next(apiKey.id),
     name: input.name,
     prefix: token.prefix,
     secretHash: token.hash,

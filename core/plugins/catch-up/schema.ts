@@ -1,13 +1,14 @@
 // What a plugin missed while it was off, and how far it has caught up.
+import { plugin } from '../installs/contract.ts';
 import { Type } from 'typebox';
-import { Closed, id, named, nullable } from '../../lib/schema.ts';
+import { Closed, idOf, named, nullable } from '../../lib/schema.ts';
 
 const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
 
 export const CatchUpShown = named(
   'CatchUp',
   Closed({
-    pluginId: id('install'),
+    pluginId: idOf(plugin.id),
     status: Type.Enum([...catchUpStatuses], {
       description:
         '`off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up.',

@@ -1,4 +1,5 @@
 // Installs, changes and removes plugins. What a plugin may do is what the installer granted, never more than they hold.
+import { plugin } from './contract.ts';
 import type { Static } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { ChangeSet } from '../../changes/change.ts';
@@ -98,7 +99,7 @@ type InstallFacts = Pick<
 function firstInstall(ctx: Context, facts: InstallFacts) {
   const now = ctx.nowMs();
   return installKind.create({
-    id: ctx.ids.next('install'),
+    id: ctx.ids.next(plugin.id),
     pluginId: facts.manifest.id,
     ...facts,
     sinceSequence: 0,

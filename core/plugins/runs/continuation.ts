@@ -1,4 +1,5 @@
 // A schedule that is not done goes on: the batch that ends its run queues the next one, which is told the same time of firing.
+import { idPrefixes } from '../../lib/ids.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Progress } from '../../sandbox/supervisor.ts';
@@ -41,7 +42,7 @@ export function continueOps(
 ): readonly Op[] {
   const { queue, scope, ids, run, progress } = given;
   const next: NewRun = {
-    id: ids.next('run'),
+    id: ids.next(idPrefixes.run),
     installId: run.install_id,
     handler: { kind: run.handler_kind, name: run.handler },
     orderKey: run.order_key,

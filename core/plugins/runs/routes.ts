@@ -1,7 +1,8 @@
+import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
 import type { WorkQueue } from '../../events/work.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
+import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { seeing, seeingRun, steering } from '../installs/rights.ts';
 import { getRun, listRuns, runSchedule, type RunActivity } from './runs.ts';
@@ -46,7 +47,7 @@ export function runRoutes(options: { queue: WorkQueue; activity: RunActivity }):
       scope: 'plugins:read',
       also: seeingRun,
       limit: 'read',
-      params: Closed({ id: id('run') }),
+      params: Closed({ id: idOf(idPrefixes.run) }),
       responses: { 200: RunShown },
       read: (ctx, { params }) => getRun(ctx, params.id, activity),
     }),

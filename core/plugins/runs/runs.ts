@@ -1,4 +1,5 @@
 // Reads runs, and queues one of a schedule on request.
+import { idPrefixes } from '../../lib/ids.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime } from '../../changes/operations.ts';
@@ -70,7 +71,7 @@ export async function runSchedule(
   if (await hasOpenRun(ctx.store, ctx.scope, install.id, schedule))
     throw new ApiError('conflict', 'A run of this schedule is open already; wait for it.');
   const now = ctx.nowMs();
-  const run = scheduledRun(ctx.ids.next('run'), install, schedule, now);
+  const run = scheduledRun(ctx.ids.next(idPrefixes.run), install, schedule, now);
   return {
     changes: [],
     ops: queueRunOps(queue, ctx.scope, run, now),

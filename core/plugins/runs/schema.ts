@@ -1,6 +1,7 @@
 // The public shape of a run: what it saw, called, changed and cost.
+import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
-import { Closed, id, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, idOf, named, nullable, time } from '../../lib/schema.ts';
 
 export const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
 const ms = nullable(Type.Number());
@@ -8,16 +9,16 @@ const ms = nullable(Type.Number());
 export const RunShown = named(
   'Run',
   Closed({
-    id: id('run'),
+    id: idOf(idPrefixes.run),
     pluginId: Type.String({ description: 'The install.' }),
     handler: Type.String({ description: 'The event type or the schedule.' }),
     handlerKind: Type.Enum(['event', 'schedule']),
     status: Type.Enum([...runStatuses]),
-    eventId: nullable(id('event')),
+    eventId: nullable(idOf(idPrefixes.event)),
     mode: Type.Enum(['apply', 'simulate']),
     attempt: Type.Integer({ minimum: 0, description: 'Attempts made.' }),
     depth: Type.Integer({ description: 'Plugin runs that led to the event.' }),
-    events: Type.Array(Closed({ id: id('event'), type: Type.String() }), {
+    events: Type.Array(Closed({ id: idOf(idPrefixes.event), type: Type.String() }), {
       description: 'The events that its effects made.',
     }),
     calls: Type.Array(
@@ -52,7 +53,9 @@ export const RunShown = named(
         { description: 'How far the schedule has come, where it says so.' },
       ),
     ),
-    continuedBy: nullable(id('run', 'The run that goes on where this one, not being done, left off.')),
+    continuedBy: nullable(
+      idOf(idPrefixes.run, 'The run that goes on where this one, not being done, left off.'),
+    ),
     error: nullable(Closed({ code: Type.String(), message: Type.String() })),
     createdAt: time,
     startedAt: nullable(time),

@@ -142,7 +142,7 @@ async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<C
   }
   const now = ctx.nowMs();
   return issueKind.create({
-    id: ctx.ids.of(contract.id),
+    id: ctx.ids.next(contract.id),
     teamId: team.id,
     number: null,
     title,

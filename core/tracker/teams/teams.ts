@@ -22,10 +22,10 @@ export const teams = defineResource(team, teamKind, {
       if (findTeam(ctx.directory, key))
         throw invalidField('key', 'already_exists', `The team ${key} exists already.`);
       const now = ctx.nowMs();
-      const id = ctx.ids.of(team.id);
+      const id = ctx.ids.next(team.id);
       const made = { id, key, name, transitions: null, createdAt: now, updatedAt: now };
       const set = created(ctx, teamKind, made, team.path);
-      return { ...set, changes: [...set.changes, ...defaultStates(id, () => ctx.ids.of(state.id), now)] };
+      return { ...set, changes: [...set.changes, ...defaultStates(id, () => ctx.ids.next(state.id), now)] };
     },
   },
 });

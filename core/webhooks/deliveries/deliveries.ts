@@ -1,4 +1,5 @@
 // Shows deliveries (what was sent, what came back, when the next attempt is due), makes single ones, and cancels them.
+import { idPrefixes } from '../../lib/ids.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
@@ -136,7 +137,7 @@ export function makeDelivery(
 ): ChangeSet {
   if (!endpoint.enabled)
     throw new ApiError('conflict', 'The endpoint is switched off. Switch it on, then send this again.');
-  const delivery = newDelivery(ctx.ids.next('delivery'), endpoint, event, ctx.nowMs(), origin);
+  const delivery = newDelivery(ctx.ids.next(idPrefixes.delivery), endpoint, event, ctx.nowMs(), origin);
   return {
     changes: [],
     ops: queueDeliveryOps(queue, ctx.scope, delivery, sample),

@@ -1,5 +1,6 @@
 // A ping: an event that only tries out the way to a receiver. It stands in the log like any other event, and is delivered to its
 // endpoint whatever the endpoint subscribes to.
+import { idPrefixes } from '../../lib/ids.ts';
 import { announce } from '../../changes/announcement.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
@@ -12,7 +13,7 @@ export async function pingEndpoint(ctx: Context, id: string, work: DeliveryWork)
   const endpoint = await getEntity(ctx, endpointKind, id);
   const target = { kind: endpointKind.name, id };
   const event = {
-    id: ctx.ids.next('event'),
+    id: ctx.ids.next(idPrefixes.event),
     type: 'webhook.ping' as const,
     sequence: null,
     subjectId: null,

@@ -1,7 +1,9 @@
+import { webhook } from '../endpoints/contract.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
 import { eventTypes } from '../../events/catalogue.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
+import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import {
   cancelDelivery,
   getDelivery,
@@ -16,7 +18,7 @@ import { DeliveryDetail, DeliveryShown, deliveryOrigins, deliveryStatuses } from
 const filters = {
   status: Type.Optional(Type.Enum([...deliveryStatuses])),
   eventType: Type.Optional(Type.Enum([...eventTypes])),
-  eventId: Type.Optional(id('event')),
+  eventId: Type.Optional(idOf(idPrefixes.event)),
   origin: Type.Optional(Type.Enum([...deliveryOrigins])),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; made then or later.' })),
   until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; made before.' })),
@@ -30,7 +32,7 @@ const listOfEndpoint = (work: DeliveryWork): Route =>
     summary: 'List the deliveries to an endpoint, newest first',
     scope: 'webhooks:read',
     limit: 'read',
-    params: Closed({ id: id('endpoint') }),
+    params: Closed({ id: idOf(webhook.id) }),
     query: Closed({ ...pageQuery, ...filters }),
     responses: { 200: pageOf(DeliveryShown) },
     errors: ['invalid_cursor'],
@@ -45,7 +47,7 @@ const list = (work: DeliveryWork): Route =>
     summary: 'List deliveries to all endpoints, newest first',
     scope: 'webhooks:read',
     limit: 'read',
-    query: Closed({ ...pageQuery, webhook: Type.Optional(id('endpoint')), ...filters }),
+    query: Closed({ ...pageQuery, webhook: Type.Optional(idOf(webhook.id)), ...filters }),
     responses: { 200: pageOf(DeliveryShown) },
     errors: ['invalid_cursor'],
     read: (ctx, { query }) => listDeliveries(ctx, query, work),
@@ -61,7 +63,7 @@ const ping = (work: DeliveryWork): Route =>
       'It goes to this endpoint whatever it subscribes to. The answer is the delivery, to be looked at again.',
     scope: 'webhooks:write',
     limit: 'write',
-    params: Closed({ id: id('endpoint') }),
+    params: Closed({ id: idOf(webhook.id) }),
     responses: { 201: DeliveryShown },
     errors: ['conflict'],
     write: (ctx, { params }) => pingEndpoint(ctx, params.id, work),
@@ -77,7 +79,7 @@ const get = (work: DeliveryWork): Route =>
       "Needs the read scope of the event's namespace as well; without it there is no such delivery.",
     scope: 'webhooks:read',
     limit: 'read',
-    params: Closed({ id: id('delivery') }),
+    params: Closed({ id: idOf(idPrefixes.delivery) }),
     responses: { 200: DeliveryDetail },
     read: (ctx, { params }) => getDelivery(ctx, params.id, work),
   });
@@ -91,7 +93,7 @@ const replay = (work: DeliveryWork): Route =>
     description: 'Makes a new delivery of the same event, signed afresh. The endpoint must be switched on.',
     scope: 'webhooks:write',
     limit: 'write',
-    params: Closed({ id: id('delivery') }),
+    params: Closed({ id: idOf(idPrefixes.delivery) }),
     responses: { 201: DeliveryShown },
     errors: ['conflict'],
     write: (ctx, { params }) => replayDelivery(ctx, params.id, work),
@@ -106,7 +108,7 @@ const cancel = (work: DeliveryWork): Route =>
     description: 'An attempt that is under way is not cut off: where it succeeds, the delivery is delivered.',
     scope: 'webhooks:write',
     limit: 'write',
-    params: Closed({ id: id('delivery') }),
+    params: Closed({ id: idOf(idPrefixes.delivery) }),
     responses: { 200: DeliveryShown },
     errors: ['conflict'],
     write: (ctx, { params }) => cancelDelivery(ctx, params.id, work),

@@ -1,6 +1,8 @@
 // Deliveries and their attempts, in their public shape.
+import { webhook } from '../endpoints/contract.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
-import { Closed, id, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, idOf, named, nullable, time } from '../../lib/schema.ts';
 
 export const deliveryStatuses = [
   'pending',
@@ -14,9 +16,9 @@ export const deliveryStatuses = [
 export const deliveryOrigins = ['event', 'replay', 'ping', 'sample'] as const;
 
 const shown = {
-  id: id('delivery'),
-  webhookId: id('endpoint'),
-  eventId: id('event'),
+  id: idOf(idPrefixes.delivery),
+  webhookId: idOf(webhook.id),
+  eventId: idOf(idPrefixes.event),
   eventType: Type.String(),
   origin: Type.Enum([...deliveryOrigins], {
     description:

@@ -49,7 +49,7 @@ export async function createEndpoint(
   const room = await requireRoom(ctx);
   await checkUrl(input.url, rules);
   const now = ctx.nowMs();
-  const id = ctx.ids.of(webhook.id);
+  const id = ctx.ids.next(webhook.id);
   const secret = mintSecret();
   const change = endpointKind.create({
     id,

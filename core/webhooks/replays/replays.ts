@@ -1,4 +1,5 @@
 // Operations on replays: has past events delivered again, shows how far that has come, and stops it.
+import { idPrefixes } from '../../lib/ids.ts';
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
@@ -28,7 +29,7 @@ export async function createReplay(
     throw new ApiError('conflict', 'The endpoint is switched off. Switch it on, then replay.');
   const range = await rangeOf(ctx, input);
   const row: ReplayRow = {
-    id: ctx.ids.next('replay'),
+    id: ctx.ids.next(idPrefixes.replay),
     endpoint_id: endpointId,
     since: range.since,
     until: range.until,

@@ -1,11 +1,13 @@
+import { idPrefixes } from '../../lib/ids.ts';
+import { webhook } from '../endpoints/contract.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Closed, id, pageOf, pageQuery } from '../../lib/schema.ts';
+import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { cancelReplay, createReplay, getReplay, listReplays } from './replays.ts';
 import { ReplayCreate, ReplayShown } from './schema.ts';
 
-const ofEndpoint = Closed({ id: id('endpoint') });
-const ofReplay = Closed({ id: id('replay') });
+const ofEndpoint = Closed({ id: idOf(webhook.id) });
+const ofReplay = Closed({ id: idOf(idPrefixes.replay) });
 
 export function replayRoutes(queue: WorkQueue): Route[] {
   return [

@@ -1,6 +1,8 @@
 // Replays: past events delivered to an endpoint again, from a moment or a place in the log on.
+import { webhook } from '../endpoints/contract.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
-import { Closed, id, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, idOf, named, nullable, time } from '../../lib/schema.ts';
 
 const replayStatuses = ['running', 'done', 'canceled'] as const;
 const only = Type.Enum(['all', 'undelivered'], {
@@ -28,8 +30,8 @@ export const ReplayCreate = Closed({
 export const ReplayShown = named(
   'Replay',
   Closed({
-    id: id('replay'),
-    webhookId: id('endpoint'),
+    id: idOf(idPrefixes.replay),
+    webhookId: idOf(webhook.id),
     since: nullable(time),
     until: nullable(time),
     afterSequence: Type.Integer({ description: 'How far in the log it has come.' }),

@@ -1,5 +1,6 @@
 // Carries replays out: reads the log on from where each has come, and makes its deliveries a page at a time. A crash repeats
 // no page, because deliveries and progress are one batch.
+import { idPrefixes } from '../../lib/ids.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
@@ -70,7 +71,9 @@ async function planPage(
   if (!endpoint) return { made: [], to: replay.after_sequence, status: 'canceled' };
   const { events, to, isLast } = await readReplayPage(options, scope, replay);
   return {
-    made: events.map((event) => newDelivery(options.ids.next('delivery'), endpoint, event, nowMs, 'replay')),
+    made: events.map((event) =>
+      newDelivery(options.ids.next(idPrefixes.delivery), endpoint, event, nowMs, 'replay'),
+    ),
     to,
     status: isLast ? 'done' : 'running',
   };

@@ -1,6 +1,7 @@
+import { webhook } from '../endpoints/contract.ts';
 import type { Streams } from '../../events/stream/streams.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Closed, id } from '../../lib/schema.ts';
+import { Closed, idOf } from '../../lib/schema.ts';
 import type { DeliveryWork } from '../deliveries/deliveries.ts';
 import { DeliveryShown } from '../deliveries/schema.ts';
 import { deliverSample, sendSample, type Samples } from './samples.ts';
@@ -31,7 +32,7 @@ export function sampleRoutes(samples: Samples, work: DeliveryWork, streams: Stre
         "An event that never happened, with sequence 0 and in no log: it changes nothing. Needs the read scope of the type's namespace as well.",
       scope: 'webhooks:write',
       limit: 'write',
-      params: Closed({ id: id('endpoint') }),
+      params: Closed({ id: idOf(webhook.id) }),
       body: SampleCreate,
       example: { type: 'issue.created', data: { priority: 'urgent' } },
       responses: { 201: DeliveryShown },

@@ -1,5 +1,6 @@
 // Samples: an event of any type that never happened, for trying a receiver out. It has the shape and the signature of a real
 // one and stands in no log: its sequence is 0, no plugin hears of it, no history shows it.
+import { idPrefixes } from '../../lib/ids.ts';
 import type { Static, TSchema } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
@@ -50,7 +51,7 @@ export function createSamples(sent: readonly SentEvent[]): Samples {
           `A sample of ${type} needs the scope ${scope}, which the token does not have.`,
         );
       const made = sampleOf(known.envelope, { nowMs: ctx.nowMs(), baseUrl: ctx.baseUrl }) as EventEnvelope;
-      const id = ctx.ids.next('event');
+      const id = ctx.ids.next(idPrefixes.event);
       const event: EventEnvelope = {
         ...made,
         id,

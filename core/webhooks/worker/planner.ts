@@ -1,4 +1,5 @@
 // Turns a page of events into deliveries: one for each subscriber that wants the event.
+import { idPrefixes } from '../../lib/ids.ts';
 import type { Plan } from '../../events/consumer.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { WorkQueue } from '../../events/work.ts';
@@ -37,7 +38,7 @@ export function createPlanner(options: {
       if (wanting.length === 0) continue;
       messages.set(event.id, messageOf(event, options.baseUrl));
       for (const endpoint of wanting)
-        deliveries.push(newDelivery(options.ids.next('delivery'), endpoint, event, now));
+        deliveries.push(newDelivery(options.ids.next(idPrefixes.delivery), endpoint, event, now));
     }
     const ops = queueDeliveriesOps(queue, scope, deliveries, (delivery, soon) => {
       const message = messages.get(delivery.event_id);

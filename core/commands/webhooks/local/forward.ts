@@ -3,7 +3,7 @@
 import { systemClock } from '../../../lib/clock.ts';
 import { createEgress, resolveWithSystem } from '../../../lib/egress/egress.ts';
 import { EgressError } from '../../../lib/egress/error.ts';
-import { createIds } from '../../../lib/ids.ts';
+import { idPrefixes, createIds } from '../../../lib/ids.ts';
 import { version } from '../../../version.ts';
 import { attempt } from '../../../webhooks/attempt.ts';
 import type { Message } from '../../../webhooks/payload.ts';
@@ -44,7 +44,7 @@ export async function createForwarder(flag: string, url: string, secret: string)
   const ids = createIds(systemClock.nowMs);
   return {
     async forward(message, signal = new AbortController().signal) {
-      const deliveryId = ids.next('delivery');
+      const deliveryId = ids.next(idPrefixes.delivery);
       const attempted = await attempt(
         { clock: systemClock, egress, version, signal },
         { id: deliveryId, number: 1, url, secrets: [secret] },
