@@ -1,4 +1,5 @@
-// THE registry of resources: one line each. Routes, OpenAPI, scopes, events, filters, host calls and tests follow from it.
+// The resources and what each does. Those with rules or operations of their own are listed here; a contract that is in no list
+// is plain in all. Routes, OpenAPI, filters and the directory follow.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from './contract/contract.ts';
 import { shownProperties, schemasOf } from './contract/schemas.ts';
@@ -16,15 +17,18 @@ import { InboxItemShown } from './inbox/schema.ts';
 import { usageRoutes } from './ledger/routes.ts';
 import type { FilterFields } from './lib/filter.ts';
 import { Closed, named } from './lib/schema.ts';
-import type { Resource } from './resource/define.ts';
+import { plugin } from './plugins/installs/contract.ts';
+import { defineResource, type Resource } from './resource/define.ts';
+import { kindOf } from './resource/kind.ts';
 import { comments } from './tracker/comments/comments.ts';
 import { issues } from './tracker/issues/resource.ts';
 import { labels } from './tracker/labels/labels.ts';
 import { projects } from './tracker/projects/projects.ts';
 import { teams } from './tracker/teams/teams.ts';
 import { workflows } from './tracker/workflows/workflows.ts';
+import { webhook } from './webhooks/endpoints/contract.ts';
 
-export const resources: readonly Resource[] = [
+const special: readonly Resource[] = [
   issues,
   comments,
   labels,
@@ -35,6 +39,16 @@ export const resources: readonly Resource[] = [
   workspaces,
   apiKeys,
 ];
+/** Their operations need the running service, which hands their routes over. */
+const ofRunningService: readonly Contract[] = [webhook, plugin];
+
+const plain = contracts
+  .filter(
+    (contract) => !ofRunningService.includes(contract) && !special.some((one) => one.contract === contract),
+  )
+  .map((contract) => defineResource(contract, kindOf(contract)));
+
+export const resources: readonly Resource[] = [...special, ...plain];
 
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
 

@@ -1,0 +1,104 @@
+// CONTRIBUTING.md is true: in a copy of the tree each of its examples is done as it says, and then the tests that are made of the
+// contracts run there, as they are.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dir, '..');
+const tree = mkdtempSync(join(tmpdir(), 'tatami-contributing-'));
+const copied = [
+  'core',
+  'sdk',
+  'plugins',
+  'examples',
+  'test',
+  'bench',
+  'docs',
+  'bin',
+  'package.json',
+  'tsconfig.json',
+  'bunfig.toml',
+  'bun.lock',
+  'CONTRIBUTING.md',
+];
+
+interface Block {
+  readonly kind: string;
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The fenced blocks that name a file: a whole file, or lines to change in one. */
+function blocksOf(page: string): Block[] {
+  return [...page.matchAll(/^```(ts|sql|diff) (\S+)\n(.*?)^```$/gms)].map(([, kind, file, text]) => ({
+    kind: kind!,
+    file: file!,
+    text: text!,
+  }));
+}
+
+/** Lines that begin with a space or a minus stand in the file, one after the other, just once; those with a plus take their place. */
+function changed(text: string, { file, text: change }: Block): string {
+  const lines = change.trimEnd().split('\n');
+  const without = (mark: string): string =>
+    lines
+      .filter((line) => !line.startsWith(mark))
+      .map((line) => line.slice(1))
+      .join('\n');
+  const parts = text.split(`${without('+')}\n`);
+  if (parts.length !== 2)
+    throw new Error(`${file} has these lines ${parts.length - 1} times:\n${without('+')}`);
+  return parts.join(`${without('-')}\n`);
+}
+
+function put(block: Block): void {
+  const { kind, file, text } = block;
+  const path = join(tree, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, kind === 'diff' ? changed(readFileSync(path, 'utf8'), block) : text);
+}
+
+async function run(...command: string[]): Promise<{ code: number; output: string }> {
+  const child = Bun.spawn(command, {
+    cwd: tree,
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { ...process.env, UPDATE_DOCS: '1' },
+  });
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, output: out + err };
+}
+const passes = async (...command: string[]): Promise<void> => {
+  const { code, output } = await run(...command);
+  expect([command.join(' '), code, code === 0 ? '' : output]).toEqual([command.join(' '), 0, '']);
+};
+const bun = process.execPath;
+
+beforeAll(() => {
+  for (const name of copied) cpSync(join(root, name), join(tree, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+  for (const block of blocksOf(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'))) put(block);
+});
+afterAll(() => rmSync(tree, { recursive: true, force: true }));
+
+test('with the examples done, everything that follows is written and the types hold', async () => {
+  await passes(bun, 'run', 'generate');
+  await passes(bun, 'check');
+}, 60_000);
+
+test('the tests that are made of the contracts know the new resource, without a line more', async () => {
+  await passes(
+    bun,
+    'test',
+    'test/api/scopes.test.ts',
+    'test/resources',
+    'test/api/isolation.test.ts',
+    'test/api/openapi.test.ts',
+  );
+}, 120_000);
+
+test('the new command answers', async () => {
+  const { code, output } = await run(bun, 'core/main.ts', 'milestones', '--help');
+  expect([code, output]).toEqual([0, expect.stringContaining('list milestones')]);
+}, 30_000);
