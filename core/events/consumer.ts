@@ -30,7 +30,7 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-export interface ConsumerOptions {
+interface ConsumerOptions {
   readonly store: Store;
   readonly name: string;
   readonly log: Log;

@@ -19,7 +19,7 @@ const moveCursor = tenantStatement(
    ON CONFLICT (workspace_id, consumer) DO UPDATE SET sequence = :to WHERE sequence = :from`,
 );
 
-export interface Place {
+interface Place {
   readonly at: number;
   /** As the database has it. */
   readonly stored: number;

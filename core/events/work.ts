@@ -15,7 +15,7 @@ import { createWorkOps, type WorkOps } from './work/ops.ts';
 import { createWorkers, type WorkItem } from './work/workers.ts';
 
 export { neverMs, returningWork } from './work-rows.ts';
-export type { Lease, Leases } from './work/leases.ts';
+export type { Leases } from './work/leases.ts';
 export type { WorkItem } from './work/workers.ts';
 
 export interface WorkQueue extends WorkOps {
@@ -29,7 +29,7 @@ export interface WorkQueue extends WorkOps {
   stop(): Promise<void>;
 }
 
-export interface WorkQueueOptions {
+interface WorkQueueOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;

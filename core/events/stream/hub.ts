@@ -22,7 +22,7 @@ export interface Hub {
   onMore(callback: () => void): () => void;
 }
 
-export interface HubOptions {
+interface HubOptions {
   readonly store: Store;
   readonly turns: LoopTurns;
   readonly workspaceId: string;

@@ -33,7 +33,7 @@ export interface Reader {
   readonly samples: boolean;
 }
 
-export interface StreamSetting {
+interface StreamSetting {
   readonly scope: Scope;
   readonly clock: Clock;
   readonly log: Log;

@@ -32,7 +32,7 @@ interface Room {
   readonly streams: Set<EventStream>;
 }
 
-export interface StreamsOptions {
+interface StreamsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;

@@ -12,7 +12,7 @@ const lookedAtMax = 1_000;
 /** Subjects that are given what was held back for them, in one batch. */
 const refilledMax = 16;
 
-export interface ClaimDesk {
+interface ClaimDesk {
   readonly store: Store;
   readonly kind: string;
   readonly owner: string;

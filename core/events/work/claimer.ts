@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { againMs } from './workers.ts';
 
-export interface Claimer {
+interface Claimer {
   /** Looks for due work now. */
   wake(): void;
   stop(): void;

@@ -8,7 +8,7 @@ import { moveBack } from '../work-rows.ts';
 /** What the clock is corrected by without being set back. */
 const slewMs = 1_000;
 
-export interface WorkClock {
+interface WorkClock {
   /** To be asked before a due time is written or looked for. */
   nowMs(): number;
   /** Due times are being moved. */

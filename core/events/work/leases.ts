@@ -9,7 +9,7 @@ import { dropLeases, heldBackMs, neverMs } from '../work-rows.ts';
 export const leaseMs = 600_000;
 
 /** How a row is born, for a caller's own statement. */
-export interface Lease {
+interface Lease {
   readonly dueAt: number;
   /** 0 where it is not leased. */
   readonly leaseUntil: number;
@@ -48,7 +48,7 @@ export function createLeases(options: {
   };
 }
 
-export interface LeaseWatch {
+interface LeaseWatch {
   /** Frees all rows that other processes hold; afterwards, now and then, those whose lease ran out. */
   start(): Promise<void>;
   stop(): void;

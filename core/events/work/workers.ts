@@ -16,7 +16,7 @@ export interface WorkItem {
   readonly epoch: number;
 }
 
-export interface Workers {
+interface Workers {
   hold(item: WorkItem): void;
   isHeld(id: string): boolean;
   readonly isBusy: boolean;
