@@ -9,6 +9,7 @@ export const stagedCharsMax = 128 * 1024 * 1024;
 const runCharsMax = 8 * 1024 * 1024;
 
 export class Staging {
+  /** Bounded by `runCharsMax`: each has at least an id. */
   readonly #changes = new Map<string, Change>();
   readonly #room: Shares;
   readonly #workspaceId: string;

@@ -81,9 +81,11 @@ export const leaseHeldBack = tenantStatement<WorkRow>(
 );
 export const subjectsHeldBack = systemStatement<{ workspace_id: string; subject: string }>(
   'due_work.subjects_held_back',
-  'at start, what is held back in all workspaces is looked for',
+  'what is held back is looked for in all workspaces',
   `SELECT DISTINCT workspace_id, subject FROM due_work
-   WHERE kind = :kind AND due_at = ${heldBackMs} AND lease_owner IS NULL`,
+   WHERE kind = :kind AND due_at = ${heldBackMs} AND lease_owner IS NULL
+     AND (workspace_id, subject) > (:workspaceId, :subject)
+   ORDER BY workspace_id, subject LIMIT :limit`,
 );
 export const moveBack = systemStatement(
   'due_work.move_back',

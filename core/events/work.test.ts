@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../store/open-store.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
+import { rememberedMax } from './work/behind.ts';
 import { createWorkQueue, type WorkItem, type WorkQueue } from './work.ts';
 
 const scope = scopeOf('00000000-0000-7000-8000-000000000001');
@@ -17,7 +18,8 @@ afterEach(async () => {
 
 interface Of {
   readonly workspace?: Scope;
-  readonly subject?: string;
+  /** By default one for all. */
+  readonly subject?: string | ((id: string) => string);
   readonly whileStored?: () => void;
 }
 
@@ -61,7 +63,7 @@ function begin(): {
     atMs: number,
     { workspace = scope, subject = 'plg_1', whileStored = () => undefined }: Of = {},
   ): Promise<void> => {
-    const items = ids.map((id) => ({ id, subject }));
+    const items = ids.map((id) => ({ id, subject: typeof subject === 'string' ? subject : subject(id) }));
     const storing = opened.store.commit([queue.addAll(workspace, items, atMs).op]);
     whileStored();
     const outcome = await storing;
@@ -122,6 +124,25 @@ test('what falls due all at once is served in turn, not in the order of its time
   await queue.settled();
   expect(new Set(performed).size).toBe(3_001);
   expect(performed.length).toBe(3_001);
+});
+
+test('more subjects than it remembers all get their turn, those of a process that ended as well', async () => {
+  const { queue, performed, release, put, next } = begin();
+  const many = names(2 * rememberedMax + 100, 'work-');
+  await put(names(40, 'slow-'), { subject: (id) => id });
+  await put(many, { subject: (id) => id });
+  const before = performed.length;
+  expect(before).toBeLessThan(40);
+  release();
+  await queue.settled();
+  expect(performed.toSorted()).toEqual([...names(40, 'slow-'), ...many].toSorted());
+  await queue.stop();
+  await put(many, { subject: (id) => id });
+  expect(performed.length).toBe(many.length + 40);
+  const after = next();
+  await after.queue.start();
+  await after.queue.settled();
+  expect(after.performed.toSorted()).toEqual(many);
 });
 
 test('what was held back when the process ended is taken up by the next', async () => {

@@ -6,7 +6,7 @@
  */
 const gatherMsMax = 2;
 
-export interface GroupTimer {
+interface GroupTimer {
   /** The group that is scheduled goes at its time, or earlier when a later batch is in more of a hurry. */
   schedule(delayMs: number): void;
   /** A group has been committed. @param startedMs of `performance.now` */

@@ -5,7 +5,7 @@ import type { Value } from './statement.ts';
 /** With so many statements a reader is given up for a new one. */
 const preparedMax = 100;
 
-export interface PreparedRead {
+interface PreparedRead {
   raw(on: boolean): PreparedRead;
   all(values: Value[]): Promise<Value[][]>;
 }
@@ -29,7 +29,7 @@ export async function prepareRead(reader: Reader, text: string): Promise<Prepare
   return prepared;
 }
 
-export interface ReaderPool {
+interface ReaderPool {
   take(): Promise<Reader>;
   give(reader: Reader): void;
   /** What runs now. */

@@ -17,7 +17,7 @@ export interface Batch {
 /** A fault of one batch alone (a bad binding, a value that a function cannot take) is an Error in its place. */
 type Outcomes = readonly (CommitOutcome | Error)[];
 
-export interface GroupResult {
+interface GroupResult {
   readonly outcomes: Outcomes;
   /** Workspaces that have new events. */
   readonly workspaces: ReadonlySet<string>;

@@ -1,41 +1,18 @@
-// Server-sent streams of a workspace's events. Each stream is pulled: it renders its next piece when the socket has taken the
-// one before, so that a slow reader costs one piece of memory, and the log is the buffer. See docs/decisions/0008.
+// The open event streams, by workspace: how many there may be, and the hub that those of one workspace share.
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
-import type { Scope, Store } from '../../store/store.ts';
+import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import type { EventEnvelope } from '../event.ts';
 import { lastSequence } from '../log.ts';
-import { heartbeatFrame, openingFrame, placeFrame, sampleFrame } from './frame.ts';
-import { createHub, type Hub, type Piece } from './hub.ts';
+import { createHub, type Hub } from './hub.ts';
+import { EventStream, type Reader } from './stream.ts';
 
-const heartbeatMs = 15_000;
-/** A socket that takes nothing for this long is closed; its reader goes on where it stopped. */
-const stuckMs = 30_000;
-/** Room that a piece must have before it is made (bytes); it may turn out larger by one event. */
-const pieceBytes = 64 * 1024;
-/** Who has too much unsent is asked again after this long. */
-const crowdedMs = 250;
-/** After so many events that a reader does not get, it is told its place. */
-const silentEvents = 1_000;
-/** Samples that wait for a reader; more are dropped, as are those of nobody. */
-const samplesMax = 20;
 const perWorkspaceMax = 100;
 const perTokenMax = 20;
-
-/** What a stream needs to know of its reader. */
-interface Reader {
-  readonly tokenId: string;
-  /** Whether its token is still good. */
-  isAdmitted(): Promise<boolean>;
-  /** Closes its connection, though it takes nothing. */
-  hangUp(): void;
-  wants(type: EventType): boolean;
-  readonly samples: boolean;
-}
 
 export interface Streams {
   /**
@@ -50,67 +27,32 @@ export interface Streams {
   stop(): void;
 }
 
-interface Open {
-  readonly reader: Reader;
-  readonly samples: string[];
-  /** Looks for something to send. */
-  nudge(): void;
-  end(): void;
-}
-
 interface Room {
   readonly hub: Promise<Hub>;
-  readonly streams: Set<Open>;
+  readonly streams: Set<EventStream>;
 }
 
-const encoder = new TextEncoder();
-
-export function createStreams(options: {
-  store: Store;
-  clock: Clock;
-  log: Log;
-  turns: LoopTurns;
+interface StreamsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly turns: LoopTurns;
   /** Pieces that no socket has taken yet count here. */
-  unsent: Shares;
-}): Streams {
-  const { store, clock, log, turns, unsent } = options;
+  readonly unsent: Shares;
+}
+
+export function createStreams(options: StreamsOptions): Streams {
+  const { store } = options;
+  /** Of workspaces with an open stream. */
   const rooms = new Map<string, Room>();
   let stopped = false;
 
-  const roomOf = (scope: Scope): Room => {
-    const known = rooms.get(scope.workspaceId);
+  const roomOf = ({ workspaceId }: Scope): Room => {
+    const known = rooms.get(workspaceId);
     if (known) return known;
-    const hub = lastSequence(store, scope).then((end) =>
-      createHub({
-        store,
-        turns,
-        workspaceId: scope.workspaceId,
-        end,
-        onError: (error) =>
-          log('error', 'the event stream could not read', {
-            workspaceId: scope.workspaceId,
-            error: String(error),
-          }),
-      }),
-    );
-    const room: Room = { hub, streams: new Set() };
-    rooms.set(scope.workspaceId, room);
+    const room: Room = { hub: openHub(options, workspaceId), streams: new Set() };
+    rooms.set(workspaceId, room);
     return room;
-  };
-
-  const leave = (workspaceId: string, stream: Open): void => {
-    const room = rooms.get(workspaceId);
-    room?.streams.delete(stream);
-    if (room?.streams.size === 0) rooms.delete(workspaceId);
-  };
-
-  const requireRoom = ({ streams }: Room, tokenId: string): void => {
-    const ofToken = [...streams].filter(({ reader }) => reader.tokenId === tokenId).length;
-    if (streams.size < perWorkspaceMax && ofToken < perTokenMax) return;
-    throw new ApiError(
-      'rate_limited',
-      `Too many streams are open: ${perTokenMax} of one token, ${perWorkspaceMax} of one workspace. Close some first.`,
-    );
   };
 
   store.onEvents((workspaceIds) => {
@@ -126,150 +68,48 @@ export function createStreams(options: {
     async open(scope, after, reader) {
       if (stopped) throw new ApiError('unavailable', 'The server is stopping. Connect again.');
       const room = roomOf(scope);
-      requireRoom(room, reader.tokenId);
-      const samples: string[] = [];
-      let ended = false;
-      let close = (): void => undefined;
-      let stopWaiting = (): void => undefined;
-      let cancelStuck = (): void => undefined;
-      let taken = (): void => undefined;
-      const stream: Open = {
-        reader,
-        samples,
-        nudge: () => stopWaiting(),
-        end() {
-          if (ended) return;
-          ended = true;
-          leave(scope.workspaceId, stream);
-          cancelStuck();
-          taken();
-          stopWaiting();
-          close();
-        },
+      requirePlace(room, reader.tokenId);
+      const onEnd = (stream: EventStream): void => {
+        room.streams.delete(stream);
+        if (room.streams.size === 0) rooms.delete(scope.workspaceId);
       };
+      const stream = new EventStream(reader, { ...options, scope, onEnd });
       room.streams.add(stream);
-      let hub: Hub;
-      let position: number;
       try {
-        hub = await room.hub;
+        const hub = await room.hub;
         const end = await lastSequence(store, scope);
-        position = Math.min(after ?? end, end);
         // What was committed between the hub's own look and this one is read by its next.
         hub.wake();
+        return stream.readFrom(hub, Math.min(after ?? end, end));
       } catch (error) {
         stream.end();
         throw error;
       }
-      let opened = false;
-      let silent = 0;
-
-      const take = ({ frames, through }: Piece): string => {
-        silent = frames.length > 0 ? through - frames.at(-1)!.sequence : silent + through - position;
-        position = through;
-        return frames.map((frame) => frame.text).join('');
-      };
-
-      /** Until this reader, and others of its workspace, have taken enough of what they were sent. */
-      const untilRoom = async (): Promise<void> => {
-        while (!ended && !unsent.hasRoomFor(scope, pieceBytes))
-          await new Promise<void>((resolve) => void clock.after(crowdedMs, resolve));
-      };
-
-      /** Until more may be there, or the heartbeat is due. @returns whether it is */
-      const wait = (): Promise<boolean> =>
-        new Promise((resolve) => {
-          const done = (isDue: boolean): void => {
-            forget();
-            cancelHeartbeat();
-            stopWaiting = () => undefined;
-            resolve(isDue);
-          };
-          const forget = hub.onMore(() => done(false));
-          const cancelHeartbeat = clock.after(heartbeatMs, () => done(true));
-          stopWaiting = () => done(false);
-          // What came before this was said has been told to nobody.
-          if (ended || samples.length > 0 || hub.hasAfter(position)) done(false);
-        });
-
-      const next = async (): Promise<string> => {
-        if (!opened) {
-          opened = true;
-          return openingFrame(position);
-        }
-        for (let isDue = false; !ended;) {
-          if (!(await reader.isAdmitted())) break;
-          const samplesText = samples.splice(0).join('');
-          if (samplesText !== '') return samplesText;
-          await untilRoom();
-          const piece = await hub.after(scope, position, reader.wants);
-          const isEnd = piece.through === position;
-          const text = take(piece);
-          if (text !== '') return text;
-          if (silent >= silentEvents || (isDue && silent > 0)) {
-            silent = 0;
-            return placeFrame(position);
-          }
-          if (isDue) return heartbeatFrame;
-          if (isEnd && !ended) isDue = await wait();
-        }
-        stream.end();
-        return '';
-      };
-
-      return new ReadableStream<Uint8Array>(
-        {
-          start(controller) {
-            close = () => {
-              try {
-                controller.close();
-              } catch {
-                // Its reader has gone already.
-              }
-              reader.hangUp();
-            };
-          },
-          async pull(controller) {
-            cancelStuck();
-            taken();
-            try {
-              const bytes = encoder.encode(await next());
-              if (ended) return;
-              taken = unsent.hold(scope, bytes.length);
-              controller.enqueue(bytes);
-              cancelStuck = clock.after(stuckMs, () => {
-                log('info', 'a stream reader was cut off', { workspaceId: scope.workspaceId });
-                stream.end();
-              });
-            } catch (error) {
-              log('error', 'an event stream broke off', {
-                workspaceId: scope.workspaceId,
-                error: String(error),
-              });
-              stream.end();
-            }
-          },
-          cancel() {
-            close = () => undefined;
-            stream.end();
-          },
-        },
-        { highWaterMark: 0 },
-      );
     },
     listeners: (workspaceId, type) =>
-      [...(rooms.get(workspaceId)?.streams ?? [])].filter(
-        ({ reader }) => reader.samples && reader.wants(type),
-      ).length,
+      [...(rooms.get(workspaceId)?.streams ?? [])].filter((stream) => stream.wantsSample(type)).length,
     broadcast(workspaceId, sample) {
-      for (const { reader, samples, nudge } of rooms.get(workspaceId)?.streams ?? [])
-        if (reader.samples && reader.wants(sample.type) && samples.length < samplesMax) {
-          samples.push(sampleFrame(sample));
-          nudge();
-        }
+      for (const stream of rooms.get(workspaceId)?.streams ?? []) stream.offer(sample);
     },
     stop() {
       stopped = true;
       for (const { streams } of rooms.values()) for (const stream of [...streams]) stream.end();
     },
   };
+}
+
+async function openHub({ store, turns, log }: StreamsOptions, workspaceId: string): Promise<Hub> {
+  const end = await lastSequence(store, scopeOf(workspaceId));
+  const onError = (error: unknown): void =>
+    log('error', 'the event stream could not read', { workspaceId, error: String(error) });
+  return createHub({ store, turns, workspaceId, end, onError });
+}
+
+function requirePlace({ streams }: Room, tokenId: string): void {
+  const ofToken = [...streams].filter(({ reader }) => reader.tokenId === tokenId).length;
+  if (streams.size < perWorkspaceMax && ofToken < perTokenMax) return;
+  throw new ApiError(
+    'rate_limited',
+    `Too many streams are open: ${perTokenMax} of one token, ${perWorkspaceMax} of one workspace. Close some first.`,
+  );
 }

@@ -1,0 +1,60 @@
+// The newest events of one workspace, rendered: as many as streams at the end of its log may be behind.
+import type { EventType } from '../catalogue.ts';
+import type { Frame } from './frame.ts';
+
+const keptFrames = 1_000;
+const keptCharacters = 4 * 1024 * 1024;
+/** A piece ends after the event that passes this size (characters). */
+export const pieceCharacters = 64 * 1024;
+
+/** What a stream sends at once. */
+export interface Piece {
+  readonly frames: readonly Frame[];
+  /** The event up to which it goes; frames that are not wanted are left out. */
+  readonly through: number;
+}
+
+export class NewestFrames {
+  #frames: Frame[] = [];
+  #characters = 0;
+  #last: number;
+
+  /** @param last the last sequence of the log */
+  constructor(last: number) {
+    this.#last = last;
+  }
+
+  /** The sequence up to which they go. */
+  get last(): number {
+    return this.#last;
+  }
+
+  add(frames: readonly Frame[]): void {
+    for (const frame of frames) {
+      this.#frames.push(frame);
+      this.#characters += frame.text.length;
+    }
+    this.#last = frames.at(-1)?.sequence ?? this.#last;
+    let dropped = 0;
+    while (this.#frames.length - dropped > keptFrames || this.#characters > keptCharacters)
+      this.#characters -= this.#frames[dropped++]!.text.length;
+    if (dropped > 0) this.#frames = this.#frames.slice(dropped);
+  }
+
+  /** What comes after a sequence; null where that is not here any more. */
+  after(sequence: number, wants: (type: EventType) => boolean): Piece | null {
+    if (sequence >= this.#last) return { frames: [], through: sequence };
+    const first = this.#frames[0]?.sequence ?? Infinity;
+    if (sequence + 1 < first) return null;
+    const frames: Frame[] = [];
+    let characters = 0;
+    let at = sequence + 1 - first;
+    for (; at < this.#frames.length && characters <= pieceCharacters; at++) {
+      const frame = this.#frames[at]!;
+      if (!wants(frame.type)) continue;
+      frames.push(frame);
+      characters += frame.text.length;
+    }
+    return { frames, through: this.#frames[at - 1]!.sequence };
+  }
+}

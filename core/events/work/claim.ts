@@ -1,0 +1,96 @@
+// Claims what is due and what was held back, as far as its subjects have room in memory. What is due without room is held back, so
+// that the next look finds others.
+import type { Shares } from '../../lib/fairness/shares.ts';
+import { systemOp, tenantOp, type Op, type Store } from '../../store/store.ts';
+import { dueRows, holdBack, lease, leaseHeldBack, nextDue } from '../work-rows.ts';
+import type { Behind, Subject } from './behind.ts';
+import type { Intake } from './intake.ts';
+import { leaseMs } from './leases.ts';
+
+/** Rows looked at in one go. */
+const lookedAtMax = 1_000;
+/** Subjects that are given what was held back for them, in one batch. */
+const refilledMax = 16;
+
+interface ClaimDesk {
+  readonly store: Store;
+  readonly kind: string;
+  readonly owner: string;
+  readonly shares: Shares;
+  readonly behind: Behind;
+  readonly intake: Intake;
+  nowMs(): number;
+  isStopped(): boolean;
+}
+
+/** @returns after how long to look again (ms); null where nothing waits that will be due by itself */
+export async function claim(desk: ClaimDesk): Promise<number | null> {
+  const hasRefilled = !desk.behind.isEmpty && (await refill(desk));
+  const waitMs = await claimDue(desk);
+  return hasRefilled ? 0 : waitMs;
+}
+
+/** Takes over what was held back, in turn, for subjects that have at least half of their share free. @returns whether any had */
+async function refill(desk: ClaimDesk): Promise<boolean> {
+  const { store, behind } = desk;
+  if (behind.isExhausted) await behind.look();
+  const given: Subject[] = [];
+  const ops = refillOps(desk, given);
+  if (ops.length === 0) return false;
+  let isStored = false;
+  try {
+    isStored = (await store.commit(ops)).ok;
+  } finally {
+    if (!isStored) for (const { scope, subject } of given) behind.note(scope, subject);
+  }
+  return true;
+}
+
+/** @param given takes the subjects that the ops are for */
+function refillOps({ kind, owner, shares, behind, intake, nowMs }: ClaimDesk, given: Subject[]): Op[] {
+  const draft = shares.draft();
+  const ops: Op[] = [];
+  const now = nowMs();
+  while (given.length < refilledMax) {
+    const next = behind.take(
+      (workspaceId, subject) =>
+        draft.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
+      (workspaceId) => draft.hasRoom(workspaceId),
+    );
+    if (!next) break;
+    given.push(next);
+    const { scope, subject } = next;
+    const limit = draft.room(scope.workspaceId, subject);
+    draft.take(scope.workspaceId, subject, limit);
+    const params = { kind, subject, limit, now, until: now + leaseMs, owner };
+    const taken: Op['taken'] = (returned) => {
+      if (returned.length === limit) behind.note(scope, subject);
+      intake(scope, returned);
+    };
+    ops.push(tenantOp(scope, leaseHeldBack, params, { taken }));
+  }
+  return ops;
+}
+
+async function claimDue(desk: ClaimDesk): Promise<number | null> {
+  const { store, kind, owner, shares, intake, nowMs, isStopped } = desk;
+  const now = nowMs();
+  const [due] = await store.readSystem(nextDue, { kind });
+  if (!due || isStopped()) return null;
+  if (due.due_at > now) return due.due_at - now;
+  const draft = shares.draft();
+  const [fits, others] = [[] as string[][], [] as string[][]];
+  for (const row of await store.readSystem(dueRows, { kind, now, limit: lookedAtMax })) {
+    const hasRoom = draft.room(row.workspace_id, row.subject) > 0;
+    if (hasRoom) draft.take(row.workspace_id, row.subject);
+    (hasRoom ? fits : others).push([row.workspace_id, row.id]);
+  }
+  if (isStopped()) return null;
+  const taken: Op['taken'] = (returned) => intake(null, returned);
+  const leased = { now, until: now + leaseMs, owner, rows: JSON.stringify(fits) };
+  const outcome = await store.commit([
+    systemOp(lease, leased, { taken }),
+    systemOp(holdBack, { now, rows: JSON.stringify(others) }, { taken }),
+  ]);
+  return outcome.ok ? 0 : null;
+}

@@ -1,0 +1,33 @@
+// Where rows that were made due come in: leased ones go to the workers, of what the database holds back the subject is noted.
+import type { Row } from '../../store/statement.ts';
+import { scopeOf, type Scope } from '../../store/store.ts';
+import { heldBackMs, neverMs } from '../work-rows.ts';
+import type { Behind } from './behind.ts';
+import type { WorkItem } from './workers.ts';
+
+/** @param scope null where each row names its workspace */
+export type Intake = (scope: Scope | null, returned: readonly Row[]) => void;
+
+export function createIntake(options: {
+  behind: Behind;
+  hold(item: WorkItem): void;
+  /** Something is or will be due that nobody holds. */
+  onDue(): void;
+}): Intake {
+  const adopted = new WeakSet<Row>();
+  return (scope, returned) => {
+    for (const row of returned) {
+      if (adopted.has(row)) continue;
+      adopted.add(row);
+      const subject = String(row.subject);
+      const payer = scopeOf(scope?.workspaceId ?? String(row.workspace_id), subject);
+      // Whether it is leased decides, not the clock: that may have been set back since.
+      if (Number(row.lease_until) > 0)
+        options.hold({ scope: payer, id: String(row.id), epoch: Number(row.epoch) });
+      else {
+        if (row.due_at === heldBackMs) options.behind.note(payer, subject);
+        if (row.due_at !== neverMs) options.onDue();
+      }
+    }
+  };
+}

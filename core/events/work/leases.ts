@@ -1,0 +1,90 @@
+// Leases: who may work on a row, and until when. A row is born leased to its process, which spares the claim, as far as its
+// subject has its share of memory left.
+import type { Clock } from '../../lib/clock.ts';
+import type { Shares } from '../../lib/fairness/shares.ts';
+import type { Log } from '../../lib/log.ts';
+import { systemOp, type Scope, type Store } from '../../store/store.ts';
+import { dropLeases, heldBackMs, neverMs } from '../work-rows.ts';
+
+export const leaseMs = 600_000;
+
+/** How a row is born, for a caller's own statement. */
+interface Lease {
+  readonly dueAt: number;
+  /** 0 where it is not leased. */
+  readonly leaseUntil: number;
+  readonly owner: string | null;
+}
+
+export interface Leases {
+  lease(scope: Scope, subject: string, dueAtMs: number): Lease;
+}
+
+export function createLeases(options: {
+  owner: string;
+  shares: Shares;
+  nowMs(): number;
+  isStopped(): boolean;
+}): Leases & { draft(): Leases } {
+  const { owner, shares, nowMs, isStopped } = options;
+  const leaseFrom = (room: Shares, scope: Scope, subject: string, dueAtMs: number): Lease => {
+    const now = nowMs();
+    if (dueAtMs > now || isStopped()) return { dueAt: dueAtMs, leaseUntil: 0, owner: null };
+    if (room.room(scope.workspaceId, subject) === 0) return { dueAt: heldBackMs, leaseUntil: 0, owner: null };
+    return { dueAt: dueAtMs, leaseUntil: now + leaseMs, owner };
+  };
+  return {
+    lease: (scope, subject, dueAtMs) => leaseFrom(shares, scope, subject, dueAtMs),
+    draft() {
+      const planned = shares.draft();
+      return {
+        lease(scope, subject, dueAtMs) {
+          const given = leaseFrom(planned, scope, subject, dueAtMs);
+          if (given.leaseUntil > 0) planned.take(scope.workspaceId, subject);
+          return given;
+        },
+      };
+    },
+  };
+}
+
+interface LeaseWatch {
+  /** Frees all rows that other processes hold; afterwards, now and then, those whose lease ran out. */
+  start(): Promise<void>;
+  stop(): void;
+}
+
+export function watchLeases(options: {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  kind: string;
+  owner: string;
+  onFreed(): void;
+}): LeaseWatch {
+  const { store, clock, log, kind, owner } = options;
+  let isStopped = false;
+  let cancel = (): void => undefined;
+  const free = (expired: number): Promise<unknown> =>
+    store.commit([systemOp(dropLeases, { kind, owner, expired })]);
+  const watch = (): void => {
+    if (isStopped) return;
+    cancel = clock.after(leaseMs, () => {
+      free(clock.nowMs())
+        .then(options.onFreed)
+        .catch((error: unknown) => log('warn', 'leases could not be checked', { kind, error: String(error) }))
+        .finally(watch);
+    });
+  };
+  return {
+    async start() {
+      // The data directory has one process, so whoever held a lease at start is gone.
+      await free(neverMs);
+      watch();
+    },
+    stop() {
+      isStopped = true;
+      cancel();
+    },
+  };
+}

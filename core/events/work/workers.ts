@@ -1,0 +1,83 @@
+// Work in memory: all of it is under way. What fails is given back for a while.
+import type { Clock } from '../../lib/clock.ts';
+import type { Shares } from '../../lib/fairness/shares.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Op, Scope, Store } from '../../store/store.ts';
+
+/** Failed work is due again after this long. */
+const failedMs = 5_000;
+export const againMs = 1_000;
+
+export interface WorkItem {
+  /** Its payer is the subject. */
+  readonly scope: Scope;
+  readonly id: string;
+  /** Who finishes the row must name the epoch it was leased under. */
+  readonly epoch: number;
+}
+
+interface Workers {
+  hold(item: WorkItem): void;
+  isHeld(id: string): boolean;
+  readonly isBusy: boolean;
+}
+
+export function createWorkers(options: {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  kind: string;
+  shares: Shares;
+  perform(item: WorkItem): Promise<void>;
+  /** Puts the item off for so long. */
+  putOff(item: WorkItem, forMs: number): Op;
+  isStopped(): boolean;
+  onFree(): void;
+}): Workers {
+  const { store, clock, log, kind, shares, isStopped } = options;
+  // A lease of our own never runs out for ourselves: what is held here is claimed by nobody else of this process. Rows are leased
+  // as far as there is room, so that this holds little more than that.
+  const held = new Set<string>();
+
+  /** Until it is given back, nobody can take it: so try until it is, or until the process ends and its leases with it. */
+  const giveBack = async (item: WorkItem): Promise<void> => {
+    for (;;) {
+      try {
+        await store.commit([options.putOff(item, failedMs)]);
+        return;
+      } catch (error) {
+        if (isStopped()) return;
+        log('warn', 'work could not be given back', { kind, id: item.id, error: String(error) });
+        await new Promise<void>((resolve) => void clock.after(againMs, resolve));
+      }
+    }
+  };
+
+  const performOne = async (item: WorkItem): Promise<void> => {
+    const { id, scope } = item;
+    try {
+      await options.perform(item);
+    } catch (error) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      log('error', 'work failed', { kind, id, workspaceId: scope.workspaceId, error: text });
+      await giveBack(item);
+    }
+    held.delete(id);
+    shares.give(scope.workspaceId, scope.payer ?? '');
+    options.onFree();
+  };
+
+  return {
+    hold(item) {
+      // What is leased to a process that ends is the next one's.
+      if (isStopped()) return;
+      held.add(item.id);
+      shares.take(item.scope.workspaceId, item.scope.payer ?? '');
+      void performOne(item);
+    },
+    isHeld: (id) => held.has(id),
+    get isBusy() {
+      return held.size > 0;
+    },
+  };
+}
