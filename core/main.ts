@@ -1,5 +1,5 @@
-// What `bin/tatami` starts. Nothing of the command is loaded before the process is one that owes nothing to the folder it was
-// typed in; the command itself is `commands/tatami.ts`.
+// What `bin/tatami` starts. `cleanStart` comes first and starts the process anew, so that nothing of the folder where the command was
+// typed takes part in it. Only then is the command itself loaded, `commands/tatami.ts`.
 import { cleanStart } from './commands/clean-start.ts';
 
 const start = await cleanStart();

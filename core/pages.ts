@@ -44,7 +44,7 @@ export function pageRoutes(baseUrl: string): Route[] {
   ];
 }
 
-/** `title` and `content` are ours or have passed a pattern without markup. */
+/** @param title, content our own words, or text that passed a pattern which allows no markup */
 function page(title: string, content: string): RawAnswer {
   return {
     contentType: 'text/html; charset=utf-8',

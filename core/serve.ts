@@ -29,7 +29,7 @@ import { scopeOf } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
 import { version } from './version.ts';
 
-/** Answers under way have so long to be taken when the process stops. */
+/** When the process stops, clients have so long to take the answers that are under way. */
 const drainMs = 5_000;
 
 export interface ServeOptions {
@@ -49,7 +49,7 @@ export interface Tatami {
   readonly app: App;
   readonly services: Services;
   readonly committer: Committer;
-  /** Who asks at the door without a socket. */
+  /** Attaches identities to requests that are made inside the process. */
   readonly inProcess: InProcessCalls;
   /** Installs a plugin that comes with Tatami, granting what it asks. */
   installFirstParty(workspaceId: string, name: string): Promise<{ id: string }>;

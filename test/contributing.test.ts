@@ -66,7 +66,10 @@ async function run(...command: string[]): Promise<{ code: number; output: string
     stderr: 'pipe',
     env: { ...process.env, UPDATE_DOCS: '1' },
   });
-  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   return { code: await child.exited, output: out + err };
 }
 const passes = async (...command: string[]): Promise<void> => {

@@ -1,5 +1,5 @@
-// Whether a caller may do what a request asks: its scope, and where it holds that only in part, the fields it writes and the
-// objects it sees and changes. The one place that enforces the table of core/rights.
+// Decides whether a caller may do what a request asks: by its scope, and where it holds the scope only in part, by the fields it
+// writes and the objects it sees and changes. This is the one place that enforces the table of core/rights.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context, Directory } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -9,12 +9,12 @@ import type { Principal } from './principal.ts';
 import type { Input, Route } from './route.ts';
 import type { TObject, TSchema } from 'typebox';
 
-/** What a plugin asks of its own install needs no grant. */
+/** Whether a plugin asks about its own install, for which it needs no grant. */
 function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<string, string>>): boolean {
   return own !== undefined && actor.kind === 'plugin' && params[own] === actor.id;
 }
 
-/** @returns how its scope is narrowed, null where it is held in full. @throws ApiError unauthorized, insufficient_scope */
+/** @returns how the caller's scope is narrowed; null where it is held in full. @throws ApiError unauthorized, insufficient_scope */
 export function admitTo(
   route: Route,
   principal: Principal | null,
@@ -35,10 +35,10 @@ export function admitTo(
   return narrowing;
 }
 
-/** @throws ApiError insufficient_scope for a field that the caller narrowed itself away from */
+/** @throws ApiError insufficient_scope for a field outside of those that the scope is narrowed to */
 export function requireFields(route: Route, { fields }: Narrowing, body: unknown): void {
   if (fields === null) return;
-  // What writes without naming a field writes what nobody narrowed it to.
+  // An operation that names no field it writes cannot be held to some fields, so that a narrowed caller may not use it.
   const outside =
     writtenFields(route).length === 0
       ? 'more than fields'
@@ -67,7 +67,7 @@ export async function requireAlso(
     );
 }
 
-/** Ids of the only teams whose objects an operation sees; null: all. */
+/** The ids of the teams whose objects an operation sees; null for all teams. */
 export function visibleTeams(
   route: Route,
   { narrowed }: Rights,
@@ -77,7 +77,7 @@ export function visibleTeams(
   return teams ? idsOf(teams, directory) : null;
 }
 
-/** What a plan would write, whatever way it came to that. @throws ApiError insufficient_scope */
+/** Holds a plan to the teams of the caller by what it would write, whichever way it came to that. @throws ApiError insufficient_scope */
 export function requireRows(route: Route, ctx: Context, { changes }: ChangeSet): void {
   const narrowing = ctx.narrowed?.get(route.scope ?? '');
   if (!narrowing || narrowing.teams === null) return;

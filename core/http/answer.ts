@@ -16,11 +16,11 @@ export interface Exchange {
   /** Who pays for it, once that is known. */
   payer: Payer | null;
   readonly startedMs: number;
-  /** Of that time, what went by in waiting: for the caller's body, for the disk, for turns and for reads off the loop. */
+  /** The part of the time since then that went by in waiting: for the caller's body, the disk, turns, and reads off the loop. */
   readonly away: { ms: number };
   bytesIn: number;
   bytesOut: number;
-  /** Lets go of what was held for it. */
+  /** Gives back the memory that was reserved for its body. */
   release?: () => void;
 }
 
@@ -39,7 +39,7 @@ export function newExchange(requestId: string): Exchange {
 
 export type HeaderBag = Record<string, string>;
 
-/** What is no page needs nothing, whatever a browser is made to take it for. A page says what it needs. */
+/** An answer that is no page may load nothing, whatever a browser is tricked into taking it for. A page brings its own policy. */
 const csp = "default-src 'none'; frame-ancestors 'none'";
 
 export function answer(
@@ -85,7 +85,7 @@ export function answerError(exchange: Exchange, error: ApiError): Response {
   );
 }
 
-/** What a caller is told of a store that could not do its work. */
+/** The answer for a store that could not do its work. */
 export function storeRefusal({ fault }: StoreError): ApiError {
   if (fault === 'full')
     return new ApiError(
@@ -105,7 +105,7 @@ export function etagOf(version: unknown, text: string): string {
   return `"${typeof version === 'number' ? version : 'h'}-${Bun.hash(text).toString(36)}"`;
 }
 
-/** The version in an `If-Match` header; null for `*` or none; -1 for a tag of ours that no version can equal. */
+/** The version in an `If-Match` header; null for `*` or no header; -1, which no version equals, for a tag without a version. */
 export function ifMatchVersion(header: string | null): number | null {
   if (header === null || header.trim() === '*') return null;
   const version = /^\s*(?:W\/)?"?(\d{1,15})(?:-[0-9a-z]+)?"?\s*$/.exec(header);

@@ -6,9 +6,9 @@ import { Shares } from '../lib/fairness/shares.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 
 export const bodyBytesMaxDefault = 1024 * 1024;
-/** All bodies of requests that are being served. One caller alone may hold a quarter of it. */
+/** The memory for all large bodies of requests that are being served. One caller alone may hold a quarter of it. */
 const heldBytesMax = 128 * 1024 * 1024;
-/** Smaller bodies are too cheap to count, and to wait for a turn. */
+/** Smaller bodies are neither counted nor parsed in turns: either would cost more than they do. */
 const largeBytes = 64 * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -22,7 +22,7 @@ export interface ReadBody {
 
 export interface Bodies {
   /**
-   * @param check of its schema
+   * @param check checks the parsed body against the schema of the route
    * @throws ApiError unsupported_media_type, payload_too_large, malformed_request, rate_limited, and what `check` throws
    */
   read(
@@ -45,7 +45,7 @@ export function createBodies(turns: LoopTurns): Bodies {
       requireJson(request);
       const announced = Number(request.headers.get('content-length') ?? Number.NaN);
       if (announced > bytesMax) throw tooLarge(bytesMax);
-      // Without a length any length may come.
+      // A body that says nothing of its length may be as long as any.
       const size = announced >= 0 ? announced : bytesMax;
       const release = size < largeBytes ? () => undefined : hold(payer, size);
       const parse = (bytes: Uint8Array): ReadBody => {

@@ -1,4 +1,4 @@
-// One request on its way through the kernel, from the moment on at which it is known who asks for what.
+// A request on its way through the kernel, once it is known who asks and what for.
 import type { Exchange } from './answer.ts';
 import type { InProcess, Principal } from './principal.ts';
 import type { CheckedInput } from './route.ts';
@@ -15,12 +15,12 @@ export interface Asked {
   readonly bodyText: string;
 }
 
-/** What is asked by somebody, who pays for it. */
+/** A request whose caller is known, as every kind of route but `raw` needs it. */
 export interface Call extends Asked {
   readonly principal: Principal;
 }
 
-/** @throws Error where a public route is of a kind that works for somebody: its declaration is wrong */
+/** @throws Error where a public route is of a kind that needs a caller, which is a mistake in its declaration */
 export function requireCaller(asked: Asked): asserts asked is Call {
   if (!asked.principal) throw new Error('A public route needs a context.');
 }

@@ -11,7 +11,7 @@ export interface ContextOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-/** @returns what rejects, or throws, ApiError insufficient_scope where the object asked for needs more scopes */
+/** The returned function rejects with ApiError insufficient_scope where the object that is asked for needs more scopes. */
 export function createContextOf(
   route: Route,
   { services, directoryOf }: ContextOptions,

@@ -1,5 +1,5 @@
-// Who comes in: finds the principal of a request's token and counts the request against its limits. What is refused goes
-// through here, too, so that guessing tokens is counted.
+// Finds the principal of a request's token and counts the request against its limits. Requests that are refused are counted
+// here as well, so that guessing tokens has a limit.
 import { ApiError } from '../lib/errors.ts';
 import type { Exchange } from './answer.ts';
 import type { Authenticate, Principal } from './principal.ts';

@@ -49,9 +49,8 @@ export interface KeyClaim {
   /** The answer of an earlier identical request, if there was one. @throws ApiError idempotency_key_reused */
   replay(): Promise<KeyedAnswer | null>;
   /**
-   * Guards that store the answer; a `duplicate` failure of theirs means that another request was first. They stand in the batch
-   * ahead of the events.
-   * @param body what the answer's text is the JSON of
+   * Guards that store the answer, ahead of the events in the batch. Where one fails as a `duplicate`, another request was first.
+   * @param body the value that the answer's text is the JSON of
    * @param made the objects of which the batch makes events, by id
    */
   guards(answer: KeyedAnswer, body: unknown, made: ReadonlyMap<string, object>): Op[];
@@ -62,7 +61,7 @@ interface KeyedRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string;
-  /** The body, and what it says. */
+  /** The body as it came, and parsed. */
   readonly text: string;
   readonly value: unknown;
   /** The answer shows a secret once: it is kept whole, and encrypted. */
@@ -86,12 +85,12 @@ interface Claimed {
   readonly request: KeyedRequest;
   readonly id: string;
   readonly bodyHash: string;
-  /** What its answer is sealed for. */
+  /** The purpose under which a secret answer is sealed. */
   readonly purpose: string;
 }
 
 export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
-  /** Hash of the body by key, of the requests being served: no more than there are, because each of them lets go of its own. */
+  /** The body's hash by key, of requests that are being served. It holds as many as there are: each removes its own at its end. */
   const inFlight = new Map<string, string>();
   return {
     claim(scope, tokenId, request) {

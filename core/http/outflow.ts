@@ -5,7 +5,7 @@ import { ApiError } from '../lib/errors.ts';
 import type { Payer } from '../lib/payer.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 
-/** All answers and pieces of streams that wait for their readers. One caller alone may hold a quarter of it. */
+/** The memory for all answers and pieces of streams that wait for their readers. One caller alone may hold a quarter of it. */
 const unsentBytesMax = 160 * 1024 * 1024;
 /** Smaller answers fit into the buffers of a socket. */
 const largeBytes = 256 * 1024;
@@ -14,9 +14,9 @@ const pieceBytes = 64 * 1024;
 const stuckMs = 30_000;
 
 export interface Outflow {
-  /** What waits to be sent, answers and pieces of event streams alike. */
+  /** Counts what waits to be sent: answers and pieces of event streams alike. */
   readonly unsent: Shares;
-  /** Before anything is read for an answer that may be large. @throws ApiError rate_limited */
+  /** To be called before anything is read for an answer that may be large. @throws ApiError rate_limited */
   requireRoom(payer: Payer): void;
   /**
    * The body of an answer: as it is where it is small, pulled where it is large.
@@ -24,12 +24,13 @@ export interface Outflow {
    * @throws ApiError rate_limited
    */
   bodyOf(payer: Payer, text: string, hold: () => () => void): string | ReadableStream<Uint8Array>;
-  /** Breaks off what is not taken yet. */
+  /** Breaks off the answers that are not taken yet. */
   stop(): void;
 }
 
 export function createOutflow(clock: Clock): Outflow {
   const unsent = new Shares(unsentBytesMax);
+  /** Breaks off each answer that is being sent. Each is large and has its share of `unsent`, which bounds how many there are. */
   const open = new Set<() => void>();
 
   const requireRoom = (payer: Payer, bytes: number): void => {

@@ -1,4 +1,4 @@
-// Who a request without a token comes from. Behind proxies that the operator trusts it is the last address in
+// Names the peer that a request without a token comes from. Behind proxies that the operator trusts it is the last address in
 // X-Forwarded-For that none of them has: what stands left of it is the client's own claim. Without such proxies the header
 // is not read at all.
 import { isWithin, parseAddress, type Address, type Cidr } from '../lib/cidr.ts';

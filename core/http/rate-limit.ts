@@ -23,7 +23,7 @@ interface Bucket {
 }
 
 const windowMs = 60_000;
-/** Live buckets of tokens and workspaces, and as many again of peers; past it those used least lately open anew. */
+/** So many buckets are kept for tokens and workspaces, and as many again for peers. Past that, those not used for longest start anew. */
 const bucketsMax = 100_000;
 export const unlimited: RateVerdict = {
   admitted: true,
@@ -36,15 +36,16 @@ export interface RateLimiter {
   /** A request with a token. */
   hit(tokenId: string, route: string, limitClass: LimitClass, workspaceId: string): RateVerdict;
   /**
-   * A request without a good token: `public` for what needs none, `refused` for what is refused for want of one, so that
-   * who guesses tokens closes no page.
+   * A request without a good token: `public` where none is needed, `refused` where it is refused for want of one. They count apart,
+   * so that guessing tokens does not use up what an address may ask of public pages.
    */
   hitPeer(peer: string, kind: 'public' | 'refused'): RateVerdict;
 }
 
 /**
- * Buckets in two generations: what is used moves to the young one, and a window later, or when that is full, the old one is
- * forgotten as a whole. So nothing is ever searched, and what is forgotten has ended, or was used least lately of too many.
+ * Buckets in two generations. A bucket that is used moves to the young one. When that is a window old or full, the old generation
+ * is forgotten as a whole and the young one becomes the old one. So nothing is ever searched, and a bucket that is forgotten has
+ * ended its window, or is one of those not used for longest of too many.
  */
 class Buckets {
   #young = new Map<string, Bucket>();
@@ -112,12 +113,12 @@ export function createRateLimiter(limits: RateLimits, nowMs: () => number): Rate
   };
 }
 
-/** Also where nothing is counted. */
+/** True also where nothing is counted. */
 function isOpen(bucket: Bucket | null, limit: number): boolean {
   return !bucket || bucket.count < limit;
 }
 
-/** Whether less is left of it than of the other; with nothing left of either, the one that opens later says how long to wait. */
+/** Whether less is left of the one bucket than of the other. Where it is the same, the one that resets later is the tighter. */
 function isTighter(bucket: Bucket, limit: number, other: Bucket | null, otherLimit: number): boolean {
   if (!other) return true;
   const left = limit - bucket.count;

@@ -1,5 +1,5 @@
-// Keeps an answer without its long parts: what the request brought comes again with its repeat, and what an object was then is
-// the data of an event. So a key costs its few hundred bytes, whatever the answer weighs. docs/decisions/0014.
+// Keeps an answer without its long fields: those that the request brought come again when it is repeated, and those of an object
+// are in the data of an event. So a key costs a few hundred bytes, however long the answer is. docs/decisions/0014.
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
@@ -9,11 +9,11 @@ const longCharsMin = 512;
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** Where a field of the answer, or of the item `at` of its `data`, is to be had again. */
+/** Where to find a field again that is not kept: a field of the answer, or of the item `at` of its `data`. */
 export interface Recalled {
   readonly at: number | null;
   readonly field: string;
-  /** The request's field of that name; or the object in the log: as this request made it, or as it stood when it came. */
+  /** `request`: the field of that name in the request; `made`, `stood`: in the log, the object as this request made it, or as it found it. */
   readonly from: 'request' | 'made' | 'stood';
 }
 
@@ -34,7 +34,7 @@ const stoodAt = tenantStatement<{ data_json: string }>(
 
 /**
  * The answer without what can be recalled; null where it is kept whole.
- * @param body what `text` is the JSON of
+ * @param body the value that `text` is the JSON of
  * @param made the objects of which the request makes events, by id
  */
 export function shorten(
@@ -62,7 +62,7 @@ export function shorten(
   return recalled.length === 0 ? null : { text: JSON.stringify(short), recalled };
 }
 
-/** Where a field of what was shown is to be had again; null where it is kept. */
+/** Where to find a field again; null where it is kept. */
 function sourceOf(
   shown: Shown,
   field: string,
@@ -79,7 +79,7 @@ function sourceOf(
   return id.startsWith('iss_') ? 'stood' : null;
 }
 
-/** Objects are taken for long, because to find out would take as long as to compare them. */
+/** Every object counts as long: measuring one would take as much time as comparing it. */
 function isLong(value: unknown): boolean {
   return typeof value === 'string' ? value.length >= longCharsMin : isObject(value);
 }
@@ -106,7 +106,7 @@ export async function recall(
   request: unknown,
 ): Promise<string> {
   const body = JSON.parse(text) as Record<string, unknown> & { data: Record<string, unknown>[] };
-  // Of one answer: as many as it shows.
+  // Lives for one answer and holds at most the objects that it shows.
   const objects = new Map<string, Shown>();
   const objectOf = async (id: string, from: Recalled['from']): Promise<Shown> => {
     const known = objects.get(id);

@@ -1,4 +1,4 @@
-// What a request says in its headers beside its input.
+// Reads what a request says in its headers.
 import { ApiError } from '../lib/errors.ts';
 
 /** `Tatami-Mode`. @throws ApiError validation_failed */
@@ -14,7 +14,7 @@ export function modeOf(request: Request): 'commit' | 'simulate' {
   });
 }
 
-/** Quoted (the IETF draft's structured string) and bare keys are the same key. @throws ApiError validation_failed */
+/** `Idempotency-Key`. A quoted key (the structured string of the IETF draft) and the same key bare are one. @throws ApiError validation_failed */
 export function checkedKey(header: string): string {
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
   if (key.length >= 1 && key.length <= 255) return key;
@@ -24,7 +24,7 @@ export function checkedKey(header: string): string {
   });
 }
 
-/** W3C Trace Context: carried into events, runs and deliveries when well-formed, dropped otherwise. */
+/** `traceparent` of W3C Trace Context, which events, runs and deliveries carry on; null where it is malformed. */
 export function traceparentOf(header: string | null): string | null {
   return header !== null && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(header) ? header : null;
 }

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** The class gives the number of requests a minute; `none` is for what supervisors ask, whoever else asks how much. */
+/** The class decides how many requests a minute are allowed; `none` has no limit and is for what supervisors ask. */
 export type LimitClass = 'read' | 'write' | 'search' | 'none';
 
 type In<S extends TSchema | undefined> = S extends TSchema ? Static<S> : undefined;
@@ -50,26 +50,26 @@ interface RouteFacts<
   readonly example?: B extends TSchema ? Static<B> : never;
   /** Errors beyond those every route can answer. */
   readonly errors?: readonly ErrorCode[];
-  /** Of the success body, where it is not JSON. */
+  /** The media type of the success body, where it is not JSON. */
   readonly contentType?: string;
-  /** Larger than the usual body cap. */
+  /** The cap of the body, where the usual one is too small. */
   readonly bodyBytesMax?: number;
-  /** More objects, lists and properties than a body usually holds. */
+  /** The cap of objects, lists and properties in the body, where the usual one is too small. */
   readonly bodyPartsMax?: number;
   /** The answer shows a secret once: it is kept encrypted for idempotent replays. */
   readonly secret?: boolean;
-  /** All that it reads and writes belongs to a team, so that a scope narrowed to teams holds for it. */
+  /** `team`: all that the route reads and writes belongs to a team, so that a scope narrowed to teams can be enforced. */
   readonly rows?: 'team';
-  /** What it writes beside the fields of its body. */
+  /** Fields that the route writes beside those of its body. */
   readonly writes?: readonly string[];
-  /** The parameter that is a plugin's own id where it asks for what is its own, which needs no grant. */
+  /** The path parameter that names an install. A plugin that names its own there needs no grant. */
   readonly own?: string;
   /** Scopes needed beside `scope`, where the object decides which those are. */
   readonly also?: AlsoNeeded;
 }
 
 export interface AlsoNeeded {
-  /** Which those are, in words that end a sentence. */
+  /** The scopes in words, for the end of a sentence. */
   readonly words: string;
   scopes(ctx: Context, input: CheckedInput): Promise<readonly string[]>;
 }
@@ -88,9 +88,9 @@ export interface Connection {
   readonly tokenId: string;
   /** `Last-Event-ID` (WHATWG HTML § 9.2.4). */
   readonly lastEventId: string | null;
-  /** Whether its token is still good. */
+  /** Whether the token of the request is still good. */
   isAdmitted(): Promise<boolean>;
-  /** Closes it, though it takes nothing. */
+  /** Closes the connection, even where its peer takes nothing. */
   hangUp(): void;
 }
 
@@ -137,7 +137,7 @@ export function defineRoute(route: AnyFacts & OneWork<TObject, TObject, TSchema>
   return { kind: 'stream', ...route };
 }
 
-/** The status of an answer that nothing else was said about: the first that the route declares. */
+/** The status of an answer where the operation names none: the first that the route declares. */
 export function successStatusOf({ responses }: Pick<Route, 'responses'>): number {
   return Number(Object.keys(responses)[0]);
 }

@@ -33,7 +33,7 @@ interface SchemaError {
   params: Record<string, unknown>;
 }
 
-/** Compiles a schema; the check throws ApiError validation_failed. `prefix` names the place for parameters (`query`). */
+/** Compiles a schema into a check, which throws ApiError validation_failed. */
 export function compileCheck(schema: TSchema): (value: unknown) => void {
   const validator = Compile(schema);
   const lists = listsOf(schema);
@@ -67,7 +67,7 @@ function listsOf(schema: TSchema): Lists | null {
   return { itemsMax: maxItems ?? null, below, items: inItems };
 }
 
-/** Before all else, because what is wrong with each of a million items takes long to find out. */
+/** Runs ahead of the schema, which would take long to find out what is wrong with each of a million items. */
 function requireShortLists(lists: Lists, value: unknown, path: string): void {
   if (value === null || typeof value !== 'object') return;
   if (Array.isArray(value)) {
@@ -100,7 +100,7 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
     if (error.keyword === 'required')
       for (const name of error.params.requiredProperties as string[])
         details.push({ path: inside(name), issue: 'required', fix: 'This field is required.' });
-    // The list of all unknown names comes last, and TypeBox stops after 8 errors; each name has one of its own before.
+    // TypeBox also reports all unknown names in one error, but last, and it stops after 8 errors. Each name has its own error before.
     else if (error.keyword === 'boolean')
       details.push({ path, issue: 'unknown_field', fix: 'Remove it; this operation does not know it.' });
     else if (error.keyword in issueOf)
@@ -131,7 +131,7 @@ const atMost =
     `Give at most ${String(limit)} ${unit}.`;
 const compared: FixOf = ({ comparison, limit }) => `Give a number ${String(comparison)} ${String(limit)}.`;
 
-/** By the keyword that a value breaks: what to do about it. */
+/** What to do about a value, by the keyword of the schema that it breaks. */
 const fixes: Readonly<Record<string, FixOf>> = {
   enum: ({ allowedValues }) => `Use one of ${(allowedValues as unknown[]).map(String).join(', ')}.`,
   const: ({ allowedValue }) => `Use ${String(allowedValue)}.`,
@@ -147,7 +147,7 @@ const fixes: Readonly<Record<string, FixOf>> = {
   uniqueItems: () => 'List each value once.',
 };
 
-/** Of the other keywords, a schema's description says what it wants. */
+/** For keywords that are not among `fixes`, the description in the schema says what is wanted. */
 function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): string {
   const fix = fixes[keyword];
   if (fix) return fix(params);
@@ -172,7 +172,7 @@ export function compileQuery(schema: TObject): (search: URLSearchParams) => Reco
     Object.entries(schema.properties).map(([name, property]) => [name, (property as { type?: string }).type]),
   );
   return (search) => {
-    // Without a prototype, so that a parameter may be named like one of its members and still be refused by its name.
+    // The object has no prototype, so that a parameter named like a member of one (`toString`) is refused by its name as well.
     const query: Record<string, unknown> = Object.create(null);
     for (const [name, text] of search) {
       if (text.includes('\0'))
@@ -185,12 +185,12 @@ export function compileQuery(schema: TObject): (search: URLSearchParams) => Reco
   };
 }
 
-/** Leaves alone what is not the canonical text of its type, so that the schema refuses it. */
+/** Returns a text that is not the canonical spelling of its type as it is, so that the schema refuses it. */
 function coerce(type: string | undefined, text: string): unknown {
   if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }
 
-/** The input of an operation that takes none: a parameter or property is refused by its name. */
+/** The schema where an operation takes no input: any parameter or property is refused by its name. */
 export const nothingNamed = Type.Object({}, { additionalProperties: false });

@@ -22,7 +22,7 @@ export interface WorkOptions extends ContextOptions, WriteOptions {
   readonly holdOpen: (request: Request) => () => void;
 }
 
-/** Rejects with what is to be told the caller. */
+/** Rejects with the error that the caller is to be told. */
 export type Work = (asked: Asked) => Promise<Response>;
 
 /** @param identify finds out anew whose token a request carries */

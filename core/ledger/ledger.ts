@@ -1,5 +1,5 @@
 // The ledger: what each caller costs, charged where the cost arises. A payer is a token, a plugin's install or a webhook's
-// endpoint, known by its id; what no payer asked for is the workspace's own. Amounts of the last hour are kept in memory.
+// endpoint, known by its id; work that no payer asked for is charged to the workspace. Amounts of the last hour are kept in memory.
 import { LRUCache } from 'lru-cache';
 import type { Payer } from '../lib/payer.ts';
 
@@ -30,24 +30,24 @@ export interface Ledger {
 const slotMs = 300_000;
 /** The slot being filled and those before it make up the hour. */
 const slotsKept = 12;
-/** Above this many, payers that cost nothing lately are forgotten first. */
+/** Above this many, the payers that have cost nothing for longest are forgotten. */
 const payersMax = 20_000;
 
 interface Account {
   readonly workspaceId: string;
   readonly payer: string | null;
-  /** Of slot `n` at `n % slotsKept`. */
+  /** Slot `n` stands at `n % slotsKept`. */
   readonly slots: { at: number; amounts: Record<Quantity, number> }[];
 }
 
 const nothing = (): Record<Quantity, number> =>
   Object.fromEntries(quantities.map((quantity) => [quantity, 0])) as Record<Quantity, number>;
 
-/** @param monotonicMs a clock that is never set */
+/** @param monotonicMs a clock that is never set forward or back */
 export function createLedger(monotonicMs: () => number): Ledger {
   const accounts = new LRUCache<string, Account>({ max: payersMax });
 
-  /** What the payer has used in the slot of this moment, to be added to. */
+  /** The payer's amounts in the slot that is being filled, to be added to. */
   const current = ({ workspaceId, payer }: Payer): Record<Quantity, number> => {
     const at = Math.floor(monotonicMs() / slotMs);
     const key = `${workspaceId} ${payer ?? ''}`;

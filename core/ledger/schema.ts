@@ -1,4 +1,4 @@
-// How usage is shown.
+// The public shape of usage.
 import { Type } from 'typebox';
 import { Closed, named, nullable } from '../lib/schema.ts';
 

@@ -4,7 +4,7 @@ import { tenantStatement } from '../store/statement.ts';
 import { quantities, type Amounts, type Quantity } from './ledger.ts';
 
 const payersShownMax = 200;
-/** Rows of keys that are added up; beyond them the sum is carried on in proportion. */
+/** The rows of idempotency keys that are added up; of more, the sum is estimated in proportion. */
 const keysSummedMax = 5_000;
 const keysCountedMax = 50_000;
 
@@ -13,9 +13,9 @@ const named = (name: string, table: string, shown: string) =>
     name,
     `SELECT id, ${shown} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
   );
-/** Of an address that rests sealed, what is shown of it stands beside (`webhooks/endpoints/address.ts`). */
+/** A sealed address is stored together with the part of it that may be shown (`webhooks/endpoints/address.ts`). */
 const shownUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
-/** By the prefix of their ids. */
+/** The kinds of payer, told by the prefix of their ids. */
 const kinds = [
   { prefix: 'key_', kind: 'token', scope: 'api-keys:read', names: named('usage.tokens', 'api_keys', 'name') },
   {
@@ -72,7 +72,7 @@ export async function getUsage(ctx: Context) {
   };
 }
 
-/** Of what the caller may read elsewhere. */
+/** Names only what the caller may read elsewhere. */
 async function namesOf(
   { store, scope, scopes }: Context,
   ids: readonly string[],
@@ -96,7 +96,7 @@ function sumOf(all: readonly Amounts[]): Amounts {
   >;
 }
 
-/** To a thousandth; nothing where nothing was used. */
+/** Rounds to a thousandth; zeros for a payer that used nothing. */
 function rounded(amounts: Amounts | undefined): Amounts {
   const shown = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
   return Object.fromEntries(quantities.map((quantity) => [quantity, shown(quantity)])) as Record<

@@ -10,14 +10,14 @@ export type FilterValue = string | number | boolean;
 export interface FilterField {
   readonly type: 'text' | 'number' | 'time' | 'boolean';
   readonly path: string;
-  /** Where `in` and `nin` look as well: the ids of what `path` names. */
+  /** The ids of what `path` names, among which `in` and `nin` look as well. */
   readonly idPath?: string;
   readonly values?: readonly string[];
   /** Other spellings that input may use: spelling → value. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Order of the values for `gt` and `lt`; lower first. */
+  /** The values in the order that `gt` and `lt` go by, lowest first. */
   readonly rank?: readonly string[];
-  /** Text that `gt` and `lt` compare as it stands, such as days. */
+  /** `gt` and `lt` compare the text as it stands, such as that of a day. */
   readonly ordered?: true;
 }
 
@@ -38,9 +38,9 @@ export type Filter =
 
 const depthMax = 8;
 const conditionsMax = 100;
-/** Objects and tests, with or without values. */
+/** Bounds objects and tests, which may be without values. */
 const termsMax = 200;
-/** A text is looked for in all of a description, so that these cost more than all other conditions together. */
+/** Searching a whole description for a text costs more than all other conditions together. */
 const textsMax = 10;
 const textCharactersMax = 200;
 
@@ -279,7 +279,7 @@ export function matches(
 
 /** ASCII only, as SQLite's lower() does, so that a list and a subscription agree. */
 export function foldCase(text: string): string {
-  // Without other letters the language's own folding is the same, and many times as fast.
+  // For ASCII alone the language's own folding does the same, many times as fast.
   // oxlint-disable-next-line no-control-regex
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
   const bytes = Buffer.from(text);

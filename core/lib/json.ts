@@ -3,12 +3,12 @@
 import { ApiError } from './errors.ts';
 
 export const jsonDepthMax = 64;
-/** Objects, lists and properties; what a list holds beside them is bounded by the length of the text alone. */
+/** So many objects, lists and properties; plain values in a list are bounded by the length of the text alone. */
 export const jsonPartsMax = 20_000;
 
 /** @throws ApiError malformed_request on bad syntax, depth over 64, too many parts, duplicate or `__proto__` names, numbers out of range, lone surrogates, U+0000. */
 export function parseJson(text: string, partsMax: number = jsonPartsMax): unknown {
-  // Before anything is made of it: a text can cost a hundred times its length in objects.
+  // The scan comes first, because parsing can cost a hundred times the length of the text in objects.
   scan(text, partsMax);
   try {
     return JSON.parse(text);
@@ -17,7 +17,7 @@ export function parseJson(text: string, partsMax: number = jsonPartsMax): unknow
   }
 }
 
-/** What is open: a list, or an object with the names it had so far. Most objects have few, and a set is dear. */
+/** A list or object that is open, with the names it has had so far. Most have one or none, which need no set. */
 interface Open {
   readonly isObject: boolean;
   first: string | null;
@@ -36,7 +36,7 @@ const codes = {
   closeBrace: 0x7d,
 } as const;
 
-/** A walk through a text. */
+/** How far the scan of a text has come. */
 interface Walk {
   readonly text: string;
   readonly partsMax: number;
@@ -48,7 +48,7 @@ interface Walk {
   expectsName: boolean;
 }
 
-/** Walks a text that may not be valid JSON, which is found out afterwards. */
+/** Looks through a text that may not be valid JSON: `JSON.parse` finds that out afterwards. */
 function scan(text: string, partsMax: number): void {
   const walk: Walk = { text, partsMax, skip: stringSkipper(text), open: [], parts: 0, expectsName: false };
   for (let at = 0; at < text.length; at++) {
@@ -75,7 +75,7 @@ function scan(text: string, partsMax: number): void {
   }
 }
 
-/** @returns the place of its last character, as `passNumber` does */
+/** @returns the place of the string's last character */
 function passString(walk: Walk, start: number): number {
   const { end, isEscaped, isCoded } = walk.skip(start);
   const inner = walk.open.at(-1);

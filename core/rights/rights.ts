@@ -3,20 +3,20 @@
 import { namespaceOf, namespaceScopes, namespacesOfTeams, type EventType } from '../events/catalogue.ts';
 
 export interface Narrowing {
-  /** All that it writes, by name; null: anything. */
+  /** The only fields that may be written; null for any. */
   readonly fields: readonly string[] | null;
-  /** Keys of the teams whose objects it sees and writes; null: any object. */
+  /** The keys of the only teams whose objects may be seen and written; null for any object. */
   readonly teams: readonly string[] | null;
 }
 
 export interface Rights {
-  /** Held in full, the reads that writes imply included. */
+  /** Scopes that are held in full, with the reads that writes imply. */
   readonly scopes: ReadonlySet<string>;
-  /** Held in part; null when there are none, as with every key. */
+  /** Scopes that are held in part; null when there are none, as with every API key. */
   readonly narrowed: ReadonlyMap<string, Narrowing> | null;
 }
 
-/** As a manifest asks for scopes: scope → how it narrows itself. */
+/** The scopes that a manifest asks for: scope → how the plugin narrows it. */
 export type ScopeRequests = Readonly<Record<string, ScopeRequest>>;
 interface ScopeRequest {
   readonly why?: string;
@@ -30,8 +30,8 @@ export function readScopeOf(scope: string): string {
 }
 
 /**
- * What a grant gives of what was asked. Two scopes that give the same reads give the more of both. A narrowing in words that no
- * door knows gives nothing.
+ * What a grant gives of the scopes that were asked for. Where two scopes imply the same read, that is as wide as both together.
+ * A narrowing in words that nothing here can enforce gives nothing.
  */
 export function rightsOf(requests: ScopeRequests | undefined, grant: readonly string[]): Rights {
   const scopes = new Set<string>();
@@ -43,7 +43,7 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
       narrowed.delete(scope);
       return;
     }
-    // Only reads are given twice, and reads have no fields.
+    // Only a read can be given twice, and reads have no fields.
     const known = narrowed.get(scope)?.teams ?? [];
     narrowed.set(scope, { fields, teams: teams && [...new Set([...known, ...teams])] });
   };
@@ -58,18 +58,18 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
 
-/** The read scope that whoever hears of an event holds. */
+/** The read scope that one must hold to hear of an event. */
 export function scopeOfEvent(type: EventType): string {
   return namespaceScopes[namespaceOf(type)]!;
 }
 
-/** Whether events of a type may reach it at all. */
+/** Whether any event of a type may reach the holder. */
 export function mayHear({ scopes, narrowed }: Rights, type: EventType): boolean {
   const scope = scopeOfEvent(type);
   return scopes.has(scope) || (narrowed?.has(scope) ?? false);
 }
 
-/** Whether it may read this event, at whichever door. */
+/** Whether the holder may read this event, in whichever way it comes. */
 export function mayReadEvent(
   { scopes, narrowed }: Rights,
   event: { readonly type: EventType; readonly data: Readonly<Record<string, unknown>> },

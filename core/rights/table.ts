@@ -6,9 +6,9 @@ import { readScopeOf, type ScopeRequests } from './rights.ts';
 
 /** What a scope can be narrowed by. */
 export interface Narrowable {
-  /** All that its operations write. */
+  /** All fields that operations under the scope write; empty where fields cannot narrow it. */
   readonly fields: readonly string[];
-  /** Whether all it reads and writes belongs to a team. */
+  /** Whether everything read and written under the scope belongs to a team. */
   readonly teams: boolean;
 }
 
@@ -37,7 +37,7 @@ export function fieldsOf({ body, writes = [] }: Facts, value: unknown): string[]
   return [...new Set([...named, ...writes])];
 }
 
-/** Of a list of objects, as a bulk body has it: what those hold. Null for anything else. */
+/** The properties of the objects in a list, as the body of a bulk operation has one; null for any other schema. */
 function entryFields(schema: TSchema | undefined): readonly string[] | null {
   const { items } = (schema ?? {}) as { items?: Partial<TObject> };
   return items?.properties ? Object.keys(items.properties) : null;
@@ -58,7 +58,7 @@ export function narrowable(routes: readonly Operation[], scope: string): Narrowa
 }
 
 export interface Unheld {
-  /** Below the requests: `issues:write.fields.0`. */
+  /** Where it stands among the requests: `issues:write.fields.0`. */
   readonly path: string;
   readonly fix: string;
 }

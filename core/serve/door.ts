@@ -15,9 +15,9 @@ import type { Socket } from './socket.ts';
 
 export interface Door {
   readonly kernel: Kernel;
-  /** Who asks without a socket. */
+  /** Attaches identities to requests that are made inside the process. */
   readonly inProcess: InProcessCalls;
-  /** What waits to be read by those who asked. */
+  /** Sends large answers, and counts what waits to be read. */
   readonly outflow: Outflow;
 }
 

@@ -5,7 +5,7 @@ import { peerName } from '../http/peer.ts';
 
 /** Idle or dripping connections are closed after this long. */
 const idleTimeoutSeconds = 10;
-/** Of a connection that is given up although its peer takes nothing. */
+/** A connection that is hung up on is closed after this long, although its peer takes nothing. */
 const hangUpSeconds = 1;
 /** Bun's own cap, above every cap of ours, so that oversized bodies get our answer and not its bare one. */
 const socketBodyBytesMax = 24 * 1024 * 1024;
@@ -22,7 +22,7 @@ export interface Socket {
   peerOf(request: Request): string;
   /** Takes no more connections, and waits for the answers under way. */
   drain(): Promise<void>;
-  /** Closes it and breaks off what is under way. */
+  /** Closes the socket and breaks off what is under way. */
   close(): Promise<void>;
 }
 

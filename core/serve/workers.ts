@@ -20,10 +20,10 @@ import { createWebhooks } from '../webhooks/runtime.ts';
 import type { Door } from './door.ts';
 
 export interface Workers {
-  /** By which plugins and webhooks are asked for. */
+  /** The routes of plugins and webhooks. */
   readonly routes: readonly Route[];
   readonly streams: Streams;
-  /** Of the sandbox, for `/readyz`. */
+  /** The sandbox's state, for `/readyz`. */
   sandboxState(): string;
   start(): Promise<void>;
   /** Resolves once events, runs and deliveries have caught up and nothing is due. */
@@ -106,7 +106,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   };
 }
 
-/** Started by whoever needs it first. */
+/** The sandbox, which whoever needs it first starts. */
 function createSandbox({ config, clock, services: { log } }: WorkersOptions): SandboxOnDemand {
   return createSandboxOnDemand(() =>
     startSandbox({

@@ -70,7 +70,7 @@ function headerParameters(route: Route): string[] {
   }
 }
 
-/** What is only just made, and what shows no version, has none to compare. */
+/** A write that makes an object, or shows one without a version, has no version to compare. */
 function takesIfMatch(route: Route): boolean {
   if (route.kind !== 'write' || makes(route)) return false;
   const shown = route.responses[200];
@@ -85,7 +85,7 @@ function makes(route: Route): boolean {
   return 201 in route.responses || 202 in route.responses;
 }
 
-/** True for an answer that is one object, which alone has a version and a place; false for lists of them. */
+/** True for an answer that is one object; false for lists, which have neither a version nor a place. */
 function isObject(schema: TSchema | null): boolean {
   return schema !== null && !('data' in ((schema as Partial<TObject>).properties ?? {}));
 }
@@ -119,7 +119,7 @@ function successHeaders(route: Route, status: string, schema: TSchema | null): s
       return [
         'Tatami-Mode',
         'Idempotent-Replayed',
-        // What is queued has no version yet; what is only just made shows less than the whole object.
+        // A 202 has no version yet. A 201 has one, even where it shows less than the whole object.
         ...(isObject(schema) && (status === '201' || (status === '200' && hasVersion(schema)))
           ? ['ETag']
           : []),
@@ -146,7 +146,7 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
     'unavailable',
     ...(route.errors ?? []),
   ]);
-  // Also where no token is needed, a wrong one is refused; where nobody counts, nobody asks for one.
+  // A wrong token is refused even where none is needed; a route without a limit never looks at it.
   if (route.limit !== 'none') codes.add('unauthorized').add('rate_limited');
   if (route.scope !== null) codes.add('insufficient_scope');
   if (route.params) codes.add('not_found').add('malformed_request');

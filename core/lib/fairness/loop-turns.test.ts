@@ -21,3 +21,22 @@ test('work in turns is charged, rejects with what it throws, and lets the loop l
   expect(looks).toBeGreaterThan(10);
   expect(charged.filter((payer) => payer === 'x')).toHaveLength(40);
 });
+
+test('where a turn breaks, those who wait are told, and later ones get theirs', async () => {
+  let isBroken = true;
+  const turns = createLoopTurns(() => {
+    if (isBroken) throw new Error('the ledger is broken');
+  });
+  const first = turns.run(payer('a', 'x'), () => 'done');
+  let told: unknown = null;
+  turns
+    .run(payer('b', 'y'), () => 'never')
+    .catch((error: unknown) => {
+      told = error;
+    });
+  expect(await first).toBe('done');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(told).toEqual(new Error('the ledger is broken'));
+  isBroken = false;
+  expect(await turns.run(payer('b', 'y'), () => 'again')).toBe('again');
+});

@@ -1,13 +1,14 @@
-// Work that must be done on the event loop, and is more than a request's: looking at the log, matching filters, rendering what
-// streams send. It is done in turns, fair by workspace and payer, a few milliseconds at a time; between them the loop serves
-// whatever came in, so that nobody waits for more than one slice.
+// Work that must be done on the event loop and is longer than an ordinary request: parsing large bodies, matching filters, rendering
+// what streams send. It is done in turns, fair by workspace and payer, a few milliseconds at a time. In between the loop serves
+// whatever came in, so that nobody waits for more than one slice. What waits here is bounded by who waits for it: requests,
+// streams and consumers, of which each waits for its own pieces before it goes on.
 import { noteAway, type Payer } from '../payer.ts';
 import { threadMs } from '../processor.ts';
 import { Turns } from './turns.ts';
 
-/** So long the loop works without looking up (milliseconds). */
+/** The loop works for so long before it looks for what came in (milliseconds). */
 const sliceMs = 3;
-/** Below this a turn counts as free: yielding would cost more. */
+/** A turn shorter than this ends no slice: yielding would cost more. */
 const trifleMs = 0.2;
 
 export interface LoopTurns {

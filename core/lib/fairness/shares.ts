@@ -1,5 +1,5 @@
-// Room that many share: slots, memory, bytes. A group alone gets half of it and one member a quarter, and whoever comes gets room at once, because
-// nobody takes more than is left free: the dynamic threshold of Choudhury and Hahne ("Dynamic queue length thresholds for
+// Shares out room among many: slots, memory, bytes. A group alone gets half of it and one member a quarter, and a newcomer finds room at
+// once, because nobody takes more than is left free: the dynamic threshold of Choudhury and Hahne ("Dynamic queue length thresholds for
 // shared-memory packet switches", 1998). It holds between groups (workspaces) over all of the room, and again between the
 // members of a group (installs, endpoints) over what the group may still take.
 
@@ -8,16 +8,17 @@ import type { Payer } from '../payer.ts';
 export class Shares {
   readonly #total: number;
   readonly #under: Shares | null;
+  /** By group and by member. An entry is removed with the last of what it counts, so that the room bounds how many there are. */
   readonly #taken = new Map<string, number>();
   #takenByAll = 0;
 
-  /** @param under what is taken there counts here too, but not the other way round: for plans that may come to nothing */
+  /** @param under what is taken there counts here as well, but what is taken here does not count there */
   constructor(total: number, under: Shares | null = null) {
     this.#total = total;
     this.#under = under;
   }
 
-  /** A copy to plan with. */
+  /** A copy to plan with: what is taken of it is not taken of this. */
   draft(): Shares {
     return new Shares(this.#total, this);
   }
@@ -28,7 +29,7 @@ export class Shares {
     return share(left, this.taken(group, member));
   }
 
-  /** Whether any member of a group may take more, one that has nothing yet at least. */
+  /** Whether a member of the group that has nothing yet may take something. */
   hasRoom(group: string): boolean {
     return share(this.#total - this.#allTaken(), this.#of(group)) > 0;
   }
@@ -48,7 +49,7 @@ export class Shares {
   }
 
   hasRoomFor({ workspaceId, payer }: Payer, amount: number): boolean {
-    // Nobody has taken more than all of them together, so that where that is little nobody's share need be looked up.
+    // While all of them together have taken little, nobody can be past its share, and no share need be looked up.
     if (4 * (this.#allTaken() + amount) <= this.#total) return true;
     return this.room(workspaceId, payer ?? '') >= amount;
   }
@@ -78,7 +79,7 @@ export class Shares {
   }
 }
 
-/** How much may still be taken until what one has is as much as is left. */
+/** How much one may still take: until it has as much as is left free. */
 function share(free: number, taken: number): number {
   return Math.max(0, Math.ceil((free - taken) / 2));
 }

@@ -1,5 +1,6 @@
-// Whose turn it is: groups (workspaces) take turns, the members (installs, endpoints) of a group take turns, and what a member
-// has waiting goes first in, first out. So however much one has waiting, another's next piece waits for one of each.
+// A queue in turns: groups (workspaces) take turns, the members (installs, endpoints) of a group take turns, and the pieces of one
+// member go first in, first out. So a member's next piece waits for one piece of each other group and member at most, however
+// many those have waiting. It has no bound of its own: whoever pushes bounds what waits, and what is empty is removed.
 
 interface Member<Item> {
   readonly name: string;
@@ -8,7 +9,7 @@ interface Member<Item> {
 
 interface Group<Item> {
   readonly name: string;
-  /** Those with something waiting, whose turn is next first. */
+  /** Only members that have something waiting; the one whose turn is next comes first. */
   readonly members: Member<Item>[];
 }
 
@@ -30,7 +31,7 @@ export class Turns<Item> {
   }
 
   /**
-   * The next piece in turn. Who is not admitted keeps the turn; a group that is not is passed by whole, its members unasked.
+   * The next piece in turn. A member that is not admitted keeps its turn. The members of a group that is not admitted are not asked.
    */
   take(
     admits: (item: Item, group: string, member: string) => boolean,

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test';
+import type { Clock } from '../lib/clock.ts';
+import { createOutflow } from './outflow.ts';
+
+const text = 'x'.repeat(1024 * 1024);
+const payer = { workspaceId: 'ws', payer: 'key_1' };
+const keepsOpen = () => () => undefined;
+
+/** Timers never come. */
+const clock: Clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined };
+
+test('answers that nobody takes are held up to a bound, and make room again when they are given up', async () => {
+  const outflow = createOutflow(clock);
+  const hold = (): (string | ReadableStream<Uint8Array>)[] => {
+    const held: (string | ReadableStream<Uint8Array>)[] = [];
+    for (let n = 0; n < 200; n++)
+      try {
+        held.push(outflow.bodyOf(payer, text, keepsOpen));
+      } catch {
+        break;
+      }
+    return held;
+  };
+  const [first, ...others] = hold();
+  // A quarter of 160 MB is for one caller alone.
+  expect(1 + others.length).toBe(40);
+  expect(() => outflow.requireRoom(payer)).toThrow('Too many answers');
+  expect(() => outflow.requireRoom({ workspaceId: 'other', payer: null })).not.toThrow();
+
+  if (!(first instanceof ReadableStream)) throw new Error('A large answer is pulled.');
+  await first.cancel();
+  expect(hold()).toHaveLength(1);
+  outflow.stop();
+  expect(hold()).toHaveLength(40);
+});
+
+test('a small answer is sent as it is', () => {
+  expect(createOutflow(clock).bodyOf(payer, 'small', keepsOpen)).toBe('small');
+});
