@@ -1,7 +1,6 @@
 // A change set is what an operation returns instead of writing: the entity changes, and the answer they will have.
 // The caller's mode decides what becomes of it (commit, simulate, stage). docs/spec/README.md › Five ideas.
 import type { View } from '../context.ts';
-import type { Row } from '../store/statement.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { EventType } from '../events/catalogue.ts';
 
@@ -48,8 +47,8 @@ export interface ChangeSet<T = unknown> {
   readonly changes: readonly Change[];
   /** Rows of the machinery (runs, deliveries, plugin code) that belong to the same batch; they make no events. */
   readonly ops?: readonly Op[];
-  /** Takes the rows that `ops` returned, once they are durable; what must not happen in a simulation goes here. */
-  adopt?(rows: readonly (readonly Row[])[]): void;
+  /** What must not happen in a simulation, and no op says: called once all is durable. */
+  afterCommit?(): void;
   /** The answer, still without what the commit learns. Undefined answers 204. */
   readonly body: T;
   readonly status?: 200 | 201 | 202 | 204;

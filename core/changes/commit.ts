@@ -5,7 +5,6 @@ import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvent } from '../events/append.ts';
 import type { Learned } from '../events/learning.ts';
 import type { Ids } from '../lib/ids.ts';
-import type { Row } from '../store/statement.ts';
 import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/store.ts';
 import type { Change } from './change.ts';
 
@@ -42,8 +41,6 @@ export type Committed =
       readonly ok: true;
       /** What the commit learned, by the id of the object that it learned it of. */
       readonly learned: ReadonlyMap<string, Learned>;
-      /** What the ops given last returned. */
-      readonly lastRows: readonly (readonly Row[])[];
     }
   | (Exclude<CommitOutcome, { ok: true }> & {
       /** Where the failing op stood: among the guards given first, the changes, or the ops given last. */
@@ -96,7 +93,7 @@ export function createCommitter(options: {
       const outcome = await options.store.commit(ops, settings);
       if (!outcome.ok) return { ...outcome, part: partOf(ops[outcome.op]!, guards, lastOps) };
       for (const listener of listeners) listener(scope.workspaceId, changes);
-      return { ok: true, learned, lastRows: outcome.rows.slice(ops.length - lastOps.length) };
+      return { ok: true, learned };
     },
   };
 }

@@ -3,7 +3,8 @@ import type { View } from '../context.ts';
 import { scopeOf } from '../store/store.ts';
 import type { Entity } from './change.ts';
 import { previousValues } from './change.ts';
-import { defineKind, flag, json } from './kind.ts';
+import { defineKind } from './kind.ts';
+import { flag, json } from './columns.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import { Staging, stagedCharsMax } from './staging.ts';
 

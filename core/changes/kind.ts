@@ -1,51 +1,24 @@
 // A kind says how one sort of entity is stored, shown and announced. It is the only maker of changes, and a change without
-// an event fails here, so a write that nobody hears of cannot be expressed. Exempt are the machinery's own rows.
+// an event fails here, so a write that nobody hears of cannot be expressed. Rows of the machinery are of no kind.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import { learnAtCommit, type Learning } from '../events/learning.ts';
-import {
-  composedStatement,
-  tenantStatement,
-  type Row,
-  type Statement,
-  type Value,
-} from '../store/statement.ts';
-import { tenantOp, type Op, type Scope } from '../store/store.ts';
+import { tenantStatement, type Row } from '../store/statement.ts';
+import type { Op, Scope } from '../store/store.ts';
 import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
+import { columnsOf, type Column, type PickedFields } from './columns.ts';
+import { entityOpsOf, type EntityOps } from './entity-ops.ts';
 
-/** How a value lies in the table. `select` alone (no `column`) is computed on reading and written by `related`. */
-export interface Column<T = unknown> {
-  readonly column?: string;
-  readonly select?: string;
-  read?(value: Value): unknown;
-  write?(value: unknown): Value;
-  /** Phantom: the type of the value. */
-  readonly type?: T;
-}
+type Wire = Readonly<Record<string, unknown>>;
 
-/** Kept as it is. */
-export const plain = <T>(column: string): Column<T> => ({ column });
-
-export const json = <T>(column: string): Column<T> => ({
-  column,
-  read: (value) => (value === null ? null : JSON.parse(String(value))),
-  write: (value) => (value === null ? null : JSON.stringify(value)),
-});
-
-export const flag = (column: string): Column<boolean> => ({
-  column,
-  read: (value) => value === 1,
-  write: (value) => (value ? 1 : 0),
-});
-
-export interface KindSpec<E extends Entity, W extends Readonly<Record<string, unknown>>> {
+export interface KindSpec<E extends Entity, W extends Wire> {
   readonly name: string;
   readonly table: string;
   /** Every field of the entity but id and version, with its column. */
   readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
   wire(entity: E, view: View): W;
-  /** The events a change means, in order. Absent for the machinery's own rows, which must say why. */
-  readonly events: ((before: E | null, after: E) => readonly EventType[]) | { readonly machinery: string };
+  /** The events a change means, in order: at least one. */
+  events(before: E | null, after: E): readonly EventType[];
   /** The object whose history its events belong to. */
   subjectId?(entity: E): string | null;
   /** The id of the team it belongs to, and the condition over the table's columns that this is one of a list. */
@@ -78,168 +51,96 @@ export interface Kind<E extends Entity, W> {
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
 }
 
-export interface PickedFields {
-  readonly select: string;
-  read(row: Row): object;
-}
-
 /** A kind of whichever entities. */
 export type AnyKind = Pick<Kind<never, unknown>, 'name' | 'table' | 'keepsDeleted' | 'pick'>;
 
 const unversioned = new Set(['id', 'version', 'updatedAt']);
 
-export function defineKind<E extends Entity, W extends Readonly<Record<string, unknown>>>(
-  spec: KindSpec<E, W>,
-): Kind<E, W> {
+export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): Kind<E, W> {
   if (spec.learns) learnAtCommit(spec.name, spec.learns.what);
-  const fields = Object.entries<string | Column>(spec.fields).map(([name, field]) => {
-    const plain = typeof field === 'string' ? { column: field } : field;
-    return { name, ...plain, alias: plain.column ?? `x_${name}` };
-  });
-  const written = fields.filter((field) => field.column !== undefined);
-  const select = [
-    'id',
-    'version',
-    ...fields.map((field) => (field.select ? `${field.select} AS ${field.alias}` : field.alias)),
-  ].join(', ');
-  const expressions = spec.insertExpressions ?? {};
-  const stored = written.filter((field) => !(field.alias in expressions));
-  const columns = written.map((field) => field.alias);
-  const bound = new Set(['ws', 'id', ...stored.map((field) => field.alias)]);
-  /** Parameters that only the insert's expressions use, named as fields of the entity. */
-  const insertOnly = Object.values(expressions)
-    .flatMap((expression) => [...expression.matchAll(/:(\w+)/g)].map((match) => match[1]!))
-    .filter((name) => !bound.has(name));
-
+  const { name, table, insertExpressions = {} } = spec;
+  const columns = columnsOf<E>(spec.fields, new Set(Object.keys(insertExpressions)));
+  const changeOf = changesOf(spec, entityOpsOf(table, columns, insertExpressions));
   const findRow = tenantStatement<Row>(
-    `${spec.table}.find`,
-    `SELECT ${select} FROM ${spec.table} WHERE workspace_id = :ws AND id = :id`,
+    `${table}.find`,
+    `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws AND id = :id`,
   );
-  const insertRow = tenantStatement(
-    `${spec.table}.insert`,
-    `INSERT INTO ${spec.table} (workspace_id, id, version, ${columns.join(', ')})
-     VALUES (:ws, :id, 1, ${columns.map((column) => expressions[column] ?? `:${column}`).join(', ')})`,
-  );
-  /** Only the columns that change, so that SQLite leaves the indexes of the others alone. */
-  const updates = new Map<string, Statement>();
-  const updateOf = (changed: readonly string[]): Statement => {
-    const key = changed.join();
-    const known = updates.get(key);
-    if (known) return known;
-    const made: Statement = composedStatement(
-      `UPDATE ${spec.table} SET version = version + 1${changed.map((column) => `, ${column} = :${column}`).join('')}
-       WHERE workspace_id = :ws AND id = :id AND version = :base`,
-    );
-    updates.set(key, made);
-    return made;
+  return {
+    name,
+    table,
+    select: columns.select,
+    keepsDeleted: 'deletedAt' in spec.fields,
+    isOfTeamIn: spec.team?.isIn,
+    fromRow: columns.read,
+    pick: columns.pick,
+    wire: spec.wire,
+    async find(ctx, id) {
+      const staged = ctx.staged?.find(name, id) as E | undefined;
+      const row = staged ? undefined : await ctx.store.readOne(ctx.scope, findRow, { id });
+      const found = staged ?? (row && columns.read(row));
+      const hidden = found && ctx.visibleTeams && spec.team && !ctx.visibleTeams.has(spec.team.of(found));
+      return hidden ? undefined : found;
+    },
+    create: (entity) => changeOf(null, { ...entity, version: 1 } as E),
+    update(before, patch, nowMs) {
+      const moved = Object.keys(patch).some(
+        (field) => !unversioned.has(field) && !sameValue(before[field as keyof E], patch[field as keyof E]),
+      );
+      if (!moved) return null;
+      const touched = 'updatedAt' in before ? { updatedAt: nowMs } : {};
+      return changeOf(before, { ...before, ...patch, ...touched, version: before.version + 1 });
+    },
   };
+}
 
-  const values = (entity: E): Record<string, Value> => {
-    const params: Record<string, Value> = { id: entity.id };
-    for (const field of stored) {
-      const value = entity[field.name as keyof E];
-      params[field.alias] = field.write ? field.write(value) : (value as Value);
-    }
-    return params;
-  };
+type ChangeOf<E> = Change & { readonly after: E };
 
-  const updateOp = (
-    scope: Scope,
-    old: Record<string, Value>,
-    params: Record<string, Value>,
-    base: number,
-  ): Op => {
-    const changed = Object.keys(params).filter((column) => params[column] !== old[column]);
-    const moved = Object.fromEntries(changed.map((column) => [column, params[column]!]));
-    return tenantOp(scope, updateOf(changed), { id: params.id!, base, ...moved }, { expectRows: 1 });
-  };
-
-  const makeChange = (before: E | null, after: E): Change & { readonly after: E } => ({
+function changesOf<E extends Entity, W extends Wire>(
+  spec: KindSpec<E, W>,
+  rowOps: EntityOps<E>,
+): (before: E | null, after: E) => ChangeOf<E> {
+  const changeOf = (before: E | null, after: E): ChangeOf<E> => ({
     kind: spec.name,
     id: after.id,
     before,
     after,
     baseVersion: before?.version ?? null,
-    isSilent: typeof spec.events !== 'function',
+    isSilent: false,
     ops(scope) {
       const { first = [], last = [] } = spec.related?.(scope, before, after) ?? {};
-      const params = values(after);
-      const row = before
-        ? updateOp(scope, values(before), params, before.version)
-        : tenantOp(scope, insertRow, insertParams(after, params));
+      const row = before ? rowOps.update(scope, before, after) : rowOps.insert(scope, after);
       return [...first, row, ...last];
     },
-    events(view) {
-      if (typeof spec.events !== 'function') return [];
-      const types = spec.events(before, after);
-      if (types.length === 0) throw new Error(`A change of ${spec.name} ${after.id} derives no event.`);
-      const shown = spec.wire(after, view);
-      const data = before ? { ...shown, previous: previousValues(spec.wire(before, view), shown) } : shown;
-      const draft = (type: EventType): EventDraft => ({
-        type,
-        entityKind: spec.name,
-        entityId: after.id,
-        subjectId: spec.subjectId?.(after) ?? null,
-        learnsOf: spec.learns?.of(after) ?? null,
-        data,
-      });
-      return types.map(draft);
-    },
+    events: (view) => draftsOf(spec, before, after, view),
     ...(spec.team && {
       isOfTeams: (ids) => [before ?? after, after].every((entity) => ids.has(spec.team!.of(entity))),
     }),
     followedBy(later) {
       if (later.kind !== spec.name || later.id !== after.id)
         throw new Error('Only changes of one entity follow each other.');
-      return makeChange(before, { ...(later.after as E), version: after.version });
+      return changeOf(before, { ...(later.after as E), version: after.version });
     },
   });
+  return changeOf;
+}
 
-  const insertParams = (entity: E, params: Record<string, Value>): Record<string, Value> => {
-    for (const name of insertOnly) params[name] = entity[name as keyof E] as Value;
-    return params;
-  };
-
-  const readInto = (entity: Record<string, unknown>, row: Row, some: typeof fields): object => {
-    for (const { name, alias, read } of some) {
-      const value = row[alias] ?? null;
-      entity[name] = read ? read(value) : value;
-    }
-    return entity;
-  };
-
-  const fromRow = (row: Row): E => readInto({ id: row.id, version: row.version }, row, fields) as E;
-
-  return {
-    name: spec.name,
-    table: spec.table,
-    select,
-    keepsDeleted: 'deletedAt' in spec.fields,
-    isOfTeamIn: spec.team?.isIn,
-    fromRow,
-    pick(names) {
-      const some = fields.filter(({ name }) => names.includes(name));
-      return {
-        select: ['id', ...some.map(({ alias }) => alias)].join(', '),
-        read: (row) => readInto({ id: row.id }, row, some),
-      };
-    },
-    wire: spec.wire,
-    async find(ctx, id) {
-      const staged = ctx.staged?.find(spec.name, id) as E | undefined;
-      const row = staged ? undefined : await ctx.store.readOne(ctx.scope, findRow, { id });
-      const found = staged ?? (row && fromRow(row));
-      const hidden = found && ctx.visibleTeams && spec.team && !ctx.visibleTeams.has(spec.team.of(found));
-      return hidden ? undefined : found;
-    },
-    create: (entity) => makeChange(null, { ...entity, version: 1 } as E),
-    update(before, patch, nowMs) {
-      const moved = Object.keys(patch).some(
-        (name) => !unversioned.has(name) && !sameValue(before[name as keyof E], patch[name as keyof E]),
-      );
-      if (!moved) return null;
-      const touched = 'updatedAt' in before ? { updatedAt: nowMs } : {};
-      return makeChange(before, { ...before, ...patch, ...touched, version: before.version + 1 });
-    },
-  };
+/** The events of a change, all with the same data. @throws Error where it derives none */
+function draftsOf<E extends Entity, W extends Wire>(
+  spec: KindSpec<E, W>,
+  before: E | null,
+  after: E,
+  view: View,
+): EventDraft[] {
+  const types = spec.events(before, after);
+  if (types.length === 0) throw new Error(`A change of ${spec.name} ${after.id} derives no event.`);
+  const shown = spec.wire(after, view);
+  const data = before ? { ...shown, previous: previousValues(spec.wire(before, view), shown) } : shown;
+  return types.map((type) => ({
+    type,
+    entityKind: spec.name,
+    entityId: after.id,
+    subjectId: spec.subjectId?.(after) ?? null,
+    learnsOf: spec.learns?.of(after) ?? null,
+    data,
+  }));
 }

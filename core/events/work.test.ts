@@ -64,7 +64,7 @@ function begin(): {
     { workspace = scope, subject = 'plg_1', whileStored = () => undefined }: Of = {},
   ): Promise<void> => {
     const items = ids.map((id) => ({ id, subject: typeof subject === 'string' ? subject : subject(id) }));
-    const storing = opened.store.commit([queue.addAll(workspace, items, atMs).op]);
+    const storing = opened.store.commit([queue.addAll(workspace, items, atMs)]);
     whileStored();
     const outcome = await storing;
     if (!outcome.ok) throw new Error(outcome.message);

@@ -77,9 +77,9 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
   const committedAnswer = (
     set: ChangeSet,
     stored: KeyedAnswer,
-    { lastRows, learned }: Extract<Committed, { ok: true }>,
+    { learned }: Extract<Committed, { ok: true }>,
   ): KeyedAnswer => {
-    set.adopt?.(lastRows);
+    set.afterCommit?.();
     return learned.size === 0 ? stored : answerOf(set, completeBody(set.body, learned));
   };
 
@@ -95,7 +95,7 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
       const set = await plan(now);
       const stored = answerOf(set, set.body);
       if (!claim && isNothing(set)) {
-        set.adopt?.([]);
+        set.afterCommit?.();
         return stored;
       }
       const guards = claim ? claim.guards(stored, set.body, madeBy(set)) : [];

@@ -14,11 +14,8 @@ export function createIntake(options: {
   /** Something is or will be due that nobody holds. */
   onDue(): void;
 }): Intake {
-  const adopted = new WeakSet<Row>();
   return (scope, returned) => {
     for (const row of returned) {
-      if (adopted.has(row)) continue;
-      adopted.add(row);
       const subject = String(row.subject);
       const payer = scopeOf(scope?.workspaceId ?? String(row.workspace_id), subject);
       // Whether it is leased decides, not the clock: that may have been set back since.

@@ -1,5 +1,4 @@
 // The statements by which work comes and goes, as ops for a caller's batch.
-import type { Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import * as rows from '../work-rows.ts';
 import type { Intake } from './intake.ts';
@@ -9,18 +8,16 @@ import type { WorkItem } from './workers.ts';
 export interface WorkOps extends Leases {
   /** Adds a row. Born leased when it is due and memory has room. */
   add(scope: Scope, subject: string, id: string, dueAtMs: number): Op;
-  /** `add` for many at once, at a tenth of its cost. `rows` is empty: the op hands them to the queue by itself. */
+  /** `add` for many at once, at a tenth of its cost. */
   addAll(
     scope: Scope,
     items: readonly { readonly id: string; readonly subject: string }[],
     dueAtMs: number,
-  ): { readonly op: Op; readonly rows: readonly Row[] };
+  ): Op;
   /** A caller's own statement that makes rows due and ends with `returningWork`: the queue takes what it returns. */
   due(op: Op): Op;
   /** Leases for a plan of many rows, of which each counts although none is stored yet. */
   draft(): Leases;
-  /** Takes over rows that a caller's own statement returned, but for those that an op has handed over already. */
-  adopt(scope: Scope, returned: readonly Row[]): void;
   /** Ends the work; guards the batch it stands in. */
   finish(item: WorkItem): Op;
   /** Gives the work back until later; guards the batch it stands in. */
@@ -51,13 +48,9 @@ export function createWorkOps(options: {
       });
       const values = added.map(({ id, subject, due_at, lease_until }) => [id, subject, due_at, lease_until]);
       const params = { kind, owner, rows: JSON.stringify(values) };
-      return {
-        op: tenantOp(scope, rows.addAll, params, { taken: () => intake(scope, added) }),
-        rows: [],
-      };
+      return tenantOp(scope, rows.addAll, params, { taken: () => intake(scope, added) });
     },
     due: (op) => ({ ...op, taken: (returned) => intake(op.scope, returned) }),
-    adopt: intake,
     finish: ({ scope, id, epoch }) => tenantOp(scope, rows.finish, { id, epoch }, { expectRows: 1 }),
     defer({ scope, id, epoch }, dueAtMs) {
       nowMs();

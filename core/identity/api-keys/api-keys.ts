@@ -1,7 +1,7 @@
 // API keys: minted, listed, revoked. Nobody mints more than they hold.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
-import { plain } from '../../changes/kind.ts';
+import { plain } from '../../changes/columns.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
 import { shownProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';

@@ -29,7 +29,7 @@ export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue):
   return {
     changes: [],
     ops: requestOps(ctx.scope, install.id, ctx.nowMs()),
-    adopt: () => queue.wake(),
+    afterCommit: () => queue.wake(),
     body: summaryOf(install.id, asked, await countGivenUp(ctx.store, ctx.scope, install.id)),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/catch-up`,

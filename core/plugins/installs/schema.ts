@@ -1,7 +1,7 @@
 // How installs are stored and shown, and the bodies that make and change them.
 import { Type } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
-import { json, plain } from '../../changes/kind.ts';
+import { json, plain } from '../../changes/columns.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import { Closed } from '../../lib/schema.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';

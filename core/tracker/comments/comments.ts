@@ -1,6 +1,6 @@
 // Comments. A reply joins the thread of its parent; threads are one level deep, and resolved at their first comment.
 import type { ChangeSet } from '../../changes/change.ts';
-import { plain, type Column } from '../../changes/kind.ts';
+import { plain, type Column } from '../../changes/columns.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';

@@ -1,8 +1,9 @@
 // How issues are stored, shown and announced: their labels lie in a table of their own, their number is taken at commit, and
 // they are shown by hand, because every list, event and delivery does it.
-import type { Column } from '../../changes/kind.ts';
+import type { Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import type { Shown } from '../../contract/contract.ts';
+import type { Directory } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -98,40 +99,22 @@ export const issueKind = kindOf(issue, {
   },
   wire(issue, { directory, baseUrl }) {
     const team = directory.teams.get(issue.teamId);
-    const state = directory.states.get(issue.stateId);
     const identifier = `${team?.key ?? ''}-${issue.number ?? ''}`;
-    const [parentTeam = '', parentNumber = ''] = issue.parentPlace?.split(' ') ?? [];
-    const labels: { id: string; name: string }[] = [];
-    for (const labelId of issue.labelIds) {
-      const label = directory.labels.get(labelId);
-      if (label) labels.push({ id: label.id, name: label.name });
-    }
-    if (labels.length > 1) labels.sort((a, b) => (a.name < b.name ? -1 : 1));
     const createdAt = isoTime(issue.createdAt);
-    const project = issue.projectId === null ? undefined : directory.projects.get(issue.projectId);
     return {
       id: issue.id,
       identifier,
       number: issue.number,
       title: issue.title,
       description: issue.description,
-      state: { id: issue.stateId, name: state?.name ?? '', type: state?.type as ShownIssue['state']['type'] },
+      state: stateOf(issue.stateId, directory),
       priority: issue.priority,
-      assignee:
-        issue.assigneeId === null
-          ? null
-          : { id: issue.assigneeId, name: directory.members.get(issue.assigneeId)?.name ?? '' },
+      assignee: memberOf(issue.assigneeId, directory),
       creator: { kind: issue.creatorKind, id: issue.creatorId, name: issue.creatorName },
       team: { id: issue.teamId, key: team?.key ?? '', name: team?.name ?? '' },
-      labels,
-      project: project ? { id: project.id, name: project.name } : null,
-      parent:
-        issue.parentId === null
-          ? null
-          : {
-              id: issue.parentId,
-              identifier: `${directory.teams.get(parentTeam)?.key ?? ''}-${parentNumber}`,
-            },
+      labels: labelsOf(issue.labelIds, directory),
+      project: projectOf(issue.projectId, directory),
+      parent: parentOf(issue, directory),
       estimate: issue.estimate,
       dueDate: issue.dueDate,
       externalSource: issue.externalSource,
@@ -143,3 +126,34 @@ export const issueKind = kindOf(issue, {
     };
   },
 });
+
+function stateOf(id: string, { states }: Directory): ShownIssue['state'] {
+  const state = states.get(id);
+  // A state is never forgotten while an issue stands in it, so the type is there.
+  return { id, name: state?.name ?? '', type: state?.type as ShownIssue['state']['type'] };
+}
+
+function memberOf(id: string | null, { members }: Directory): ShownIssue['assignee'] {
+  return id === null ? null : { id, name: members.get(id)?.name ?? '' };
+}
+
+function projectOf(id: string | null, { projects }: Directory): ShownIssue['project'] {
+  const project = id === null ? undefined : projects.get(id);
+  return project ? { id: project.id, name: project.name } : null;
+}
+
+/** By name; deleted ones are left out. */
+function labelsOf(ids: readonly string[], { labels }: Directory): ShownIssue['labels'] {
+  const shown: { id: string; name: string }[] = [];
+  for (const id of ids) {
+    const label = labels.get(id);
+    if (label) shown.push({ id, name: label.name });
+  }
+  return shown.length > 1 ? shown.sort((a, b) => (a.name < b.name ? -1 : 1)) : shown;
+}
+
+function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): ShownIssue['parent'] {
+  if (parentId === null) return null;
+  const [team = '', number = ''] = parentPlace?.split(' ') ?? [];
+  return { id: parentId, identifier: `${teams.get(team)?.key ?? ''}-${number}` };
+}

@@ -5,7 +5,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findState, findTeam, requireDay, requireMember, type TeamEntry } from '../directory.ts';
 import type { IssueInput } from './bodies.ts';
-import { descriptionBytesMax, type issue as contract } from './contract.ts';
+import { descriptionBytesMax, issue as contract } from './contract.ts';
 import { issueKind, type Issue } from './kind.ts';
 
 const parentDepthMax = 10;
@@ -51,23 +51,27 @@ export async function resolvePatch(
 }
 
 function resolveState(
-  ctx: Context,
+  { directory }: Context,
   teamId: string,
   issue: Issue | null,
   stateId: string,
   at: string,
 ): string {
-  if (!findState(ctx.directory, teamId, stateId))
+  if (!findState(directory, teamId, stateId))
     throw invalidField(`${at}stateId`, 'not_found', `${stateId} is not a state of the issue's team.`);
-  const allowed = issue && ctx.directory.teams.get(teamId)?.transitions?.[issue.stateId];
-  const restricted = issue && ctx.directory.teams.get(teamId)?.transitions;
-  if (issue && restricted && stateId !== issue.stateId && !allowed?.includes(stateId)) {
-    const fix = `From here the team allows ${allowed?.length ? allowed.join(', ') : 'no move'}.`;
-    throw new ApiError('transition_not_allowed', `The team does not allow this move. ${fix}`, {
-      details: [{ path: `${at}stateId`, issue: 'conflict', fix }],
-    });
-  }
+  const transitions = directory.teams.get(teamId)?.transitions ?? null;
+  if (issue && transitions && stateId !== issue.stateId)
+    requireTransition(transitions[issue.stateId] ?? [], stateId, at);
   return stateId;
+}
+
+/** @throws ApiError transition_not_allowed */
+function requireTransition(allowed: readonly string[], stateId: string, at: string): void {
+  if (allowed.includes(stateId)) return;
+  const fix = `From here the team allows ${allowed.length > 0 ? allowed.join(', ') : 'no move'}.`;
+  throw new ApiError('transition_not_allowed', `The team does not allow this move. ${fix}`, {
+    details: [{ path: `${at}stateId`, issue: 'conflict', fix }],
+  });
 }
 
 /** Names match without regard to case; the team's own label goes before the workspace's. */
@@ -117,10 +121,13 @@ async function resolveParent(
       throw invalidField(`${at}parentId`, 'conflict', 'The issue would be its own ancestor.');
     if (depth >= parentDepthMax)
       throw invalidField(`${at}parentId`, 'too_big', `Nest at most ${parentDepthMax} levels of parents.`);
-    const staged = ctx.staged?.find('issue', above) as Issue | undefined;
-    above = staged
-      ? staged.parentId
-      : ((await ctx.store.readOne(ctx.scope, parentOf, { id: above }))?.parent_id ?? null);
+    above = await parentIdOf(ctx, above);
   }
   return { parentId, parentPlace: `${parent.teamId} ${parent.number ?? ''}` };
+}
+
+async function parentIdOf(ctx: Context, id: string): Promise<string | null> {
+  const staged = ctx.staged?.find(contract.name, id) as Issue | undefined;
+  if (staged) return staged.parentId;
+  return (await ctx.store.readOne(ctx.scope, parentOf, { id }))?.parent_id ?? null;
 }

@@ -158,7 +158,7 @@ export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWor
   return {
     changes: [],
     ops: isOrdered(row) ? [...ops, freeNextOp(work.queue, ctx.scope, row, now)] : ops,
-    adopt: () => work.noteCanceled(id, work.queue),
+    afterCommit: () => work.noteCanceled(id, work.queue),
     body: showDelivery(
       { ...row, status: 'canceled', next_attempt_at: null, finished_at: now },
       new Set<string>(),

@@ -45,7 +45,7 @@ export function queueDeliveriesOps(
     insertDeliveriesOp(scope, deliveries, () => {
       for (const { delivery, lease } of plain) stored(delivery, lease.leaseUntil > 0);
     }),
-    queue.addAll(scope, items, now).op,
+    queue.addAll(scope, items, now),
     ...deliveries
       .filter(isOrdered)
       .map((delivery) => storedFirst(addInOrderOp(queue, leases, scope, delivery, now), delivery, stored)),

@@ -1,6 +1,6 @@
 // Where an endpoint's deliveries go. The query of an address may hold a secret, so an address that has one is stored sealed
 // under the master key, bound to its endpoint, together with what is shown of it.
-import type { Column } from '../../changes/kind.ts';
+import type { Column } from '../../changes/columns.ts';
 import { maskedUrl } from '../../lib/masked-url.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 

@@ -1,5 +1,5 @@
 // How webhook endpoints are stored and announced: their address and secrets rest sealed.
-import { json, plain, type Column } from '../../changes/kind.ts';
+import { json, plain, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import type { PreviousSecret } from '../secret.ts';

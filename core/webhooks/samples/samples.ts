@@ -94,7 +94,7 @@ export async function sendSample(
   const event = samples.make(ctx, input);
   return {
     changes: [],
-    adopt: () => streams.broadcast(ctx.workspaceId, event),
+    afterCommit: () => streams.broadcast(ctx.workspaceId, event),
     body: { listeners: streams.listeners(ctx.workspaceId, event.type), event },
   };
 }

@@ -1,0 +1,90 @@
+// How the fields of an entity lie in the columns of its table, and how rows are read and written through them.
+import type { Row, Value } from '../store/statement.ts';
+import type { Entity } from './change.ts';
+
+/** How a value lies in the table. `select` alone (no `column`) is computed on reading and written by `related`. */
+export interface Column<T = unknown> {
+  readonly column?: string;
+  readonly select?: string;
+  read?(value: Value): unknown;
+  write?(value: unknown): Value;
+  /** Phantom: the type of the value. */
+  readonly type?: T;
+}
+
+/** Kept as it is. */
+export const plain = <T>(column: string): Column<T> => ({ column });
+
+export const json = <T>(column: string): Column<T> => ({
+  column,
+  read: (value) => (value === null ? null : JSON.parse(String(value))),
+  write: (value) => (value === null ? null : JSON.stringify(value)),
+});
+
+export const flag = (column: string): Column<boolean> => ({
+  column,
+  read: (value) => value === 1,
+  write: (value) => (value ? 1 : 0),
+});
+
+/** Some fields of an entity: their select list, and how a row of that is read. `id` is always among them. */
+export interface PickedFields {
+  readonly select: string;
+  read(row: Row): object;
+}
+
+export interface Columns<E extends Entity> extends PickedFields {
+  /** All of a row, in the order of the select list. */
+  read(row: Row): E;
+  /** Names of the columns that a row is written with. */
+  readonly written: readonly string[];
+  /** What is bound for them, by name of the column, and the id. */
+  values(entity: E): Record<string, Value>;
+  pick(names: readonly string[]): PickedFields;
+}
+
+/** @param bySql columns whose value an expression of the insert makes: they are written, and nothing is bound for them */
+export function columnsOf<E extends Entity>(
+  fields: Readonly<Record<string, string | Column>>,
+  bySql: ReadonlySet<string>,
+): Columns<E> {
+  const all = Object.entries(fields).map(([name, field]) => {
+    const column: Column = typeof field === 'string' ? { column: field } : field;
+    return { name, ...column, alias: column.column ?? `x_${name}` };
+  });
+  const written = all.filter(({ column }) => column !== undefined);
+  const bound = written.filter(({ alias }) => !bySql.has(alias));
+
+  const readInto = (entity: Record<string, unknown>, row: Row, some: typeof all): object => {
+    for (const { name, alias, read } of some) {
+      const value = row[alias] ?? null;
+      entity[name] = read ? read(value) : value;
+    }
+    return entity;
+  };
+
+  return {
+    select: [
+      'id',
+      'version',
+      ...all.map(({ select, alias }) => (select ? `${select} AS ${alias}` : alias)),
+    ].join(', '),
+    read: (row) => readInto({ id: row.id, version: row.version }, row, all) as E,
+    written: written.map(({ alias }) => alias),
+    values(entity) {
+      const values: Record<string, Value> = { id: entity.id };
+      for (const { name, alias, write } of bound) {
+        const value = entity[name as keyof E];
+        values[alias] = write ? write(value) : (value as Value);
+      }
+      return values;
+    },
+    pick(names) {
+      const some = all.filter(({ name }) => names.includes(name));
+      return {
+        select: ['id', ...some.map(({ alias }) => alias)].join(', '),
+        read: (row) => readInto({ id: row.id }, row, some),
+      };
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// The ops that write the row of an entity: inserted whole, updated in the columns that change and at the version it was read at.
+import { composedStatement, tenantStatement, type Statement, type Value } from '../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../store/store.ts';
+import type { Entity } from './change.ts';
+import type { Columns } from './columns.ts';
+
+export interface EntityOps<E extends Entity> {
+  insert(scope: Scope, entity: E): Op;
+  /** Loses the race where the row is no longer at that version. */
+  update(scope: Scope, before: E, after: E): Op;
+}
+
+/** @param expressions values computed by SQL on insert: column → expression over the statement's parameters */
+export function entityOpsOf<E extends Entity>(
+  table: string,
+  columns: Columns<E>,
+  expressions: Readonly<Record<string, string>>,
+): EntityOps<E> {
+  const { written, values } = columns;
+  const insertRow = tenantStatement(
+    `${table}.insert`,
+    `INSERT INTO ${table} (workspace_id, id, version, ${written.join(', ')})
+     VALUES (:ws, :id, 1, ${written.map((column) => expressions[column] ?? `:${column}`).join(', ')})`,
+  );
+  /** Parameters that only the expressions use, named as fields of the entity. */
+  const known = new Set(['ws', 'id', ...written.filter((column) => !(column in expressions))]);
+  const insertOnly = insertRow.params.filter((name) => !known.has(name));
+  const updateRow = updatesOf(table);
+
+  return {
+    insert(scope, entity) {
+      const params = values(entity);
+      for (const name of insertOnly) params[name] = entity[name as keyof E] as Value;
+      return tenantOp(scope, insertRow, params);
+    },
+    update(scope, before, after) {
+      const [old, params] = [values(before), values(after)];
+      const changed = Object.keys(params).filter((column) => params[column] !== old[column]);
+      const moved = Object.fromEntries(changed.map((column) => [column, params[column]!]));
+      const bound = { id: after.id, base: before.version, ...moved };
+      return tenantOp(scope, updateRow(changed), bound, { expectRows: 1 });
+    },
+  };
+}
+
+/** Only the columns that change, so that SQLite leaves the indexes of the others alone. As many as there are ways to change. */
+function updatesOf(table: string): (changed: readonly string[]) => Statement {
+  const made = new Map<string, Statement>();
+  return (changed) => {
+    const key = changed.join();
+    const known = made.get(key);
+    if (known) return known;
+    const statement: Statement = composedStatement(
+      `UPDATE ${table} SET version = version + 1${changed.map((column) => `, ${column} = :${column}`).join('')}
+       WHERE workspace_id = :ws AND id = :id AND version = :base`,
+    );
+    made.set(key, statement);
+    return statement;
+  };
+}
