@@ -1,9 +1,9 @@
 // A consumer turns the event log into work rows: it reads on from its cursor, plans the rows, and commits them together
 // with the moved cursor, so that a crash neither loses nor repeats an event.
 import type { Log } from '../lib/log.ts';
-import { systemStatement, type Row } from '../store/statement.ts';
-import { scopeOf, type Op, type Scope, type Store } from '../store/store.ts';
-import { Cursors, idleCursorEvents } from './cursors.ts';
+import { systemStatement } from '../store/statement.ts';
+import { scopeOf, type Scope, type Store } from '../store/store.ts';
+import { Cursors, idleCursorEvents, type Work } from './cursors.ts';
 import type { EventRow } from './event.ts';
 import { lastSequence, pageAfter } from './log.ts';
 
@@ -14,12 +14,9 @@ const allWorkspaces = systemStatement<{ workspace_id: string }>(
   'SELECT workspace_id FROM workspaces',
 );
 
-export interface Plan {
-  readonly ops: readonly Op[];
+export interface Plan extends Work {
   /** Up to which event it goes where that is not the last: the others are asked for again. */
   readonly through?: number;
-  /** Called once the ops are durable, with the rows each returned. */
-  committed?(rows: readonly (readonly Row[])[]): void;
 }
 
 export interface Consumer {
@@ -128,7 +125,5 @@ async function take(cursors: Cursors, scope: Scope, plan: Plan, to: number): Pro
     cursors.passOver(scope, from, to);
     return true;
   }
-  const rows = await cursors.moveWith(scope, plan.ops, to);
-  if (rows) plan.committed?.(rows);
-  return rows !== null;
+  return cursors.moveWith(scope, plan, to);
 }

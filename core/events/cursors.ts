@@ -19,6 +19,12 @@ const moveCursor = tenantStatement(
    ON CONFLICT (workspace_id, consumer) DO UPDATE SET sequence = :to WHERE sequence = :from`,
 );
 
+export interface Work {
+  readonly ops: readonly Op[];
+  /** Called once the ops are durable, with the rows each returned, and before these are handed to those who take them. */
+  committed?(rows: readonly (readonly Row[])[]): void;
+}
+
 interface Place {
   readonly at: number;
   /** As the database has it. */
@@ -50,22 +56,23 @@ export class Cursors {
     this.#places.set(scope.workspaceId, { at: to, stored });
   }
 
-  /** Stores work and moves on in the same batch. @returns what each op returned; null where another process has moved on already */
-  async moveWith(scope: Scope, ops: readonly Op[], to: number): Promise<readonly (readonly Row[])[] | null> {
+  /** Stores work and moves on in the same batch; false where another process has moved on already. */
+  async moveWith(scope: Scope, work: Work, to: number): Promise<boolean> {
     const { stored: from } = await this.placeOf(scope);
     const consumer = this.#consumer;
     const move = tenantOp(scope, moveCursor, { consumer, from, to }, { expectRows: 1 });
-    const batch = [move, ...ops];
+    const batch = [move, ...work.ops];
     const outcome = await this.#store.commit(batch, { patienceMs: backgroundPatienceMs });
     if (outcome.ok) {
       this.#places.set(scope.workspaceId, { at: to, stored: to });
-      return outcome.rows.slice(1);
+      work.committed?.(outcome.rows.slice(1));
+      return true;
     }
     if (batch[outcome.op] !== move)
       throw new Error(`${consumer} planned work that cannot be stored: ${outcome.message}`);
     // Read on from where the cursor stands now.
     this.forget(scope.workspaceId);
-    return null;
+    return false;
   }
 
   forget(workspaceId: string): void {

@@ -15,7 +15,7 @@ interface Prepared {
   columns(): { name: string }[];
 }
 
-export interface Compiled {
+interface Compiled {
   readonly prepared: Prepared;
   readonly columns: string[];
   /** Whether it is for the event loop in a workspace; null where nothing is known of its cost. */
@@ -32,7 +32,7 @@ export function rowOf(columns: readonly string[], values: readonly Value[]): Row
 }
 
 /** How a list fares on the event loop. One that may look at every row is not for it, nor one that was slow on it lately. */
-export interface Pace {
+interface Pace {
   isSlow(workspaceId: string): boolean;
   took(workspaceId: string, ms: number): void;
 }
