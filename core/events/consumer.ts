@@ -5,6 +5,7 @@ import { systemStatement, tenantStatement, type Row } from '../store/statement.t
 import { backgroundPatienceMs, scopeOf, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 import type { EventRow } from './event.ts';
 import { lastSequence, pageAfter } from './log.ts';
+import { errorForLog } from '../lib/failures.ts';
 
 const pageEvents = 200;
 /** Without matches the cursor is only moved in the database this often (events): re-reading what matched nothing is harmless. */
@@ -117,7 +118,7 @@ export function createConsumer(options: {
       } catch (error) {
         if (stopped) return;
         failures++;
-        log('error', 'consumer failed', { consumer: name, workspaceId, failures, error: String(error) });
+        log('error', 'consumer failed', { consumer: name, workspaceId, failures, error: errorForLog(error) });
         positions.delete(workspaceId);
         await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 20 * 2 ** failures)));
       }

@@ -3,6 +3,7 @@
 // leased to it, which spares the claim, as far as their subject (an install, an endpoint) has its share of memory left; what
 // has no room is held back in the database, and subjects take turns in getting theirs.
 import type { Clock } from '../lib/clock.ts';
+import { errorForLog } from '../lib/failures.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import { Turns } from '../lib/fairness/turns.ts';
 import type { Log } from '../lib/log.ts';
@@ -116,7 +117,9 @@ export function createWorkQueue(options: {
       moving++;
       store
         .commit([systemOp(rows.moveBack, params), ...options.setBack(backMs)])
-        .catch((error: unknown) => log('error', 'waiting work was not moved', { kind, error: String(error) }))
+        .catch((error: unknown) =>
+          log('error', 'waiting work was not moved', { kind, error: errorForLog(error) }),
+        )
         .finally(() => {
           moving--;
           queue.wake();
@@ -149,7 +152,7 @@ export function createWorkQueue(options: {
         return;
       } catch (error) {
         if (stopped) return;
-        log('warn', 'work could not be given back', { kind, id: item.id, error: String(error) });
+        log('warn', 'work could not be given back', { kind, id: item.id, error: errorForLog(error) });
         await new Promise<void>((resolve) => void clock.after(againMs, resolve));
       }
     }
@@ -163,7 +166,7 @@ export function createWorkQueue(options: {
         kind,
         id: item.id,
         workspaceId: item.scope.workspaceId,
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        error: errorForLog(error),
       });
       await giveBack(item);
     }
@@ -250,7 +253,9 @@ export function createWorkQueue(options: {
     cancelWatch = clock.after(leaseMs, () => {
       takeOver(clock.nowMs())
         .then(queue.wake)
-        .catch((error: unknown) => log('warn', 'leases could not be checked', { kind, error: String(error) }))
+        .catch((error: unknown) =>
+          log('warn', 'leases could not be checked', { kind, error: errorForLog(error) }),
+        )
         .finally(() => {
           if (!stopped) watchLeases();
         });
@@ -327,7 +332,7 @@ export function createWorkQueue(options: {
       again = false;
       claiming = claimDue()
         .catch((error: unknown) => {
-          log('error', 'claim failed', { kind, error: String(error) });
+          log('error', 'claim failed', { kind, error: errorForLog(error) });
           cancelTimer?.();
           cancelTimer = clock.after(againMs, queue.wake);
         })

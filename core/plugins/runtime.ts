@@ -8,6 +8,7 @@ import type { App } from '../http/app.ts';
 import type { InProcessCalls } from '../http/principal.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
+import { errorForLog } from '../lib/failures.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
@@ -100,7 +101,7 @@ export function createPluginRuntime(options: {
   const warm = (): void => {
     sandbox
       .get()
-      .catch((error: unknown) => log('error', 'the sandbox did not start', { error: String(error) }));
+      .catch((error: unknown) => log('error', 'the sandbox did not start', { error: errorForLog(error) }));
   };
 
   const runner = createRunner({

@@ -40,6 +40,7 @@ export type {
   SandboxOutcome,
   SandboxOptions,
 } from './job.ts';
+import { errorForLog } from '../lib/failures.ts';
 
 const ISOLATES_MAX = 200;
 const ISOLATE_IDLE_MS = 300_000;
@@ -65,7 +66,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     } catch (error) {
       const [without, next] = ladder[index + 1] ?? [];
       if (!next || options.jail === 'off' || (options.jail === 'strict' && next.jail === 'off')) throw error;
-      options.log('warn', `No sidecar starts in the jail; trying${without}.`, { error: String(error) });
+      options.log('warn', `No sidecar starts in the jail; trying${without}.`, { error: errorForLog(error) });
     }
   }
   throw new Error('unreachable: the last step returns or throws');

@@ -2,6 +2,7 @@
 // one before, so that a slow reader costs one piece of memory, and the log is the buffer. See docs/decisions/0008.
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
@@ -89,7 +90,7 @@ export function createStreams(options: {
         onError: (error) =>
           log('error', 'the event stream could not read', {
             workspaceId: scope.workspaceId,
-            error: String(error),
+            error: errorForLog(error),
           }),
       }),
     );
@@ -243,7 +244,7 @@ export function createStreams(options: {
             } catch (error) {
               log('error', 'an event stream broke off', {
                 workspaceId: scope.workspaceId,
-                error: String(error),
+                error: errorForLog(error),
               });
               stream.end();
             }
