@@ -1,6 +1,7 @@
 // Removes what has outlived its use, a little at a time: expired idempotency keys, ended runs, old deliveries, gaps that were
 // caught up, and what plugins that were removed have kept. The event log is never trimmed: history, undo and catching up read it.
 import type { Clock } from './lib/clock.ts';
+import { errorForLog } from './lib/failures.ts';
 import type { Log } from './lib/log.ts';
 import { systemStatement } from './store/statement.ts';
 import { systemOp, type Store } from './store/store.ts';
@@ -135,9 +136,7 @@ export function createHousekeeping(options: { store: Store; clock: Clock; log: L
   };
 
   const failed = (error: unknown): void => {
-    const cause =
-      error instanceof Error && error.cause instanceof Error ? { cause: String(error.cause) } : {};
-    log('warn', 'housekeeping failed', { error: String(error), ...cause });
+    log('warn', 'housekeeping failed', { error: errorForLog(error) });
   };
 
   const schedule = (): void => {

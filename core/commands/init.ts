@@ -4,6 +4,7 @@ import { hasWorkspace } from '../setup/first-workspace.ts';
 import { serve } from '../serve.ts';
 import { makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult } from './output.ts';
+import { endProcessOnBug } from '../lib/failures.ts';
 
 export interface InitOptions {
   dataDir?: string;
@@ -27,7 +28,9 @@ export async function init(
   // The plugin is installed through the API's own door, so the whole server stands behind it for a moment.
   const flags = { port: '0', host: '127.0.0.1', ...(dataDir === undefined ? {} : { dataDir }) };
   const config = readConfig(flags, undefined, folder);
-  const tatami = await serve({ config, log: logHere('warn') });
+  const log = logHere('warn');
+  endProcessOnBug(log);
+  const tatami = await serve({ config, log });
   let made: MadeWorkspace;
   try {
     if (!add && (await hasWorkspace(tatami.services.store)))

@@ -6,6 +6,7 @@ import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { Cursors, idleCursorEvents, type Work } from './cursors.ts';
 import type { EventRow } from './event.ts';
 import { lastSequence, pageAfter } from './log.ts';
+import { errorForLog } from '../lib/failures.ts';
 
 const pageEvents = 200;
 const allWorkspaces = systemStatement<{ workspace_id: string }>(
@@ -57,7 +58,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       } catch (error) {
         if (stopped) return;
         failures++;
-        log('error', 'consumer failed', { consumer: name, workspaceId, failures, error: String(error) });
+        log('error', 'consumer failed', { consumer: name, workspaceId, failures, error: errorForLog(error) });
         cursors.forget(workspaceId);
         await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 20 * 2 ** failures)));
       }

@@ -9,6 +9,7 @@ import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
 import { installKind, type Install } from './installs/schema.ts';
+import { errorForLog } from '../lib/failures.ts';
 
 export interface Subscription {
   readonly install: Install;
@@ -65,7 +66,7 @@ export function createRegistry(options: {
       // Checked at install, but by the rules of that day; one such plugin must not hold up the workspace.
       log('error', 'a plugin has a filter that cannot be read', {
         pluginId: install.id,
-        error: String(error),
+        error: errorForLog(error),
       });
       return { any: [] };
     }

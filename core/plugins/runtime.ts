@@ -14,6 +14,7 @@ import { kvRoutes } from './kv/routes.ts';
 import { createRegistry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
+import { errorForLog } from '../lib/failures.ts';
 
 /** Runs under way get this long when the process is asked to stop. */
 const stopGraceMs = 5_000;
@@ -52,7 +53,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const warm = (): void => {
     sandbox
       .get()
-      .catch((error: unknown) => log('error', 'the sandbox did not start', { error: String(error) }));
+      .catch((error: unknown) => log('error', 'the sandbox did not start', { error: errorForLog(error) }));
   };
 
   committer.onCommit((workspaceId, changes) => {

@@ -36,6 +36,7 @@ export type {
   SandboxOutcome,
   SandboxOptions,
 } from './job.ts';
+import { errorForLog } from '../lib/failures.ts';
 
 const isolatesDefault = 200;
 const isolateIdleMs = 300_000;
@@ -61,7 +62,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     } catch (error) {
       const [without, next] = ladder[index + 1] ?? [];
       if (!next || options.jail === 'off' || (options.jail === 'strict' && next.jail === 'off')) throw error;
-      options.log('warn', `No sidecar starts in the jail; trying${without}.`, { error: String(error) });
+      options.log('warn', `No sidecar starts in the jail; trying${without}.`, { error: errorForLog(error) });
     }
   }
   throw new Error('unreachable: the last step returns or throws');

@@ -9,6 +9,7 @@ import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { endpointKind, type Endpoint } from './endpoints/kind.ts';
+import { errorForLog } from '../lib/failures.ts';
 
 const enabledEndpoints = tenantStatement<Row>(
   'endpoints.enabled',
@@ -132,7 +133,7 @@ function filterOf(endpoint: Endpoint, fields: FilterFields, { log }: Reading): S
     // Checked at registration, but by the rules of that day; one such endpoint must not hold up the workspace.
     log('error', 'a webhook has a filter that cannot be read', {
       webhookId: endpoint.id,
-      error: String(error),
+      error: errorForLog(error),
     });
     return { passes: () => false };
   }

@@ -1,8 +1,10 @@
-// A bug ends `tatami serve`: with exit code 1, and one entry in the log that tells the whole chain of causes. What was
-// acknowledged before is there after the next start. docs/architecture.md › When something breaks.
+// A bug that nobody catches ends `tatami serve`: with exit code 1, and one entry in the log that tells the whole chain of causes. What
+// was acknowledged before is there after the next start. Work that fails ends nothing, and is done later.
+// docs/architecture.md › When something breaks.
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { collect, spawnTatami, tatami, temporary } from '../cli/tatami.ts';
+import type { Json } from '../app.ts';
+import { collect, serveTatami, spawnTatami, tatami, temporary } from '../cli/tatami.ts';
 
 const preload = join(import.meta.dir, 'bug.ts');
 
@@ -45,6 +47,31 @@ test.each([
   expect(issues).toMatchObject({ data: [{ title: 'acknowledged' }] });
   next.kill('SIGTERM');
   expect(await next.exited).toBe(0);
+});
+
+test('work behind the scenes that fails is logged with its run, waits, and is done by a later start', async () => {
+  using dir = temporary();
+  const args = ['--data-dir', dir.path('data'), '--first-start', '--json'];
+  // Not Node, so that no sidecar starts.
+  const without = await serveTatami([...args, '--node-path', '/bin/false']);
+  const { apiKey } = JSON.parse(without.start);
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ team: 'ENG', title: 'Crash when saving' });
+  await fetch(`${without.url}/api/v1/issues`, { method: 'POST', headers, body });
+  await without.said('"msg":"work failed","kind":"run"');
+  expect((await fetch(`${without.url}/healthz`)).status).toBe(200);
+  without.child.kill('SIGTERM');
+  expect(await without.child.exited).toBe(0);
+
+  const { child, url } = await serveTatami(args);
+  const get = async (path: string): Promise<Json> =>
+    (await fetch(`${url}/api/v1${path}`, { headers })).json();
+  const [plugin] = (await get('/plugins')).data;
+  const runs = async (): Promise<Json> => (await get(`/plugins/${plugin.id}/runs`)).data;
+  while (!['succeeded', 'dead'].includes((await runs())[0].status)) await Bun.sleep(100);
+  expect(await runs()).toMatchObject([{ status: 'succeeded' }]);
+  child.kill('SIGTERM');
+  expect(await child.exited).toBe(0);
 });
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {

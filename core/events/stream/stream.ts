@@ -9,6 +9,7 @@ import type { EventEnvelope } from '../event.ts';
 import { heartbeatFrame, openingFrame, placeFrame, sampleFrame } from './frame.ts';
 import type { Hub } from './hub.ts';
 import type { Piece } from './newest-frames.ts';
+import { errorForLog } from '../../lib/failures.ts';
 
 const heartbeatMs = 15_000;
 /** A socket that takes nothing for this long is closed; its reader goes on where it stopped. */
@@ -126,7 +127,7 @@ export class EventStream {
         this.end();
       });
     } catch (error) {
-      log('error', 'an event stream broke off', { workspaceId, error: String(error) });
+      log('error', 'an event stream broke off', { workspaceId, error: errorForLog(error) });
       this.end();
     }
   }

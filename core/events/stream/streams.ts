@@ -1,6 +1,7 @@
 // The open event streams, by workspace: how many there may be, and the hub that those of one workspace share.
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
@@ -101,7 +102,7 @@ export function createStreams(options: StreamsOptions): Streams {
 async function openHub({ store, turns, log }: StreamsOptions, workspaceId: string): Promise<Hub> {
   const end = await lastSequence(store, scopeOf(workspaceId));
   const onError = (error: unknown): void =>
-    log('error', 'the event stream could not read', { workspaceId, error: String(error) });
+    log('error', 'the event stream could not read', { workspaceId, error: errorForLog(error) });
   return createHub({ store, turns, workspaceId, end, onError });
 }
 

@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { againMs } from './workers.ts';
+import { errorForLog } from '../../lib/failures.ts';
 
 interface Claimer {
   /** Looks for due work now. */
@@ -32,7 +33,7 @@ export function createClaimer(options: {
       try {
         waitMs = await options.claim();
       } catch (error) {
-        log('error', 'claim failed', { kind, error: String(error) });
+        log('error', 'claim failed', { kind, error: errorForLog(error) });
         waitMs = againMs;
       }
     } while ((isWoken || waitMs === 0) && !isStopped);

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { systemOp, type Op, type Store } from '../../store/store.ts';
 import { moveBack } from '../work-rows.ts';
+import { errorForLog } from '../../lib/failures.ts';
 
 /** What the clock is corrected by without being set back. */
 const slewMs = 1_000;
@@ -34,7 +35,9 @@ export function createWorkClock(options: {
     // In the store's queue ahead of what is written by the new time.
     store
       .commit([systemOp(moveBack, { kind, by: byMs, now: nowMs }), ...alongOps])
-      .catch((error: unknown) => log('error', 'waiting work was not moved', { kind, error: String(error) }))
+      .catch((error: unknown) =>
+        log('error', 'waiting work was not moved', { kind, error: errorForLog(error) }),
+      )
       .finally(() => {
         moving--;
         options.onMoved();

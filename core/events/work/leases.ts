@@ -5,6 +5,7 @@ import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import { systemOp, type Scope, type Store } from '../../store/store.ts';
 import { dropLeases, heldBackMs, neverMs } from '../work-rows.ts';
+import { errorForLog } from '../../lib/failures.ts';
 
 export const leaseMs = 600_000;
 
@@ -72,7 +73,9 @@ export function watchLeases(options: {
     cancel = clock.after(leaseMs, () => {
       free(clock.nowMs())
         .then(options.onFreed)
-        .catch((error: unknown) => log('warn', 'leases could not be checked', { kind, error: String(error) }))
+        .catch((error: unknown) =>
+          log('warn', 'leases could not be checked', { kind, error: errorForLog(error) }),
+        )
         .finally(watch);
     });
   };

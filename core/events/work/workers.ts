@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
+import { errorForLog } from '../../lib/failures.ts';
 
 /** Failed work is due again after this long. */
 const failedMs = 5_000;
@@ -47,7 +48,7 @@ export function createWorkers(options: {
         return;
       } catch (error) {
         if (isStopped()) return;
-        log('warn', 'work could not be given back', { kind, id: item.id, error: String(error) });
+        log('warn', 'work could not be given back', { kind, id: item.id, error: errorForLog(error) });
         await new Promise<void>((resolve) => void clock.after(againMs, resolve));
       }
     }
@@ -58,8 +59,7 @@ export function createWorkers(options: {
     try {
       await options.perform(item);
     } catch (error) {
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      log('error', 'work failed', { kind, id, workspaceId: scope.workspaceId, error: text });
+      log('error', 'work failed', { kind, id, workspaceId: scope.workspaceId, error: errorForLog(error) });
       await giveBack(item);
     }
     held.delete(id);
