@@ -1,7 +1,8 @@
 // Decides what the death of a sidecar means for each run in it. One culprit when there is no doubt: the sidecar named
 // it, or it alone was running guest code. Otherwise nobody fails; those that may have done it are told apart in
 // quarantine.
-import type { ActiveRun, Ending } from './run.ts';
+import type { Ending } from './run/ending.ts';
+import type { ActiveRun } from './run/run.ts';
 
 export interface Death {
   why: string;

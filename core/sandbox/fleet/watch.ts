@@ -2,7 +2,7 @@
 // otherwise. Neither a pause of the core itself nor waiting for the processor is held against a sidecar.
 import { threadsMax } from '../jail/core-side.ts';
 import type { SidecarProcess } from './process.ts';
-import { Starving } from './starving.ts';
+import { createStarving, type Starving } from './starving.ts';
 
 const busyTickMs = 25;
 const idleTickMs = 500;
@@ -18,95 +18,120 @@ const idleRssBytesMax = 380 * 1024 * 1024;
 /** Two hundred warm isolates need 16 MB of page tables. */
 const pageTableBytesMax = 128 * 1024 * 1024;
 
+type Cause = 'memory' | 'silent' | 'fat' | 'threads';
+
 export interface Watched {
   sidecars(): SidecarProcess[];
   /** Runs in flight in this sidecar. */
   load(sidecar: SidecarProcess): number;
   /** Kill it; `cause` says whom to ask. */
-  condemn(sidecar: SidecarProcess, cause: 'memory' | 'silent' | 'fat' | 'threads', message: string): void;
+  condemn(sidecar: SidecarProcess, cause: Cause, message: string): void;
 }
 
-export class Watch {
-  #watched: Watched;
-  #timer: Timer | undefined;
-  #busy = false;
-  #tickedAt = performance.now();
-  #pingedAt = new WeakMap<SidecarProcess, number>();
-  #starving = new Starving();
-  /** Of the silence since the last ping: when the sidecar waited for the processor. */
-  #starvedMs = new WeakMap<SidecarProcess, number>();
-  #stopped = false;
-
-  constructor(watched: Watched) {
-    this.#watched = watched;
-    this.#arm(idleTickMs);
-  }
-
+export interface Watch {
   /** A run starts: look often from now on. */
-  wake(): void {
-    if (this.#busy || this.#stopped) return;
-    this.#busy = true;
-    this.#tickedAt = performance.now();
-    this.#arm(busyTickMs);
-  }
+  wake(): void;
+  stop(): void;
+}
 
-  stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-  }
+/** What is known of one sidecar's silence. */
+interface Silence {
+  /** When it was last asked for a sign of life. */
+  pingedAt: number | undefined;
+  /** How long of the time since then it waited for the processor. */
+  starvedMs: number;
+  readonly starving: Starving;
+}
 
-  #arm(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#tick(ms), ms);
-  }
+/** One look at all sidecars. */
+interface Look {
+  readonly now: number;
+  readonly sinceMs: number;
+  /** The core itself stood still since the last look. */
+  readonly paused: boolean;
+}
 
-  #tick(expectedMs: number): void {
-    const now = performance.now();
-    const sinceMs = now - this.#tickedAt;
-    const paused = sinceMs > expectedMs + ownPauseMs;
-    this.#tickedAt = now;
-    this.#busy = false;
-    for (const sidecar of this.#watched.sidecars()) {
-      const load = this.#watched.load(sidecar);
-      if (load > 0) this.#busy = true;
-      this.#checkLife(sidecar, now, load > 0, paused, sinceMs);
-      this.#checkMemory(sidecar, load);
-    }
-    if (!this.#stopped) this.#arm(this.#busy ? busyTickMs : idleTickMs);
-  }
+export function createWatch(watched: Watched): Watch {
+  let timer: Timer | undefined;
+  let busy = false;
+  let tickedAt = performance.now();
+  let stopped = false;
+  /** It goes with the sidecar. */
+  const silences = new WeakMap<SidecarProcess, Silence>();
 
-  #checkLife(sidecar: SidecarProcess, now: number, busy: boolean, paused: boolean, sinceMs: number): void {
-    const pingedAt = this.#pingedAt.get(sidecar);
+  const silenceOf = (sidecar: SidecarProcess): Silence => {
+    const known = silences.get(sidecar);
+    if (known) return known;
+    const made: Silence = { pingedAt: undefined, starvedMs: 0, starving: createStarving() };
+    silences.set(sidecar, made);
+    return made;
+  };
+
+  const checkLife = (sidecar: SidecarProcess, isBusy: boolean, { now, sinceMs, paused }: Look): void => {
+    const silence = silenceOf(sidecar);
+    const { pingedAt } = silence;
     const answered = pingedAt === undefined || sidecar.heardAt >= pingedAt;
     if (!answered && !paused) {
-      const starvedMs = this.#starvedFor(sidecar, sinceMs);
+      if (silence.starving.waits(sidecar.pid)) silence.starvedMs += sinceMs;
       const silentMs = now - pingedAt;
-      if (silentMs - starvedMs > silentMsMax || silentMs > silentStarvingMsMax)
-        this.#watched.condemn(sidecar, 'silent', `it was silent for ${silentMsMax} ms`);
-    } else if (paused || pingedAt === undefined || now - pingedAt > (busy ? pingEveryMs : idlePingEveryMs)) {
-      this.#pingedAt.set(sidecar, now);
-      this.#starvedMs.delete(sidecar);
-      this.#starving.forget(sidecar.pid);
-      sidecar.send({ t: 'ping' });
+      if (silentMs - silence.starvedMs > silentMsMax || silentMs > silentStarvingMsMax)
+        watched.condemn(sidecar, 'silent', `it was silent for ${silentMsMax} ms`);
+      return;
     }
-  }
+    const pingEvery = isBusy ? pingEveryMs : idlePingEveryMs;
+    if (!paused && pingedAt !== undefined && now - pingedAt <= pingEvery) return;
+    silence.pingedAt = now;
+    silence.starvedMs = 0;
+    silence.starving.forget();
+    sidecar.send({ t: 'ping' });
+  };
 
-  #starvedFor(sidecar: SidecarProcess, sinceMs: number): number {
-    const before = this.#starvedMs.get(sidecar) ?? 0;
-    const starvedMs = before + (this.#starving.waits(sidecar.pid) ? sinceMs : 0);
-    this.#starvedMs.set(sidecar, starvedMs);
-    return starvedMs;
-  }
-
-  #checkMemory(sidecar: SidecarProcess, load: number): void {
+  const checkMemory = (sidecar: SidecarProcess, load: number): void => {
     const { rssBytes, pageTableBytes, threads } = sidecar.vitals();
     sidecar.rssSeenBytes = rssBytes;
-    if (rssBytes > rssBytesMax)
-      this.#watched.condemn(sidecar, 'memory', `it held ${Math.round(rssBytes / 1e6)} MB`);
+    if (rssBytes > rssBytesMax) watched.condemn(sidecar, 'memory', `it held ${megabytes(rssBytes)}`);
     else if (pageTableBytes > pageTableBytesMax)
-      this.#watched.condemn(sidecar, 'memory', `its page tables held ${Math.round(pageTableBytes / 1e6)} MB`);
-    else if (threads > threadsMax) this.#watched.condemn(sidecar, 'threads', `it had ${threads} threads`);
+      watched.condemn(sidecar, 'memory', `its page tables held ${megabytes(pageTableBytes)}`);
+    else if (threads > threadsMax) watched.condemn(sidecar, 'threads', `it had ${threads} threads`);
     else if (load === 0 && rssBytes > idleRssBytesMax)
-      this.#watched.condemn(sidecar, 'fat', 'it was idle and large');
-  }
+      watched.condemn(sidecar, 'fat', 'it was idle and large');
+  };
+
+  const arm = (ms: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => tick(ms), ms);
+  };
+
+  const tick = (expectedMs: number): void => {
+    const now = performance.now();
+    const sinceMs = now - tickedAt;
+    const look = { now, sinceMs, paused: sinceMs > expectedMs + ownPauseMs };
+    tickedAt = now;
+    busy = false;
+    for (const sidecar of watched.sidecars()) {
+      const load = watched.load(sidecar);
+      if (load > 0) busy = true;
+      checkLife(sidecar, load > 0, look);
+      checkMemory(sidecar, load);
+    }
+    if (!stopped) arm(busy ? busyTickMs : idleTickMs);
+  };
+
+  arm(idleTickMs);
+  return {
+    wake() {
+      if (busy || stopped) return;
+      busy = true;
+      tickedAt = performance.now();
+      arm(busyTickMs);
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`;
 }
