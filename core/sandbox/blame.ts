@@ -26,14 +26,17 @@ export function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, 
       run,
       run === culprit
         ? failureOf(death)
-        : (run.stopping ?? { status: 'interrupted', message: `The sidecar was replaced: ${death.why}.` }),
+        : (run.channel.stopping ?? {
+            status: 'interrupted',
+            message: `The sidecar was replaced: ${death.why}.`,
+          }),
     );
   }
   return verdict;
 }
 
 function onlyActive(runs: readonly ActiveRun[], death: Death): ActiveRun | undefined {
-  const [only, ...others] = runs.filter((run) => run.active);
+  const [only, ...others] = runs.filter((run) => run.channel.active);
   if (!only || others.length > 0) return undefined;
   if (death.cause === undefined) return selfInflicted.test(death.why) ? only : undefined;
   // Many warm isolates also fill a process; whoever is at work when it is full need not have done it.

@@ -18,7 +18,7 @@ const describeLimits: RunLimits = {
   concurrentCalls: 0,
   logBytes: 0,
   logLines: 0,
-  // As much as a run has to load it.
+  // A run has as much to load it.
   startupMs: 250,
 };
 /** Limits are of processor time; this is for a machine that is too busy to give it. */

@@ -19,7 +19,7 @@ export interface InFlight {
 export function createInFlight(): InFlight {
   /** As many as the lanes have slots. */
   const runs = new Map<RunNonce, ActiveRun>();
-  /** It goes with the sidecar. */
+  /** An entry goes when its sidecar does. */
   const loads = new WeakMap<SidecarProcess, number>();
   const ended = new LRUCache<RunNonce, string>({ max: 1000 });
   const load = (sidecar: SidecarProcess): number => loads.get(sidecar) ?? 0;

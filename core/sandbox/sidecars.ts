@@ -30,7 +30,7 @@ export interface SidecarsOptions extends Pick<SandboxOptions, 'log'> {
 
 export function createSidecars(options: SidecarsOptions): Sidecars {
   const { inFlight, strikes, log, onPlace } = options;
-  let jail: JailLevel | undefined;
+  const jail = createJailLog(log);
 
   /** Ends the runs that a sidecar held. */
   const lose = (sidecar: SidecarProcess, death: Death): void => {
@@ -65,14 +65,6 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
     void run.ended(message);
   };
 
-  const noteJail = (report: JailReport): void => {
-    const level = levelOf(report);
-    if (level === jail) return;
-    jail = level;
-    const fields = { ...report, missing: missingOf(report), absent: absentOf(report) };
-    log(level === 'full' ? 'info' : 'warn', `The sandbox jail is ${level}.`, fields);
-  };
-
   const fleet = createFleet({
     spawn: options.spawn,
     split: options.isSplit,
@@ -84,7 +76,7 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
       lose(sidecar, sidecar.outOfMemory ? { why, lastWords, cause: 'memory' } : { why, lastWords });
     },
     onChange(report) {
-      if (report) noteJail(report);
+      if (report) jail.note(report);
       onPlace();
     },
   });
@@ -97,7 +89,7 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
     fleet,
     watch,
     get jail() {
-      return jail;
+      return jail.level;
     },
   };
 }
@@ -108,5 +100,22 @@ export function readyOnes(fleet: Fleet) {
 
 function noteStrike(strikes: Strikes, run: ActiveRun, ending: Ending): void {
   if (ending.status === 'failed') strikes.crashed(run.job.installId);
-  else if (run.active) strikes.suspect(run.job.installId);
+  else if (run.channel.active) strikes.suspect(run.job.installId);
+}
+
+/** Logs how well the sidecars are held, when that changes. */
+function createJailLog(log: SandboxOptions['log']) {
+  let level: JailLevel | undefined;
+  return {
+    get level() {
+      return level;
+    },
+    note(report: JailReport): void {
+      const now = levelOf(report);
+      if (now === level) return;
+      level = now;
+      const fields = { ...report, missing: missingOf(report), absent: absentOf(report) };
+      log(now === 'full' ? 'info' : 'warn', `The sandbox jail is ${now}.`, fields);
+    },
+  };
 }

@@ -1,10 +1,11 @@
 // The sidecars: one active for each group of plugins that may share a process, one warm standby for whichever group
 // needs one next, and one for quarantined plugins, started on demand. A process that fails to start is tried again,
 // ever more slowly.
+import { createAssignment } from './assignment.ts';
 import { spawnSidecar, type SidecarProcess, type SpawnOptions, type Spoken } from './process.ts';
 import type { JailReport } from '../jail/level.ts';
 import { createRetries } from './retries.ts';
-import { createRoster, type Member, type Role } from './roster.ts';
+import { createRoster, promote, type Member, type Role, type Roster } from './roster.ts';
 
 export type { Role } from './roster.ts';
 
@@ -23,10 +24,8 @@ export interface FleetOptions {
   log(level: 'info' | 'warn' | 'error', message: string, fields?: object): void;
 }
 
-/** The one active of a sandbox that is not split has no such end. */
+/** A sidecar that has nothing to do for so long ends, but for the one active of a sandbox that is not split. */
 const idleMs = 30_000;
-/** Groups with a process at once; the least recently used that is idle gives way. */
-const groupsMax = 8;
 
 export interface Fleet {
   members(): readonly Member[];
@@ -46,53 +45,22 @@ export interface Fleet {
 }
 
 export function createFleet(options: FleetOptions): Fleet {
+  const { split, load } = options;
   const roster = createRoster();
+  /** Killed and not yet gone. */
   const dying = new Set<Promise<unknown>>();
   const retries = createRetries(() => {
     fill();
     options.onChange();
   });
-  let stopped = false;
 
-  const spawn = (role: Role, group?: string): Member => {
-    const sidecar = spawnSidecar({
-      ...options.spawn,
-      busy: () => options.load(sidecar) > 0,
-      onMessage: (message) => {
-        if (roster.of(sidecar)) options.onMessage(sidecar, message);
-      },
-      onGone: (why) => noteGone(sidecar, why),
-      onStderr: (text) => roster.noteWords(sidecar, text),
-    });
-    const member = roster.add({ sidecar, role, group, ready: false, rest: undefined });
-    sidecar.ready.then(
-      (jail) => {
-        member.ready = true;
-        retries.succeeded();
-        fill();
-        options.onChange(jail);
-      },
-      () => undefined,
-    );
-    return member;
-  };
+  const spawn = (role: Role, group?: string): Member =>
+    spawnMember(options, roster, { role, group }, { ready: noteReady, gone: noteGone });
 
-  /** Starts what is missing, one process at a time. */
-  const fill = (): void => {
-    if (stopped || retries.isWaiting) return;
-    const standby = roster.holder('standby');
-    if (options.split) return void (standby ?? spawn('standby'));
-    if (!roster.holder('active', '') && standby) promote(standby, 'active', '');
-    const active = roster.holder('active', '');
-    if (!active) spawn('active', '');
-    else if (active.ready && !roster.holder('standby')) spawn('standby');
-  };
-
-  const retire = (sidecar: SidecarProcess, why: string): void => {
-    if (!roster.remove(sidecar)) return;
-    dying.add(sidecar.exited);
-    sidecar.kill(why);
+  const noteReady = (jail: JailReport): void => {
+    retries.succeeded();
     fill();
+    options.onChange(jail);
   };
 
   const noteGone = (sidecar: SidecarProcess, why: string): void => {
@@ -102,30 +70,24 @@ export function createFleet(options: FleetOptions): Fleet {
     const stderr = roster.lastWords(sidecar);
     options.log('warn', 'A sandbox sidecar is gone.', { pid: sidecar.pid, why, stderr });
     if (member.ready) fill();
-    else if (!stopped) retries.failed();
+    else retries.failed();
     options.onGone(sidecar, why);
   };
 
-  /** Whether there is a place for one more of this role, made by ending an idle one where there must be. */
-  const makePlace = (role: 'active' | 'quarantine'): boolean => {
-    const others = roster.members().filter((member) => member.role === role);
-    if (others.length < (role === 'active' ? groupsMax : 1)) return true;
-    const idle = others.find(({ sidecar }) => options.load(sidecar) === 0);
-    if (idle) retire(idle.sidecar, 'another group needs its place');
-    return idle !== undefined;
+  /** Starts what is missing, one process at a time. */
+  const fill = (): void => {
+    const missing = retries.isWaiting ? undefined : missingOf(roster, split);
+    if (missing) spawn(missing.role, missing.group);
   };
 
-  /** A group gets the standby, which is warm; a quarantine is started when it is needed. */
-  const assign = (role: 'active' | 'quarantine', group: string): Member | undefined => {
-    if (stopped || retries.isWaiting) return undefined;
-    if (role === 'quarantine') return makePlace(role) ? spawn(role, group) : undefined;
-    const standby = roster.holder('standby');
-    if (!standby?.ready || !makePlace(role)) return undefined;
-    promote(standby, role, group);
+  const retire = (sidecar: SidecarProcess, why: string): void => {
+    if (!roster.remove(sidecar)) return;
+    dying.add(sidecar.exited);
+    sidecar.kill(why);
     fill();
-    return standby;
   };
 
+  const assign = createAssignment({ roster, load, isBlocked: () => retries.isWaiting, spawn, retire, fill });
   fill();
   return {
     members: roster.members,
@@ -139,14 +101,11 @@ export function createFleet(options: FleetOptions): Fleet {
     lastWords: roster.lastWords,
     retire,
     rest(sidecar) {
-      const member = roster.of(sidecar);
-      if (!member || (member.role === 'active' && !options.split)) return;
-      clearTimeout(member.rest);
-      member.rest = setTimeout(() => retire(sidecar, 'it was idle'), idleMs);
+      if (roster.of(sidecar)?.role === 'active' && !split) return;
+      roster.rest(sidecar, idleMs, () => retire(sidecar, 'it was idle'));
     },
     keep: roster.keep,
     async stop() {
-      stopped = true;
       retries.stop();
       for (const { sidecar } of roster.members()) retire(sidecar, 'the sandbox stops');
       await Promise.all(dying);
@@ -154,7 +113,38 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 }
 
-function promote(member: Member, role: Role, group: string): void {
-  member.role = role;
-  member.group = group;
+function spawnMember(
+  options: FleetOptions,
+  roster: Roster,
+  { role, group }: Pick<Member, 'role' | 'group'>,
+  on: { ready(jail: JailReport): void; gone(sidecar: SidecarProcess, why: string): void },
+): Member {
+  const sidecar = spawnSidecar({
+    ...options.spawn,
+    busy: () => options.load(sidecar) > 0,
+    onMessage: (message) => {
+      if (roster.of(sidecar)) options.onMessage(sidecar, message);
+    },
+    onGone: (why) => on.gone(sidecar, why),
+    onStderr: (text) => roster.noteWords(sidecar, text),
+  });
+  const member = roster.add({ sidecar, role, group, ready: false, rest: undefined });
+  sidecar.ready.then(
+    (jail) => {
+      member.ready = true;
+      on.ready(jail);
+    },
+    () => undefined,
+  );
+  return member;
+}
+
+/** The place that has no process, once the standby has taken that of an active which is missing. */
+function missingOf(roster: Roster, split: boolean): Pick<Member, 'role' | 'group'> | undefined {
+  const standby = roster.holder('standby');
+  if (split) return standby ? undefined : { role: 'standby', group: undefined };
+  if (!roster.holder('active', '') && standby) promote(standby, 'active', '');
+  const active = roster.holder('active', '');
+  if (!active) return { role: 'active', group: '' };
+  return active.ready && !roster.holder('standby') ? { role: 'standby', group: undefined } : undefined;
 }

@@ -1,10 +1,10 @@
-// The core's end of descriptor 3: messages of one tick leave in one write, frames come in checked. What waits to be
-// sent and what may come in are bounded, because the other end may be anything; it is told as a breach, and whoever
-// listens kills.
+// The core's end of descriptor 3. Frames come in checked and counted, because the other end may be anything; a breach is told to
+// whoever listens, who kills.
 import type { Socket } from 'bun';
 import { busyBounds, idleBounds, readFrame } from '../frames.ts';
-import { createFrameReader, encodeFrames, unitsOf } from '../framing.ts';
+import { createFrameReader } from '../framing.ts';
 import type { FromSidecar, ToSidecar } from '../protocol.ts';
+import { createSending } from './sending.ts';
 
 declare module 'bun' {
   /** Bun takes an open descriptor here; its types know the options but not this overload. */
@@ -21,8 +21,6 @@ export interface LinkOptions {
   onBreach(why: string): void;
 }
 
-/** Honest traffic stays far below: bundles, inputs, and answers as far as `Room` lets calls in. */
-const waitingBytesMax = 128 * 1024 * 1024;
 /** Ten times what a sidecar that does nothing else has been seen to say. */
 const framesPerSecondMax = 200_000;
 
@@ -30,7 +28,7 @@ export interface Link {
   /** @throws Error when the descriptor is no socket */
   open(fd: number, first: ToSidecar): Promise<void>;
   send(message: ToSidecar): void;
-  /** When it last gave a sign of life: while something waits for it, that is to take it, and while the core does not read, nothing. */
+  /** When the other end last gave a sign of life. While something waits for it, only taking that counts; while the core reads nothing, it counts as alive. */
   readonly heardAt: number;
   /** What it has not taken, in bytes and in units of what is not yet encoded. */
   readonly backlog: number;
@@ -46,26 +44,17 @@ export function createLink(options: LinkOptions): Link {
   let heardAt = performance.now();
   let paused = false;
   let over = false;
-  /** Of this tick. */
-  let outgoing: ToSidecar[] = [];
-  let outgoingUnits = 0;
-  const waiting = createBacklog((bytes) => socket?.write(bytes) ?? 0);
 
   const breach = (why: string): void => {
     over = true;
     options.onBreach(why);
   };
 
-  const flush = (): void => {
-    if (!socket || outgoing.length === 0) return;
-    const bytes = encodeFrames(outgoing);
-    counter.sent(outgoing);
-    outgoing = [];
-    outgoingUnits = 0;
-    waiting.push(bytes);
-    if (waiting.bytes > waitingBytesMax) breach(`${waiting.bytes} bytes wait for it to read them.`);
-    else options.onSent();
-  };
+  const sending = createSending((bytes) => socket?.write(bytes) ?? 0, {
+    onFlushed: (messages) => counter.sent(messages),
+    onSent: options.onSent,
+    onBreach: breach,
+  });
 
   const received = (chunk: Uint8Array): void => {
     if (over) return;
@@ -82,29 +71,21 @@ export function createLink(options: LinkOptions): Link {
     }
   };
 
-  const drained = (): void => {
-    waiting.drain();
-    options.onSent();
-  };
-
   return {
     get heardAt() {
-      if (waiting.bytes > 0) return waiting.takenAt;
+      if (sending.waitsSince !== undefined) return sending.waitsSince;
       return paused ? performance.now() : heardAt;
     },
     get backlog() {
-      return waiting.bytes + outgoingUnits;
+      return sending.backlog;
     },
     async open(fd, first) {
       const data = (_socket: Socket<undefined>, chunk: Uint8Array): void => received(chunk);
-      socket = await Bun.connect({ fd, socket: { data, drain: drained, error: () => undefined } });
-      outgoing.unshift(first);
-      flush();
+      socket = await Bun.connect({ fd, socket: { data, drain: sending.drain, error: () => undefined } });
+      sending.begin(first);
     },
     send(message) {
-      if (over) return;
-      outgoingUnits += unitsOf(message);
-      if (outgoing.push(message) === 1) setImmediate(flush);
+      if (!over) sending.send(message);
     },
     pause(full) {
       paused = full;
@@ -114,61 +95,8 @@ export function createLink(options: LinkOptions): Link {
     },
     close() {
       over = true;
-      outgoing = [];
-      waiting.clear();
+      sending.clear();
       socket?.end();
-    },
-  };
-}
-
-/** What the other end has not taken yet. */
-interface Backlog {
-  readonly bytes: number;
-  /** When the other end last took something, or had nothing to take. */
-  readonly takenAt: number;
-  push(bytes: Uint8Array): void;
-  /** The other end takes again. */
-  drain(): void;
-  clear(): void;
-}
-
-/** @param write returns how many bytes were taken; below 0 for none */
-function createBacklog(write: (bytes: Uint8Array) => number): Backlog {
-  let waiting: Uint8Array[] = [];
-  let bytes = 0;
-  let takenAt = performance.now();
-
-  const writeOut = (): void => {
-    for (let [head] = waiting; head; [head] = waiting) {
-      const written = Math.max(0, write(head));
-      bytes -= written;
-      if (written < head.byteLength) {
-        waiting[0] = head.subarray(written);
-        return;
-      }
-      waiting.shift();
-    }
-  };
-
-  return {
-    get bytes() {
-      return bytes;
-    },
-    get takenAt() {
-      return takenAt;
-    },
-    push(more) {
-      if (waiting.length === 0) takenAt = performance.now();
-      waiting.push(more);
-      bytes += more.byteLength;
-      writeOut();
-    },
-    drain() {
-      takenAt = performance.now();
-      writeOut();
-    },
-    clear() {
-      waiting = [];
     },
   };
 }

@@ -1,5 +1,5 @@
 // One sidecar process: starts it in its jail, speaks with it over descriptor 3, and reports when it is ready, when it says
-// something and when it is gone. It decides nothing, but that a process which breaks the protocol dies.
+// something and when it is gone. It decides one thing only: a process that breaks the protocol dies.
 import { plainText } from '../../lib/printable.ts';
 import { ProtocolBreach } from '../frames.ts';
 import { groupBytesMax, type ControlGroup, type Places } from '../jail/cgroup.ts';
@@ -9,7 +9,7 @@ import type { JailReport } from '../jail/level.ts';
 import type { EntryReport, FromSidecar, ToSidecar } from '../protocol.ts';
 import { createHeldCodes } from './codes.ts';
 import { completeJail } from './complete-jail.ts';
-import { createLink } from './link.ts';
+import { createLink, type Link } from './link.ts';
 import { createRoom, type Room } from './room.ts';
 import { startChild, yieldToOthers, type Child, type ChildOptions } from './spawn.ts';
 import { openProcessStatus, type ProcessStatus, type Vitals } from './vitals.ts';
@@ -79,27 +79,13 @@ interface Life {
 
 export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const life = begin(options);
-  const ready = Promise.withResolvers<JailReport>();
   const over = Promise.withResolvers<void>();
-  ready.promise.catch(() => undefined);
-  let confining: Promise<void> | undefined;
-
   const kill = (reason: string): void => killOnce(life, reason);
-  const late = setTimeout(() => kill('it did not start in time'), readyMs);
-
-  const isConfined = (report: JailReport | undefined): void => {
-    if (!report) return;
-    clearTimeout(late);
-    ready.resolve(report);
-  };
+  const jailing = createJailing(life);
 
   const heard = (message: FromSidecar): void => {
-    if (message.t === 'ready') {
-      if (confining) throw new ProtocolBreach('It started twice.');
-      confining = confine(life, message.jail).then(isConfined, (error: unknown) =>
-        kill(`it cannot be confined: ${String(error)}`),
-      );
-    } else if (message.t === 'pong') sidecar.isolates = message.isolates;
+    if (message.t === 'ready') jailing.begin(message.jail);
+    else if (message.t === 'pong') sidecar.isolates = message.isolates;
     else options.onMessage(message);
   };
 
@@ -112,6 +98,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const send = (message: ToSidecar): void => {
     if (!life.gone) link.send(message);
   };
+  const codes = createHeldCodes(send);
 
   const exited = async (died: string): Promise<void> => {
     // What it wrote before dying is still in the socket.
@@ -120,18 +107,15 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
     link.close();
     const why = noteDeath(life, died);
     if (life.outOfMemory) sidecar.rssSeenBytes = groupBytesMax;
-    clearTimeout(late);
-    ready.reject(new Error(`The sandbox sidecar did not start: ${why}.`));
+    jailing.fail(why);
     options.onGone(why);
-    await confining;
+    await jailing.done();
     await life.group?.remove();
     over.resolve();
   };
 
-  const codes = createHeldCodes(send);
-  const { isolatesMax, idleMs, programs } = options;
   const sidecar: SidecarProcess = {
-    ready: ready.promise,
+    ready: jailing.ready,
     exited: over.promise,
     room: createRoom({ unitsMax: callUnitsMax, backlog: () => link.backlog, onFull: link.pause }),
     isolates: 0,
@@ -154,8 +138,41 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
     kill,
     vitals: () => life.status?.vitals() ?? noVitals,
   };
-  start(life, exited, (fd) => link.open(fd, { t: 'init', guest: programs.guest, isolatesMax, idleMs }));
+  start(life, exited, link);
   return sidecar;
+}
+
+/** The time until a sidecar is ready: its jail is completed once it says that it has started. */
+function createJailing(life: Life) {
+  const ready = Promise.withResolvers<JailReport>();
+  ready.promise.catch(() => undefined);
+  const late = setTimeout(() => killOnce(life, 'it did not start in time'), readyMs);
+  let confining: Promise<void> | undefined;
+
+  const complete = async (said: EntryReport): Promise<void> => {
+    try {
+      const report = await confine(life, said);
+      if (!report) return;
+      clearTimeout(late);
+      ready.resolve(report);
+    } catch (error) {
+      killOnce(life, `it cannot be confined: ${String(error)}`);
+    }
+  };
+
+  return {
+    ready: ready.promise,
+    /** @throws ProtocolBreach the second time */
+    begin(said: EntryReport): void {
+      if (confining) throw new ProtocolBreach('It started twice.');
+      confining = complete(said);
+    },
+    fail(why: string): void {
+      clearTimeout(late);
+      ready.reject(new Error(`The sandbox sidecar did not start: ${why}.`));
+    },
+    done: async () => confining,
+  };
 }
 
 function begin(options: SpawnOptions): Life {
@@ -172,19 +189,15 @@ function begin(options: SpawnOptions): Life {
   };
 }
 
-/** @param connect to its end of descriptor 3; a process that the system refuses is told of like any other death */
-function start(
-  life: Life,
-  exited: (died: string) => Promise<void>,
-  connect: (fd: number) => Promise<void>,
-): void {
+/** A process that the system refuses is told of like any other death. */
+function start(life: Life, exited: (died: string) => Promise<void>, link: Link): void {
   const { options, user } = life;
   try {
     const child = startChild(options, user, (code, signal) => void exited(deathOf(code, signal)));
     life.child = child;
     life.pid = child.pid;
     void readStderr(life, child);
-    void connectTo(life, child, connect);
+    void connect(life, child, link);
   } catch (error) {
     life.killReason = String(error);
     void exited('');
@@ -195,11 +208,12 @@ function deathOf(code: number | null, signal: string | null): string {
   return signal === null ? `it exited with code ${code}` : `it died of signal ${signal}`;
 }
 
-async function connectTo(life: Life, child: Child, connect: (fd: number) => Promise<void>): Promise<void> {
+async function connect(life: Life, child: Child, link: Link): Promise<void> {
   const fd = child.stdio[3];
   if (typeof fd !== 'number') return killOnce(life, 'it has no descriptor 3');
+  const { isolatesMax, idleMs, programs } = life.options;
   try {
-    await connect(fd);
+    await link.open(fd, { t: 'init', guest: programs.guest, isolatesMax, idleMs });
   } catch (error) {
     killOnce(life, `its descriptor 3 failed: ${String(error)}`);
   }

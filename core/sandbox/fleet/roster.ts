@@ -6,7 +6,7 @@ export type Role = 'active' | 'standby' | 'quarantine';
 export interface Member {
   readonly sidecar: SidecarProcess;
   role: Role;
-  /** Of the standby: none yet. */
+  /** The standby has none yet. */
   group: string | undefined;
   ready: boolean;
   /** Ends it once it has had nothing to do for long enough. */
@@ -21,7 +21,9 @@ export interface Roster {
   add(member: Member): Member;
   /** @returns the member, unless it was none */
   remove(sidecar: SidecarProcess): Member | undefined;
-  /** It is used, and does not end for want of work. */
+  /** Calls `then` after this time, unless the sidecar is used or removed before. */
+  rest(sidecar: SidecarProcess, ms: number, then: () => void): void;
+  /** It is used: it becomes the last of the members, and what `rest` was to do is not done. */
   keep(sidecar: SidecarProcess): void;
   noteWords(sidecar: SidecarProcess, text: string): void;
   lastWords(sidecar: SidecarProcess): string;
@@ -56,6 +58,12 @@ export function createRoster(): Roster {
     },
     add,
     remove,
+    rest(sidecar, ms, then) {
+      const member = members.get(sidecar);
+      if (!member) return;
+      clearTimeout(member.rest);
+      member.rest = setTimeout(then, ms);
+    },
     keep(sidecar) {
       const member = remove(sidecar);
       if (member) add(member);
@@ -63,4 +71,9 @@ export function createRoster(): Roster {
     noteWords: (sidecar, text) => void words.set(sidecar, (lastWords(sidecar) + text).slice(-lastWordsChars)),
     lastWords,
   };
+}
+
+export function promote(member: Member, role: Role, group: string): void {
+  member.role = role;
+  member.group = group;
 }

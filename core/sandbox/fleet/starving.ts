@@ -1,5 +1,5 @@
-// Whether a sidecar's main thread waits for the processor. A process that is ready to run and does not get to is not silent,
-// it is not let speak: on a busy machine its low priority can mean seconds.
+// Whether a sidecar's main thread waits for the processor. Such a process is not silent by its own fault: on a busy machine its
+// low priority can keep it from running for seconds.
 import { readFileSync } from 'node:fs';
 
 /** What /proc says of a main thread. */

@@ -33,11 +33,11 @@ export interface RunCalls {
 }
 
 export function createRunCalls(options: RunCallsOptions): RunCalls {
-  const { nonce, job, sidecar, clock, timers, send } = options;
+  const { nonce, job, sidecar, clock, send } = options;
   /** At most `concurrentCalls` of the run's limits. */
   const open = new Set<Promise<void>>();
   let made = 0;
-  let sleeps = 0;
+  const sleep = createSleeps(options);
 
   const refuse = (call: number, code: string, message: string): void =>
     send({ t: 'refuse', run: nonce, call, elapsedMs: clock.elapsedMs, code, message });
@@ -63,16 +63,6 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
     } finally {
       sidecar.room.leave(units);
     }
-  };
-
-  const sleep = (call: number, args: string): void => {
-    if (++sleeps > timersMax)
-      return options.stop(failed('call_budget', `More than ${timersMax} timers in one run.`, false));
-    const ms = Math.min(Number(args.slice(1, -1)) || 0, sleepMsMax);
-    const dueMs = clock.ageMs(ms);
-    timers.after(ms, () =>
-      send({ t: 'answer', run: nonce, call, elapsedMs: clock.advanceTo(dueMs), value: '' }),
-    );
   };
 
   return {
@@ -103,4 +93,17 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
 
 function tooLarge(op: string): string {
   return `The answer of ${op} is larger than ${textMaxOf(op)} characters; ask for fewer fields or a smaller page.`;
+}
+
+/** Timers of the guest: host calls that answer themselves, and count against a limit of their own. */
+function createSleeps(options: RunCallsOptions): (call: number, args: string) => void {
+  const { nonce: run, clock, timers, send } = options;
+  let sleeps = 0;
+  return (call, args) => {
+    if (++sleeps > timersMax)
+      return options.stop(failed('call_budget', `More than ${timersMax} timers in one run.`, false));
+    const ms = Math.min(Number(args.slice(1, -1)) || 0, sleepMsMax);
+    const dueMs = clock.ageMs(ms);
+    timers.after(ms, () => send({ t: 'answer', run, call, elapsedMs: clock.advanceTo(dueMs), value: '' }));
+  };
 }

@@ -3,19 +3,20 @@
 import type { SidecarProcess } from '../fleet/process.ts';
 import { ProtocolBreach } from '../frames.ts';
 import type { SandboxJob, SandboxOutcome } from '../job.ts';
-import type { FromSidecar, RunNonce, ToSidecar } from '../protocol.ts';
+import type { FromSidecar, RunNonce } from '../protocol.ts';
 import { createRunCalls } from './calls.ts';
+import { createRunChannel, type RunChannel } from './channel.ts';
 import { failed, type Ending } from './ending.ts';
 import { createRunLog } from './log.ts';
-import { createSpeech } from './speech.ts';
 import { createOwnWait, createRunClock, createRunTimers, type OwnWait, type RunTimers } from './time.ts';
 
-/** A stop is obeyed at once; this is for its way there and back. */
-const stopMs = 1500;
-const stopLooksMax = 10;
 /** How often a run's wall limit may pass, waiting for the processor included. */
 const wallBoundTimes = 10;
 const wallLookMsMin = 50;
+const thrownAway: Ending = {
+  status: 'interrupted',
+  message: 'The isolate was thrown away under the run.',
+};
 
 export interface RunOrder {
   readonly nonce: RunNonce;
@@ -30,10 +31,7 @@ export interface RunOrder {
 export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'lane' | 'sidecar'> {
   readonly rssAtStartBytes: number;
   cpuMs: number;
-  /** Guest code may be running now: the sidecar has not yet accounted for all it was sent. */
-  readonly active: boolean;
-  /** How it ends once the sidecar has thrown its isolate away, if that was asked for. */
-  readonly stopping: Ending | undefined;
+  readonly channel: Pick<RunChannel, 'active' | 'stopping'>;
   /** @throws ProtocolBreach */
   drained(message: Extract<FromSidecar, { t: 'drained' }>): void;
   /** The sidecar says that the run is over. Calls that the handler did not await are still waited for: they belong to the run. */
@@ -47,41 +45,27 @@ export function startRun(order: RunOrder): ActiveRun {
   const clock = createRunClock(order.clock);
   const timers = createRunTimers();
   const log = createRunLog(job.limits, clock);
-  const speech = createSpeech(job.limits);
-  const state = { sent: 1, memoryBytes: 0, ended: false, over: false };
-  let stopping: Ending | undefined;
-
-  const send = (message: ToSidecar): void => {
-    if (state.over) return;
-    state.sent++;
-    sidecar.send(message);
-    wait.lookMs();
-  };
-
-  /** Asks the sidecar to throw the isolate away; the run ends as `ending` when it has. */
-  const stop = (ending: Ending): void => {
-    if (state.over || stopping) return;
-    stopping = ending;
-    sidecar.send({ t: 'stop', run: nonce });
-    killUnlessStopped(sidecar, timers);
-  };
-
-  const calls = createRunCalls({ nonce, job, sidecar, clock, timers, isOver: () => state.over, send, stop });
-  const wait = createOwnWait(() => !run.active && calls.open === 0);
+  const channel = createRunChannel({
+    nonce,
+    sidecar,
+    timers,
+    limits: job.limits,
+    onSent: () => wait.lookMs(),
+  });
+  const { send, stop, isClosed } = channel;
+  const calls = createRunCalls({ nonce, job, sidecar, clock, timers, isOver: isClosed, send, stop });
+  const wait = createOwnWait(() => !channel.active && calls.open === 0);
+  let memoryBytes = 0;
+  let ended = false;
 
   const finish = (ending: Ending): void => {
-    if (state.over) return;
-    state.over = true;
+    if (isClosed()) return;
+    channel.close();
     timers.clear();
-    order.settle({
-      ...ending,
-      cpuMs: run.cpuMs,
-      memoryBytes: state.memoryBytes,
-      wallMs: performance.now() - startedAt,
-      queueMs: order.queueMs,
-      calls: calls.made,
-      logs: log.lines(),
-    });
+    const wallMs = performance.now() - startedAt;
+    const { cpuMs } = run;
+    const { queueMs } = order;
+    order.settle({ ...ending, cpuMs, memoryBytes, wallMs, queueMs, calls: calls.made, logs: log.lines() });
   };
 
   const run: ActiveRun = {
@@ -91,39 +75,32 @@ export function startRun(order: RunOrder): ActiveRun {
     sidecar,
     rssAtStartBytes: sidecar.rssSeenBytes,
     cpuMs: 0,
+    channel,
     finish,
-    get active() {
-      return state.sent > speech.acked;
-    },
-    get stopping() {
-      return stopping;
-    },
     drained(message) {
-      if (state.ended) throw new ProtocolBreach('A run said more than it may.');
-      speech.hear(message, state.sent);
+      if (ended) throw new ProtocolBreach('A run said more than it may.');
+      channel.hear(message);
       for (const [level, text] of message.logs) log.add(level, text);
-      for (const [call, op, args] of message.calls) if (!state.over && !stopping) calls.take(call, op, args);
+      for (const call of message.calls) if (!isClosed() && !channel.stopping) calls.take(...call);
       wait.lookMs();
     },
-    async ended({ end, cpuMs, memoryBytes }) {
-      if (state.ended) return sidecar.kill('it broke the protocol: A run ended twice.');
-      state.ended = true;
-      run.cpuMs = cpuMs;
-      state.memoryBytes = memoryBytes;
+    async ended({ end, ...usage }) {
+      if (ended) return sidecar.kill('it broke the protocol: A run ended twice.');
+      ended = true;
+      run.cpuMs = usage.cpuMs;
+      memoryBytes = usage.memoryBytes;
       if (end.status === 'succeeded' && end.progress && job.handler.kind !== 'schedule')
         return sidecar.kill('it broke the protocol: Only a schedule goes on.');
-      if (stopping) return finish(stopping);
-      if (end.status === 'stopped')
-        return finish({ status: 'interrupted', message: 'The isolate was thrown away under the run.' });
+      if (channel.stopping) return finish(channel.stopping);
       if (end.status === 'succeeded' && calls.open > 0) await calls.answered();
-      finish(end);
+      finish(end.status === 'stopped' ? thrownAway : end);
     },
   };
   watchWall(job.limits.wallMs, startedAt, { timers, wait, stop });
   return run;
 }
 
-/** The wall's limit is for what the run itself waits: not for the processor, nor for our answers. Those have a far wider bound. */
+/** The wall limit counts the time in which a run waits for itself. Waiting for the processor and for our answers has a far wider bound. */
 function watchWall(
   wallMs: number,
   startedAt: number,
@@ -138,16 +115,4 @@ function watchWall(
     run.timers.after(Math.max(leftMs, wallLookMsMin), look);
   };
   run.timers.after(wallMs, look);
-}
-
-/** A sidecar that speaks and yet does not stop a run is none of ours; one that does not get to speak has the watch to fear. */
-function killUnlessStopped(sidecar: SidecarProcess, timers: RunTimers): void {
-  const askedAt = performance.now();
-  const look = (looks: number): void =>
-    timers.after(stopMs, () => {
-      const spoke = sidecar.heardAt - askedAt > stopMs / 2;
-      if (spoke || looks === stopLooksMax) sidecar.kill('it did not stop a run');
-      else look(looks + 1);
-    });
-  look(1);
 }
