@@ -101,14 +101,13 @@ async function startRun(order: Message<'run'>): Promise<void> {
     guest,
     limits: order.limits,
     send,
-    finish: (end) => void finish(order, run, end),
+    finish: (end) => void finish(order, guest, run.cpuMs, end),
   });
   runs.set(order.run, run);
   run.start(order.handler, order.input);
 }
 
-async function finish(order: Message<'run'>, run: GuestRun, end: RunEnd): Promise<void> {
-  const { guest, cpuMs } = run;
+async function finish(order: Message<'run'>, guest: Guest, cpuMs: number, end: RunEnd): Promise<void> {
   guest.runs++;
   const keep = leavesIsolateWell(end);
   if (keep && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs))

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { FromSidecar, RunEnd, RunLimits } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
-import type { Guest } from './isolate.ts';
 import { createGuestRun } from './run.ts';
 
 const limits: RunLimits = {
@@ -21,11 +20,9 @@ function begin() {
   const entry = Promise.withResolvers<string>();
   const said: FromSidecar[] = [];
   const ends: RunEnd[] = [];
-  const isolate = { cpuMs: 0 } as Guest['isolate'];
-  const guest = { isolate, enter: () => entry.promise } as unknown as Guest;
   const run = createGuestRun({
     run: 'a nonce',
-    guest,
+    guest: { isolate: { cpuMs: 0 }, enter: () => entry.promise },
     limits,
     send: (message) => void said.push(message),
     finish: (end) => void ends.push(end),

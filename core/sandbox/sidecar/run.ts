@@ -2,22 +2,27 @@
 import type { EndReason, RunEnd, RunLimits, RunNonce } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import type { Guest } from './isolate.ts';
+import type { TimedIsolate } from './timed-isolate.ts';
 import { inParts, readOutbox, type Drained } from './outbox.ts';
 import type { Send } from './wire.ts';
 
 /** An entry can hardly use less. */
 const leftMsMin = 5;
 
+/** What a run needs of its guest. */
+export interface RunningGuest extends Pick<Guest, 'enter'> {
+  readonly isolate: Pick<TimedIsolate, 'cpuMs'>;
+}
+
 export interface GuestRunOptions {
   readonly run: RunNonce;
-  readonly guest: Guest;
+  readonly guest: RunningGuest;
   readonly limits: RunLimits;
   readonly send: Send;
   finish(end: RunEnd): void;
 }
 
 export interface GuestRun {
-  readonly guest: Guest;
   readonly cpuMs: number;
   start(handler: string, input: string): void;
   give(kind: 'start' | 'answer' | 'refuse', id: string, text: string, elapsedMs: number): void;
@@ -80,7 +85,6 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 
   return {
-    guest,
     get cpuMs() {
       return budget.cpuMs();
     },
@@ -128,7 +132,7 @@ function limitsText({ calls, concurrentCalls, logBytes, logLines }: RunLimits): 
 }
 
 /** What a run has used of its processor time. */
-function createBudget({ isolate }: Guest, limits: RunLimits) {
+function createBudget({ isolate }: RunningGuest, limits: RunLimits) {
   const cpuAtStartMs = isolate.cpuMs;
   const cpuMs = (): number => Math.max(0, isolate.cpuMs - cpuAtStartMs);
   return {
