@@ -1,7 +1,8 @@
 // Decides what the death of a sidecar means for each run in it. One culprit when there is no doubt: the sidecar named
 // it, or it alone was running guest code. Otherwise nobody fails; those that may have done it are told apart in
 // quarantine.
-import type { ActiveRun, Ending } from './run.ts';
+import type { Ending } from './run/ending.ts';
+import type { ActiveRun } from './run/run.ts';
 
 export interface Death {
   why: string;
@@ -25,14 +26,17 @@ export function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, 
       run,
       run === culprit
         ? failureOf(death)
-        : (run.stopping ?? { status: 'interrupted', message: `The sidecar was replaced: ${death.why}.` }),
+        : (run.channel.stopping ?? {
+            status: 'interrupted',
+            message: `The sidecar was replaced: ${death.why}.`,
+          }),
     );
   }
   return verdict;
 }
 
 function onlyActive(runs: readonly ActiveRun[], death: Death): ActiveRun | undefined {
-  const [only, ...others] = runs.filter((run) => run.active);
+  const [only, ...others] = runs.filter((run) => run.channel.active);
   if (!only || others.length > 0) return undefined;
   if (death.cause === undefined) return selfInflicted.test(death.why) ? only : undefined;
   // Many warm isolates also fill a process; whoever is at work when it is full need not have done it.

@@ -4,8 +4,8 @@ import { bundlePrograms } from './fleet/bundle.ts';
 import { nonceSource, ProtocolBreach } from './frames.ts';
 import { prepareJail } from './jail/prepare.ts';
 import { findAddon, findNode } from './locate.ts';
-import { jailEntry, SidecarProcess } from './fleet/process.ts';
-import type { Spoken } from './fleet/process.ts';
+import { spawnSidecar, type Spoken } from './fleet/process.ts';
+import { jailEntry } from './fleet/spawn.ts';
 import { codeMax } from './protocol.ts';
 import type { RunLimits } from './protocol.ts';
 
@@ -18,7 +18,7 @@ const describeLimits: RunLimits = {
   concurrentCalls: 0,
   logBytes: 0,
   logLines: 0,
-  // As much as a run has to load it.
+  // A run has as much to load it.
   startupMs: 250,
 };
 /** Limits are of processor time; this is for a machine that is too busy to give it. */
@@ -34,7 +34,7 @@ export async function describePlugin(code: string, nodePath: string = findNode()
   let died: (error: Error) => void = () => undefined;
   const run = nonceSource()();
   const addonPath = findAddon();
-  const sidecar = new SidecarProcess({
+  const sidecar = spawnSidecar({
     nodePath,
     addonPath,
     programs: await bundlePrograms(),

@@ -1,5 +1,5 @@
-// What a sidecar says, believed in nothing: every frame is taken apart field by field, and what is no message of the
-// protocol is a breach, for which the process is killed. An honest sidecar passes on what plugins say only after it
+// Reads what a sidecar says, and believes none of it: every frame is taken apart field by field, and what is no message
+// of the protocol is a breach, for which the process is killed. An honest sidecar passes on what plugins say only after it
 // has brought it into this shape.
 import { randomBytes } from 'node:crypto';
 import {

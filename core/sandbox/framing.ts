@@ -26,55 +26,57 @@ export interface FrameBounds {
   headBytes: number;
 }
 
-/** Cuts a byte stream into frames. What `bounds` answers holds for the frame whose sizes are read next. */
-export class FrameReader {
-  #bounds: () => FrameBounds;
-  #pending: Uint8Array[] = [];
-  #pendingBytes = 0;
-  #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
-  constructor(bounds: () => FrameBounds) {
-    this.#bounds = bounds;
-  }
-
+export interface FrameReader {
   /** Frames that this chunk completes, one by one. @throws Error as soon as a frame claims more than it may have */
-  *push(chunk: Uint8Array): Generator<Frame> {
-    this.#pending.push(chunk);
-    this.#pendingBytes += chunk.byteLength;
-    for (let size = this.#nextSize(); size !== undefined; size = this.#nextSize()) {
-      const whole = this.#join(this.#pendingBytes);
-      this.#pending = [whole.subarray(4 + size)];
-      this.#pendingBytes = whole.byteLength - 4 - size;
-      const headEnd = sizesBytes + uint32At(whole, 4);
-      yield {
-        head: this.#decoder.decode(whole.subarray(sizesBytes, headEnd)),
-        tail: headEnd === 4 + size ? '' : this.#decoder.decode(whole.subarray(headEnd, 4 + size)),
-      };
-    }
-  }
+  push(chunk: Uint8Array): Generator<Frame>;
+}
+
+/** Cuts a byte stream into frames. What `bounds` answers holds for the frame whose sizes are read next. */
+export function createFrameReader(bounds: () => FrameBounds): FrameReader {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  /** Less than one frame, between two chunks. */
+  let pending: Uint8Array[] = [];
+  let pendingBytes = 0;
+
+  /** What is pending, its first `bytes` in one piece. */
+  const join = (bytes: number): Uint8Array => {
+    const [first] = pending;
+    if (first && first.byteLength >= bytes) return first;
+    const whole = Buffer.concat(pending);
+    pending = [whole];
+    return whole;
+  };
 
   /** The size that the next frame claims, once the frame is complete. */
-  #nextSize(): number | undefined {
-    if (this.#pendingBytes < sizesBytes) return undefined;
-    const start = this.#join(sizesBytes);
+  const nextSize = (): number | undefined => {
+    if (pendingBytes < sizesBytes) return undefined;
+    const start = join(sizesBytes);
     const size = uint32At(start, 0);
     const headBytes = uint32At(start, 4);
-    const most = this.#bounds();
+    const most = bounds();
     if (size > most.frameBytes || headBytes > most.headBytes || headBytes + 4 > size)
       throw new Error(
         `A frame claims ${size} bytes with a head of ${headBytes}; the most is now ${most.frameBytes}.`,
       );
-    return this.#pendingBytes >= 4 + size ? size : undefined;
-  }
+    return pendingBytes >= 4 + size ? size : undefined;
+  };
 
-  /** What is pending, its first `bytes` in one piece. */
-  #join(bytes: number): Uint8Array {
-    const [first] = this.#pending;
-    if (first && first.byteLength >= bytes) return first;
-    const whole = Buffer.concat(this.#pending);
-    this.#pending = [whole];
-    return whole;
-  }
+  return {
+    *push(chunk) {
+      pending.push(chunk);
+      pendingBytes += chunk.byteLength;
+      for (let size = nextSize(); size !== undefined; size = nextSize()) {
+        const whole = join(pendingBytes);
+        pending = [whole.subarray(4 + size)];
+        pendingBytes = whole.byteLength - 4 - size;
+        const headEnd = sizesBytes + uint32At(whole, 4);
+        yield {
+          head: decoder.decode(whole.subarray(sizesBytes, headEnd)),
+          tail: headEnd === 4 + size ? '' : decoder.decode(whole.subarray(headEnd, 4 + size)),
+        };
+      }
+    },
+  };
 }
 
 /** Little-endian. */

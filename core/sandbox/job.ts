@@ -82,7 +82,7 @@ export interface SandboxOptions {
   jail: 'auto' | 'strict' | 'off';
   /** Plugins of which one sidecar may hold several: all, those of one workspace, or none but the install itself. */
   split?: 'none' | 'workspace' | 'install';
-  /** In place of the sidecar's own programs, for who wants to know what the core bears from one that is not ours. */
+  /** In place of the sidecar's own programs: tests put a hostile one there. */
   programs?: SidecarPrograms;
   /** Warm isolates per sidecar, the least recently used go first. */
   isolatesMax?: number;

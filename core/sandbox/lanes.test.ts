@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { Lanes } from './lanes.ts';
+import { createLanes, type Lanes } from './lanes.ts';
 
 const owner = (workspaceId: string, installId: string) => ({ workspaceId, installId });
 const takeAll = (lanes: Lanes<string>, accept: (item: string) => boolean = () => true): string[] => {
@@ -9,7 +9,7 @@ const takeAll = (lanes: Lanes<string>, accept: (item: string) => boolean = () =>
 };
 
 test('a lane gives one item at a time and in order', () => {
-  const lanes = new Lanes<string>(16);
+  const lanes = createLanes<string>(16);
   for (const item of ['one', 'two']) lanes.push('a/0', owner('ws', 'a'), item);
   expect(takeAll(lanes)).toEqual(['one']);
   lanes.release('a/0');
@@ -20,7 +20,7 @@ test('a lane gives one item at a time and in order', () => {
 });
 
 test('a workspace with forty lanes that never end leaves slots to others, and to its other installs', () => {
-  const lanes = new Lanes<string>(16);
+  const lanes = createLanes<string>(16);
   for (let lane = 0; lane < 40; lane++) lanes.push(`a/${lane}`, owner('ws1', 'a'), `a${lane}`);
   expect(takeAll(lanes).length).toBe(4);
   lanes.push('b/0', owner('ws1', 'b'), 'b');
@@ -29,7 +29,7 @@ test('a workspace with forty lanes that never end leaves slots to others, and to
 });
 
 test('workspaces take turns, and who is not accepted keeps waiting', () => {
-  const lanes = new Lanes<string>(64);
+  const lanes = createLanes<string>(64);
   for (let lane = 0; lane < 3; lane++) lanes.push(`a/${lane}`, owner('ws1', 'a'), `a${lane}`);
   lanes.push('b/0', owner('ws2', 'b'), 'b0');
   lanes.push('c/0', owner('ws2', 'c'), 'c0');

@@ -15,50 +15,53 @@ interface Lane<Item> {
   busy: boolean;
 }
 
-export class Lanes<Item> {
-  readonly #lanes = new Map<string, Lane<Item>>();
-  /** Lanes that are free and have something waiting. */
-  readonly #turns = new Turns<Lane<Item>>();
-  readonly #shares: Shares;
-
-  /** @param slots items that may be out at once, of all lanes together */
-  constructor(slots: number) {
-    this.#shares = new Shares(slots);
-  }
-
-  push(name: string, owner: Owner, item: Item): void {
-    const known = this.#lanes.get(name);
-    const lane = known ?? { name, owner, waiting: [], busy: false };
-    if (!known) this.#lanes.set(name, lane);
-    lane.waiting.push(item);
-    if (!lane.busy && lane.waiting.length === 1) this.#turns.push(owner.workspaceId, owner.installId, lane);
-  }
-
+export interface Lanes<Item> {
+  push(name: string, owner: Owner, item: Item): void;
   /** The next item in turn of those that `accept` takes; its lane is busy until `release`. */
-  take(accept: (item: Item) => boolean): Item | undefined {
-    const lane = this.#turns.take(
-      ({ waiting: [head] }, workspaceId, installId) =>
-        this.#shares.room(workspaceId, installId) > 0 && accept(head!),
-      (workspaceId) => this.#shares.hasRoom(workspaceId),
-    );
-    if (!lane) return undefined;
-    lane.busy = true;
-    this.#shares.take(lane.owner.workspaceId, lane.owner.installId);
-    return lane.waiting.shift();
-  }
-
-  release(name: string): void {
-    const lane = this.#lanes.get(name);
-    if (!lane?.busy) return;
-    lane.busy = false;
-    this.#shares.give(lane.owner.workspaceId, lane.owner.installId);
-    if (lane.waiting.length > 0) this.#turns.push(lane.owner.workspaceId, lane.owner.installId, lane);
-    else this.#lanes.delete(name);
-  }
-
+  take(accept: (item: Item) => boolean): Item | undefined;
+  release(name: string): void;
   /** Empties every queue. */
-  clear(): Item[] {
-    this.#turns.clear();
-    return [...this.#lanes.values()].flatMap(({ waiting }) => waiting.splice(0));
-  }
+  clear(): Item[];
+}
+
+/** @param slots items that may be out at once, of all lanes together */
+export function createLanes<Item>(slots: number): Lanes<Item> {
+  /** Lanes that are busy or have something waiting. What waits is bounded by whoever pushes. */
+  const lanes = new Map<string, Lane<Item>>();
+  /** Lanes that are free and have something waiting. */
+  const turns = new Turns<Lane<Item>>();
+  const shares = new Shares(slots);
+
+  return {
+    push(name, owner, item) {
+      const known = lanes.get(name);
+      const lane = known ?? { name, owner, waiting: [], busy: false };
+      if (!known) lanes.set(name, lane);
+      lane.waiting.push(item);
+      if (!lane.busy && lane.waiting.length === 1) turns.push(owner.workspaceId, owner.installId, lane);
+    },
+    take(accept) {
+      const lane = turns.take(
+        ({ waiting: [head] }, workspaceId, installId) =>
+          shares.room(workspaceId, installId) > 0 && accept(head!),
+        (workspaceId) => shares.hasRoom(workspaceId),
+      );
+      if (!lane) return undefined;
+      lane.busy = true;
+      shares.take(lane.owner.workspaceId, lane.owner.installId);
+      return lane.waiting.shift();
+    },
+    release(name) {
+      const lane = lanes.get(name);
+      if (!lane?.busy) return;
+      lane.busy = false;
+      shares.give(lane.owner.workspaceId, lane.owner.installId);
+      if (lane.waiting.length > 0) turns.push(lane.owner.workspaceId, lane.owner.installId, lane);
+      else lanes.delete(name);
+    },
+    clear() {
+      turns.clear();
+      return [...lanes.values()].flatMap(({ waiting }) => waiting.splice(0));
+    },
+  };
 }

@@ -1,6 +1,6 @@
 // What the core and the sidecar say to each other over the inherited descriptor 3; `framing.ts` has the bytes. Both
 // ends import these two files and nothing else of each other. The core believes none of it: see `frames.ts` and
-// `run.ts`.
+// `run/`.
 
 /** Guest argument and result text, in UTF-16 units: a KV value may be 2 MiB, everything else is small. */
 export const textMax = 256 * 1024;

@@ -63,7 +63,9 @@ describe('triage', () => {
     expect(tracker.comments[0]?.body).toContain('may be a **bug**');
     expect(tracker.namesOn(issue.id)).toEqual([]);
   });
+});
 
+describe('triage without a model', () => {
   test('without a model the rule answers, and says so; unless the settings forbid it', async () => {
     const tracker = new FakeTracker();
     const issue = tracker.add({
@@ -125,7 +127,9 @@ describe('learn', () => {
     await learn(firing(), tracker.context());
     expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 12] });
   });
+});
 
+describe('learning over several runs', () => {
   /** One firing: runs until the schedule is done, as the host does. @returns how far each came */
   async function learnAll(tracker: FakeTracker): Promise<number[]> {
     const event = firing();

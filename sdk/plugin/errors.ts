@@ -1,5 +1,6 @@
 // Errors between a plugin and its host. A handler throws the first two to steer its run; the others arrive from host
 // calls. They are told apart by `code`, so `instanceof` also holds for errors that the host made.
+
 export class PluginError extends Error {
   static readonly code: string = 'error';
   readonly code: string;

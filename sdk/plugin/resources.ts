@@ -1,4 +1,5 @@
 // What host calls return: the bodies of the REST resources. Fields that a newer server adds are there without a type.
+
 export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
 
 export interface Issue {

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { busyBounds, nonceSource, ProtocolBreach, readFrame } from '../../core/sandbox/frames.ts';
-import { encodeFrames, FrameReader } from '../../core/sandbox/framing.ts';
+import { createFrameReader, encodeFrames } from '../../core/sandbox/framing.ts';
 import { kvTextMax } from '../../core/sandbox/protocol.ts';
 import type { FromSidecar } from '../../core/sandbox/protocol.ts';
 
@@ -98,7 +98,7 @@ test('what is said is heard, however the bytes are cut', () => {
   ];
   const bytes = encodeFrames(said);
   for (const size of [7, 4096, 65_536, bytes.byteLength]) {
-    const reader = new FrameReader(() => busyBounds);
+    const reader = createFrameReader(() => busyBounds);
     const heard: FromSidecar[] = [];
     const until = size === 7 ? 400 : bytes.byteLength;
     for (let at = 0; at < until; at += size)

@@ -22,7 +22,7 @@ const columns = 'id, install_id, cause, after_sequence, until_sequence, status, 
 const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
 const isOff = `(SELECT 1 FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'off')`;
 
-/** From where the consumer stands: what it has planned has runs. Where the install is off already, from the end of that gap. */
+/** A gap begins where the consumer stands, because what it has planned has runs; or where the gap ends that is open already. */
 const open = tenantStatement(
   'plugin_gaps.open',
   `INSERT INTO plugin_gaps (workspace_id, id, install_id, cause, after_sequence, status, created_at)

@@ -134,7 +134,7 @@ export async function updateInstall(
   return change && patch.state ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
 }
 
-/** A grant is told of while the install is active; what switched it off goes on being told until it is switched on. */
+/** While an install is active, its reason says what it is not granted to hear; else it says what switched the install off. */
 function reasonAfter(install: Install, patch: Static<typeof InstallUpdate>): Partial<Install> {
   if (patch.state === 'paused_by_admin') return { stateReason: 'paused by an administrator' };
   const { state, grant } = { ...install, ...patch };

@@ -1,6 +1,6 @@
-// Whose say an install is. Who steers a plugin acts with all that it was granted, and who reads its memory or its runs reads
-// what it could read, so the routes to these need the plugin's own scopes as well. To stop a plugin takes none of them. See
-// docs/decisions/0015.
+// What steering or reading a plugin takes. A person who steers it acts with all that it was granted, and a person who reads its
+// memory or its runs reads what it could read, so the routes to these need the plugin's own scopes as well. Stopping a plugin
+// takes none of them. See docs/decisions/0015.
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../context.ts';
 import type { AlsoNeeded } from '../../http/route.ts';

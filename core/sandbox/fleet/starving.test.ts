@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { burnCores } from '../../../test/slow-machine.ts';
-import { Starving } from './starving.ts';
+import { createStarving } from './starving.ts';
 
 /** Of fifty looks at a process, how many found it waiting for the processor. */
 async function looks(command: string[], signal?: 'SIGSTOP'): Promise<number> {
@@ -10,7 +10,7 @@ async function looks(command: string[], signal?: 'SIGSTOP'): Promise<number> {
   if (signal) child.kill(signal);
   // A signal is taken in only when the process gets the processor.
   while (signal && !/\) [Tt] /.test(readFileSync(`/proc/${child.pid}/stat`, 'utf8'))) await Bun.sleep(5);
-  const starving = new Starving();
+  const starving = createStarving();
   let waited = 0;
   for (let look = 0; look < 50; look++) {
     if (starving.waits(child.pid)) waited++;

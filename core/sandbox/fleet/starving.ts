@@ -1,30 +1,38 @@
-// Whether a sidecar's main thread waits for the processor. A process that is ready to run and does not get to is not
-// silent, it is not let speak: on a busy machine its low priority can mean seconds.
+// Whether a sidecar's main thread waits for the processor. Such a process is not silent by its own fault: on a busy machine its
+// low priority can keep it from running for seconds.
 import { readFileSync } from 'node:fs';
 
-/** What /proc says of a main thread; undefined where it says nothing. */
+/** What /proc says of a main thread. */
 interface Look {
-  runnable: boolean;
+  readonly runnable: boolean;
   /** Processor time in clock ticks of the kernel. */
-  ticks: number;
+  readonly ticks: number;
 }
 
-export class Starving {
-  #last = new Map<number, number>();
-
-  /** Since the last look it was ready to run and was not run. The first look says no. */
-  waits(pid: number): boolean {
-    const look = lookAt(pid);
-    const before = this.#last.get(pid);
-    if (look) this.#last.set(pid, look.ticks);
-    return look !== undefined && before !== undefined && look.runnable && look.ticks === before;
-  }
-
-  forget(pid: number): void {
-    this.#last.delete(pid);
-  }
+export interface Starving {
+  /** Since the last look the process was ready to run and was not run. The first look says no. */
+  waits(pid: number): boolean;
+  /** The next look is the first again. */
+  forget(): void;
 }
 
+/** For one process. */
+export function createStarving(): Starving {
+  let ticksBefore: number | undefined;
+  return {
+    waits(pid) {
+      const look = lookAt(pid);
+      const before = ticksBefore;
+      if (look) ticksBefore = look.ticks;
+      return look !== undefined && before !== undefined && look.runnable && look.ticks === before;
+    },
+    forget() {
+      ticksBefore = undefined;
+    },
+  };
+}
+
+/** Undefined where /proc says nothing. */
 function lookAt(pid: number): Look | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8');

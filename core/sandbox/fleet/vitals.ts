@@ -12,51 +12,57 @@ export interface Vitals {
 const textBytesMax = 8192;
 const kib = 1024;
 
-export class ProcessStatus {
-  #fd: number | undefined;
-  #buffer = Buffer.alloc(textBytesMax);
-
-  /** @param pid of a live process; elsewhere than on Linux there is nothing to read */
-  constructor(pid: number) {
-    try {
-      this.#fd = openSync(`/proc/${pid}/status`, 'r');
-    } catch {
-      this.#fd = undefined;
-    }
-  }
-
+export interface ProcessStatus {
   /** All zero once the process is gone. */
-  vitals(): Vitals {
-    const text = this.#read();
-    return {
-      rssBytes: (numberOf(text, 'VmRSS') + numberOf(text, 'VmSwap')) * kib,
-      pageTableBytes: numberOf(text, 'VmPTE') * kib,
-      threads: numberOf(text, 'Threads'),
-    };
-  }
-
+  vitals(): Vitals;
   /** `powerless`: it holds no capability and can gain none; `filtered`: a seccomp filter stands before its system calls. */
-  confinement(): { powerless: boolean; filtered: boolean } {
-    const text = this.#read();
-    const sets = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].map((set) => valueOf(text, set));
-    return {
-      powerless: sets.every((set) => /^0+$/.test(set)) && valueOf(text, 'NoNewPrivs') === '1',
-      filtered: valueOf(text, 'Seccomp') === '2',
-    };
-  }
+  confinement(): { powerless: boolean; filtered: boolean };
+  close(): void;
+}
 
-  close(): void {
-    if (this.#fd !== undefined) closeSync(this.#fd);
-    this.#fd = undefined;
-  }
+/** @param pid of a live process; elsewhere than on Linux there is nothing to read */
+export function openProcessStatus(pid: number): ProcessStatus {
+  const buffer = Buffer.alloc(textBytesMax);
+  let fd = openedOrNone(`/proc/${pid}/status`);
 
-  #read(): string {
-    if (this.#fd === undefined) return '';
+  const read = (): string => {
+    if (fd === undefined) return '';
     try {
-      return this.#buffer.toString('latin1', 0, readSync(this.#fd, this.#buffer, 0, textBytesMax, 0));
+      return buffer.toString('latin1', 0, readSync(fd, buffer, 0, textBytesMax, 0));
     } catch {
       return '';
     }
+  };
+
+  return {
+    vitals() {
+      const text = read();
+      return {
+        rssBytes: (numberOf(text, 'VmRSS') + numberOf(text, 'VmSwap')) * kib,
+        pageTableBytes: numberOf(text, 'VmPTE') * kib,
+        threads: numberOf(text, 'Threads'),
+      };
+    },
+    confinement() {
+      const text = read();
+      const sets = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].map((set) => valueOf(text, set));
+      return {
+        powerless: sets.every((set) => /^0+$/.test(set)) && valueOf(text, 'NoNewPrivs') === '1',
+        filtered: valueOf(text, 'Seccomp') === '2',
+      };
+    },
+    close() {
+      if (fd !== undefined) closeSync(fd);
+      fd = undefined;
+    },
+  };
+}
+
+function openedOrNone(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return undefined;
   }
 }
 

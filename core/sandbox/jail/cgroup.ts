@@ -31,11 +31,22 @@ interface Place {
   kills?: string;
 }
 
-/** The folders in which groups can be made; empty where there is none. */
+/** The folders in which groups can be made: one in version 2, two in version 1, none where the core may make none. */
+export type Places = readonly Place[];
+
+/** @param memberships of this process, `mounts` of the machine, as /proc says them */
 export function findPlaces(
   memberships = read('/proc/self/cgroup'),
   mounts = read('/proc/self/mountinfo'),
-): Place[] {
+): Places {
+  const folders = foldersOf(memberships, mounts);
+  return (
+    placesOfVersion2(folders.get('')) ?? placesOfVersion1(folders.get('memory'), folders.get('pids')) ?? []
+  );
+}
+
+/** This process's folder of each controller; that of version 2, which has them all, has no name. */
+function foldersOf(memberships: string, mounts: string): Map<string, string> {
   const folders = new Map<string, string>();
   for (const line of memberships.split('\n')) {
     const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
@@ -45,23 +56,28 @@ export function findPlaces(
       if (folder !== undefined) folders.set(name, folder);
     }
   }
-  const unified = folders.get('');
-  const parent = [unified, unified && dirname(unified)].find((folder) => folder && delegates(folder));
-  if (parent)
-    return [
-      {
-        parent,
-        limits: [
-          ['memory.max', String(groupBytesMax)],
-          ['memory.swap.max', '0'],
-          ['pids.max', String(threadsMax)],
-        ],
-        kills: 'memory.events',
-      },
-    ];
-  const memory = folders.get('memory');
-  const pids = folders.get('pids');
-  if (!memory || !pids || !writable(memory) || !writable(pids)) return [];
+  return folders;
+}
+
+function placesOfVersion2(own: string | undefined): Places | undefined {
+  if (own === undefined) return undefined;
+  const parent = [own, dirname(own)].find(delegates);
+  if (parent === undefined) return undefined;
+  return [
+    {
+      parent,
+      limits: [
+        ['memory.max', String(groupBytesMax)],
+        ['memory.swap.max', '0'],
+        ['pids.max', String(threadsMax)],
+      ],
+      kills: 'memory.events',
+    },
+  ];
+}
+
+function placesOfVersion1(memory: string | undefined, pids: string | undefined): Places | undefined {
+  if (!memory || !pids || !writable(memory) || !writable(pids)) return undefined;
   const bytes = String(groupBytesMax);
   return [
     {
@@ -77,7 +93,7 @@ export function findPlaces(
 }
 
 /** @throws Error when the kernel refuses; nothing is left behind then */
-export async function createControlGroup(places: readonly Place[], pid: number): Promise<ControlGroup> {
+export async function createControlGroup(places: Places, pid: number): Promise<ControlGroup> {
   const name = `${namePrefix}${process.pid}-${pid}`;
   const group = groupAt(places, name);
   try {
@@ -94,7 +110,7 @@ export async function createControlGroup(places: readonly Place[], pid: number):
   }
 }
 
-function groupAt(places: readonly Place[], name: string): ControlGroup {
+function groupAt(places: Places, name: string): ControlGroup {
   return {
     async adopt(pid) {
       for (const { parent } of places) await writeFile(join(parent, name, 'cgroup.procs'), String(pid));
@@ -112,7 +128,7 @@ function groupAt(places: readonly Place[], name: string): ControlGroup {
 }
 
 /** Groups of a core that was killed before it could remove them. */
-export function sweep(places: readonly Place[]): void {
+export function sweep(places: Places): void {
   for (const { parent } of places)
     for (const name of readdirSync(parent)) {
       const owner = name.startsWith(namePrefix) ? Number.parseInt(name.slice(namePrefix.length), 10) : 0;

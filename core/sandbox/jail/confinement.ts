@@ -21,8 +21,10 @@ export interface Confinement {
 export const noConfinement: Confinement = { prefix: [], namespaces: [], ownUser: false, powerless: false };
 
 /** Both of util-linux. Without the first, `unshare` would outlive a core that is killed, and the sidecar with it. */
-const dieWithParent = ['/usr/bin/setpriv', '--pdeathsig', 'KILL'];
+const setprivPath = '/usr/bin/setpriv';
 const unsharePath = '/usr/bin/unshare';
+const toolsNeeded = [setprivPath, unsharePath];
+const dieWithParent = [setprivPath, '--pdeathsig', 'KILL'];
 const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
 /** Unused by convention (systemd, UIDS-GIDS.md): neither people, services nor containers are given ids from here. */
 const userIdsFrom = 1_900_000_000;
@@ -35,23 +37,21 @@ export async function findConfinement(files: readonly string[]): Promise<Confine
   const ownUser =
     self === 0 && files.every((path) => reachable(path)) && (await runs([limitTool, '--version'], true));
   const powerless = self !== 0 || ownUser || files.every((path) => reachable(path, self));
-  if (
-    ![dieWithParent[0] ?? '', unsharePath].every((tool) => existsSync(tool)) ||
-    childrenOf(process.pid) === undefined
-  )
-    return { ...noConfinement, ownUser, powerless };
   // Root needs no user namespace, and one without a map of ids would take its files away.
   const namespaces = self === 0 && !ownUser ? namespacesWanted : ['user', ...namespacesWanted];
-  const prefix = [
-    ...dieWithParent,
-    unsharePath,
-    ...namespaces.map((name) => `--${name}`),
-    '--fork',
-    '--kill-child',
-  ];
-  return (await runs([...prefix, unsharePath, '--version'], ownUser))
-    ? { prefix, namespaces, ownUser, powerless }
+  return (await canUnshare(namespaces, ownUser))
+    ? { prefix: prefixOf(namespaces), namespaces, ownUser, powerless }
     : { ...noConfinement, ownUser, powerless };
+}
+
+async function canUnshare(namespaces: readonly string[], ownUser: boolean): Promise<boolean> {
+  if (!toolsNeeded.every((tool) => existsSync(tool)) || childrenOf(process.pid) === undefined) return false;
+  return runs([...prefixOf(namespaces), unsharePath, '--version'], ownUser);
+}
+
+function prefixOf(namespaces: readonly string[]): string[] {
+  const made = namespaces.map((name) => `--${name}`);
+  return [...dieWithParent, unsharePath, ...made, '--fork', '--kill-child'];
 }
 
 /** Options of `Bun.spawn` for the user of one sidecar. */

@@ -1,11 +1,11 @@
 // What this machine offers for a jail, found out once before the first sidecar.
-import { findPlaces, sweep } from './cgroup.ts';
+import { findPlaces, sweep, type Places } from './cgroup.ts';
 import { findConfinement, noConfinement } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 
 export interface JailMeans {
   confinement: Confinement;
-  places: ReturnType<typeof findPlaces>;
+  places: Places;
 }
 
 /** @param files that a sidecar's process must be able to read, beside those of its jail's entry */

@@ -11,66 +11,60 @@ const windowMsMin = 10;
 /** Helper threads also use time; of what no entry can have used, only so much is held over for the kernel's lag. */
 const heldOverMsMax = 20;
 
-export class ProcessorMeter {
-  #usedMs: UsedMs;
-  #nowMs: () => number;
-  /** Entries in progress, and the sum of their times in this window. */
-  #entries = 0;
-  #entriesMs = 0;
-  #countedAt: number;
-  #openedAt: number;
-  #usedAtOpen: number;
-  #hadAtOpen = 0;
-  #heldOverMs = 0;
-  #rate = 1;
-
-  constructor(usedMs: UsedMs, nowMs: () => number) {
-    this.#usedMs = usedMs;
-    this.#nowMs = nowMs;
-    this.#countedAt = this.#openedAt = nowMs();
-    this.#usedAtOpen = usedMs();
-  }
-
-  /** Of an entry in progress since ever; only differences mean something. */
-  hadMs(): number {
-    return this.#hadAtOpen + this.#rate * (this.#nowMs() - this.#openedAt);
-  }
-
-  enter(): void {
-    this.#count(1);
-  }
-
-  leave(): void {
-    this.#count(-1);
-  }
-
-  #count(by: 1 | -1): void {
-    const now = this.#nowMs();
-    this.#entriesMs += this.#entries * (now - this.#countedAt);
-    this.#countedAt = now;
-    if (now - this.#openedAt >= windowMsMin) this.#close(now);
-    this.#entries += by;
-  }
-
+export interface ProcessorMeter {
+  /** What an entry that was always in progress would have had; only differences mean something. */
+  hadMs(): number;
+  enter(): void;
+  leave(): void;
   /** Takes in what was used until now. */
-  measure(): void {
-    const now = this.#nowMs();
-    this.#entriesMs += this.#entries * (now - this.#countedAt);
-    this.#countedAt = now;
-    this.#close(now);
-  }
+  measure(): void;
+}
 
-  #close(now: number): void {
-    const used = this.#usedMs();
-    const shared = this.#heldOverMs + (used - this.#usedAtOpen);
-    this.#usedAtOpen = used;
-    const taken = Math.min(shared, this.#entriesMs);
-    this.#heldOverMs = Math.min(shared - taken, heldOverMsMax);
-    if (this.#entriesMs > 0) this.#rate = taken / this.#entriesMs;
-    this.#hadAtOpen += this.#rate * (now - this.#openedAt);
-    this.#openedAt = now;
-    this.#entriesMs = 0;
-  }
+export function createProcessorMeter(usedMs: UsedMs, nowMs: () => number): ProcessorMeter {
+  /** Entries in progress, and the sum of their times in this window. */
+  let entries = 0;
+  let entriesMs = 0;
+  let countedAt = nowMs();
+  let openedAt = countedAt;
+  let usedAtOpen = usedMs();
+  let hadAtOpen = 0;
+  let heldOverMs = 0;
+  let rate = 1;
+
+  const close = (now: number): void => {
+    const used = usedMs();
+    const shared = heldOverMs + (used - usedAtOpen);
+    usedAtOpen = used;
+    const taken = Math.min(shared, entriesMs);
+    heldOverMs = Math.min(shared - taken, heldOverMsMax);
+    if (entriesMs > 0) rate = taken / entriesMs;
+    hadAtOpen += rate * (now - openedAt);
+    openedAt = now;
+    entriesMs = 0;
+  };
+
+  const addUpTo = (now: number): void => {
+    entriesMs += entries * (now - countedAt);
+    countedAt = now;
+  };
+
+  const count = (by: 1 | -1): void => {
+    const now = nowMs();
+    addUpTo(now);
+    if (now - openedAt >= windowMsMin) close(now);
+    entries += by;
+  };
+
+  return {
+    hadMs: () => hadAtOpen + rate * (nowMs() - openedAt),
+    enter: () => count(1),
+    leave: () => count(-1),
+    measure() {
+      const now = nowMs();
+      addUpTo(now);
+      close(now);
+    },
+  };
 }
 
 export function usedByOtherThreadsMs(): number {

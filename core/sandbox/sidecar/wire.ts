@@ -1,7 +1,7 @@
 // The sidecar's end of descriptor 3. Messages of one tick leave in one write; when the core is gone, so is this
 // process.
 import net from 'node:net';
-import { encodeFrames, frameBytesMax, FrameReader, readOrder } from '../framing.ts';
+import { createFrameReader, encodeFrames, frameBytesMax, readOrder } from '../framing.ts';
 import type { FromSidecar, ToSidecar } from '../protocol.ts';
 
 export type Send = (message: FromSidecar) => void;
@@ -9,7 +9,7 @@ export type Send = (message: FromSidecar) => void;
 export function openWire(receive: (message: ToSidecar) => void): Send {
   const socket = new net.Socket({ fd: 3 });
   const bounds = { frameBytes: frameBytesMax, headBytes: frameBytesMax };
-  const frames = new FrameReader(() => bounds);
+  const frames = createFrameReader(() => bounds);
   socket.on('data', (chunk: Uint8Array) => {
     for (const frame of frames.push(chunk)) receive(readOrder(frame));
   });

@@ -36,42 +36,7 @@ export function parseDocument(issue: IssueText): Document {
     comments.push(text);
     return ' ';
   });
-  const code: string[] = [];
-  const prose: string[] = [];
-  const lines: string[] = [];
-  const sections: Section[] = [];
-  let inFence = false;
-  let heading = '';
-  for (const raw of bare.split('\n')) {
-    if (fenceLine.test(raw)) {
-      inFence = !inFence;
-      if (inFence) lines.push('```');
-      continue;
-    }
-    if (inFence) {
-      code.push(raw);
-      continue;
-    }
-    const line = raw.slice(0, lineCharsMax).trim();
-    if (line === '') continue;
-    lines.push(normaliseLine(line));
-    const start = line.slice(0, 200);
-    const found = headingLine.exec(start);
-    if (found) {
-      if (heading !== '') sections.push({ heading, value: '' });
-      heading = normaliseLine(found[1] ?? found[2] ?? found[3] ?? '');
-      continue;
-    }
-    if (heading !== '') {
-      sections.push({ heading, value: normaliseLine(line) });
-      heading = '';
-    }
-    const field = fieldLine.exec(start);
-    if (field)
-      sections.push({ heading: normaliseLine(field[1] ?? ''), value: normaliseLine(field[2] ?? '') });
-    prose.push(plainText(line, code));
-  }
-  if (heading !== '') sections.push({ heading, value: '' });
+  const { prose, code, sections, lines } = readLines(bare.split('\n'));
   for (const comment of comments)
     for (const l of comment.split('\n')) if (l.trim() !== '') lines.push(normaliseLine(l));
   return {
@@ -83,6 +48,54 @@ export function parseDocument(issue: IssueText): Document {
     lines,
     comments: comments.join('\n'),
   };
+}
+
+/** What has been read of the lines so far. */
+interface Reading {
+  readonly prose: string[];
+  readonly code: string[];
+  readonly sections: Section[];
+  readonly lines: string[];
+  /** Whose answer has not come yet; empty when there is none. */
+  heading: string;
+}
+
+function readLines(rawLines: readonly string[]): Reading {
+  const into: Reading = { prose: [], code: [], sections: [], lines: [], heading: '' };
+  let inFence = false;
+  for (const raw of rawLines) {
+    if (fenceLine.test(raw)) {
+      inFence = !inFence;
+      if (inFence) into.lines.push('```');
+    } else if (inFence) into.code.push(raw);
+    else readLine(raw.slice(0, lineCharsMax).trim(), into);
+  }
+  answerHeading(into, '');
+  return into;
+}
+
+/** A line outside code. */
+function readLine(line: string, into: Reading): void {
+  if (line === '') return;
+  into.lines.push(normaliseLine(line));
+  const start = line.slice(0, 200);
+  const found = headingLine.exec(start);
+  if (found) {
+    answerHeading(into, '');
+    into.heading = normaliseLine(found[1] ?? found[2] ?? found[3] ?? '');
+    return;
+  }
+  answerHeading(into, line);
+  const field = fieldLine.exec(start);
+  if (field)
+    into.sections.push({ heading: normaliseLine(field[1] ?? ''), value: normaliseLine(field[2] ?? '') });
+  into.prose.push(plainText(line, into.code));
+}
+
+/** A template heading is answered by the line after it. */
+function answerHeading(into: Reading, line: string): void {
+  if (into.heading !== '') into.sections.push({ heading: into.heading, value: normaliseLine(line) });
+  into.heading = '';
 }
 
 /** Lower case, markup and spacing dropped, digits as 0: the same template line always reads the same. */

@@ -5,19 +5,30 @@ const vowel = /[aeiouy]/;
 
 /** The stem of a lower-case word; words of three letters and fewer stay as they are. */
 export function stem(word: string): string {
-  let w = word;
-  if (w.length <= 3) return w;
-  if (w.endsWith('sses')) w = w.slice(0, -2);
-  else if (w.endsWith('ies')) w = w.slice(0, -3) + 'y';
-  else if (w.endsWith('xes') || w.endsWith('shes') || w.endsWith('ches')) w = w.slice(0, -2);
-  else if (w.endsWith('s') && !w.endsWith('ss') && !w.endsWith('us') && !w.endsWith('is')) w = w.slice(0, -1);
-  if (w.length > 4 && w.endsWith('ed') && vowel.test(w.slice(0, -2))) w = undouble(w.slice(0, -2));
-  else if (w.length > 5 && w.endsWith('ing') && vowel.test(w.slice(0, -3))) w = undouble(w.slice(0, -3));
-  else if (w.length > 5 && w.endsWith('ly')) w = w.slice(0, -2);
-  if (w.length > 6 && w.endsWith('ation')) w = w.slice(0, -3);
-  else if (w.length > 6 && w.endsWith('ment')) w = w.slice(0, -4);
-  if (w.length > 3 && w.endsWith('e')) w = w.slice(0, -1);
-  return w;
+  if (word.length <= 3) return word;
+  const w = nounStem(verbStem(singular(word)));
+  return w.length > 3 && w.endsWith('e') ? w.slice(0, -1) : w;
+}
+
+function singular(w: string): string {
+  if (!w.endsWith('s')) return w;
+  if (w.endsWith('ies')) return w.slice(0, -3) + 'y';
+  if (w.endsWith('sses') || w.endsWith('xes') || w.endsWith('shes') || w.endsWith('ches'))
+    return w.slice(0, -2);
+  return w.endsWith('ss') || w.endsWith('us') || w.endsWith('is') ? w : w.slice(0, -1);
+}
+
+/** Without -ed, -ing and -ly. */
+function verbStem(w: string): string {
+  if (w.length > 4 && w.endsWith('ed') && vowel.test(w.slice(0, -2))) return undouble(w.slice(0, -2));
+  if (w.length > 5 && w.endsWith('ing') && vowel.test(w.slice(0, -3))) return undouble(w.slice(0, -3));
+  return w.length > 5 && w.endsWith('ly') ? w.slice(0, -2) : w;
+}
+
+function nounStem(w: string): string {
+  if (w.length <= 6) return w;
+  if (w.endsWith('ation')) return w.slice(0, -3);
+  return w.endsWith('ment') ? w.slice(0, -4) : w;
 }
 
 function undouble(w: string): string {

@@ -21,6 +21,20 @@ function hits(answer: (train: readonly Example[], asked: Example) => string): nu
   }).length;
 }
 
+const odd = [
+  '',
+  ' ',
+  '\n'.repeat(2000),
+  '```',
+  '<!--',
+  '#',
+  '# \n# \n',
+  '**',
+  '\u0000\ud800',
+  'a/'.repeat(9000),
+  '🐛'.repeat(99),
+];
+
 describe('train', () => {
   test('the same issues make the same model, to the character', () => {
     expect(JSON.stringify(learn(sampleIssues))).toBe(JSON.stringify(learn(sampleIssues)));
@@ -65,19 +79,6 @@ describe('train', () => {
   });
 
   test('issues of any text are learned and answered', () => {
-    const odd = [
-      '',
-      ' ',
-      '\n'.repeat(2000),
-      '```',
-      '<!--',
-      '#',
-      '# \n# \n',
-      '**',
-      '\u0000\ud800',
-      'a/'.repeat(9000),
-      '🐛'.repeat(99),
-    ];
     const examples = [
       ...sampleIssues,
       ...odd.map((text): Example => ({ kind: 'bug', title: text, description: text })),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SidecarProcess } from '../../../core/sandbox/fleet/process.ts';
+import { spawnSidecar, type SidecarProcess } from '../../../core/sandbox/fleet/process.ts';
 import { noConfinement } from '../../../core/sandbox/jail/confinement.ts';
 import type { JailReport } from '../../../core/sandbox/jail/level.ts';
 import { levelOf } from '../../../core/sandbox/jail/level.ts';
@@ -71,24 +71,33 @@ function tellings(text: string): Pick<Told, 'worked' | 'refused'> {
   return { worked: those('yes'), refused: those('no') };
 }
 
-/** Runs the probe where Node would be, until it is gone. */
+/** Runs the probe where Node would be. */
+function spawnProbe(
+  mode: string,
+  using: JailMeans,
+  on: { stderr(text: string): void; gone?(why: string): void },
+): SidecarProcess {
+  return spawnSidecar({
+    nodePath: probe,
+    addonPath: probe,
+    programs: { sidecar: `${mode} ${secret} ${victim.pid}`, guest: '' },
+    jail: 'auto',
+    ...using,
+    isolatesMax: 1,
+    idleMs: 1000,
+    busy: () => false,
+    onMessage: () => undefined,
+    onStderr: on.stderr,
+    onGone: (why) => on.gone?.(why),
+  });
+}
+
+/** What the probe said and was told until it was gone. */
 async function jailed(mode: string, using: JailMeans): Promise<Told> {
   let text = '';
   let report: JailReport | undefined;
   const why = await new Promise<string>((gone) => {
-    const sidecar = new SidecarProcess({
-      nodePath: probe,
-      addonPath: probe,
-      programs: { sidecar: `${mode} ${secret} ${victim.pid}`, guest: '' },
-      jail: 'auto',
-      ...using,
-      isolatesMax: 1,
-      idleMs: 1000,
-      busy: () => false,
-      onMessage: () => undefined,
-      onStderr: (part) => (text += part),
-      onGone: gone,
-    });
+    const sidecar = spawnProbe(mode, using, { stderr: (part) => (text += part), gone });
     void sidecar.ready.then((given) => {
       report = given;
       sidecar.evict('go');
@@ -201,19 +210,7 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
 
 async function exhausted(mode: string, using: JailMeans): Promise<string> {
   let text = '';
-  const sidecar = new SidecarProcess({
-    nodePath: probe,
-    addonPath: probe,
-    programs: { sidecar: `${mode} ${secret} ${victim.pid}`, guest: '' },
-    jail: 'auto',
-    ...using,
-    isolatesMax: 1,
-    idleMs: 1000,
-    busy: () => false,
-    onMessage: () => undefined,
-    onStderr: (part) => (text += part),
-    onGone: () => undefined,
-  });
+  const sidecar = spawnProbe(mode, using, { stderr: (part) => (text += part) });
   await sidecar.ready;
   sidecar.evict('go');
   await until('it has taken what it can', () => text.includes(mode));

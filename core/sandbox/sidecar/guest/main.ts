@@ -50,7 +50,7 @@ async function invoke(name: string, input: RunInput, run: number): Promise<void>
   }
 }
 
-/** What a schedule returns, read once. @throws InvalidInput's code when it is meant as a progress and is none */
+/** What a schedule returns, read once. @throws Error with code `validation_failed` when it is meant as a progress and is none */
 function progressText(result: unknown): string {
   if (result === null || typeof result !== 'object') return '';
   const { done, of, unit } = result as Record<string, unknown>;

@@ -1,5 +1,6 @@
 // The built-ins the guest program works with, taken before the plugin's code can replace them. Anything called later
 // through `something.method()` could be the plugin's; these cannot.
+
 const { bind, call } = Function.prototype;
 
 /** `uncurry(String.prototype.slice)` is `(self, ...args) => self.slice(...args)`, immune to later patches of `call`. */

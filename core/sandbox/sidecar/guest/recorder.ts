@@ -16,7 +16,7 @@ export function recordEntry(text: string): void {
   if (!units) return;
   const used = units[0] as number;
   const comma = used === 0 ? 0 : 1;
-  // The length as it is: its accessor lies on a prototype that plugins can change.
+  // Not `units.length`: its accessor lies on a prototype that plugins can change.
   if (1 + used + comma + text.length > recorderUnits) return;
   if (comma === 1) units[1 + used] = commaCode;
   for (let i = 0; i < text.length; i++) units[1 + used + comma + i] = charCodeAt(text, i);

@@ -85,26 +85,48 @@ export class GuestTextDecoder {
   }
 }
 
-/** Code point and bytes read; -1 for a maximal ill-formed subpart (Unicode § 3.9, table 3-7). */
+/** Which bytes may lead a sequence, how many follow, and what the first of these may be (Unicode § 3.9, table 3-7). */
+interface Lead {
+  readonly first: number;
+  readonly last: number;
+  readonly tail: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const leads: readonly Lead[] = [
+  { first: 0xc2, last: 0xdf, tail: 1, low: 0x80, high: 0xbf },
+  { first: 0xe0, last: 0xe0, tail: 2, low: 0xa0, high: 0xbf },
+  { first: 0xe1, last: 0xec, tail: 2, low: 0x80, high: 0xbf },
+  { first: 0xed, last: 0xed, tail: 2, low: 0x80, high: 0x9f },
+  { first: 0xee, last: 0xef, tail: 2, low: 0x80, high: 0xbf },
+  { first: 0xf0, last: 0xf0, tail: 3, low: 0x90, high: 0xbf },
+  { first: 0xf1, last: 0xf3, tail: 3, low: 0x80, high: 0xbf },
+  { first: 0xf4, last: 0xf4, tail: 3, low: 0x80, high: 0x8f },
+];
+
+function leadOf(byte: number): Lead | undefined {
+  for (let i = 0; i < leads.length; i++) {
+    const lead = leads[i] as Lead;
+    if (byte >= lead.first && byte <= lead.last) return lead;
+  }
+  return undefined;
+}
+
+/** Code point and bytes read; -1 for a maximal ill-formed subpart. */
 function readCodePoint(bytes: Uint8Array, at: number): [code: number, size: number] {
   const first = bytes[at] as number;
   if (first < 0x80) return [first, 1];
-  const tail =
-    first >= 0xc2 && first <= 0xdf
-      ? 1
-      : first >= 0xe0 && first <= 0xef
-        ? 2
-        : first >= 0xf0 && first <= 0xf4
-          ? 3
-          : 0;
-  if (tail === 0) return [-1, 1];
-  let code = first & (0x3f >> tail);
-  for (let i = 1; i <= tail; i++) {
+  const lead = leadOf(first);
+  if (lead === undefined) return [-1, 1];
+  let { low, high } = lead;
+  let code = first & (0x3f >> lead.tail);
+  for (let i = 1; i <= lead.tail; i++) {
     const next = bytes[at + i] ?? 0;
-    const low = i > 1 ? 0x80 : first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
-    const high = i > 1 ? 0xbf : first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
     if (next < low || next > high) return [-1, i];
     code = (code << 6) | (next & 0x3f);
+    low = 0x80;
+    high = 0xbf;
   }
-  return [code, tail + 1];
+  return [code, lead.tail + 1];
 }

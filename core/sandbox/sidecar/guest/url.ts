@@ -13,6 +13,7 @@ const defaultPorts: Record<string, string> = {
 };
 const urlParts = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#[\s\S]*)?$/;
 
+/** A class, as are the others of this program: plugins construct them. */
 export class GuestUrl {
   protocol = '';
   username = '';
@@ -25,22 +26,21 @@ export class GuestUrl {
 
   constructor(input: unknown, base?: unknown) {
     const raw = `${input as string}`.replace(/^[\u0000-\u0020]+|[\u0000-\u0020]+$|[\t\n\r]/g, '');
-    const parent = base === undefined ? undefined : new GuestUrl(base);
-    const own = urlParts.exec(schemeOf(raw, parent) in defaultPorts ? raw.replace(/\\/g, '/') : raw);
-    if (!own || (!own[1] && !parent)) throw new NativeTypeError(`Invalid URL: ${raw.slice(0, 200)}`);
-    const [, scheme, authority, path = '', query, hash] = own;
-    this.protocol = (scheme ? `${scheme}:` : (parent as GuestUrl).protocol).toLowerCase();
-    const special = this.protocol in defaultPorts;
-    const inherits = !scheme && authority === undefined && parent !== undefined;
-    if (inherits) copyAuthority(this, parent);
-    else if (authority !== undefined) readAuthority(this, authority, special);
-    if (special && !this.hostname) throw new NativeTypeError(`Invalid URL: ${raw.slice(0, 200)}`);
-    const merged = inherits && !path.startsWith('/') ? mergePath(parent, path) : path;
-    this.pathname = special || this.hostname ? removeDots(encodePath(merged)) : encodePath(merged);
-    this.searchParams = new GuestUrlSearchParams(query ?? (inherits && path === '' ? parent.search : ''));
-    this.#query = query === undefined ? (inherits && path === '' ? parent.search : '') : encodeQuery(query);
+    const { protocol, authority, path, query, inherited, hash, over } = partsOf(
+      raw,
+      base === undefined ? undefined : new GuestUrl(base),
+    );
+    this.protocol = protocol;
+    const isSpecial = protocol in defaultPorts;
+    if (over) copyAuthority(this, over);
+    else if (authority !== undefined) readAuthority(this, authority, isSpecial);
+    if (isSpecial && !this.hostname) throw invalid(raw);
+    const whole = encodePath(path);
+    this.pathname = isSpecial || this.hostname ? removeDots(whole) : whole;
+    this.searchParams = new GuestUrlSearchParams(query ?? inherited);
+    this.#query = query === undefined ? inherited : encodeQuery(query);
     this.#queryText = this.searchParams.toString();
-    this.hash = hash && hash.length > 1 ? encodeText(hash, /[\u0000-\u0020"<>`\u007f-\uffff]/g) : '';
+    this.hash = hash.length > 1 ? encodeText(hash, /[\u0000-\u0020"<>`\u007f-\uffff]/g) : '';
   }
 
   #query: string;
@@ -85,6 +85,34 @@ export class GuestUrl {
   }
 }
 
+interface GivenParts {
+  readonly protocol: string;
+  readonly authority: string | undefined;
+  readonly path: string;
+  readonly query: string | undefined;
+  /** The query where it gives none. */
+  readonly inherited: string;
+  readonly hash: string;
+  /** Whose authority it takes over. */
+  readonly over: GuestUrl | undefined;
+}
+
+function partsOf(raw: string, parent: GuestUrl | undefined): GivenParts {
+  const own = urlParts.exec(schemeOf(raw, parent) in defaultPorts ? raw.replace(/\\/g, '/') : raw);
+  if (!own) throw invalid(raw);
+  const [, scheme, authority, path = '', query, hash = ''] = own;
+  if (!scheme && !parent) throw invalid(raw);
+  const protocol = (scheme ? `${scheme}:` : (parent as GuestUrl).protocol).toLowerCase();
+  const over = scheme || authority !== undefined ? undefined : parent;
+  if (!over) return { protocol, authority, path, query, inherited: '', hash, over };
+  const inherited = path === '' ? over.search : '';
+  return { protocol, authority, path: mergePath(over, path), query, inherited, hash, over };
+}
+
+function invalid(raw: string): Error {
+  return new NativeTypeError(`Invalid URL: ${raw.slice(0, 200)}`);
+}
+
 function schemeOf(raw: string, parent: GuestUrl | undefined): string {
   const found = /^([a-zA-Z][a-zA-Z0-9+.-]*:)/.exec(raw);
   return found ? (found[1] as string).toLowerCase() : (parent?.protocol ?? '');
@@ -125,9 +153,9 @@ function checkHost(host: string): string {
 }
 
 function mergePath(parent: GuestUrl, path: string): string {
-  return path === ''
-    ? parent.pathname
-    : parent.pathname.slice(0, parent.pathname.lastIndexOf('/') + 1) + path;
+  if (path === '') return parent.pathname;
+  if (path.startsWith('/')) return path;
+  return parent.pathname.slice(0, parent.pathname.lastIndexOf('/') + 1) + path;
 }
 
 function removeDots(path: string): string {

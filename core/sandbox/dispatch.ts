@@ -1,0 +1,118 @@
+// Gives each job that waits to the right sidecar when it is its turn. Where a death had no clear author, the installs that may have
+// caused it run one at a time in quarantine, so that the next death has one.
+import type { Fleet } from './fleet/fleet.ts';
+import type { SidecarProcess } from './fleet/process.ts';
+import { nonceSource } from './frames.ts';
+import type { InFlight } from './in-flight.ts';
+import type { SandboxJob, SandboxOptions, SandboxOutcome } from './job.ts';
+import { createLanes } from './lanes.ts';
+import type { RunNonce, ToSidecar } from './protocol.ts';
+import { startRun } from './run/run.ts';
+import type { Strikes } from './strikes.ts';
+
+const concurrentRunsDefault = 64;
+
+export interface WaitingJob {
+  readonly job: SandboxJob;
+  readonly queuedAt: number;
+  settle(outcome: SandboxOutcome): void;
+}
+
+export interface DispatchOptions extends Pick<SandboxOptions, 'clock' | 'split' | 'concurrentRunsMax'> {
+  readonly inFlight: InFlight;
+  readonly strikes: Strikes;
+  /** Known once the first sidecar starts. */
+  fleet(): Fleet;
+  /** A run starts. */
+  onStart(): void;
+}
+
+export interface Dispatch {
+  push(waiting: WaitingJob): void;
+  /** Starts what can start. */
+  pump(): void;
+  /** Starts nothing any more, and gives back what waits. */
+  stop(): WaitingJob[];
+}
+
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { inFlight, strikes, fleet, split = 'none', concurrentRunsMax = concurrentRunsDefault } = options;
+  const lanes = createLanes<WaitingJob & { readonly lane: string }>(concurrentRunsMax);
+  const laneOf = createLaneNames();
+  const newNonce = nonceSource();
+  let stopped = false;
+
+  /** The sidecar in which a job can start now. */
+  const choose = ({ installId, workspaceId }: SandboxJob): SidecarProcess | undefined => {
+    const group = { none: '', workspace: workspaceId, install: installId }[split];
+    const isQuarantined = strikes.quarantined(installId);
+    const sidecar = fleet().find(isQuarantined ? 'quarantine' : 'active', group);
+    const most = isQuarantined ? 1 : concurrentRunsMax;
+    return sidecar && inFlight.load(sidecar) < most ? sidecar : undefined;
+  };
+
+  const begin = ({ job, queuedAt, settle }: WaitingJob, lane: string, sidecar: SidecarProcess): void => {
+    const nonce = newNonce();
+    const queueMs = performance.now() - queuedAt;
+    const ended = (outcome: SandboxOutcome): void => {
+      inFlight.remove(run);
+      lanes.release(lane);
+      if (inFlight.load(sidecar) === 0) fleet().rest(sidecar);
+      settle(outcome);
+      pump();
+    };
+    const run = startRun({ nonce, job, lane, sidecar, queueMs, clock: options.clock, settle: ended });
+    inFlight.add(run);
+    sidecar.give(job.code.sha256, job.code.source, job.installId);
+    sidecar.send(orderOf(nonce, lane, job));
+    fleet().keep(sidecar);
+    options.onStart();
+  };
+
+  const pump = (): void => {
+    if (stopped) return;
+    for (;;) {
+      const next = lanes.take(({ job }) => choose(job) !== undefined);
+      const sidecar = next && choose(next.job);
+      if (!next || !sidecar) return;
+      begin(next, next.lane, sidecar);
+    }
+  };
+
+  return {
+    push(waiting) {
+      const lane = laneOf(waiting.job);
+      lanes.push(lane, waiting.job, { ...waiting, lane });
+      pump();
+    },
+    pump,
+    stop() {
+      stopped = true;
+      return lanes.clear();
+    },
+  };
+}
+
+/** Names the lane of each job: that of its partition, or one of its own for a fresh isolate. */
+function createLaneNames(): (job: SandboxJob) => string {
+  let nextFresh = 1;
+  return ({ installId, partition, fresh }) => {
+    const own = `${installId}/${partition}`;
+    return fresh ? `${own}/fresh/${nextFresh++}` : own;
+  };
+}
+
+function orderOf(nonce: RunNonce, lane: string, job: SandboxJob): Extract<ToSidecar, { t: 'run' }> {
+  const { sha256, handlers } = job.code;
+  return {
+    t: 'run',
+    run: nonce,
+    isolate: lane,
+    sha256,
+    handlers: handlers ? [...handlers].sort() : null,
+    handler: `${job.handler.kind}:${job.handler.name}`,
+    input: job.input,
+    limits: job.limits,
+    fresh: job.fresh === true,
+  };
+}

@@ -1,0 +1,79 @@
+// Which sidecars there are, in what role and for which group, and what each said last.
+import type { SidecarProcess } from './process.ts';
+
+export type Role = 'active' | 'standby' | 'quarantine';
+
+export interface Member {
+  readonly sidecar: SidecarProcess;
+  role: Role;
+  /** The standby has none yet. */
+  group: string | undefined;
+  ready: boolean;
+  /** Ends it once it has had nothing to do for long enough. */
+  rest: Timer | undefined;
+}
+
+export interface Roster {
+  /** The least recently used first. */
+  members(): readonly Member[];
+  of(sidecar: SidecarProcess): Member | undefined;
+  holder(role: Role, group?: string): Member | undefined;
+  add(member: Member): Member;
+  /** @returns the member, unless it was none */
+  remove(sidecar: SidecarProcess): Member | undefined;
+  /** Calls `then` after this time, unless the sidecar is used or removed before. */
+  rest(sidecar: SidecarProcess, ms: number, then: () => void): void;
+  /** It is used: it becomes the last of the members, and what `rest` was to do is not done. */
+  keep(sidecar: SidecarProcess): void;
+  noteWords(sidecar: SidecarProcess, text: string): void;
+  lastWords(sidecar: SidecarProcess): string;
+}
+
+const lastWordsChars = 4000;
+
+export function createRoster(): Roster {
+  /** As many as there are groups with a process, a standby and a quarantine. */
+  const members = new Map<SidecarProcess, Member>();
+  const words = new WeakMap<SidecarProcess, string>();
+
+  const remove = (sidecar: SidecarProcess): Member | undefined => {
+    const member = members.get(sidecar);
+    clearTimeout(member?.rest);
+    members.delete(sidecar);
+    return member;
+  };
+  const add = (member: Member): Member => {
+    members.set(member.sidecar, member);
+    return member;
+  };
+  const lastWords = (sidecar: SidecarProcess): string => words.get(sidecar) ?? '';
+
+  return {
+    members: () => [...members.values()],
+    of: (sidecar) => members.get(sidecar),
+    holder(role, group) {
+      for (const member of members.values())
+        if (member.role === role && member.group === group) return member;
+      return undefined;
+    },
+    add,
+    remove,
+    rest(sidecar, ms, then) {
+      const member = members.get(sidecar);
+      if (!member) return;
+      clearTimeout(member.rest);
+      member.rest = setTimeout(then, ms);
+    },
+    keep(sidecar) {
+      const member = remove(sidecar);
+      if (member) add(member);
+    },
+    noteWords: (sidecar, text) => void words.set(sidecar, (lastWords(sidecar) + text).slice(-lastWordsChars)),
+    lastWords,
+  };
+}
+
+export function promote(member: Member, role: Role, group: string): void {
+  member.role = role;
+  member.group = group;
+}

@@ -1,0 +1,74 @@
+// Starts the process of a sidecar: Node without a compiler, and before it the jail's entry and what confines it.
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import type { Subprocess } from 'bun';
+import { cleanBunFlags } from '../../lib/clean-bun.ts';
+import type { Confinement } from '../jail/confinement.ts';
+import type { User } from '../jail/core-side.ts';
+import type { JailOrder } from '../jail/entry.ts';
+import type { EntryReport } from '../protocol.ts';
+import type { SidecarPrograms } from './bundle.ts';
+
+export interface ChildOptions {
+  nodePath: string;
+  addonPath: string;
+  programs: SidecarPrograms;
+  jail: 'auto' | 'strict' | 'off';
+  confinement: Confinement;
+}
+
+export type Child = Subprocess<Blob, 'ignore', 'pipe'>;
+
+export const jailEntry = join(import.meta.dir, '../jail/entry.ts');
+const noEntry: EntryReport = { landlock: 0, seccomp: false, rlimits: false };
+const niceness = 10;
+
+/** @throws Error when the system refuses a process */
+export function startChild(
+  options: ChildOptions,
+  user: User | undefined,
+  onExit: (code: number | null, signal: string | null) => void,
+): Child {
+  const child = Bun.spawn(commandFor(options), {
+    ...user,
+    cwd: '/',
+    // The fourth entry is the inherited descriptor 3.
+    stdio: [new Blob([options.programs.sidecar]), 'ignore', 'pipe', 'socket-fd'],
+    env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
+    onExit: (_child, code, signal) => onExit(code, signal === null ? null : String(signal)),
+  });
+  yieldToOthers(child.pid);
+  return child;
+}
+
+/** The core and everything else on the machine go before a sidecar. */
+export function yieldToOthers(pid: number): void {
+  setPriority(pid, niceness);
+}
+
+function commandFor(options: ChildOptions): string[] {
+  const { nodePath, addonPath, jail, confinement } = options;
+  const flags = [
+    '--jitless',
+    '--no-node-snapshot',
+    '--permission',
+    '--allow-addons',
+    `--allow-fs-read=${addonPath}`,
+  ];
+  const node = [
+    nodePath,
+    ...flags,
+    '--no-warnings',
+    '--max-old-space-size=256',
+    '--input-type=module',
+    '-',
+    addonPath,
+  ];
+  if (jail === 'off') return [...node, JSON.stringify(noEntry)];
+  const order: JailOrder = {
+    command: [...node, '{jail}'],
+    readable: [addonPath],
+    keepCapabilities: !confinement.powerless,
+  };
+  return [...confinement.prefix, process.execPath, ...cleanBunFlags, jailEntry, JSON.stringify(order)];
+}

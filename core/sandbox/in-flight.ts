@@ -1,0 +1,42 @@
+// The runs that sidecars hold, and whose runs ended lately.
+import { LRUCache } from 'lru-cache';
+import type { SidecarProcess } from './fleet/process.ts';
+import type { RunNonce } from './protocol.ts';
+import type { ActiveRun } from './run/run.ts';
+
+export interface InFlight {
+  add(run: ActiveRun): void;
+  remove(run: ActiveRun): void;
+  find(nonce: RunNonce): ActiveRun | undefined;
+  all(): ActiveRun[];
+  of(sidecar: SidecarProcess): ActiveRun[];
+  /** How many runs this sidecar holds. */
+  load(sidecar: SidecarProcess): number;
+  /** The install of a run in flight, or of one that ended lately: a thread may turn out to be stuck after its run was given up. */
+  installOf(nonce: RunNonce): string | undefined;
+}
+
+export function createInFlight(): InFlight {
+  /** As many as the lanes have slots. */
+  const runs = new Map<RunNonce, ActiveRun>();
+  /** An entry goes when its sidecar does. */
+  const loads = new WeakMap<SidecarProcess, number>();
+  const ended = new LRUCache<RunNonce, string>({ max: 1000 });
+  const load = (sidecar: SidecarProcess): number => loads.get(sidecar) ?? 0;
+  return {
+    add(run) {
+      runs.set(run.nonce, run);
+      loads.set(run.sidecar, load(run.sidecar) + 1);
+    },
+    remove(run) {
+      if (!runs.delete(run.nonce)) return;
+      loads.set(run.sidecar, load(run.sidecar) - 1);
+      ended.set(run.nonce, run.job.installId);
+    },
+    find: (nonce) => runs.get(nonce),
+    all: () => [...runs.values()],
+    of: (sidecar) => [...runs.values()].filter((run) => run.sidecar === sidecar),
+    load,
+    installOf: (nonce) => runs.get(nonce)?.job.installId ?? ended.get(nonce),
+  };
+}

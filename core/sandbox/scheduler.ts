@@ -1,0 +1,105 @@
+// The core's end of the sandbox: takes jobs and answers for every one of them. It owns every clock, limit and kill.
+import { createDispatch } from './dispatch.ts';
+import type { SidecarPrograms } from './fleet/bundle.ts';
+import { createInFlight } from './in-flight.ts';
+import type { JailMeans } from './jail/prepare.ts';
+import type { RunUsage, Sandbox, SandboxJob, SandboxOptions, SandboxStatus } from './job.ts';
+import { inputMax } from './protocol.ts';
+import { failed } from './run/ending.ts';
+import { createSidecars, readyOnes, type Sidecars } from './sidecars.ts';
+import { createStrikes } from './strikes.ts';
+
+const isolatesDefault = 200;
+const isolateIdleMs = 300_000;
+const stoppingMessage = 'The sandbox is stopping.';
+
+export interface SchedulerParts {
+  readonly programs: SidecarPrograms;
+  readonly addonPath: string;
+  readonly means: JailMeans;
+}
+
+export interface Scheduler {
+  /** Once the first sidecar is ready. Rejects when it does not come up. */
+  readonly started: Promise<unknown>;
+  readonly sandbox: Sandbox;
+}
+
+export function createScheduler(options: SandboxOptions, parts: SchedulerParts): Scheduler {
+  const { log, split = 'none' } = options;
+  const isSplit = split !== 'none';
+  const strikes = createStrikes(options.clock);
+  const inFlight = createInFlight();
+  const dispatch = createDispatch({
+    ...options,
+    inFlight,
+    strikes,
+    fleet: () => sidecars.fleet,
+    onStart: () => sidecars.watch.wake(),
+  });
+  const spawn = spawnOptionsOf(options, parts);
+  const sidecars = createSidecars({ spawn, isSplit, log, inFlight, strikes, onPlace: dispatch.pump });
+  const { fleet, watch } = sidecars;
+  let stopped = false;
+
+  const sandbox: Sandbox = {
+    run: (job) =>
+      new Promise((settle) => {
+        const refusal = refusalOf(job, stopped);
+        if (refusal) settle({ ...unused(0), ...refusal });
+        else dispatch.push({ job, queuedAt: performance.now(), settle });
+      }),
+    evict(installId) {
+      strikes.forget(installId);
+      for (const { sidecar } of fleet.members()) sidecar.evict(installId);
+    },
+    status: () => statusOf(sidecars, isSplit, stopped),
+    async stop() {
+      stopped = true;
+      watch.stop();
+      const interrupted = { status: 'interrupted', message: stoppingMessage } as const;
+      for (const { settle, queuedAt } of dispatch.stop()) settle({ ...unused(queuedAt), ...interrupted });
+      for (const run of inFlight.all()) run.finish(interrupted);
+      await fleet.stop();
+    },
+  };
+  const [first] = fleet.members();
+  return { started: first ? first.sidecar.ready : Promise.resolve(), sandbox };
+}
+
+function spawnOptionsOf(options: SandboxOptions, { programs, addonPath, means }: SchedulerParts) {
+  const { nodePath, isolatesMax = isolatesDefault } = options;
+  const jail = process.platform === 'linux' ? options.jail : refuseStrict(options.jail);
+  return { nodePath, addonPath, programs, jail, ...means, isolatesMax, idleMs: isolateIdleMs };
+}
+
+function refuseStrict(jail: SandboxOptions['jail']): 'off' {
+  if (jail === 'strict') throw new Error(`A strict jail needs Linux; this is ${process.platform}.`);
+  return 'off';
+}
+
+function refusalOf(job: SandboxJob, isStopped: boolean) {
+  if (job.input.length > inputMax)
+    return failed('error', `The input is larger than ${inputMax} characters.`, false);
+  return isStopped ? ({ status: 'interrupted', message: stoppingMessage } as const) : undefined;
+}
+
+function statusOf({ fleet, jail }: Sidecars, isSplit: boolean, isStopped: boolean): SandboxStatus {
+  const members = readyOnes(fleet);
+  const isReady = members.some(({ role }) => role === 'active' || (isSplit && role === 'standby'));
+  return {
+    state: isReady ? 'ready' : fleet.down || isStopped ? 'down' : 'starting',
+    jail: jail ?? 'off',
+    sidecars: members.map(({ sidecar, role }) => ({
+      pid: sidecar.pid,
+      role,
+      rssBytes: sidecar.vitals().rssBytes,
+      isolates: sidecar.isolates,
+    })),
+  };
+}
+
+function unused(queuedAt: number): RunUsage {
+  const queueMs = queuedAt === 0 ? 0 : performance.now() - queuedAt;
+  return { cpuMs: 0, memoryBytes: 0, wallMs: 0, queueMs, calls: 0, logs: [] };
+}

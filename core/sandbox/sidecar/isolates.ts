@@ -1,0 +1,100 @@
+// The isolates of this process: loads one for a run, keeps it warm for the next run of its name, and forgets it with time. The core
+// decides what is evicted and which bundles are forgotten.
+import type { RunNonce, ToSidecar } from '../protocol.ts';
+import { GuestFault } from './fault.ts';
+import { loadGuest, type Guest } from './isolate.ts';
+import type { GuestHost } from './timed-isolate.ts';
+
+type RunOrder = Extract<ToSidecar, { t: 'run' }>;
+
+const sweepEveryMs = 30_000;
+
+export interface Isolates {
+  /** Warm ones, without those that are at work. */
+  readonly count: number;
+  setLimits(limits: { readonly isolatesMax: number; readonly idleMs: number }): void;
+  know(sha256: string, source: string): void;
+  forget(codes: readonly string[]): void;
+  /** The warm isolate, or a new one. It is not warm again until it is kept. @throws GuestFault */
+  take(order: RunOrder): Promise<Guest>;
+  keep(name: string, guest: Guest): void;
+  evict(prefix: string): void;
+}
+
+export function createIsolates(host: GuestHost): Isolates {
+  /** The core bounds their total, and says which to forget. */
+  const codes = new Map<string, string>();
+  /** In order of last use, because every run takes its isolate out and puts it back. `isolatesMax` bounds them. */
+  const warm = new Map<string, Guest>();
+  let isolatesMax = 200;
+  let idleMs = 300_000;
+
+  const drop = (name: string): void => {
+    warm.get(name)?.isolate.dispose();
+    warm.delete(name);
+  };
+
+  const load = async (order: RunOrder): Promise<Guest> => {
+    const { sha256, limits, run } = order;
+    const source = codes.get(sha256);
+    if (source === undefined) throw new Error('The bundle was not sent.');
+    const { guest, handlers } = await loadGuest(host, { sha256, source, limits, run });
+    const mismatch = registeredWrong(order, JSON.parse(handlers) as string[]);
+    if (mismatch === undefined) return guest;
+    guest.isolate.dispose();
+    throw mismatch;
+  };
+
+  setInterval(() => {
+    const oldest = performance.now() - idleMs;
+    for (const [name, guest] of warm) if (guest.lastUsedAt < oldest) drop(name);
+  }, sweepEveryMs);
+
+  return {
+    get count() {
+      return warm.size;
+    },
+    setLimits(limits) {
+      ({ isolatesMax, idleMs } = limits);
+    },
+    know: (sha256, source) => void codes.set(sha256, source),
+    forget(forgotten) {
+      for (const sha256 of forgotten) codes.delete(sha256);
+    },
+    async take(order) {
+      const found = order.fresh ? undefined : warm.get(order.isolate);
+      warm.delete(order.isolate);
+      if (!found) return load(order);
+      if (found.sha256 === order.sha256 && found.memoryMb === order.limits.memoryMb)
+        return workingFor(found, order.run);
+      found.isolate.dispose();
+      return load(order);
+    },
+    keep(name, guest) {
+      guest.lastUsedAt = performance.now();
+      warm.set(name, guest);
+      const [oldest] = warm.keys();
+      if (warm.size > isolatesMax && oldest !== undefined) drop(oldest);
+    },
+    evict(prefix) {
+      for (const name of warm.keys()) if (name.startsWith(prefix)) drop(name);
+    },
+  };
+}
+
+function workingFor(guest: Guest, run: RunNonce): Guest {
+  guest.isolate.currentRun = run;
+  return guest;
+}
+
+/** What the code registers is what the manifest declares; else whose fault it is. */
+function registeredWrong(order: RunOrder, registered: readonly string[]): GuestFault | undefined {
+  const declared = order.handlers ?? registered;
+  const missing = [...declared, order.handler].find((name) => !registered.includes(name));
+  if (missing !== undefined)
+    return new GuestFault('startup', `The manifest declares ${missing}, which the code does not register.`);
+  const extra = registered.find((name) => !declared.includes(name));
+  return extra === undefined
+    ? undefined
+    : new GuestFault('startup', `The code registers ${extra}, which the manifest does not declare.`);
+}

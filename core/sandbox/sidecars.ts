@@ -1,0 +1,121 @@
+// The sidecars of one sandbox under watch: what they say goes to the run that it is about, and a death to the runs that were in
+// flight. The sidecars are disposable: they are condemned here, and by nobody else.
+import { blame, type Death } from './blame.ts';
+import { createFleet, type Fleet } from './fleet/fleet.ts';
+import type { SidecarProcess, SpawnOptions, Spoken } from './fleet/process.ts';
+import { createWatch, type Watch } from './fleet/watch.ts';
+import { ProtocolBreach } from './frames.ts';
+import type { InFlight } from './in-flight.ts';
+import { absentOf, levelOf, missingOf, type JailLevel, type JailReport } from './jail/level.ts';
+import type { SandboxOptions } from './job.ts';
+import type { Ending } from './run/ending.ts';
+import type { ActiveRun } from './run/run.ts';
+import type { Strikes } from './strikes.ts';
+
+export interface Sidecars {
+  readonly fleet: Fleet;
+  readonly watch: Watch;
+  /** As last reported. */
+  readonly jail: JailLevel | undefined;
+}
+
+export interface SidecarsOptions extends Pick<SandboxOptions, 'log'> {
+  readonly spawn: Omit<SpawnOptions, 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
+  readonly isSplit: boolean;
+  readonly inFlight: InFlight;
+  readonly strikes: Strikes;
+  /** Some job that waits may now find a place. */
+  onPlace(): void;
+}
+
+export function createSidecars(options: SidecarsOptions): Sidecars {
+  const { inFlight, strikes, log, onPlace } = options;
+  const jail = createJailLog(log);
+
+  /** Ends the runs that a sidecar held. */
+  const lose = (sidecar: SidecarProcess, death: Death): void => {
+    const verdict = blame(inFlight.of(sidecar), death);
+    for (const [run, ending] of verdict) noteStrike(strikes, run, ending);
+    for (const [run, ending] of verdict) run.finish(ending);
+    onPlace();
+  };
+
+  const condemn = (sidecar: SidecarProcess, death: Death): void => {
+    log('warn', 'A sandbox sidecar is replaced.', { pid: sidecar.pid, why: death.why });
+    fleet.retire(sidecar, death.why);
+    lose(sidecar, death);
+  };
+
+  /** @throws ProtocolBreach */
+  const heard = (sidecar: SidecarProcess, message: Spoken): void => {
+    const run = inFlight.find(message.run);
+    const author = inFlight.installOf(message.run);
+    if (author === undefined || (run && run.sidecar !== sidecar) || (!run && message.t !== 'tainted'))
+      throw new ProtocolBreach('It spoke for a run that it does not hold.');
+    if (message.t === 'tainted') {
+      if (run) run.cpuMs = message.cpuMs;
+      else strikes.crashed(author);
+      return condemn(sidecar, { cause: message.reason, why: message.message, culprit: run });
+    }
+    if (message.t === 'described') throw new ProtocolBreach('It described what it was not asked for.');
+    if (!run) return;
+    if (message.t === 'drained') return run.drained(message);
+    sidecar.isolates = message.isolates;
+    strikes.survived(author);
+    void run.ended(message);
+  };
+
+  const fleet = createFleet({
+    spawn: options.spawn,
+    split: options.isSplit,
+    load: inFlight.load,
+    log,
+    onMessage: heard,
+    onGone(sidecar, why) {
+      const lastWords = fleet.lastWords(sidecar);
+      lose(sidecar, sidecar.outOfMemory ? { why, lastWords, cause: 'memory' } : { why, lastWords });
+    },
+    onChange(report) {
+      if (report) jail.note(report);
+      onPlace();
+    },
+  });
+  const watch = createWatch({
+    sidecars: () => readyOnes(fleet).map(({ sidecar }) => sidecar),
+    load: inFlight.load,
+    condemn: (sidecar, cause, why) => condemn(sidecar, { cause, why }),
+  });
+  return {
+    fleet,
+    watch,
+    get jail() {
+      return jail.level;
+    },
+  };
+}
+
+export function readyOnes(fleet: Fleet) {
+  return fleet.members().filter(({ ready }) => ready);
+}
+
+function noteStrike(strikes: Strikes, run: ActiveRun, ending: Ending): void {
+  if (ending.status === 'failed') strikes.crashed(run.job.installId);
+  else if (run.channel.active) strikes.suspect(run.job.installId);
+}
+
+/** Logs how well the sidecars are held, when that changes. */
+function createJailLog(log: SandboxOptions['log']) {
+  let level: JailLevel | undefined;
+  return {
+    get level() {
+      return level;
+    },
+    note(report: JailReport): void {
+      const now = levelOf(report);
+      if (now === level) return;
+      level = now;
+      const fields = { ...report, missing: missingOf(report), absent: absentOf(report) };
+      log(now === 'full' ? 'info' : 'warn', `The sandbox jail is ${now}.`, fields);
+    },
+  };
+}
