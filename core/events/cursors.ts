@@ -21,8 +21,6 @@ const moveCursor = tenantStatement(
 
 export interface Work {
   readonly ops: readonly Op[];
-  /** Called once the ops are durable, with the rows each returned, and before these are handed to those who take them. */
-  committed?(rows: readonly (readonly Row[])[]): void;
 }
 
 interface Place {
@@ -65,7 +63,6 @@ export class Cursors {
     const outcome = await this.#store.commit(batch, { patienceMs: backgroundPatienceMs });
     if (outcome.ok) {
       this.#places.set(scope.workspaceId, { at: to, stored: to });
-      work.committed?.(outcome.rows.slice(1));
       return true;
     }
     if (batch[outcome.op] !== move)

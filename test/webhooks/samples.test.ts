@@ -2,7 +2,6 @@
 // replayed like any other.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
-import { eventTypes } from '../../core/events/catalogue.ts';
 import { sentEvents } from '../../core/resources.ts';
 import { verify } from '../../sdk/webhooks/index.ts';
 import type { Json } from '../app.ts';
@@ -108,15 +107,13 @@ test('fields can be set, as far as the type allows', async () => {
     [{ type: 'issue.created', data: { priority: 'huge' } }, 'data.priority', 'invalid_enum'],
     [{ type: 'issue.created', data: { colour: 'red' } }, 'data.colour', 'unknown_field'],
     [{ type: 'issue.exploded' }, 'type', 'invalid_enum'],
+    [{ type: 'release.published' }, 'type', 'invalid_enum'],
     [{ type: 'issue.created', data: { description: 'x'.repeat(262_000) } }, 'data', 'too_long'],
     [{}, 'type', 'required'],
   ] as const) {
     const { status, json } = await sample(body);
     expect([status, json.error.details[0]]).toMatchObject([422, { path, issue }]);
   }
-  const sent = new Set<string>(sentEvents().map(({ type }) => type));
-  const unsent = eventTypes.find((type) => !sent.has(type))!;
-  expect((await sample({ type: unsent })).json.error.message).toContain('not sent by this version yet');
 });
 
 test('a sample is tried again, shown with its bytes, and replayed as a new delivery of the same', async () => {
