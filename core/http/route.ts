@@ -141,3 +141,18 @@ export function defineRoute(route: AnyFacts & OneWork<TObject, TObject, TSchema>
 export function successStatusOf({ responses }: Pick<Route, 'responses'>): number {
   return Number(Object.keys(responses)[0]);
 }
+
+/** What is only just made, and what shows no version, has none to compare. */
+export function takesIfMatch(route: Route): boolean {
+  if (route.kind !== 'write' || makes(route)) return false;
+  const shown = route.responses[200];
+  return shown == null || hasVersion(shown);
+}
+
+export function hasVersion(schema: TSchema | null): boolean {
+  return 'version' in ((schema as Partial<TObject> | null)?.properties ?? {});
+}
+
+export function makes(route: Route): boolean {
+  return 201 in route.responses || 202 in route.responses;
+}

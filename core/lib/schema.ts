@@ -52,6 +52,11 @@ export function text(maxLength: number, description?: string): ReturnType<typeof
 export const limitDefault = 50;
 const limitMax = 100;
 
+/** Of a parameter whose text has parts: host calls also take them as plain values, and its type in the SDK says so. */
+export const givenAs: unique symbol = Symbol('given as');
+/** Names of fields and other words, comma-separated; JSON. */
+export type GivenAs = 'fields' | 'list' | 'json';
+
 /** The parameters of every list. */
 export const pageQuery = {
   limit: Type.Optional(

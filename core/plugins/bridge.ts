@@ -1,5 +1,6 @@
-// Host calls become requests at the one door, as the plugin: a call is checked, limited and answered exactly as any
-// client's. This file only says which request a call is; identity and staging travel beside the Request object.
+// Host calls become requests at the one door, as the plugin: a call is checked and answered exactly as any client's, and counts
+// against the limits of the plugin (limits.ts, call-turns.ts) in place of a client's rate limits. This file only says which request
+// a call is; identity and staging travel beside the Request object.
 import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
 import type { App } from '../http/app.ts';
@@ -8,7 +9,7 @@ import type { Rights } from '../rights/rights.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import { cutLongTexts } from './guest-shape.ts';
-import { hostCalls, type HostCall } from './host-calls.ts';
+import type { Argument, HostCall, HostCalls } from './host-calls.ts';
 import { effectsMax } from './limits.ts';
 import type { Install } from './installs/schema.ts';
 import { ValueError, type OwnValues } from './kv/own.ts';
@@ -35,6 +36,7 @@ interface DoorRequest {
 
 export interface BridgeCall {
   readonly app: App;
+  readonly hostCalls: HostCalls;
   readonly inProcess: InProcessCalls;
   readonly install: Install;
   /** What the install was granted, as it narrowed itself. */
@@ -46,25 +48,12 @@ export interface BridgeCall {
   readonly traceparent: string | null;
 }
 
-/** Answers one host call. Never rejects. */
+/** Answers one host call. Never rejects for what the plugin did wrong. */
 export async function callHost(call: BridgeCall, op: string, args: string): Promise<CallAnswer> {
   try {
     const parsed: unknown = JSON.parse(args);
     if (!Array.isArray(parsed)) throw new CallError('validation_failed', 'Arguments must be a list.');
-    if (call.staged.effects >= effectsMax && !isRead(call.app, op))
-      throw new CallError('quota_exceeded', `A run writes at most ${effectsMax} times.`);
-    if (call.staged.fullness !== null && !isRead(call.app, op))
-      throw new CallError('quota_exceeded', call.staged.fullness);
-    const value = op.startsWith('kv.')
-      ? await callKv(call, op, parsed)
-      : await callResource(call, op, parsed);
-    const most = op.startsWith('kv.') ? kvAnswerMax : answerMax;
-    if (value.length > most)
-      throw new CallError(
-        'quota_exceeded',
-        `The answer is longer than ${most} characters. Ask for fewer fields, or a smaller limit.`,
-      );
-    return { ok: true, value };
+    return { ok: true, value: await answerOf(call, op, parsed) };
   } catch (error) {
     if (error instanceof CallError || error instanceof ValueError)
       return { ok: false, error: { code: error.code, message: error.message } };
@@ -74,36 +63,52 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
   }
 }
 
-async function callResource(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
-  return cutLongTexts(await ask(call, requestOf(call.app, op, args)));
+async function answerOf(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
+  const isValue = op.startsWith('kv.');
+  const hostCall = isValue ? null : hostCallOf(call.hostCalls, op);
+  if (!(hostCall ? hostCall.isRead : kvReads.has(op))) requireRoomToWrite(call.staged);
+  const value = hostCall
+    ? cutLongTexts(await ask(call, requestOf(hostCall, args)))
+    : await callKv(call, op, args);
+  const most = isValue ? kvAnswerMax : answerMax;
+  if (value.length > most)
+    throw new CallError(
+      'quota_exceeded',
+      `The answer is longer than ${most} characters. Ask for fewer fields, or a smaller limit.`,
+    );
+  return value;
 }
 
-function hostCallOf(op: string): HostCall {
-  const known = Object.hasOwn(hostCalls, op) ? hostCalls[op] : undefined;
+function requireRoomToWrite({ effects, fullness }: Staging): void {
+  if (effects >= effectsMax)
+    throw new CallError('quota_exceeded', `A run writes at most ${effectsMax} times.`);
+  if (fullness !== null) throw new CallError('quota_exceeded', fullness);
+}
+
+function hostCallOf(hostCalls: HostCalls, op: string): HostCall {
+  const known = hostCalls.get(op);
   if (!known) throw new CallError('validation_failed', `There is no host call ${op}.`);
   return known;
 }
 
-function isRead(app: App, op: string): boolean {
-  return op.startsWith('kv.')
-    ? /[.](get|list)$/.test(op)
-    : app.route(hostCallOf(op).operation).method === 'GET';
-}
-
-function requestOf(app: App, op: string, args: readonly unknown[]): DoorRequest {
-  const { operation, takes } = hostCallOf(op);
-  const { method, path } = app.route(operation);
-  const given = (name: HostCall['takes'][number]): unknown => args[takes.indexOf(name)];
+function requestOf({ route, takes }: HostCall, args: readonly unknown[]): DoorRequest {
+  const given = (name: Argument): unknown => {
+    const at = takes.indexOf(name);
+    // `ids.map(ctx.issues.get)` hands on the index behind the id: no argument of ours is a number there.
+    return takes[0] === 'id' && at === 1 && typeof args[1] === 'number' ? undefined : args[at];
+  };
   const { ifVersion } = objectOf((takes.includes('options') && given('options')) || {});
   return {
-    method,
+    method: route.method,
     path:
-      path.replace('{id}', () => idOf(given('id'))) +
+      (takes.includes('id') ? route.path.replace('{id}', () => idOf(given('id'))) : route.path) +
       (takes.includes('query') ? queryOf(given('query')) : ''),
     ...(takes.includes('body') ? { body: objectOf(given('body')) } : {}),
     ...(ifVersion === undefined ? {} : { headers: { 'if-match': `"${String(ifVersion)}"` } }),
   };
 }
+
+const kvReads: ReadonlySet<string> = new Set(['kv.get', 'kv.list']);
 
 /** The plugin's own values need no grant. */
 async function callKv(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
@@ -180,8 +185,9 @@ function objectOf(value: unknown): Record<string, unknown> {
 
 /** Lists are comma-separated, filters are JSON: the guest may give either as plain values. */
 function queryOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
   const search = new URLSearchParams();
-  for (const [name, given] of Object.entries(value === undefined || value === null ? {} : objectOf(value))) {
+  for (const [name, given] of Object.entries(objectOf(value))) {
     if (given === undefined || given === null) continue;
     search.set(
       name,

@@ -1,24 +1,56 @@
-// Which operation each host call is: the door then checks it by that operation's entry in the table of rights. The guest's
-// side of this list is in core/sandbox/sidecar/guest/context.ts.
+// The calls that plugins make of the host: each is the operation of the same name, and the contracts say which those are. What a
+// call takes follows from its route, so the door checks it by that operation's entry in the table of rights. The guest's side of
+// this list (core/sandbox/sidecar/guest/surface.ts) and the types of the SDK are generated from it.
+import type { Contract } from '../contract/contract.ts';
+import { contracts } from '../contracts.ts';
+import { takesIfMatch, type Route } from '../http/route.ts';
 
-/** What an argument becomes: the `{id}` of the path, the query, the body, or the options beside it. */
-type Argument = 'id' | 'query' | 'body' | 'options';
+/** What an argument becomes, in the order of arguments: the `{id}` of the path, the body, the query, headers. */
+export type Argument = 'id' | 'body' | 'query' | 'options';
 
 export interface HostCall {
-  /** The name of a route. */
-  readonly operation: string;
+  readonly route: Route;
   readonly takes: readonly Argument[];
+  readonly isRead: boolean;
 }
 
-export const hostCalls: Readonly<Record<string, HostCall>> = {
-  'issues.get': { operation: 'issues.get', takes: ['id'] },
-  'issues.list': { operation: 'issues.list', takes: ['query'] },
-  'issues.create': { operation: 'issues.create', takes: ['body'] },
-  'issues.update': { operation: 'issues.update', takes: ['id', 'body', 'options'] },
-  'comments.list': { operation: 'comments.list', takes: ['id', 'query'] },
-  'comments.add': { operation: 'comments.create', takes: ['id', 'body'] },
-  'comments.resolve': { operation: 'comments.resolve', takes: ['id'] },
-  'labels.list': { operation: 'labels.list', takes: ['query'] },
-  'projects.get': { operation: 'projects.get', takes: ['id'] },
-  'projects.list': { operation: 'projects.list', takes: ['query'] },
-};
+/** By name: `issues.get`. */
+export type HostCalls = ReadonlyMap<string, HostCall>;
+
+/** Calls that had another name once, which installed packages use: name → the call that it is. */
+export const earlierNames: Readonly<Record<string, string>> = { 'comments.add': 'comments.create' };
+
+/** @throws Error when a contract names a call that no plugin can make */
+export function hostCallsOf(routes: readonly Route[]): HostCalls {
+  const byName = new Map(routes.map((route) => [route.name, route]));
+  return new Map(
+    contracts.flatMap((contract) =>
+      (contract.calls ?? []).map((operation) => {
+        const name = `${contract.path}.${operation}`;
+        return [name, hostCallOf(contract, name, byName.get(name))] as const;
+      }),
+    ),
+  );
+}
+
+function hostCallOf({ path }: Contract, name: string, route: Route | undefined): HostCall {
+  if (route?.kind !== 'read' && route?.kind !== 'write')
+    throw new Error(`The host call ${name} has no route that reads or writes.`);
+  const isRead = route.kind === 'read';
+  // The guest shows a call by the name of its namespace's scope.
+  if (route.scope !== `${path}:${isRead ? 'read' : 'write'}`)
+    throw new Error(`The host call ${name} needs the scope ${route.scope}.`);
+  return { route, takes: takesOf(name, route), isRead };
+}
+
+function takesOf(name: string, route: Route): Argument[] {
+  const params = Object.keys(route.params?.properties ?? {});
+  if (params.some((param) => param !== 'id')) throw new Error(`The host call ${name} takes more than an id.`);
+  const all: readonly (readonly [Argument, boolean])[] = [
+    ['id', params.length > 0],
+    ['body', route.body !== undefined],
+    ['query', route.query !== undefined],
+    ['options', takesIfMatch(route)],
+  ];
+  return all.filter(([, isTaken]) => isTaken).map(([argument]) => argument);
+}

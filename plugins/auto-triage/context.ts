@@ -1,5 +1,5 @@
 // What of `ctx` each half of the plugin uses: narrow enough to stand in for in a test.
-import type { Context } from '@tatami/sdk/plugin';
+import type { Chosen, Context, Issue, IssueQuery, Page } from '@tatami/sdk/plugin';
 
 export type Scopes = 'issues:read' | 'issues:write' | 'comments:write' | 'labels:read';
 
@@ -18,13 +18,13 @@ export type Stored = Pick<Ctx['kv'], 'get' | 'set'>;
 
 export type TriageContext = Pick<Ctx, 'settings' | 'log'> & {
   readonly issues: Pick<Ctx['issues'], 'get' | 'update'>;
-  readonly comments: Pick<Ctx['comments'], 'add'>;
+  readonly comments: Pick<Ctx['comments'], 'create'>;
   readonly kv: Stored;
 };
 
 export type LearnContext = Pick<Ctx, 'log' | 'sleep'> & {
   readonly run: Pick<Ctx['run'], 'cpuLeftMs'>;
-  readonly issues: Pick<Ctx['issues'], 'list'>;
+  readonly issues: { list(query: IssueQuery): Promise<Page<Chosen<Issue>>> };
   readonly labels: Pick<Ctx['labels'], 'list'>;
   readonly kv: Stored;
 };

@@ -1,10 +1,21 @@
 // A tracker in memory for the plugin's unit tests: issues, labels and `kv` behind the same `ctx` calls, pages
 // included.
-import { PluginError, QuotaExceeded, type Issue, type Page } from '@tatami/sdk/plugin';
+import {
+  PluginError,
+  QuotaExceeded,
+  type Comment,
+  type Issue,
+  type Label,
+  type Page,
+} from '@tatami/sdk/plugin';
 import type { LearnContext, Settings, TriageContext } from './context.ts';
 
 /** Characters of an answer, as of a host call; smaller, so that tests meet it. */
 const answerMax = 20_000;
+
+/** Of every object. */
+const stored = { version: 1, createdAt: '', updatedAt: '' };
+const somebody = { kind: 'user', id: 'usr_1', name: 'Ana' } as const;
 
 type Given = { title: string; description: string; team?: string; labels?: readonly string[] };
 
@@ -33,14 +44,15 @@ export class FakeTracker {
       state: { id: 'wfs_1', name: 'Backlog', type: 'backlog' },
       priority: 'none',
       assignee: null,
+      creator: somebody,
       project: null,
       parent: null,
       estimate: null,
       dueDate: null,
-      version: 1,
-      createdAt: '',
-      updatedAt: '',
+      externalSource: null,
+      externalId: null,
       url: '',
+      ...stored,
     };
     this.issues.set(issue.id, issue);
     return issue;
@@ -87,14 +99,10 @@ export class FakeTracker {
             this.relabel(id, patch.labels ?? []);
             return this.get(id);
           }),
-        list: (query = {}) => count(() => this.#list(query)),
+        list: (query) => count(() => this.#list(query)),
       },
       comments: {
-        add: (issueId, { body }) =>
-          count(() => {
-            this.comments.push({ issueId, body });
-            return { id: `cmt_${this.comments.length}`, body, createdAt: '' };
-          }),
+        create: (issueId, { body }) => count(() => this.#comment(issueId, body)),
       },
       labels: {
         list: () =>
@@ -125,11 +133,25 @@ export class FakeTracker {
     return answer;
   }
 
+  #comment(issueId: string, body: string): Comment {
+    this.comments.push({ issueId, body });
+    return {
+      id: `cmt_${this.comments.length}`,
+      issue: { id: issueId, identifier: null },
+      parentId: null,
+      body,
+      author: somebody,
+      resolvedAt: null,
+      resolvedBy: null,
+      ...stored,
+    };
+  }
+
   /** By name or id, as the REST door takes them. */
-  #label(name: string): { id: string; name: string } {
+  #label(name: string): Label {
     const known = this.labels.find((label) => label.toLowerCase() === name.replace('lbl_', '').toLowerCase());
     if (known === undefined) throw new PluginError(`There is no label ${name}.`, 'validation_failed');
-    return { id: `lbl_${known.toLowerCase()}`, name: known };
+    return { id: `lbl_${known.toLowerCase()}`, name: known, color: '#8b949e', team: null, ...stored };
   }
 }
 

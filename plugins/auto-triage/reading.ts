@@ -1,5 +1,5 @@
 // Reads the labelled issues of a team in pages that fit a host answer, newest first, as many of each kind.
-import { PluginError, type Issue } from '@tatami/sdk/plugin';
+import { PluginError, type Chosen, type Issue } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
 import { kindsOf } from './labels.ts';
 import { issueKinds, type Kind } from './model/kind.ts';
@@ -12,6 +12,9 @@ const pageIssues = 40;
 /** Pages per kind, small ones after a refusal included. */
 const pagesMax = 12;
 
+const asked = ['title', 'description', 'labels', 'version'] as const;
+type Asked = Pick<Issue, 'id' | (typeof asked)[number]>;
+
 export type Read = Example & { readonly id: string; readonly version: number };
 
 /** Some team that has issues and is not among `known`. */
@@ -19,7 +22,7 @@ export async function findTeam(ctx: LearnContext, known: readonly string[]): Pro
   if (known.length >= 100) return undefined;
   const filter = known.length > 0 ? { filter: { team: { nin: known } } } : {};
   const page = await ctx.issues.list({ ...filter, fields: 'team', limit: 1 });
-  return page.data[0]?.team.key;
+  return page.data[0]?.team?.key;
 }
 
 /** Issues with exactly one kind label that people set, changed or confirmed by changing; `own` are the plugin's own labels. */
@@ -49,11 +52,11 @@ async function* labelled(
   ctx: LearnContext,
   team: string,
   labelIds: readonly string[],
-): AsyncGenerator<Issue> {
+): AsyncGenerator<Asked> {
   let limit = pageIssues;
   let after: string | undefined;
   for (let pages = 0; pages < pagesMax; pages++) {
-    const query = { team, filter: { label: labelIds }, fields: 'title,description,labels,version', limit };
+    const query = { team, filter: { label: labelIds }, fields: asked, limit };
     let page;
     try {
       page = await ctx.issues.list(after === undefined ? query : { ...query, after });
@@ -63,12 +66,16 @@ async function* labelled(
       limit = Math.max(1, Math.floor(limit / 4));
       continue;
     }
-    yield* page.data;
+    yield* page.data.filter(isAsked);
     if (!page.pageInfo.hasNextPage || page.pageInfo.endCursor === null) return;
     after = page.pageInfo.endCursor;
   }
 }
 
-function toExample({ id, version, title, description }: Issue, kind: Kind): Read {
-  return { id, version, kind, title, description: (description ?? '').slice(0, bodyCharsMax) };
+function isAsked(issue: Chosen<Issue>): issue is Chosen<Issue> & Asked {
+  return asked.every((name) => issue[name] !== undefined);
+}
+
+function toExample({ id, version, title, description }: Asked, kind: Kind): Read {
+  return { id, version, kind, title, description: description.slice(0, bodyCharsMax) };
 }

@@ -12,15 +12,12 @@ import { predictByRule, Predictor, type Prediction } from './model/predict.ts';
 const predictors = new Map<string, { readonly signature: string; readonly predictor: Predictor }>();
 const predictorsMax = 8;
 
-export async function triage(
-  data: { readonly id: string; readonly labels?: unknown },
-  ctx: TriageContext,
-): Promise<void> {
-  if (kindsOf(namedLabels(data.labels)).length > 0) return;
+export async function triage(data: Pick<Issue, 'id' | 'labels'>, ctx: TriageContext): Promise<void> {
+  if (kindsOf(data.labels).length > 0) return;
   const issue = await findIssue(ctx, data.id);
   // Somebody may have labelled or deleted it since.
   if (!issue || kindsOf(issue.labels).length > 0) return;
-  const text = { title: issue.title, description: issue.description ?? '' };
+  const text = { title: issue.title, description: issue.description };
   const predictor = await predictorOf(ctx, issue.team.key);
   if (!predictor && !ctx.settings.rule) return;
   const prediction = predictor ? predictor.predict(text) : predictByRule(text);
@@ -29,7 +26,7 @@ export async function triage(
   if (prediction.confidence >= ctx.settings.threshold)
     await label(ctx, issue, prediction, predictor, evidence);
   else if (ctx.settings.suggest)
-    await ctx.comments.add(issue.id, {
+    await ctx.comments.create(issue.id, {
       body: suggestionComment(prediction, evidence(), predictor?.model, issue.team.key),
     });
 }
@@ -51,7 +48,7 @@ async function label(
     );
     return;
   }
-  await ctx.comments.add(issue.id, {
+  await ctx.comments.create(issue.id, {
     body: labelComment(prediction, evidence(), predictor?.model, issue.team.key),
   });
   await rememberOwn(ctx.kv, issue.team.key, issue.id, prediction.kind);
@@ -77,14 +74,4 @@ async function predictorOf(ctx: TriageContext, team: string): Promise<Predictor 
   if (predictors.size >= predictorsMax) predictors.clear();
   predictors.set(team, { signature, predictor });
   return predictor;
-}
-
-/** Labels of an event, which a thinned payload leaves out. */
-function namedLabels(labels: unknown): { name: string }[] {
-  if (!Array.isArray(labels)) return [];
-  return labels.flatMap((one: unknown) =>
-    typeof one === 'object' && one !== null && 'name' in one && typeof one.name === 'string'
-      ? [{ name: one.name }]
-      : [],
-  );
 }

@@ -2,6 +2,8 @@
 import type { ApiCallError } from './error.ts';
 import { createExchange, type Request } from './exchange.ts';
 
+export type { Page } from '../page.ts';
+export type * from '../types/index.ts';
 export { ApiCallError } from './error.ts';
 export type { CallErrorDetail } from './error.ts';
 export { streamEvents } from './stream.ts';

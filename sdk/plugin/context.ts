@@ -1,5 +1,6 @@
 // The types of `ctx`: its members appear for the scopes that the plugin declares, and only for those.
-import type { Comment, Issue, IssuePatch, IssueQuery, Label, Page, Priority, Project } from './resources.ts';
+import type { Page } from '../page.ts';
+import type { ReadCalls, WriteCalls } from '../types/calls.ts';
 
 export interface RunInfo {
   readonly id: string;
@@ -47,51 +48,19 @@ export interface BaseContext<Settings> {
   has(scope: string): boolean;
 }
 
-interface IssueReads {
-  get(id: string): Promise<Issue>;
-  list(query?: IssueQuery): Promise<Page<Issue>>;
-}
+/** Whether one of `Needed` is among the declared scopes. */
+type Declares<Declared, Needed> = [Extract<Declared, Needed>] extends [never] ? false : true;
+type Namespace = keyof (ReadCalls & WriteCalls);
+type Part<Calls, Name, Allowed> = [Allowed, Name] extends [true, keyof Calls]
+  ? Calls[Name & keyof Calls]
+  : unknown;
 
-interface IssueWrites {
-  create(
-    issue: IssuePatch & { title: string; team: string; priority?: Priority },
-  ): Promise<Pick<Issue, 'id' | 'title' | 'priority' | 'identifier' | 'url'>>;
-  /** `ifVersion` refuses the patch with a Conflict when the issue has changed since. */
-  update(id: string, patch: IssuePatch, options?: { ifVersion?: number }): Promise<Issue>;
-}
+/** What `ctx` can call: a namespace for the scopes that are declared for it; write implies read. */
+type Calls<Scopes> = {
+  readonly [
+    Name in Namespace as Declares<Scopes, `${Name}:${'read' | 'write'}`> extends true ? Name : never
+  ]: Part<ReadCalls, Name, true> & Part<WriteCalls, Name, Declares<Scopes, `${Name}:write`>>;
+};
 
-interface CommentReads {
-  list(issueId: string, query?: { limit?: number; after?: string }): Promise<Page<Comment>>;
-}
-
-interface CommentWrites {
-  add(issueId: string, comment: { body: string; parentId?: string }): Promise<Comment>;
-  resolve(commentId: string): Promise<Comment>;
-}
-
-interface LabelReads {
-  list(query?: { team?: string; limit?: number; after?: string }): Promise<Page<Label>>;
-}
-
-interface ProjectReads {
-  get(id: string): Promise<Project>;
-  list(query?: { limit?: number; after?: string }): Promise<Page<Project>>;
-}
-
-/** Present where one of `Needed` is among the declared scopes. */
-type When<Declared, Needed, Member> = [Extract<Declared, Needed>] extends [never] ? unknown : Member;
-
-/** `Scopes` is the union of the declared ones; write implies read. */
-export type Context<Scopes, Settings> = BaseContext<Settings> &
-  When<
-    Scopes,
-    'issues:read' | 'issues:write',
-    { readonly issues: IssueReads & When<Scopes, 'issues:write', IssueWrites> }
-  > &
-  When<
-    Scopes,
-    'comments:read' | 'comments:write',
-    { readonly comments: CommentReads & When<Scopes, 'comments:write', CommentWrites> }
-  > &
-  When<Scopes, 'labels:read' | 'labels:write', { readonly labels: LabelReads }> &
-  When<Scopes, 'projects:read' | 'projects:write', { readonly projects: ProjectReads }>;
+/** `Scopes` is the union of the declared ones. */
+export type Context<Scopes, Settings> = BaseContext<Settings> & Calls<Scopes>;

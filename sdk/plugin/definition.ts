@@ -1,13 +1,14 @@
 // The shape of a plugin's definition. Everything but the `handle` functions ends up in the static manifest.
-import type { EventType } from '../webhooks/event-types.ts';
-import type { WebhookEvent } from '../webhooks/event.ts';
+import type { EventData, EventType } from '../types/events.ts';
+import type { Envelope } from '../webhooks/event.ts';
+import type { Received } from './call.ts';
 import type { Context } from './context.ts';
 
 export type PluginEventType = EventType;
-/** The same envelope that webhooks carry. */
-export type PluginEvent<Type extends EventType = EventType> = Extract<WebhookEvent, { type: EventType }> & {
-  readonly type: Type;
-};
+/** The same envelope that webhooks carry, always with the whole object but for its description. Narrows on `type`. */
+export type PluginEvent<Type extends EventType = EventType> = {
+  [One in Type]: Envelope<One, Received<EventData[One]>>;
+}[Type];
 
 export interface ScopeRequest {
   /** Shown to whoever installs the plugin. */
@@ -72,7 +73,3 @@ export interface PluginDefinition<Scopes extends string, Settings> {
   on?: { [Type in EventType]?: Subscription<Type, NoInfer<Scopes>, Settings> };
   schedules?: Record<string, Schedule<NoInfer<Scopes>, Settings>>;
 }
-
-export type Scope =
-  | `${'issues' | 'comments' | 'labels' | 'projects' | 'workflows' | 'boards' | 'views' | 'cycles' | 'releases' | 'teams' | 'members' | 'inbox'}:${'read' | 'write'}`
-  | 'events:read';

@@ -16,7 +16,7 @@ test('ctx has the members of the declared scopes and no others', () => {
           await ctx.issues.update(issue.id, { priority: 'high' }, { ifVersion: issue.version });
           await ctx.comments.list(issue.id);
           // @ts-expect-error comments:write is not declared
-          await ctx.comments.add(issue.id, { body: 'no' });
+          await ctx.comments.create(issue.id, { body: 'no' });
           // @ts-expect-error labels:read is not declared
           await ctx.labels.list();
         },

@@ -1,7 +1,12 @@
 // `@tatami/sdk/plugin`: what a plugin's `plugin.ts` imports. At run time it is one function and the errors; everything
 // else is types.
-import type { PluginDefinition, Scope } from './definition.ts';
+import type { Issue } from '../types/issues.ts';
+import type { Scope } from '../types/scopes.ts';
+import type { PluginDefinition } from './definition.ts';
 
+export type { Page } from '../page.ts';
+export type * from '../types/index.ts';
+export type { Chosen, Received, WriteOptions } from './call.ts';
 export type { BaseContext, Context, KeyValue, Log, RunInfo } from './context.ts';
 export type {
   PluginDefinition,
@@ -9,7 +14,6 @@ export type {
   PluginEventType,
   Progress,
   Schedule,
-  Scope,
   ScopeRequest,
   Subscription,
 } from './definition.ts';
@@ -24,7 +28,8 @@ export {
   RetryLater,
   ScopeDenied,
 } from './errors.ts';
-export type { Comment, Issue, IssuePatch, IssueQuery, Label, Page, Priority, Project } from './resources.ts';
+
+export type Priority = Issue['priority'];
 
 /** The default export of `plugin.ts`. The host reads the handlers from it when it loads the module. */
 export function definePlugin<Scopes extends Scope = never, Settings = Record<string, unknown>>(

@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import type { Static, TProperties, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { EVENT_TYPES } from '../webhooks/event-types.ts';
+import { EVENT_TYPES } from '../types/events.ts';
 
 export const packageFormat = 'tatami-plugin/1';
 export const packageBytesMax = 4 * 1024 * 1024;

@@ -1,5 +1,5 @@
 /** The body of a delivery, and of an entry of the feed: the same ids and bytes (docs/spec/events.md › The envelope). */
-import type { EventType } from './event-types.ts';
+import type { EventData, EventType } from '../types/events.ts';
 
 export interface Envelope<Type extends EventType, Data> {
   /** `evt_…`, the same across retries, replays and the feed: what a receiver dedupes on. */
@@ -32,30 +32,27 @@ export interface Cause {
   readonly path: readonly string[];
 }
 
-/** The full object as it was when the event happened; a payload over 256 KiB is thinned to its ids and link. */
-export type ObjectData = Readonly<Record<string, unknown>> & {
-  /** The old values of the fields that changed. */
-  readonly previous?: Readonly<Record<string, unknown>>;
-};
-
-export type IssueData = ObjectData & {
+/** What stands in place of the object in a payload that would be larger than 256 KiB. */
+export interface TruncatedData {
   readonly id: string;
-  readonly identifier: string;
-  readonly title: string;
-  readonly priority: 'none' | 'low' | 'medium' | 'high' | 'urgent';
-  readonly url: string;
-};
+  readonly identifier?: string;
+  readonly url?: string;
+  readonly truncated: true;
+  /** Where the whole event can be read. */
+  readonly event: string;
+}
 
-export type IssueEventType =
-  | 'issue.created'
-  | 'issue.updated'
-  | 'issue.state_changed'
-  | 'issue.assigned'
-  | 'issue.labeled'
-  | 'issue.moved'
-  | 'issue.deleted'
-  | 'issue.restored';
+/**
+ * The object as it was when the event happened, or what a large payload is cut down to: so a field may be missing, until `truncated`
+ * is known not to be there.
+ */
+export type Delivered<Data> =
+  | (Data & { readonly truncated?: undefined })
+  | (TruncatedData & { readonly [Name in Exclude<keyof Data, keyof TruncatedData>]?: undefined });
 
 /** Narrows on `type`. */
-export type WebhookEvent =
-  Envelope<IssueEventType, IssueData> | Envelope<Exclude<EventType, IssueEventType>, ObjectData>;
+export type WebhookEvent = { [Type in EventType]: Envelope<Type, Delivered<EventData[Type]>> }[EventType];
+
+export type IssueEventType = Extract<EventType, `issue.${string}`>;
+export type IssueData = Extract<WebhookEvent, { type: IssueEventType }>['data'];
+export type ObjectData = WebhookEvent['data'];

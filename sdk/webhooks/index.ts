@@ -1,5 +1,16 @@
 /** `@tatami/sdk/webhooks`: verify a delivery and get a typed event. No dependency; Node, Bun, Deno and workers. */
 export { WebhookVerificationError, type WebhookVerificationCode } from './error.ts';
-export { EVENT_TYPES, type EventType } from './event-types.ts';
-export type { Actor, Cause, Envelope, IssueData, IssueEventType, ObjectData, WebhookEvent } from './event.ts';
+export { EVENT_TYPES } from '../types/events.ts';
+export type * from '../types/index.ts';
+export type {
+  Actor,
+  Cause,
+  Delivered,
+  Envelope,
+  IssueData,
+  IssueEventType,
+  ObjectData,
+  TruncatedData,
+  WebhookEvent,
+} from './event.ts';
 export { verify, type VerifyOptions } from './verify.ts';

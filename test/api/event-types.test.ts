@@ -1,7 +1,7 @@
 // An event type that nothing sends is offered nowhere: whoever could subscribe to it would wait for ever
 // (docs/spec/events.md › Types). What is sent is what the document describes as a request to receivers.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { EVENT_TYPES } from '../../sdk/webhooks/event-types.ts';
+import { EVENT_TYPES } from '../../sdk/types/events.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { namespaceScopes } from '../../core/events/catalogue.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
-import { hostCalls } from '../../core/plugins/host-calls.ts';
+import { hostCallsOf } from '../../core/plugins/host-calls.ts';
 import { narrowable, writtenFields } from '../../core/rights/table.ts';
 import type { Route } from '../../core/http/route.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
@@ -74,15 +74,14 @@ test('docs/scopes.md is the matrix', () => {
   const code = (text: string): string => `\`${text}\``;
   const list = (names: readonly string[]): string => names.map(code).join(', ');
   const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
-  const callsOf = (name: string): string[] =>
-    Object.keys(hostCalls).filter((op) => hostCalls[op]!.operation === name);
+  const hostCalls = hostCallsOf(routes);
   const operations = routes.map((route) =>
     row(
       code(`${route.method} ${route.path}`),
       route.scope === null ? 'none' : code(route.scope),
       route.also?.words ?? '',
       route.kind === 'write' ? list(writtenFields(route)) : '',
-      route.own ? 'its own, without a grant' : list(callsOf(route.name)),
+      route.own ? 'its own, without a grant' : hostCalls.has(route.name) ? code(route.name) : '',
       route.limit,
     ),
   );

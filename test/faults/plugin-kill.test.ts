@@ -21,7 +21,7 @@ test(`the core is killed ${kills} times while a plugin works: effects exactly on
       id: 'com.test.exactly-once', version: '1.0.0', engines: { tatami: '*' }, partitions: 4,
       scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
       on: { 'issue.created': { handle: async (event, ctx) => {
-        await ctx.comments.add(event.data.id, { body: 'handled' });
+        await ctx.comments.create(event.data.id, { body: 'handled' });
         await ctx.issues.update(event.data.id, { estimate: ((await ctx.issues.get(event.data.id)).estimate ?? 0) + 1 });
         await ctx.kv.increment('handled');
       } } },

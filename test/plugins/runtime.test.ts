@@ -46,7 +46,7 @@ test('a run commits its effects, its record and its events together, as the plug
       on: { 'issue.created': { handle: async (event, ctx) => {
         const issue = await ctx.issues.update(event.data.id, { priority: 'high', labels: ['bug'] });
         await ctx.issues.update(event.data.id, { title: issue.title + '!' });
-        await ctx.comments.add(event.data.id, { body: 'seen ' + (await ctx.issues.get(event.data.id)).title });
+        await ctx.comments.create(event.data.id, { body: 'seen ' + (await ctx.issues.get(event.data.id)).title });
         ctx.log.info('done', event.data.identifier);
       } } },
     }`),
@@ -92,7 +92,7 @@ test('a run commits its effects, its record and its events together, as the plug
     'issues.update',
     'issues.update',
     'issues.get',
-    'comments.add',
+    'comments.create',
   ]);
   expect(run.cpuMs).toBeGreaterThan(0);
   expect(run.memoryBytes).toBeGreaterThan(0);
@@ -176,7 +176,7 @@ test('a plugin gets what was granted and no more; what it narrowed itself to at 
       const attempt = (call) => call().then(() => codes.push('ok'), (error) => codes.push(error.code));
       await attempt(() => ctx.issues.update(event.data.id, { title: 'mine' }));
       await attempt(() => ctx.issues.create({ team: 'OTHER', title: 'elsewhere' }));
-      await attempt(() => ctx.comments.add(event.data.id, { body: 'hello' }));
+      await attempt(() => ctx.comments.create(event.data.id, { body: 'hello' }));
       await attempt(() => ctx.issues.update(event.data.id, { priority: 'high' }));
       await attempt(() => ctx.issues.update('../api-keys', { priority: 'high' }));
       await ctx.kv.set('codes', codes);

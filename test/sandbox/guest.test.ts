@@ -88,7 +88,7 @@ describe('host calls', () => {
       Promise.resolve({ ok: true, value: op === 'kv.set' ? 'null' : JSON.stringify(big) });
     const outcome = await runBody(
       `await ctx.kv.set('a', 'y'.repeat(2_000_000)); const v = await ctx.kv.get('a');
-       const refused = await ctx.issues.get(1).catch((e) => e.code); const own = await ctx.comments.add('x'.repeat(300_000)).catch((e) => e.code);
+       const refused = await ctx.issues.get(1).catch((e) => e.code); const own = await ctx.comments.create('x'.repeat(300_000)).catch((e) => e.code);
        ctx.log.info(v.length, refused, own);`,
       { call, limits: { ...eventLimits, cpuMs: 1000 } },
     );

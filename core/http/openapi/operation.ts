@@ -1,7 +1,7 @@
 // One route as an OpenAPI operation: parameters, body, every answer it can give with its headers and error codes.
 import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../lib/errors.ts';
-import type { Route } from '../route.ts';
+import { hasVersion, makes, takesIfMatch, type Route } from '../route.ts';
 import type { Components, JsonObject } from './components.ts';
 
 const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
@@ -68,21 +68,6 @@ function headerParameters(route: Route): string[] {
     case 'raw':
       return [];
   }
-}
-
-/** A write that makes an object, or shows one without a version, has no version to compare. */
-function takesIfMatch(route: Route): boolean {
-  if (route.kind !== 'write' || makes(route)) return false;
-  const shown = route.responses[200];
-  return shown == null || hasVersion(shown);
-}
-
-function hasVersion(schema: TSchema | null): boolean {
-  return 'version' in ((schema as Partial<TObject> | null)?.properties ?? {});
-}
-
-function makes(route: Route): boolean {
-  return 201 in route.responses || 202 in route.responses;
 }
 
 /** True for an answer that is one object; false for lists, which have neither a version nor a place. */

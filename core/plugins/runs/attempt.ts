@@ -16,6 +16,7 @@ import type { Store } from '../../store/store.ts';
 import { callHost } from '../bridge.ts';
 import type { CallTurns } from '../call-turns.ts';
 import { cutDescriptions } from '../guest-shape.ts';
+import { hostCallsOf, type HostCalls } from '../host-calls.ts';
 import { rightsOfInstall } from '../installs/hearing.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownValues } from '../kv/own.ts';
@@ -73,6 +74,8 @@ export interface Attempts {
 
 export function createAttempts(options: AttemptOptions): Attempts {
   const { store, clock, registry } = options;
+  /** Known once the door is. */
+  let hostCalls: HostCalls | undefined;
   const stagedRoom = new Shares(stagedCharsMax);
   /** Of runs under way, which the room of their work queue bounds. */
   const stagings = new Map<string, Staging>();
@@ -95,8 +98,10 @@ export function createAttempts(options: AttemptOptions): Attempts {
     const { scope } = item;
     const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
+    const app = options.app();
     const bridge = {
-      app: options.app(),
+      app,
+      hostCalls: (hostCalls ??= hostCallsOf(app.routes)),
       inProcess: options.inProcess,
       install,
       rights: rightsOfInstall(install),

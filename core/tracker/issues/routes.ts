@@ -3,7 +3,7 @@ import { schemasOf } from '../../contract/schemas.ts';
 import { EventShown } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
 import { teamKey } from '../teams/contract.ts';
-import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
+import { Closed, givenAs, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { stateTypes } from '../workflows/contract.ts';
 import { issueHistory } from './history.ts';
 import { createIssue, createIssues, getIssue, listIssues } from './issues.ts';
@@ -12,11 +12,14 @@ import { issue, priorities } from './contract.ts';
 
 const params = Closed({ id: idOf(issue.id) });
 const shape = {
-  fields: Type.Optional(Type.String({ maxLength: 500, description: 'Only these fields, comma-separated.' })),
+  fields: Type.Optional(
+    Type.String({ maxLength: 500, description: 'Only these fields, comma-separated.', [givenAs]: 'fields' }),
+  ),
   expand: Type.Optional(
     Type.String({
       maxLength: 100,
       description: 'Whole objects in place of references: assignee, project, parent.',
+      [givenAs]: 'list',
     }),
   ),
 };
@@ -30,7 +33,9 @@ const listQuery = Closed({
   label: Type.Optional(Type.String({ minLength: 1, maxLength: 80, description: 'A label name or id.' })),
   priority: Type.Optional(Type.Enum([...priorities])),
   updatedSince: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; inclusive.' })),
-  filter: Type.Optional(Type.String({ maxLength: 8000, description: 'A JSON filter tree.' })),
+  filter: Type.Optional(
+    Type.String({ maxLength: 8000, description: 'A JSON filter tree.', [givenAs]: 'json' }),
+  ),
   sort: Type.Optional(
     Type.String({ maxLength: 100, description: 'Such as `-priority,updatedAt`; default `-createdAt`.' }),
   ),

@@ -2,5 +2,5 @@
 import { attack } from './support/attack.js';
 
 export default attack(async (event, ctx) => {
-  await ctx.comments.add('iss_1', { body: 'x'.repeat(20 << 20) });
+  await ctx.comments.create('iss_1', { body: 'x'.repeat(20 << 20) });
 });

@@ -3,15 +3,9 @@ import { callHost, hostError, sleep, writeLog } from './bridge.ts';
 import { cpuLeftMs, now, random } from './clock.ts';
 import { describeAll } from './globals.ts';
 import { freeze, numberOf } from './primordials.ts';
+import { surface, type Namespace } from './surface.ts';
 import type { LogLevel } from '../../protocol.ts';
 
-/** Namespace, methods that `<namespace>:read` allows, and those that need `:write`. */
-const SURFACE: [name: string, read: string[], write: string[]][] = [
-  ['issues', ['get', 'list'], ['create', 'update']],
-  ['comments', ['list'], ['add', 'resolve']],
-  ['labels', ['list'], []],
-  ['projects', ['get', 'list'], []],
-];
 const KV = ['get', 'set', 'delete', 'list', 'increment', 'compareAndSet'];
 
 export interface RunInput {
@@ -37,9 +31,10 @@ export function makeContext(run: number, input: RunInput, declared: readonly str
   ctx.sleep = (ms: unknown): Promise<unknown> => sleep(run, numberOf(ms) || 0);
   ctx.kv = namespace(run, 'kv', KV);
   ctx.fetch = () => Promise.reject(hostError('egress_denied', 'This plugin may not reach the network.'));
-  for (const [name, read, write] of SURFACE) {
+  for (const { name, reads, writes, earlier } of surface) {
     if (!allows(declared, `${name}:read`)) continue;
-    ctx[name] = namespace(run, name, allows(declared, `${name}:write`) ? [...read, ...write] : read);
+    const methods = allows(declared, `${name}:write`) ? [...reads, ...writes] : reads;
+    ctx[name] = namespace(run, name, methods, earlier);
   }
   return freeze(ctx);
 }
@@ -53,10 +48,16 @@ function allows(scopes: readonly string[], scope: string): boolean {
   return false;
 }
 
-function namespace(run: number, name: string, methods: readonly string[]): object {
+function namespace(
+  run: number,
+  name: string,
+  methods: readonly string[],
+  earlier: Namespace['earlier'] = [],
+): object {
   const members: Record<string, unknown> = {};
   for (const method of methods)
     members[method] = (...args: unknown[]): Promise<unknown> => callHost(run, `${name}.${method}`, args);
+  for (const [before, now] of earlier) if (methods.includes(now)) members[before] = members[now];
   return freeze(members);
 }
 

@@ -1,0 +1,143 @@
+// The members of `ctx`, as the SDK types them and as the guest has them: a method for each host call, with the arguments and the
+// answer of its route.
+import type { Contract } from '../contract/contract.ts';
+import { contracts } from '../contracts.ts';
+import { successStatusOf, type Route } from '../http/route.ts';
+import { givenAs } from '../lib/schema.ts';
+import { earlierNames, type Argument, type HostCall, type HostCalls } from '../plugins/host-calls.ts';
+import type { Library } from './library.ts';
+import { bodyName, fileOf, queryName } from './objects.ts';
+import { docText, type JsonSchema } from './type-text.ts';
+
+interface Call extends HostCall {
+  readonly contract: Contract;
+  readonly operation: string;
+  /** Names that it had. */
+  readonly earlier: readonly string[];
+}
+
+interface Namespace {
+  readonly path: string;
+  readonly reads: readonly Call[];
+  readonly writes: readonly Call[];
+}
+
+function namespacesOf(hostCalls: HostCalls): Namespace[] {
+  return contracts.flatMap((contract) => {
+    const calls = (contract.calls ?? []).map((operation) => callOf(contract, operation, hostCalls));
+    const reads = calls.filter(({ isRead }) => isRead);
+    const writes = calls.filter(({ isRead }) => !isRead);
+    return calls.length === 0 ? [] : [{ path: contract.path, reads, writes }];
+  });
+}
+
+function callOf(contract: Contract, operation: string, hostCalls: HostCalls): Call {
+  const name = `${contract.path}.${operation}`;
+  const call = hostCalls.get(name);
+  if (!call) throw new Error(`There is no host call ${name}.`);
+  const earlier = Object.keys(earlierNames).filter((one) => earlierNames[one] === name);
+  return {
+    ...call,
+    contract,
+    operation,
+    earlier: earlier.map((one) => one.slice(contract.path.length + 1)),
+  };
+}
+
+/** What the guest makes of `ctx`. */
+export function surfaceText(hostCalls: HostCalls): string {
+  const rows = namespacesOf(hostCalls).map(({ path, reads, writes }) => ({
+    name: path,
+    reads: reads.map(({ operation }) => operation),
+    writes: writes.map(({ operation }) => operation),
+    earlier: [...reads, ...writes].flatMap(({ earlier, operation }) =>
+      earlier.map((one) => [one, operation]),
+    ),
+  }));
+  return `/** A part of \`ctx\`. */
+    export interface Namespace {
+      readonly name: string;
+      /** Methods that \`<name>:read\` allows, and those that need \`<name>:write\`. */
+      readonly reads: readonly string[];
+      readonly writes: readonly string[];
+      /** Earlier names of methods. */
+      readonly earlier: readonly (readonly [earlier: string, now: string])[];
+    }
+
+    export const surface: readonly Namespace[] = ${JSON.stringify(rows)};`;
+}
+
+/** Writes the types of `ctx`. */
+export function writeCalls(library: Library, file: string, hostCalls: HostCalls): void {
+  const namespaces = namespacesOf(hostCalls);
+  const add = (name: string, doc: string, callsOf: (one: Namespace) => readonly Call[]): void => {
+    const members = namespaces
+      .filter((one) => callsOf(one).length > 0)
+      .map((one) => {
+        const methods = callsOf(one).map((call) => methodsText(call, library));
+        return `readonly ${JSON.stringify(one.path)}: {\n${methods.join('\n')}\n};`;
+      });
+    library.add(file, name, `${docText(doc)}export interface ${name} {\n${members.join('\n')}\n}`);
+  };
+  add('ReadCalls', 'What `<namespace>:read` allows, by namespace.', ({ reads }) => reads);
+  add('WriteCalls', 'What `<namespace>:write` allows besides.', ({ writes }) => writes);
+}
+
+/** A call under all its names. */
+function methodsText(call: Call, library: Library): string {
+  const { summary, description = '' } = call.route;
+  const doc = docText([`${summary}.`, description].filter((words) => words !== '').join(' '));
+  const old = docText(`@deprecated Its name is \`${call.operation}\`.`);
+  const signatures = signaturesOf(call, library);
+  return [
+    ...signatures.map((signature) => `${doc}${call.operation}${signature};`),
+    ...call.earlier.flatMap((name) => signatures.map((signature) => `${old}${name}${signature};`)),
+  ].join('\n');
+}
+
+/** Two of a call that can choose fields: it answers whole objects unless it does. */
+function signaturesOf(call: Call, library: Library): string[] {
+  const { properties = {} } = (call.route.query ?? {}) as JsonSchema;
+  const choosing = Object.keys(properties).find((name) => properties[name]?.[givenAs] === 'fields');
+  const query = queryName(call.contract.title, call.operation);
+  const signature = (queryType: string, mustHaveQuery: boolean, chosen: boolean): string =>
+    `(${argumentsText(call, queryType, mustHaveQuery)}): Promise<${answerText(call, chosen, library)}>`;
+  const needsQuery = (call.route.query?.required ?? []).length > 0;
+  if (choosing === undefined) return [signature(query, needsQuery, false)];
+  return [signature(`${query} & { ${choosing}?: never }`, needsQuery, false), signature(query, true, true)];
+}
+
+function argumentsText({ contract, operation, takes, route }: Call, query: string, needsQuery: boolean) {
+  const texts: Readonly<Record<Argument, () => string>> = {
+    id: () => `${idName(contract, route)}: string`,
+    body: () => `body: ${bodyName(contract.title, operation, route.body as JsonSchema)}`,
+    query: () => `query${needsQuery ? '' : '?'}: ${query}`,
+    options: () => 'options?: WriteOptions',
+  };
+  return takes.map((argument) => texts[argument]()).join(', ');
+}
+
+/** Whose id it is, where that is not the object's own. */
+function idName({ path, parent }: Contract, route: Route): string {
+  return parent && !route.path.startsWith(`/api/v1/${path}/{id}`) ? `${parent.name}Id` : 'id';
+}
+
+/** @param chosen only fields that the call chose */
+function answerText({ contract, route }: Call, chosen: boolean, library: Library): string {
+  const schema = route.responses[successStatusOf(route)] as JsonSchema | null | undefined;
+  if (!schema) return 'void';
+  const item = itemOfPage(schema);
+  const { properties = {} } = item ?? schema;
+  // Items of a list that chooses fields are the object with all of them left out.
+  const type =
+    chosen || 'version' in properties
+      ? contract.title
+      : library.typeIn(fileOf(contract), item ?? schema, true);
+  const shown = chosen ? `Chosen<${type}>` : type;
+  const received = 'description' in properties ? `Received<${shown}>` : shown;
+  return item ? `Page<${received}>` : received;
+}
+
+function itemOfPage({ properties = {} }: JsonSchema): JsonSchema | null {
+  return ('pageInfo' in properties && properties.data?.items) || null;
+}

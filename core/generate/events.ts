@@ -1,0 +1,42 @@
+// The event types that are sent, and what each carries.
+import type { SentEvent } from '../http/openapi/webhooks.ts';
+import type { Library } from './library.ts';
+import type { JsonSchema } from './type-text.ts';
+
+export function writeEvents(library: Library, file: string, sent: readonly SentEvent[]): void {
+  library.add(
+    file,
+    'EVENT_TYPES',
+    `/**
+     * Every event type this version knows. A newer server may send others, so a receiver's \`switch\` needs a \`default\` that accepts
+     * what it does not handle.
+     */
+    export const EVENT_TYPES = ${JSON.stringify(sent.map(({ type }) => type))} as const;`,
+  );
+  library.add(file, 'EventType', 'export type EventType = (typeof EVENT_TYPES)[number];');
+  library.add(
+    file,
+    'Changed',
+    `/** An object after a change, with the old values of what changed. */
+    export type Changed<Shown> = Shown & { readonly previous: Readonly<Partial<Shown>> };`,
+  );
+  const members = sent.map(({ type, envelope }) => {
+    const { data } = (envelope as JsonSchema).properties ?? {};
+    if (!data) throw new Error(`The event ${type} has no data.`);
+    return `'${type}': ${dataText(library, type, data)};`;
+  });
+  library.add(
+    file,
+    'EventData',
+    `/** What \`data\` of an event holds, by its type: the object as it was when the event happened. */
+    export interface EventData {\n${members.join('\n')}\n}`,
+  );
+}
+
+/** The shape of a change is that of its object, and `previous`. */
+function dataText(library: Library, type: string, data: JsonSchema): string {
+  const name = data['x-name'] ?? '';
+  const isChange = data.properties !== undefined && 'previous' in data.properties;
+  if (isChange && name.endsWith('Changed')) return `Changed<${name.slice(0, -'Changed'.length)}>`;
+  return library.typeIn(`${type.slice(0, type.indexOf('.'))}.ts`, data, true);
+}

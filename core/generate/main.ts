@@ -1,0 +1,14 @@
+// `bun run generate`: writes the generated files, and removes those that nothing generates any more.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { generatedFiles, root, typesFolder } from './files.ts';
+
+const files = await generatedFiles();
+const folder = join(root, typesFolder);
+mkdirSync(folder, { recursive: true });
+for (const name of readdirSync(folder))
+  if (!files.has(`${typesFolder}/${name}`)) rmSync(join(folder, name), { recursive: true });
+for (const [path, text] of files) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
