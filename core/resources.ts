@@ -48,7 +48,7 @@ const plain = contracts
   )
   .map((contract) => defineResource(contract, kindOf(contract)));
 
-export const resources: readonly Resource[] = [...special, ...plain];
+const resources: readonly Resource[] = [...special, ...plain];
 
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
 

@@ -14,7 +14,7 @@ export interface Section<T> {
   move(value: T, changes: readonly Change[]): T | undefined;
 }
 
-export interface Cached<T> {
+interface Cached<T> {
   of(scope: Scope): T | Promise<T>;
 }
 

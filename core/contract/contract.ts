@@ -6,7 +6,7 @@ import type { Field, Reference, Target } from './field.ts';
 /** The operations that most resources have; what each does is in core/resource. */
 export type PlainOperation = 'list' | 'create' | 'get' | 'update' | 'delete' | 'restore';
 
-export interface OperationFacts {
+interface OperationFacts {
   readonly summary: string;
   readonly description?: string;
   /** Beyond those that every operation of its sort can answer. */
@@ -62,8 +62,7 @@ type In<F extends Field> = NonNullable<F['types']>['kept'] | OrNull<F>;
 type IsReference<F> = F extends { readonly to: Target } ? true : false;
 
 /** The name under which requests give a field: references to objects end in `Id`. */
-export type GivenName<K extends string, F> =
-  F extends Reference<Target, 'id', unknown, object> ? `${K}Id` : K;
+type GivenName<K extends string, F> = F extends Reference<Target, 'id', unknown, object> ? `${K}Id` : K;
 type KeptName<K extends string, F> = IsReference<F> extends true ? `${K}Id` : K;
 
 type Fields<C> = C extends { readonly fields: infer F extends Readonly<Record<string, Field>> } ? F : never;

@@ -1,7 +1,7 @@
 // Where a consumer stands in the log of each workspace: in memory, and behind that in the database, which is what counts after a
 // start and for workspaces that were forgotten.
 import { LRUCache } from 'lru-cache';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantStatement } from '../store/statement.ts';
 import { backgroundPatienceMs, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 
 /** Without work the cursor is only moved in the database this often (events): re-reading what matched nothing is harmless. */

@@ -2,7 +2,6 @@
 // a crash loses none and a late worker cannot finish what another has taken over. Subjects (an install, an endpoint) share the room
 // in memory; what has none is held back in the database, and subjects take turns in getting theirs.
 import type { Clock } from '../lib/clock.ts';
-import { errorForLog } from '../lib/failures.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import type { Log } from '../lib/log.ts';
 import type { Op, Store } from '../store/store.ts';

@@ -106,7 +106,7 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   stream(ctx: Context, input: Input<P, Q, B>, connection: Connection): Promise<ReadableStream<Uint8Array>>;
 }
 
-export type RouteKind = keyof Works<undefined, undefined, undefined>;
+type RouteKind = keyof Works<undefined, undefined, undefined>;
 
 type OneWork<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> = {
   [K in RouteKind]: Pick<Works<P, Q, B>, K> & { readonly [Other in Exclude<RouteKind, K>]?: never };

@@ -8,7 +8,7 @@ import { scopeOf, type Scope } from '../store/store.ts';
 import type { Subscription } from './registry.ts';
 
 /** An event as filters see it; subscriptions to one event share it. */
-export interface Filtered {
+interface Filtered {
   readonly shown: EventEnvelope;
   readonly searched: Searched;
 }

@@ -11,7 +11,7 @@ import { conditionsOf } from './filter.ts';
 import { defaultsOf, keptOf } from './input.ts';
 import { snake } from './kind.ts';
 
-export type Query = PageParameters & Readonly<Record<string, unknown>>;
+type Query = PageParameters & Readonly<Record<string, unknown>>;
 
 /** What a resource does. `parentId` is the object that the path names, where there is a parent. */
 export interface Operations<C extends Contract> {

@@ -12,7 +12,7 @@ import type { Strikes } from './strikes.ts';
 
 const concurrentRunsDefault = 64;
 
-export interface WaitingJob {
+interface WaitingJob {
   readonly job: SandboxJob;
   readonly queuedAt: number;
   settle(outcome: SandboxOutcome): void;

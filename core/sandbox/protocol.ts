@@ -3,7 +3,7 @@
 // `run/`.
 
 /** Guest argument and result text, in UTF-16 units: a KV value may be 2 MiB, everything else is small. */
-export const textMax = 256 * 1024;
+const textMax = 256 * 1024;
 export const kvTextMax = 2_200_000;
 export const inputMax = 160 * 1024;
 export const codeMax = 4 * 1024 * 1024;

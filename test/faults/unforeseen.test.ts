@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Json } from '../app.ts';
 import { collect, serveTatami, spawnTatami, tatami, temporary } from '../cli/tatami.ts';
 
-const preload = join(import.meta.dir, 'bug.ts');
+const preload = join(import.meta.dir, 'bug-process.ts');
 
 test.each([
   ['throws', 'an exception was not caught; the process ends'],

@@ -2,7 +2,7 @@
 import { defineContract } from '../../contract/contract.ts';
 import { choice, text } from '../../contract/field.ts';
 
-export const roles = ['owner', 'admin', 'member', 'guest'] as const;
+const roles = ['owner', 'admin', 'member', 'guest'] as const;
 
 export const member = defineContract({
   name: 'member',

@@ -27,7 +27,7 @@ const ownerRemains = tenantStatement(
 );
 
 export const memberKind = kindOf(member);
-export type Member = NonNullable<Awaited<ReturnType<typeof memberKind.find>>>;
+type Member = NonNullable<Awaited<ReturnType<typeof memberKind.find>>>;
 
 const rules: Rules<typeof member, Member> = {
   async check(ctx, { id, email }, before) {

@@ -7,7 +7,7 @@ import { metEvents, type GapRow } from './rows.ts';
 
 const pageEvents = 200;
 
-export interface GapPage {
+interface GapPage {
   readonly events: readonly EventRow[];
   /** The sequence up to which it was read. */
   readonly to: number;

@@ -4,7 +4,7 @@ import type { Install } from '../installs/schema.ts';
 import type { GapRow } from './rows.ts';
 
 /** A gap that its worker holds, of an install that is on. */
-export interface HeldGap {
+interface HeldGap {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly gap: GapRow;

@@ -4,7 +4,7 @@ import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';
 import { Closed, nullable } from '../../lib/schema.ts';
 
-export const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
+const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
 /** `simulate` records what a run would have written and drops it. */
 export const installModes = ['apply', 'simulate'] as const;
 

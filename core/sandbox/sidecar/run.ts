@@ -10,7 +10,7 @@ import type { Send } from './wire.ts';
 const leftMsMin = 5;
 
 /** What a run needs of its guest. */
-export interface RunningGuest extends Pick<Guest, 'enter'> {
+interface RunningGuest extends Pick<Guest, 'enter'> {
   readonly isolate: Pick<TimedIsolate, 'cpuMs'>;
 }
 

@@ -20,7 +20,7 @@ const issuePlace: Column<string> = {
     "(SELECT i.team_id || ' ' || i.number FROM issues AS i WHERE i.workspace_id = :ws AND i.id = comments.issue_id)",
 };
 
-export const commentKind = kindOf(comment, {
+const commentKind = kindOf(comment, {
   kept: { issueId: plain<string>('issue_id'), issuePlace },
   shows: {
     issue({ issueId, issuePlace }, { directory }) {

@@ -9,7 +9,7 @@ import { findTeam, getTeam, statesOf } from '../directory.ts';
 import { teamKey } from '../teams/contract.ts';
 import { positionMax, state, type StateType } from './contract.ts';
 
-export const stateKind = kindOf(state, { table: 'states' });
+const stateKind = kindOf(state, { table: 'states' });
 
 const issueIn = tenantStatement<{ id: string }>(
   'states.issue_in',

@@ -4,9 +4,7 @@ import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, string, text, time } from '../../contract/field.ts';
 
 /** Shapes of payloads. A change that could break a receiver is a new one; endpoints keep theirs. docs/spec/api.md › Changes within v1. */
-export const payloadVersions = ['v1'] as const;
-export type PayloadVersion = (typeof payloadVersions)[number];
-
+const payloadVersions = ['v1'] as const;
 const url = Type.String({
   minLength: 1,
   maxLength: 2000,

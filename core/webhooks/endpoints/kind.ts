@@ -3,7 +3,7 @@ import { json, plain, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import type { PreviousSecret } from '../secret.ts';
-import { addressField, shownAddress, type Address } from './address.ts';
+import { addressField, shownAddress } from './address.ts';
 import { webhook } from './contract.ts';
 
 const secretSealed: Column<Uint8Array> = {

@@ -4,7 +4,7 @@
 import type { Document } from './document.ts';
 import { codeWords, proseWords } from './words.ts';
 
-export const bucketBits = 15;
+const bucketBits = 15;
 export const bucketCount = 1 << bucketBits;
 
 /** Weight of each block in the sum of block cosines. */

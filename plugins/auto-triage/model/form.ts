@@ -2,7 +2,7 @@
 import { encodeLevels, levelAt, levelCount } from './codec.ts';
 import type { FormModel } from './model.ts';
 
-export const formWeight = 4;
+const formWeight = 4;
 const kernelSharpness = 0.5;
 /** Columns that hardly vary are not blown up. */
 const deviationMin = 0.05;

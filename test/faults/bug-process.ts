@@ -5,6 +5,6 @@ process.on('SIGUSR2', () => {
   setTimeout(() => {
     const error = new Error('a bug', { cause: new TypeError('its cause') });
     if (bug === 'throws') throw error;
-    Promise.reject(error);
+    void Promise.reject(error);
   }, 0);
 });

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test';
+import { defineContract, type Contract } from './contract/contract.ts';
+import { text } from './contract/field.ts';
+import { checkContracts, contracts } from './contracts.ts';
+
+const thing = defineContract({
+  name: 'thing',
+  path: 'things',
+  title: 'Thing',
+  id: 'thg',
+  doc: 'A thing.',
+  fields: { name: text({ max: 10, required: true }) },
+  operations: {},
+  events: { created: 'thing.created' },
+  directory: { as: 'things', keeps: ['name'] },
+});
+
+test('two resources cannot claim the same, and the error names both', () => {
+  const claims: readonly [keyof Contract, unknown, string][] = [
+    ['path', 'labels', 'thing and label both claim the path labels.'],
+    ['id', 'lbl', 'thing and label both claim the id prefix lbl.'],
+    ['id', 'evt', 'thing and event both claim the id prefix evt.'],
+    ['title', 'Label', 'thing and label both claim the title Label.'],
+    ['events', { created: 'label.created' }, 'thing and label both claim the event label.created.'],
+    ['directory', { as: 'labels', keeps: [] }, 'thing and label both claim the directory section labels.'],
+  ];
+  expect(() => checkContracts([...contracts, thing])).not.toThrow();
+  for (const [fact, value, message] of claims)
+    expect(() => checkContracts([...contracts, { ...thing, [fact]: value }])).toThrow(message);
+});
+
+test('a contract is plain data: it prints as JSON and says the same when it is read', () => {
+  for (const contract of contracts) {
+    const { examples: _, ...said } = JSON.parse(JSON.stringify(contract)) as Contract;
+    expect(said.name).toBe(contract.name);
+    expect(Object.keys(said.fields)).toEqual(Object.keys(contract.fields));
+    expect(JSON.stringify(contract)).not.toContain('[object');
+  }
+});
