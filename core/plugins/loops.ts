@@ -1,4 +1,4 @@
-// Cuts loops of plugins that cause each other's events, before the next run of one starts. Plugin contract › Loops.
+// Cuts loops of plugins that cause each other's events, before the next run of one starts. docs/spec/plugins.md › Loops.
 import type { EventRow } from '../events/event.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { depthMax, runsPerRootMax, sameInPathMax } from './limits.ts';
