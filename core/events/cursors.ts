@@ -2,7 +2,7 @@
 // start and for workspaces that were forgotten.
 import { LRUCache } from 'lru-cache';
 import { tenantStatement } from '../store/statement.ts';
-import { backgroundPatienceMs, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
+import { backgroundCommitDelayMs, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 
 /** Without work the cursor is only moved in the database this often (events): re-reading what matched nothing is harmless. */
 export const idleCursorEvents = 2_000;
@@ -60,7 +60,7 @@ export class Cursors {
     const consumer = this.#consumer;
     const move = tenantOp(scope, moveCursor, { consumer, from, to }, { expectRows: 1 });
     const batch = [move, ...work.ops];
-    const outcome = await this.#store.commit(batch, { patienceMs: backgroundPatienceMs });
+    const outcome = await this.#store.commit(batch, { commitDelayMs: backgroundCommitDelayMs });
     if (outcome.ok) {
       this.#places.set(scope.workspaceId, { at: to, stored: to });
       return true;

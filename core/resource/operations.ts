@@ -10,6 +10,7 @@ import type { Condition, Page, SortKey } from '../store/page.ts';
 import { conditionsOf } from './filter.ts';
 import { defaultsOf, keptOf } from './input.ts';
 import { snake } from './kind.ts';
+import { sortingsOf, sortKeysOf } from './sort.ts';
 
 type Query = PageParameters & Readonly<Record<string, unknown>>;
 
@@ -50,6 +51,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
 ): Operations<C> {
   const defaults = defaultsOf(contract);
   const order = orderOf(contract);
+  const sortings = sortingsOf(contract);
   const kept = contract.keepsDeleted ? [notDeleted] : [];
 
   const find = async (ctx: Context, id: string): Promise<E> => {
@@ -62,7 +64,8 @@ export function plainOperations<C extends Contract, E extends Entity>(
     async list(ctx, query, parentId) {
       const narrowed = (await rules.where?.(ctx, query, parentId)) ?? [];
       const where = [...kept, ...narrowed, ...conditionsOf(contract, ctx.directory, query)];
-      return listKind(ctx, kind, query, { where, order });
+      const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
+      return listKind(ctx, kind, query, { where, order: keys });
     },
     async create(ctx, body, parentId) {
       const now = ctx.nowMs();

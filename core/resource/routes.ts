@@ -6,6 +6,7 @@ import { defineRoute, type Route } from '../http/route.ts';
 import { Closed, idOf, pageQuery } from '../lib/schema.ts';
 import { filterQueryOf } from './filter.ts';
 import type { Operations } from './operations.ts';
+import { sortingsOf, sortQueryOf } from './sort.ts';
 
 type IdParams = TObject<{ id: TString }>;
 
@@ -32,7 +33,12 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
       ...below(contract),
       method: 'GET',
       limit: 'read',
-      query: Closed({ ...pageQuery, ...filterQueryOf(contract), ...query }),
+      query: Closed({
+        ...pageQuery,
+        ...filterQueryOf(contract),
+        ...sortQueryOf(sortingsOf(contract)),
+        ...query,
+      }),
       responses: { 200: schemasOf(contract).page },
       read: (ctx, { params, query }) => operations.list(ctx, query, params?.id ?? null),
     }),

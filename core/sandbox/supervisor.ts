@@ -1,5 +1,6 @@
 // The sandbox as the server starts it. It tries the strongest jail first, and where the system does not bear that, a weaker one.
 import { existsSync } from 'node:fs';
+import { errorForLog } from '../lib/failures.ts';
 import { bundlePrograms } from './fleet/bundle.ts';
 import { jailEntry } from './fleet/spawn.ts';
 import { noConfinement } from './jail/confinement.ts';
@@ -20,7 +21,6 @@ export type {
   SandboxOutcome,
   SandboxOptions,
 } from './job.ts';
-import { errorForLog } from '../lib/failures.ts';
 
 /** @throws Error when the first sidecar does not come up, or a strict jail cannot be had */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {

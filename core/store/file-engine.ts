@@ -62,9 +62,9 @@ export function openFileEngine(options: {
 
   return {
     ...createReads(compile, readers),
-    commit(ops, { patienceMs = 0 } = {}) {
+    commit(ops, { commitDelayMs = 0 } = {}) {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
-      return writes.commit(ops, patienceMs);
+      return writes.commit(ops, commitDelayMs);
     },
     onEvents: (listener) => void listeners.push(listener),
     status() {

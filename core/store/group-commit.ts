@@ -39,11 +39,11 @@ export class GroupCommit {
   }
 
   /** @throws StoreError */
-  commit(ops: readonly Op[], patienceMs: number): Promise<CommitOutcome> {
+  commit(ops: readonly Op[], commitDelayMs: number): Promise<CommitOutcome> {
     if (this.#broken) return Promise.reject(this.#broken);
     return new Promise((resolve, reject) => {
       this.#queue.push({ ops, sinceMs: performance.now(), resolve, reject });
-      this.#timer.schedule(this.#queue.length < groupBatchesMax ? patienceMs : 0);
+      this.#timer.schedule(this.#queue.length < groupBatchesMax ? commitDelayMs : 0);
     });
   }
 

@@ -55,11 +55,11 @@ export interface CommitOptions {
    * Nobody waits for this batch: it may wait this long for others to share a sync with. A sync blocks the process, so many
    * small ones would hold up everything else.
    */
-  readonly patienceMs?: number;
+  readonly commitDelayMs?: number;
 }
 
-/** The patience of work that goes on behind the scenes: runs, deliveries and their planning. */
-export const backgroundPatienceMs = 5;
+/** The commit delay of work that goes on behind the scenes: runs, deliveries and their planning. */
+export const backgroundCommitDelayMs = 5;
 
 export interface Store {
   read<R>(scope: Scope, statement: Statement<R>, params?: Params): Promise<R[]>;

@@ -32,7 +32,7 @@ interface Progress {
   position: number | null;
   /** Whether a server has answered yet. */
   opened: boolean;
-  /** Connections in a row that brought no event. */
+  /** Consecutive connections that brought no event. */
   failures: number;
 }
 

@@ -128,6 +128,23 @@ test('what filters a list filters subscriptions, by the same name', async () => 
   }
 });
 
+test('what sorts a list sorts it both ways', async () => {
+  for (const contract of made) {
+    const names = Object.entries(contract.fields).flatMap(([name, { options }]) =>
+      options.sort ? [name] : [],
+    );
+    for (const name of names) {
+      const sorted = async (sort: string): Promise<Json[]> =>
+        (await app.call('GET', `${manyPath(contract)}?limit=100&sort=${sort}`)).json.data;
+      const values = (await sorted(name)).map((shown) => shown[name]).filter((value) => value !== null);
+      expect([name, values]).toEqual([name, values.toSorted()]);
+      expect([name, (await sorted(`-${name}`)).length]).toEqual([name, (await sorted(name)).length]);
+    }
+    const refused = await app.call('GET', `${manyPath(contract)}?sort=colour`);
+    expect([contract.path, refused.status]).toEqual([contract.path, 422]);
+  }
+});
+
 test('a plugin that was granted all finds each host call of a contract in ctx, and no other', async () => {
   const open = contracts.filter(({ calls }) => calls);
   const scopes = Object.fromEntries(open.map(({ path }) => [`${path}:write`, { why: 'test' }]));

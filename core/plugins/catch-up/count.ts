@@ -5,7 +5,7 @@ import { neverMs } from '../../events/work.ts';
 import { inboxItem } from '../../inbox/inbox.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
-import { backgroundPatienceMs, type Scope, type Store } from '../../store/store.ts';
+import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 import { countGivenUp } from '../runs/given-up.ts';
 import type { GapPages } from './pages.ts';
@@ -54,7 +54,7 @@ export function createGapCount(options: CountOptions): GapStep {
       isTold ? [inboxItem(missedNote(install, waiting), { ids, nowMs })] : [],
       [rest, countedOp(scope, gap.id, missed, waiting === 0 ? nowMs : null)],
       [],
-      { patienceMs: backgroundPatienceMs },
+      { commitDelayMs: backgroundCommitDelayMs },
     );
     return !committed.ok && committed.op > 0;
   };

@@ -2,7 +2,7 @@
 // that were given up in the gap come first.
 import type { WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { backgroundPatienceMs, type Scope, type Store } from '../../store/store.ts';
+import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Planner } from '../planner.ts';
 import { givenUpRuns, reviveRunOps } from '../runs/given-up.ts';
@@ -21,7 +21,7 @@ export interface ReplayOptions {
 /** Its step makes the runs of one page, and goes on until the gap is done. */
 export function createGapReplay(options: ReplayOptions): GapStep {
   const { store, clock, planner, runs } = options;
-  const patience = { patienceMs: backgroundPatienceMs };
+  const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
   /** One page of runs that were given up; false when there are none left. */
   const revive = async (scope: Scope, gap: GapRow, install: Install): Promise<boolean> => {
@@ -31,7 +31,7 @@ export function createGapReplay(options: ReplayOptions): GapStep {
     const moved = { from, to: from, made: given.length, status: 'running' as const, finishedAt: null };
     const how = { mode: install.mode, nowMs: clock.nowMs(), leases: runs.draft() };
     const ops = given.flatMap((run) => reviveRunOps(runs, scope, run, how));
-    await store.commit([moveGapOp(scope, gap.id, moved), ...ops], patience);
+    await store.commit([moveGapOp(scope, gap.id, moved), ...ops], delayed);
     return true;
   };
 
@@ -50,7 +50,7 @@ export function createGapReplay(options: ReplayOptions): GapStep {
     };
     const outcome = await store.commit(
       [moveGapOp(scope, gap.id, moved), ...(page.ends ? [queue.finish(item)] : []), ...plan.ops],
-      patience,
+      delayed,
     );
     return !(outcome.ok && page.ends);
   };

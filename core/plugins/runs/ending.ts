@@ -4,7 +4,7 @@ import type { Author, Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { backgroundPatienceMs, type Op, type Scope } from '../../store/store.ts';
+import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import { effectOf, usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { recordRunOp, releaseNextOp, type RunRecord } from './rows.ts';
 
@@ -28,7 +28,7 @@ export interface EndingOptions {
 }
 
 export function createEndAttempt(options: EndingOptions): EndAttempt {
-  const patience = { patienceMs: backgroundPatienceMs };
+  const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
   return async (held, tried, ending) => {
     const { item, queue, run } = held;
@@ -41,7 +41,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
       ...(isOver ? [releaseNextOp(queue, item, run, now)] : []),
       ...(ending.more ?? []),
     ];
-    const committed = await options.committer.commit(author, ending.changes ?? [], [guard], last, patience);
+    const committed = await options.committer.commit(author, ending.changes ?? [], [guard], last, delayed);
     if (committed.ok) return true;
     if (committed.part === 'change') return false;
     options.log('warn', 'a run was ended elsewhere', {

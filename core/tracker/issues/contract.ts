@@ -28,8 +28,14 @@ export const issue = defineContract({
   doc: 'A piece of work of a team.',
   fields: {
     identifier: string(identifier, { nullable: true, write: 'never', computed: true }),
-    number: number({ integer: true }, { nullable: true, write: 'never', filter: true }),
-    title: text({ max: 500, doc: 'A title of 1 to 500 characters.', required: true, filter: true }),
+    number: number({ integer: true }, { nullable: true, write: 'never', filter: true, sort: true }),
+    title: text({
+      max: 500,
+      doc: 'A title of 1 to 500 characters.',
+      required: true,
+      filter: true,
+      sort: true,
+    }),
     description: markdown({
       bytesMax: descriptionBytesMax,
       doc: 'Markdown, at most 256 KiB.',
@@ -41,7 +47,7 @@ export const issue = defineContract({
       { filter: 'type' },
       Closed({ id: idOf(state.id), name: Type.String(), type: Type.Enum([...stateTypes]) }),
     ),
-    priority: choice(priorities, { default: 'none', filter: true }),
+    priority: choice(priorities, { default: 'none', filter: true, sort: true }),
     assignee: reference(member, { nullable: true, filter: true }),
     creator: actor({ filter: true }),
     team: reference(
@@ -56,8 +62,8 @@ export const issue = defineContract({
       { nullable: true, filter: true },
       Closed({ id: idOf('iss'), identifier: Type.String() }),
     ),
-    estimate: number({ minimum: 0, maximum: 10_000 }, { nullable: true, filter: true }),
-    dueDate: day({ nullable: true, filter: true }),
+    estimate: number({ minimum: 0, maximum: 10_000 }, { nullable: true, filter: true, sort: true }),
+    dueDate: day({ nullable: true, filter: true, sort: true }),
     externalSource: text({ max: 255, nullable: true, write: 'never', filter: true }),
     externalId: text({ max: 255, nullable: true, write: 'never', filter: true }),
     url: string(Type.String({ format: 'uri' }), { nullable: true, write: 'never', computed: true }),

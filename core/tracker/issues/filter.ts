@@ -1,9 +1,9 @@
 // What issues can be filtered and sorted by: the same names in lists, webhook filters and plugin subscriptions. Beyond their
 // fields these are the id of the state, and labels, which lie in a table of their own.
-import type { Context, Directory } from '../../context.ts';
-import { invalidField } from '../../lib/errors.ts';
+import type { Directory } from '../../context.ts';
 import type { FilterFields } from '../../lib/filter.ts';
 import { filterColumnsOf, filterFieldsOf } from '../../resource/filter.ts';
+import { sortingsOf, sortKeysOf, type Sorting } from '../../resource/sort.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
 import type { SortKey } from '../../store/page.ts';
 import { issue, priorities } from './contract.ts';
@@ -35,41 +35,22 @@ export function issueFilterColumns(directory: Directory): Readonly<Record<string
   };
 }
 
-const sortColumns: Readonly<Record<string, string>> = {
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-  priority: 'priority',
-  number: 'number',
-  // As much as a cursor carries without outgrowing its parameter.
-  title: 'substr(title, 1, 200)',
-  // A missing day or estimate sorts last when ascending.
-  dueDate: "coalesce(due_date, '9999-12-31')",
-  estimate: 'coalesce(estimate, 1e9)',
+const sortings: Readonly<Record<string, Sorting>> = {
+  ...sortingsOf(issue),
+  // Stored most urgent first. `none` sorts last in both directions.
+  priority: {
+    ascending: [
+      { sql: '(priority = 4)', direction: 'asc' },
+      { sql: '-priority', direction: 'asc' },
+    ],
+    descending: [{ sql: 'priority', direction: 'asc' }],
+  },
 };
 
 /**
- * `-priority,updatedAt`: most urgent first, then the longest untouched. `none` sorts last in both directions.
+ * `-priority,updatedAt`: most urgent first, then the longest untouched.
  * @throws ApiError validation_failed
  */
-export function issueOrder(ctx: Context, sort: string | undefined): SortKey[] {
-  if (sort === undefined) return [{ sql: 'created_at', direction: 'desc' }];
-  const names = sort.split(',');
-  if (names.length > 3) throw invalidField('sort', 'too_long', 'Sort by at most 3 fields.');
-  return names.flatMap((name): SortKey[] => {
-    const descending = name.startsWith('-');
-    const column = descending ? name.slice(1) : name;
-    if (!Object.hasOwn(sortColumns, column))
-      throw invalidField(
-        'sort',
-        'invalid_enum',
-        `Sort by ${Object.keys(sortColumns).join(', ')}; a minus before the name reverses.`,
-      );
-    if (column !== 'priority') return [{ sql: sortColumns[column]!, direction: descending ? 'desc' : 'asc' }];
-    return descending
-      ? [{ sql: 'priority', direction: 'asc' }]
-      : [
-          { sql: '(priority = 4)', direction: 'asc' },
-          { sql: '-priority', direction: 'asc' },
-        ];
-  });
+export function issueOrder(sort: string | undefined): SortKey[] {
+  return sort === undefined ? [{ sql: 'created_at', direction: 'desc' }] : sortKeysOf(sortings, sort);
 }

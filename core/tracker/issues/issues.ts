@@ -42,7 +42,7 @@ export interface IssueQuery extends PageParameters {
 
 export async function listIssues(ctx: Context, query: IssueQuery) {
   const shape = readShape(ctx, query);
-  const order = issueOrder(ctx, query.sort);
+  const order = issueOrder(query.sort);
   const filters = flatFilters(ctx, query);
   const conditions = filterConditions(filters, issueFilterColumns(ctx.directory));
   const page = await listKind(ctx, issueKind, query, {

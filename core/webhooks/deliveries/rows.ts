@@ -86,7 +86,7 @@ export const attemptsOf = tenantStatement<{
 );
 export interface EndpointHealth {
   /** Failures since the last success. */
-  readonly failures: number;
+  readonly consecutiveFailures: number;
   /** When the first of these failures happened; null where there is none. */
   readonly failingSince: number | null;
   /** When a delivery last succeeded. */
@@ -104,8 +104,8 @@ export const readHealth = tenantStatement<{
 const writeHealth = tenantStatement(
   'endpoint_health.write',
   `INSERT INTO endpoint_health (workspace_id, id, failures, failing_since, succeeded_at)
-   VALUES (:ws, :id, :failures, :failingSince, :succeededAt)
-   ON CONFLICT (workspace_id, id) DO UPDATE SET failures = :failures, failing_since = :failingSince,
+   VALUES (:ws, :id, :consecutiveFailures, :failingSince, :succeededAt)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET failures = :consecutiveFailures, failing_since = :failingSince,
      succeeded_at = coalesce(:succeededAt, succeeded_at)`,
 );
 

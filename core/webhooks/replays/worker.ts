@@ -4,7 +4,7 @@ import { idPrefixes } from '../../lib/ids.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
-import { backgroundPatienceMs, type Scope, type Store } from '../../store/store.ts';
+import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
 import { queueDeliveriesOps } from '../deliveries/queue.ts';
 import { newDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import type { Subscriptions } from '../subscriptions.ts';
@@ -49,7 +49,7 @@ async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQue
       ...(ends ? [queue.finish(item)] : []),
       ...queueDeliveriesOps(deliveries, scope, made),
     ],
-    { patienceMs: backgroundPatienceMs },
+    { commitDelayMs: backgroundCommitDelayMs },
   );
   // A refused batch means that somebody canceled: the next step reads that.
   return !(outcome.ok && ends);

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Sealing } from '../../lib/sealing.ts';
-import { backgroundPatienceMs, type Op, type Scope, type Store } from '../../store/store.ts';
+import { backgroundCommitDelayMs, type Op, type Scope, type Store } from '../../store/store.ts';
 import { attempt, type Attempted } from '../attempt.ts';
 import type { Messages } from '../deliveries/message.ts';
 import { freeNextOp, isOrdered } from '../deliveries/order.ts';
@@ -122,7 +122,7 @@ async function record(
   ];
   const reason = reasonToDisable(healths, endpointId, attempted, now);
   const { ok } = await (reason === null
-    ? store.commit(ops, { patienceMs: company.isExpected() ? backgroundPatienceMs : 0 })
+    ? store.commit(ops, { commitDelayMs: company.isExpected() ? backgroundCommitDelayMs : 0 })
     : parts.disable(scope, endpointId, reason, ops));
   if (!ok) return recordLate(parts, scope, delivery, attempted);
   if (to.nextAttemptAt !== null) queue.wake();

@@ -1,10 +1,10 @@
-// How endpoints are doing: straight failures, and since when. In memory for the workers, in a row for the next start.
+// How endpoints are doing: consecutive failures, and since when. Kept in memory for the workers and in a table for the next start.
 // docs/spec/webhooks.md › Disabling.
 import { LRUCache } from 'lru-cache';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import { readHealth, writeHealthOp, type EndpointHealth } from '../deliveries/rows.ts';
 
-/** After so many failures in a row an endpoint is tried one delivery at a time. */
+/** After so many consecutive failures an endpoint is tried one delivery at a time. */
 const probeAfter = 10;
 /** An endpoint is switched off once all its deliveries have failed for this long. */
 const disableAfterMs = 120 * 3_600_000;
@@ -13,7 +13,7 @@ const successNotedMs = 10_000;
 /** Endpoints remembered, far more than have an attempt under way. The health of others is read from their row. */
 export const endpointsMax = 10_000;
 
-const healthy: EndpointHealth = { failures: 0, failingSince: null, succeededAt: null };
+const healthy: EndpointHealth = { consecutiveFailures: 0, failingSince: null, succeededAt: null };
 
 interface Known {
   readonly health: EndpointHealth;
@@ -51,12 +51,17 @@ export function createHealths(store: Store): Healths {
       const { health: before, notedMs } = known.get(endpointId) ?? { health: healthy, notedMs: 0 };
       const after = worked
         ? { ...healthy, succeededAt: nowMs }
-        : { ...before, failures: before.failures + 1, failingSince: before.failingSince ?? nowMs };
-      const isNoted = worked && before.failures === 0 && Math.abs(nowMs - notedMs) < successNotedMs;
+        : {
+            ...before,
+            consecutiveFailures: before.consecutiveFailures + 1,
+            failingSince: before.failingSince ?? nowMs,
+          };
+      const isNoted =
+        worked && before.consecutiveFailures === 0 && Math.abs(nowMs - notedMs) < successNotedMs;
       known.set(endpointId, { health: after, notedMs: worked && !isNoted ? nowMs : notedMs });
       return isNoted ? [] : [writeHealthOp(scope, endpointId, after)];
     },
-    isProbing: (endpointId) => healthOf(endpointId).failures >= probeAfter,
+    isProbing: (endpointId) => healthOf(endpointId).consecutiveFailures >= probeAfter,
     async lastSucceededAt(scope, endpointId) {
       const remembered = healthOf(endpointId).succeededAt;
       return remembered ?? (await store.readOne(scope, readHealth, { id: endpointId }))?.succeeded_at ?? null;
@@ -79,5 +84,9 @@ function fromRow(row: {
   failing_since: number | null;
   succeeded_at: number | null;
 }): EndpointHealth {
-  return { failures: row.failures, failingSince: row.failing_since, succeededAt: row.succeeded_at };
+  return {
+    consecutiveFailures: row.failures,
+    failingSince: row.failing_since,
+    succeededAt: row.succeeded_at,
+  };
 }
