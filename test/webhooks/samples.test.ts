@@ -2,7 +2,6 @@
 // replayed like any other.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
-import { eventTypes } from '../../core/events/catalogue.ts';
 import { sentEvents } from '../../core/resources.ts';
 import { verify } from '../../sdk/webhooks/index.ts';
 import type { Json } from '../app.ts';
@@ -114,9 +113,6 @@ test('fields can be set, as far as the type allows', async () => {
     const { status, json } = await sample(body);
     expect([status, json.error.details[0]]).toMatchObject([422, { path, issue }]);
   }
-  const sent = new Set<string>(sentEvents().map(({ type }) => type));
-  const unsent = eventTypes.find((type) => !sent.has(type))!;
-  expect((await sample({ type: unsent })).json.error.message).toContain('not sent by this version yet');
 });
 
 test('a sample is tried again, shown with its bytes, and replayed as a new delivery of the same', async () => {
