@@ -83,6 +83,7 @@ const parts: Readonly<Record<string, Part>> = {
     may: ['lib', 'contract', 'feed', 'usage', 'resource', 'inbox', 'identity', 'tracker'],
     types: ['events', 'http'],
   },
+  generate: { of: ['core/generate/'], may: ['lib', 'contract', 'rights', 'http', 'plugins', 'resources'] },
   service: {
     of: [
       'core/serve',

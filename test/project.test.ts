@@ -1,8 +1,9 @@
-// The project itself: it type-checks, it is formatted, the linter is content, nothing is exported in vain, no cast goes by way of
-// `unknown`, comments cite what is there, and it names no machine and no registry.
+// The project itself: it type-checks, it is formatted, the linter is content, what is generated is as it is generated now, nothing is
+// exported in vain, no cast goes by way of `unknown`, comments cite what is there, and it names no machine and no registry.
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { generatedFiles, typesFolder } from '../core/generate/files.ts';
 import { root, sources } from './imports.ts';
 
 function run(...command: string[]): { code: number; output: string } {
@@ -25,6 +26,16 @@ test('lint', () => {
   expect(run(join(root, 'node_modules/.bin/oxlint'), '--deny-warnings', ...folders)).toMatchObject({
     code: 0,
   });
+}, 60_000);
+
+test('generated files are as the contracts have them now', async () => {
+  const files = await generatedFiles();
+  const left = readdirSync(join(root, typesFolder)).map((name) => `${typesFolder}/${name}`);
+  const stale = [...new Set([...files.keys(), ...left])].filter((path) => {
+    const file = join(root, path);
+    return files.get(path) !== (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+  });
+  expect(stale, 'run: bun run generate').toEqual([]);
 }, 60_000);
 
 test('every file is used, and every export by another file', () => {

@@ -1,6 +1,6 @@
 // Host calls become requests at the one door, as the plugin: a call is checked and answered exactly as any client's, and counts
-// against the limits of the plugin (limits.ts, call-turns.ts) in place of a client's rate limits. This file only says which request
-// a call is; identity and staging travel beside the Request object.
+// against the limits of the plugin (limits.ts, call-turns.ts) in place of a client's rate limits. Identity and
+// staging travel beside the Request object.
 import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
 import type { App } from '../http/app.ts';
@@ -9,7 +9,8 @@ import type { Rights } from '../rights/rights.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import { cutLongTexts } from './guest-shape.ts';
-import type { Argument, HostCall, HostCalls } from './host-calls.ts';
+import { CallError, queryOf, requestOf, type DoorRequest } from './door-request.ts';
+import type { HostCall, HostCalls } from './host-calls.ts';
 import { effectsMax } from './limits.ts';
 import type { Install } from './installs/schema.ts';
 import { ValueError, type OwnValues } from './kv/own.ts';
@@ -17,22 +18,6 @@ import { ValueError, type OwnValues } from './kv/own.ts';
 /** Answers larger than this do not cross the wall (characters); values of the plugin's own may be longer. */
 const answerMax = 256 * 1024;
 const kvAnswerMax = 2_200_000;
-
-/** A call that cannot become a request; told to the guest as it is. */
-class CallError extends Error {
-  readonly code: string;
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-interface DoorRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 export interface BridgeCall {
   readonly app: App;
@@ -89,23 +74,6 @@ function hostCallOf(hostCalls: HostCalls, op: string): HostCall {
   const known = hostCalls.get(op);
   if (!known) throw new CallError('validation_failed', `There is no host call ${op}.`);
   return known;
-}
-
-function requestOf({ route, takes }: HostCall, args: readonly unknown[]): DoorRequest {
-  const given = (name: Argument): unknown => {
-    const at = takes.indexOf(name);
-    // `ids.map(ctx.issues.get)` hands on the index behind the id: no argument of ours is a number there.
-    return takes[0] === 'id' && at === 1 && typeof args[1] === 'number' ? undefined : args[at];
-  };
-  const { ifVersion } = objectOf((takes.includes('options') && given('options')) || {});
-  return {
-    method: route.method,
-    path:
-      (takes.includes('id') ? route.path.replace('{id}', () => idOf(given('id'))) : route.path) +
-      (takes.includes('query') ? queryOf(given('query')) : ''),
-    ...(takes.includes('body') ? { body: objectOf(given('body')) } : {}),
-    ...(ifVersion === undefined ? {} : { headers: { 'if-match': `"${String(ifVersion)}"` } }),
-  };
 }
 
 const kvReads: ReadonlySet<string> = new Set(['kv.get', 'kv.list']);
@@ -165,39 +133,8 @@ async function ask(call: BridgeCall, { method, path, body, headers }: DoorReques
   throw new CallError(error.code === 'precondition_failed' ? 'conflict' : error.code, error.message);
 }
 
-function idOf(value: unknown): string {
-  if (typeof value !== 'string' || !/^[\w-]{1,80}$/.test(value))
-    throw new CallError('validation_failed', 'Give an id.');
-  return value;
-}
-
 function keyOf(value: unknown): string {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$/.test(value))
     throw new CallError('validation_failed', 'A key has up to 200 letters, digits and _ - . :');
   return value;
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw new CallError('validation_failed', 'Give an object.');
-  return value as Record<string, unknown>;
-}
-
-/** Lists are comma-separated, filters are JSON: the guest may give either as plain values. */
-function queryOf(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  const search = new URLSearchParams();
-  for (const [name, given] of Object.entries(objectOf(value))) {
-    if (given === undefined || given === null) continue;
-    search.set(
-      name,
-      Array.isArray(given)
-        ? given.join(',')
-        : typeof given === 'object'
-          ? JSON.stringify(given)
-          : String(given),
-    );
-  }
-  const text = search.toString();
-  return text === '' ? '' : `?${text}`;
 }

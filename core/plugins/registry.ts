@@ -44,73 +44,83 @@ interface Listeners {
   readonly byType: ReadonlyMap<string, readonly Subscription[]>;
 }
 
-const sourceCharsMax = 32 * 1024 * 1024;
 const none: readonly Subscription[] = [];
 
-export function createRegistry(options: {
-  store: Store;
-  cache: WorkspaceCache;
-  log: Log;
-  filterFields: (eventType: string) => FilterFields;
-}): Registry {
-  const { store, log } = options;
-  const sources = new LRUCache<string, string>({
-    maxSize: sourceCharsMax,
-    sizeCalculation: (source) => source.length + 1,
-  });
+/** What reading a subscription needs. */
+interface Reading {
+  readonly log: Log;
+  readonly filterFields: (eventType: string) => FilterFields;
+}
 
-  const readFilter = (install: Install, filter: unknown, fields: FilterFields): Filter => {
-    try {
-      return parseFilter(filter, fields);
-    } catch (error) {
-      // Checked at install, but by the rules of that day; one such plugin must not hold up the workspace.
-      log('error', 'a plugin has a filter that cannot be read', {
-        pluginId: install.id,
-        error: errorForLog(error),
-      });
-      return { any: [] };
-    }
-  };
-
-  const index = (installs: readonly Install[]): Listeners => {
-    const byType = new Map<string, Subscription[]>();
-    for (const install of installs) {
-      const rights = rightsOfInstall(install);
-      for (const type of heardTypes(install)) {
-        const { filter, self, order } = install.manifest.on![type]!;
-        const fields = options.filterFields(type);
-        const subscription: Subscription = {
-          install,
-          rights,
-          type,
-          filter: filter ? readFilter(install, filter, fields) : null,
-          fields,
-          self: self ?? 'skip',
-          order: order ?? 'issue',
-        };
-        byType.set(type, [...(byType.get(type) ?? []), subscription]);
-      }
-    }
-    return { installs: new Map(installs.map((install) => [install.id, install])), byType };
-  };
-
+export function createRegistry(options: Reading & { store: Store; cache: WorkspaceCache }): Registry {
+  const { store } = options;
   const { of } = options.cache.section<Listeners>({
     kinds: new Set([installKind.name]),
-    load: async (scope) => index((await store.read(scope, activeInstalls)).map(installKind.fromRow)),
+    load: async (scope) =>
+      listenersOf(options, (await store.read(scope, activeInstalls)).map(installKind.fromRow)),
     move: () => undefined,
   });
-
   return {
     listens: async (scope) => (await of(scope)).byType.size > 0,
     subscriptions: async (scope, eventType) => (await of(scope)).byType.get(eventType) ?? none,
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
-    async source(scope, sha256) {
-      const known = sources.get(`${scope.workspaceId} ${sha256}`);
-      if (known !== undefined) return known;
-      const row = await store.readOne(scope, readCode, { sha256 });
-      if (!row) throw new Error(`The code ${sha256} of an install is missing.`);
-      sources.set(`${scope.workspaceId} ${sha256}`, row.source);
-      return row.source;
-    },
+    source: createSources(store),
+  };
+}
+
+function listenersOf(reading: Reading, installs: readonly Install[]): Listeners {
+  const byType = new Map<string, Subscription[]>();
+  for (const install of installs) {
+    const rights = rightsOfInstall(install);
+    for (const type of heardTypes(install)) {
+      const subscription = subscriptionOf(reading, install, rights, type);
+      byType.set(type, [...(byType.get(type) ?? []), subscription]);
+    }
+  }
+  return { installs: new Map(installs.map((install) => [install.id, install])), byType };
+}
+
+function subscriptionOf(reading: Reading, install: Install, rights: Rights, type: string): Subscription {
+  const { filter, self = 'skip', order = 'issue' } = install.manifest.on?.[type] ?? {};
+  const fields = reading.filterFields(type);
+  return {
+    install,
+    rights,
+    type,
+    filter: filter ? readFilter(reading.log, install, filter, fields) : null,
+    fields,
+    self,
+    order,
+  };
+}
+
+function readFilter(log: Log, install: Install, filter: unknown, fields: FilterFields): Filter {
+  try {
+    return parseFilter(filter, fields);
+  } catch (error) {
+    // Checked at install, but by the rules of that day; one such plugin must not hold up the workspace.
+    log('error', 'a plugin has a filter that cannot be read', {
+      pluginId: install.id,
+      error: errorForLog(error),
+    });
+    return { any: [] };
+  }
+}
+
+const sourceCharsMax = 32 * 1024 * 1024;
+
+/** The code of installs, that used last in memory. */
+function createSources(store: Store): Registry['source'] {
+  const sources = new LRUCache<string, string>({
+    maxSize: sourceCharsMax,
+    sizeCalculation: (source) => source.length + 1,
+  });
+  return async (scope, sha256) => {
+    const known = sources.get(`${scope.workspaceId} ${sha256}`);
+    if (known !== undefined) return known;
+    const row = await store.readOne(scope, readCode, { sha256 });
+    if (!row) throw new Error(`The code ${sha256} of an install is missing.`);
+    sources.set(`${scope.workspaceId} ${sha256}`, row.source);
+    return row.source;
   };
 }

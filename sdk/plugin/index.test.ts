@@ -1,6 +1,6 @@
 // The types a plugin's author meets (checked by `bun check`), and the errors' `instanceof`.
 import { expect, test } from 'bun:test';
-import { Conflict, definePlugin, Drop, PluginError, RetryLater } from './index.ts';
+import { Conflict, definePlugin, Drop, PluginError, RetryLater, type Context } from './index.ts';
 
 test('ctx has the members of the declared scopes and no others', () => {
   const plugin = definePlugin({
@@ -27,6 +27,56 @@ test('ctx has the members of the declared scopes and no others', () => {
     },
   });
   expect(Object.keys(plugin.on ?? {})).toEqual(['issue.created']);
+});
+
+type Ctx = Context<'issues:write' | 'comments:write', object>;
+
+test('a call takes what its operation takes, and answers what that shows', () => {
+  const uses = async (ctx: Ctx): Promise<unknown> => {
+    // @ts-expect-error a description is empty, never null
+    await ctx.issues.update('iss_1', { description: null });
+    // @ts-expect-error there is no such field
+    await ctx.issues.update('iss_1', { colour: 'red' });
+    // @ts-expect-error a creation has a title
+    await ctx.issues.create({ team: 'ENG' });
+    // @ts-expect-error there is no such parameter
+    await ctx.issues.list({ colour: 'red' });
+    const made = await ctx.issues.create({ team: 'ENG', title: 'One', assigneeId: null });
+    // @ts-expect-error a creation answers with five fields
+    void made.state;
+    // @ts-expect-error what is staged has no address yet
+    made.url.startsWith('https:');
+    const page = await ctx.issues.list({ filter: { priority: ['none'] }, limit: 5 });
+    for (const { state, creator } of page.data) void [state.type, creator.kind];
+    const chosen = await ctx.issues.list({ fields: ['title', 'team'] });
+    // @ts-expect-error only the id is there whatever was chosen
+    for (const { team } of chosen.data) void team.key;
+    await ctx.comments.resolve('cmt_1', { ifVersion: 2 });
+    // Its name in packages that are installed.
+    return ctx.comments.add('iss_1', { body: 'kept', parentId: null });
+  };
+  expect(uses).toBeFunction();
+});
+
+test('a plugin subscribes to what is sent, and reads what that carries', () => {
+  const plugin = definePlugin({
+    id: 'com.acme.events',
+    version: '1.0.0',
+    engines: { tatami: '*' },
+    scopes: { 'issues:read': { why: 'to read' }, 'comments:read': { why: 'to read' } },
+    on: {
+      'issue.labeled': {
+        handle: ({ data }) => void [data.labels.map(({ name }) => name), data.previous.labels?.length],
+      },
+      'comment.added': { handle: ({ data }) => void [data.body.length, data.issue.id] },
+      // @ts-expect-error nothing sends it
+      'cycle.started': { handle() {} },
+    },
+  });
+  expect(Object.keys(plugin.on ?? {})).toHaveLength(3);
+  const unknown = { id: 'com.acme.scopes', version: '1.0.0', engines: { tatami: '*' } };
+  // @ts-expect-error there is no such scope
+  expect(definePlugin({ ...unknown, scopes: { 'issue:read': { why: 'to read' } } }).id).toBe(unknown.id);
 });
 
 test('errors are told apart by code, so errors of the host match too', () => {

@@ -95,6 +95,18 @@ describe('host calls', () => {
     expect(outcome.logs[0]?.message).toBe('2000000 too_large invalid_input');
   });
 
+  test('keep the names they had in packages that are installed', async () => {
+    const asked: string[] = [];
+    const call = (op: string): Promise<CallAnswer> => {
+      asked.push(op);
+      return Promise.resolve({ ok: true, value: 'null' });
+    };
+    await runBody(`await ctx.comments.add('iss_1', { body: 'x' }); await ctx.comments.create('iss_1', {});`, {
+      call,
+    });
+    expect(asked).toEqual(['comments.create', 'comments.create']);
+  });
+
   test('exist only for declared scopes', async () => {
     const code =
       await codeOf(`export default { scopes: { 'issues:read': {} }, on: { 'issue.created': (e, ctx) => {

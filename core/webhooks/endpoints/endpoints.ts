@@ -92,21 +92,29 @@ export async function updateEndpoint(
 ): Promise<ChangeSet> {
   const endpoint = await getEntity(ctx, endpointKind, id);
   const next = { ...endpoint, ...patch, ...addressAfter(ctx, endpoint, url) };
-  const steers =
-    url !== undefined || patch.events !== undefined || patch.filter !== undefined || patch.enabled === true;
-  const namespaces = steers ? checkEvents(ctx, next.events, next.filter, rules) : endpoint.namespaces;
+  const namespaces = steers(url, patch)
+    ? checkEvents(ctx, next.events, next.filter, rules)
+    : endpoint.namespaces;
   if (url !== undefined) await checkUrl(url, rules);
   const room = next.enabled && !endpoint.enabled ? [await requireRoom(ctx)] : [];
-  const reason = patch.enabled === undefined ? {} : { disabledReason: patch.enabled ? null : 'switched off' };
-  const set = updated(
-    ctx,
-    endpointKind,
-    endpoint,
-    { ...patch, address: next.address, ...(patch.events === undefined ? {} : { namespaces }), ...reason },
-    ifMatch,
-  );
+  const heard = patch.events === undefined ? {} : { namespaces };
+  const kept = { ...patch, ...heard, ...reasonAfter(patch), address: next.address };
+  const set = updated(ctx, endpointKind, endpoint, kept, ifMatch);
   if (set.changes.length === 0) return set;
-  return { ...set, ops: [...room, ...(isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [])] };
+  const forgiven = isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [];
+  return { ...set, ops: [...room, ...forgiven] };
+}
+
+type EndpointPatch = Omit<Patch<typeof webhook>, 'url'>;
+
+/** Says where events go, or which. */
+function steers(url: string | undefined, { events, filter, enabled }: EndpointPatch): boolean {
+  return url !== undefined || events !== undefined || filter !== undefined || enabled === true;
+}
+
+function reasonAfter({ enabled }: EndpointPatch): Pick<Endpoint, 'disabledReason'> | undefined {
+  if (enabled === undefined) return undefined;
+  return { disabledReason: enabled ? null : 'switched off' };
 }
 
 /** The one it has, when it is given that again. */

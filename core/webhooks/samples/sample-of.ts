@@ -45,23 +45,23 @@ function valueOf(schema: JsonSchema, name: string, setting: SampleSetting): unkn
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return schema.enum.find((value) => value !== null && value !== 'none');
   if (schema.anyOf) return valueOf(schema.anyOf[0]!, name, setting);
-  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-  switch (type) {
-    case 'object':
-      return Object.fromEntries(
-        Object.entries(schema.properties ?? {}).map(([key, inner]) => [key, valueOf(inner, key, setting)]),
-      );
-    case 'array':
-      return schema.items ? [valueOf(schema.items, name, setting)] : [];
-    case 'boolean':
-      return true;
-    case 'integer':
-    case 'number':
-      return name === 'number' ? 42 : (schema.minimum ?? 1);
-    default:
-      return textOf(schema, name, setting);
-  }
+  const [type = 'string'] = [schema.type ?? []].flat();
+  return (byType[type] ?? textOf)(schema, name, setting);
 }
+
+type ValueOf = (schema: JsonSchema, name: string, setting: SampleSetting) => unknown;
+
+const numberOf: ValueOf = ({ minimum = 1 }, name) => (name === 'number' ? 42 : minimum);
+
+/** All other types are texts. */
+const byType: Readonly<Record<string, ValueOf>> = {
+  object: ({ properties = {} }, _name, setting) =>
+    Object.fromEntries(Object.entries(properties).map(([key, inner]) => [key, valueOf(inner, key, setting)])),
+  array: ({ items }, name, setting) => (items ? [valueOf(items, name, setting)] : []),
+  boolean: () => true,
+  integer: numberOf,
+  number: numberOf,
+};
 
 function textOf(
   { pattern = '', format }: JsonSchema,

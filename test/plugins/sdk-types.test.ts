@@ -1,0 +1,169 @@
+// The generated types of the SDK: they are those of the contracts, and what they let a plugin send, the server takes.
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Static, TSchema } from 'typebox';
+import type * as sdk from '@tatami/sdk/plugin';
+import type { Created, Patch, Shown } from '../../core/contract/contract.ts';
+import { contracts } from '../../core/contracts.ts';
+import { compileCheck, compileQuery } from '../../core/http/validate.ts';
+import type { apiKey } from '../../core/identity/api-keys/contract.ts';
+import type { member } from '../../core/identity/members/contract.ts';
+import type { workspace } from '../../core/identity/workspace/contract.ts';
+import { requestOf } from '../../core/plugins/door-request.ts';
+import { hostCallsOf, type HostCall } from '../../core/plugins/host-calls.ts';
+import type { plugin } from '../../core/plugins/installs/contract.ts';
+import { resourceRoutes } from '../../core/resources.ts';
+import type { IssueCreate, IssueCreated } from '../../core/tracker/issues/bodies.ts';
+import type { comment } from '../../core/tracker/comments/contract.ts';
+import type { issue } from '../../core/tracker/issues/contract.ts';
+import type { label } from '../../core/tracker/labels/contract.ts';
+import type { project } from '../../core/tracker/projects/contract.ts';
+import type { team } from '../../core/tracker/teams/contract.ts';
+import type { state } from '../../core/tracker/workflows/contract.ts';
+import type { webhook } from '../../core/webhooks/endpoints/contract.ts';
+import { arbitraryOf } from '../api/arbitrary.ts';
+import { nowhere } from '../api/seeds.ts';
+import { root } from '../imports.ts';
+
+/** Whether something may be written to is not compared. */
+type Plain<T> = T extends readonly (infer Item)[]
+  ? Plain<Item>[]
+  : T extends object
+    ? { -readonly [Name in keyof T]: Plain<T[Name]> }
+    : T;
+type Same<A, B> = [Plain<A>, Plain<B>] extends [Plain<B>, Plain<A>] ? true : false;
+
+test('the types are those that the contracts have in the server (checked by `bun check`)', () => {
+  const same: {
+    shown: [
+      Same<sdk.Issue, Shown<typeof issue>>,
+      Same<sdk.Comment, Shown<typeof comment>>,
+      Same<sdk.Project, Shown<typeof project>>,
+      Same<sdk.Label, Shown<typeof label>>,
+      Same<sdk.WorkflowState, Shown<typeof state>>,
+      Same<sdk.Team, Shown<typeof team>>,
+      Same<sdk.Member, Shown<typeof member>>,
+      Same<sdk.Workspace, Shown<typeof workspace>>,
+      Same<sdk.ApiKey, Shown<typeof apiKey>>,
+      Same<sdk.Webhook, Shown<typeof webhook>>,
+      Same<sdk.Plugin, Shown<typeof plugin>>,
+      Same<sdk.IssueCreated, Static<typeof IssueCreated>>,
+    ];
+    bodies: [
+      Same<sdk.IssueCreate, Static<typeof IssueCreate>>,
+      Same<sdk.IssuePatch, Patch<typeof issue>>,
+      Same<sdk.CommentCreate, Created<typeof comment>>,
+      Same<sdk.CommentPatch, Patch<typeof comment>>,
+      Same<sdk.ProjectCreate, Created<typeof project>>,
+      Same<sdk.ProjectPatch, Patch<typeof project>>,
+      Same<sdk.LabelCreate, Created<typeof label>>,
+      Same<sdk.LabelPatch, Patch<typeof label>>,
+    ];
+  } = {
+    shown: [true, true, true, true, true, true, true, true, true, true, true, true],
+    bodies: [true, true, true, true, true, true, true, true],
+  };
+  expect(Object.values(same).flat()).not.toContain(false);
+});
+
+interface Member {
+  readonly name: string;
+  readonly isOptional: boolean;
+  /** The parts of its type's union. */
+  readonly alternatives: readonly string[];
+}
+
+/** What an interface of the SDK says, read from its text: what authors write by, and not the schemas it was printed from. */
+function membersOf(file: string, name: string): Member[] {
+  const text = readFileSync(join(root, 'sdk/types', file), 'utf8');
+  const [, body] = new RegExp(`^export interface ${name} \\{\\n(.*?)^\\}`, 'ms').exec(text) ?? [];
+  if (body === undefined) throw new Error(`${file} has no interface ${name}.`);
+  return [...body.matchAll(/^  (\w+)(\??):\s+([^;]+);$/gm)].map(([, member, mark, type]) => ({
+    name: member!,
+    isOptional: mark === '?',
+    alternatives: type!
+      .split('|')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+  }));
+}
+
+/** A value of one part of a union, within the bounds that the schema adds to it. */
+function valueOf(alternative: string, schema: TSchema): unknown {
+  if (alternative === 'null') return null;
+  if (alternative.startsWith("'")) return alternative.slice(1, -1);
+  if (alternative.startsWith('Readonly<Record<')) return { title: 'x' };
+  const isList = alternative.startsWith('readonly ');
+  const found = fc
+    .sample(arbitraryOf(schema, [nowhere]), { numRuns: 100, seed: 7 })
+    .find((value) => (Array.isArray(value) ? isList : typeof value === alternative));
+  return isList && found === undefined ? ['id', 'title'] : found;
+}
+
+/** Values of an object's type: what it must have with each part of each member's type in turn. */
+function valuesOf(members: readonly Member[], schema: TSchema): Readonly<Record<string, unknown>>[] {
+  const { properties } = schema as TSchema & { properties: Record<string, TSchema> };
+  const needed = Object.fromEntries(
+    members
+      .filter(({ isOptional }) => !isOptional)
+      .map(({ name, alternatives }) => [name, valueOf(alternatives[0]!, properties[name]!)]),
+  );
+  return members.flatMap(({ name, alternatives }) =>
+    alternatives.map((one) => ({ ...needed, [name]: valueOf(one, properties[name]!) })),
+  );
+}
+
+const namesOf = (schema: TSchema): string[] =>
+  Object.keys((schema as TSchema & { properties: object }).properties);
+
+describe('what a call’s types let through, its route takes:', () => {
+  const signatures = readFileSync(join(root, 'sdk/types/calls.ts'), 'utf8');
+  const typesOf = (path: string, operation: string): string[] => {
+    const spaces = [...signatures.matchAll(new RegExp(`readonly '?${path}'?: \\{(.*?)\\n  \\};`, 'gs'))];
+    const calls = spaces.flatMap(([, space]) => [
+      ...space!.matchAll(new RegExp(`^    ${operation}\\((.*?)\\): Promise`, 'gms')),
+    ]);
+    return calls.map(([, taken]) => taken!);
+  };
+  const typeOf = (taken: string, argument: string): string =>
+    new RegExp(`${argument}\\??: (\\w+)`).exec(taken)![1]!;
+
+  const given = (
+    [, { route, takes }]: [string, HostCall],
+    bodyOrQuery: Record<string, unknown> | undefined,
+  ) =>
+    takes.map((argument) => {
+      if (argument === 'id') return Object.values(nowhere)[0];
+      if (argument === 'options') return { ifVersion: 1 };
+      return argument === (route.body ? 'body' : 'query') ? bodyOrQuery : undefined;
+    });
+
+  test.each([...hostCallsOf(resourceRoutes)])('%s', (name, call) => {
+    const [path = '', operation = ''] = name.split('.');
+    const { route, takes } = call;
+    const declared = typesOf(path, operation);
+    expect(declared.length).toBeGreaterThan(0);
+    const schema = route.body ?? route.query;
+    if (!schema) return void requestOf(call, given([name, call], undefined));
+    const type = typeOf(declared.at(-1)!, route.body ? 'body' : 'query');
+    const members = membersOf(`${path}.ts`, type);
+    expect(members.map((member) => member.name).toSorted()).toEqual(namesOf(schema).toSorted());
+    expect(takes).toContain(route.body ? 'body' : 'query');
+    const check = route.body && compileCheck(route.body);
+    const read = route.query && compileQuery(route.query);
+    for (const value of valuesOf(members, schema)) {
+      const request = requestOf(call, given([name, call], value));
+      check?.(request.body);
+      read?.(new URL(request.path, 'http://tatami.internal').searchParams);
+    }
+  });
+});
+
+test('every call of the contracts has its types, and every type of a call its contract', () => {
+  const text = readFileSync(join(root, 'sdk/types/calls.ts'), 'utf8');
+  const spaces = new Set([...text.matchAll(/^  readonly '?([\w-]+)'?: \{/gm)].map(([, name]) => name!));
+  const called = contracts.filter(({ calls = [] }) => calls.length > 0).map(({ path }) => path);
+  expect([...spaces].toSorted()).toEqual(called.toSorted());
+});
