@@ -34,8 +34,8 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
   );
   return {
     shown: Type.Unsafe(shown),
-    create: Type.Unsafe(Closed(inputsOf(contract, 'create'))),
-    update: Type.Unsafe(Closed(inputsOf(contract, 'update'))),
+    create: named(`${contract.title}Create`, Type.Unsafe(Closed(inputsOf(contract, 'create')))),
+    update: named(`${contract.title}Update`, Type.Unsafe(Closed(inputsOf(contract, 'update')))),
     page: pageOf(shown),
   };
 }

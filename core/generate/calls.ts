@@ -7,7 +7,7 @@ import { givenAs } from '../lib/schema.ts';
 import { earlierNames, type Argument, type HostCall, type HostCalls } from '../plugins/host-calls.ts';
 import type { Library } from './library.ts';
 import { bodyName, fileOf, queryName } from './objects.ts';
-import { docText, type JsonSchema } from './type-text.ts';
+import { docText } from './type-text.ts';
 
 interface Call extends HostCall {
   readonly contract: Contract;
@@ -110,7 +110,7 @@ function signaturesOf(call: Call, library: Library): string[] {
 function argumentsText({ contract, operation, takes, route }: Call, query: string, needsQuery: boolean) {
   const texts: Readonly<Record<Argument, () => string>> = {
     id: () => `${idName(contract, route)}: string`,
-    body: () => `body: ${bodyName(contract.title, operation, route.body as JsonSchema)}`,
+    body: () => `body: ${bodyName(contract.title, operation)}`,
     query: () => `query${needsQuery ? '' : '?'}: ${query}`,
     options: () => 'options?: WriteOptions',
   };

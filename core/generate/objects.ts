@@ -12,9 +12,9 @@ export function fileOf({ path }: Contract): string {
   return `${path}.ts`;
 }
 
-/** What the body of an operation is called: by the document, or after its resource. */
-export function bodyName(title: string, operation: string, body: JsonSchema): string {
-  return body['x-name'] ?? `${title}${operation === 'update' ? 'Patch' : capital(operation)}`;
+/** What the body of an operation is called. */
+export function bodyName(title: string, operation: string): string {
+  return `${title}${operation === 'update' ? 'Patch' : capital(operation)}`;
 }
 
 /** What the query of an operation is called. */
@@ -45,7 +45,7 @@ export function writeObjects(library: Library, routes: readonly Route[], hostCal
 
 function writeBody(library: Library, contract: Contract, operation: string, { body, summary }: Route): void {
   if (!body) return;
-  const name = bodyName(contract.title, operation, body);
+  const name = bodyName(contract.title, operation);
   library.declare(fileOf(contract), name, body, { isShown: false, doc: `${summary}.` });
 }
 

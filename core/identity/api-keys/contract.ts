@@ -4,7 +4,11 @@ import { defineContract } from '../../contract/contract.ts';
 import { json, reference, string, text, time } from '../../contract/field.ts';
 import { member } from '../members/contract.ts';
 
-const scopes = Type.Array(Type.String({ description: 'Such as `issues:read`.' }));
+const scopes = Type.Array(Type.String({ description: 'Such as `issues:read`.' }), {
+  minItems: 1,
+  maxItems: 100,
+  uniqueItems: true,
+});
 
 export const apiKey = defineContract({
   name: 'api_key',
