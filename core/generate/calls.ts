@@ -7,7 +7,7 @@ import { givenAs } from '../lib/schema.ts';
 import { earlierNames, type Argument, type HostCall, type HostCalls } from '../plugins/host-calls.ts';
 import type { Library } from './library.ts';
 import { bodyName, fileOf, queryName } from './objects.ts';
-import { docText } from './type-text.ts';
+import { docText, type JsonSchema } from './type-text.ts';
 
 interface Call extends HostCall {
   readonly contract: Contract;

@@ -6,7 +6,6 @@ import { contracts } from '../contracts.ts';
 import type { Route } from '../http/route.ts';
 import type { HostCalls } from '../plugins/host-calls.ts';
 import type { Library } from './library.ts';
-import type { JsonSchema } from './type-text.ts';
 
 export function fileOf({ path }: Contract): string {
   return `${path}.ts`;
