@@ -5,7 +5,7 @@ import type { Contract } from '../contract/contract.ts';
 import type { Field, FieldType } from '../contract/field.ts';
 import { isReference, keptName } from '../contract/schemas.ts';
 import type { Directory } from '../context.ts';
-import type { Filter, FilterField, FilterFields, FilterValue } from '../lib/filter.ts';
+import { parseFilter, type FilterField, type FilterFields, type FilterValue } from '../lib/filter.ts';
 import { filterConditions, type FilterColumn } from '../store/filter-sql.ts';
 import type { Condition } from '../store/page.ts';
 import { entriesOf } from './directory.ts';
@@ -68,38 +68,36 @@ function wordsOf(field: Field): Pick<FilterField, 'aliases'> & { readonly values
   return aliases ? { values, aliases } : { values };
 }
 
+type Columns = Readonly<Record<string, FilterColumn>>;
+const time = (value: FilterValue): number => Date.parse(String(value));
+
 /** Names resolve to ids through the directory, so that an index on the id column serves the condition. */
-export function filterColumnsOf(
-  contract: Contract,
-  directory: Directory,
-): Readonly<Record<string, FilterColumn>> {
-  const time = (value: FilterValue): number => Date.parse(String(value));
-  return {
-    id: { sql: 'id' },
-    ...Object.fromEntries(
-      filterablesOf(contract).map((one) => [one.name, filterColumnOf(one, directory, time)]),
-    ),
+export function filterColumnsOf(contract: Contract): (directory: Directory) => Columns {
+  const own = filterablesOf(contract).map((one) => [one.name, filterColumnOf(one)] as const);
+  const times = {
     createdAt: { sql: 'created_at', value: time },
     updatedAt: { sql: 'updated_at', value: time },
   };
+  return (directory) => ({
+    id: { sql: 'id' },
+    ...Object.fromEntries(own.map(([name, columnIn]) => [name, columnIn(directory)])),
+    ...times,
+  });
 }
 
-function filterColumnOf(
-  { name, field, by }: Filterable,
-  directory: Directory,
-  time: (value: FilterValue) => number,
-): FilterColumn {
+function filterColumnOf({ name, field, by }: Filterable): (directory: Directory) => FilterColumn {
   const sql = snake(field.type === 'actor' ? `${name}Id` : keptName(name, field));
-  if (field.type === 'time') return { sql, value: time };
-  const property = isReference(field) && field.by !== 'id' ? field.by : by;
-  if (!isReference(field) || property === 'id') return { sql };
-  return {
+  const column: FilterColumn = field.type === 'time' ? { sql, value: time } : { sql };
+  if (!isReference(field)) return () => column;
+  const property = field.by === 'id' ? by : field.by;
+  if (property === 'id') return () => column;
+  return (directory) => ({
     sql,
     ids: (passes) =>
       [...entriesOf(directory, field.to).values()]
         .filter((entry) => passes(String(entry[property])))
         .map(({ id }) => id),
-  };
+  });
 }
 
 /** The parameters of a plain list: each field that filters, by its value. */
@@ -109,14 +107,19 @@ export function filterQueryOf(contract: Contract): TObject['properties'] {
   );
 }
 
+/** What those parameters ask for. */
 export function conditionsOf(
   contract: Contract,
-  directory: Directory,
-  query: Readonly<Record<string, unknown>>,
-): Condition[] {
-  const filters = filterablesOf(contract).flatMap(({ name }): Filter[] => {
-    const value = query[name];
-    return value === undefined ? [] : [{ field: name, test: 'in', values: [value as FilterValue] }];
-  });
-  return filters.length === 0 ? [] : filterConditions(filters, filterColumnsOf(contract, directory));
+): (directory: Directory, query: Readonly<Record<string, unknown>>) => readonly Condition[] {
+  const names = filterablesOf(contract).map(({ name }) => name);
+  const fields = filterFieldsOf(contract);
+  const columnsIn = filterColumnsOf(contract);
+  return (directory, query) => {
+    const asked = names.filter((name) => query[name] !== undefined);
+    if (asked.length === 0) return none;
+    const filters = asked.map((name) => parseFilter({ [name]: query[name] }, fields));
+    return filterConditions(filters, columnsIn(directory));
+  };
 }
+
+const none: readonly Condition[] = [];

@@ -52,6 +52,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
   const defaults = defaultsOf(contract);
   const order = orderOf(contract);
   const sortings = sortingsOf(contract);
+  const conditionsIn = conditionsOf(contract);
   const kept = contract.keepsDeleted ? [notDeleted] : [];
 
   const find = async (ctx: Context, id: string): Promise<E> => {
@@ -63,7 +64,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
   return {
     async list(ctx, query, parentId) {
       const narrowed = (await rules.where?.(ctx, query, parentId)) ?? [];
-      const where = [...kept, ...narrowed, ...conditionsOf(contract, ctx.directory, query)];
+      const where = [...kept, ...narrowed, ...conditionsIn(ctx.directory, query)];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
       return listKind(ctx, kind, query, { where, order: keys });
     },

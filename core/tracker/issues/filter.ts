@@ -14,9 +14,11 @@ export const issueFilterFields: FilterFields = {
   label: { type: 'text', path: 'labels[].name', idPath: 'labels[].id' },
 };
 
+const ownColumns = filterColumnsOf(issue);
+
 export function issueFilterColumns(directory: Directory): Readonly<Record<string, FilterColumn>> {
   return {
-    ...filterColumnsOf(issue, directory),
+    ...ownColumns(directory),
     stateId: { sql: 'state_id' },
     // Stored most urgent first; compared the way people say it, urgent above low.
     priority: {

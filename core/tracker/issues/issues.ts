@@ -44,7 +44,7 @@ export async function listIssues(ctx: Context, query: IssueQuery) {
   const shape = readShape(ctx, query);
   const order = issueOrder(query.sort);
   const filters = flatFilters(ctx, query);
-  const conditions = filterConditions(filters, issueFilterColumns(ctx.directory));
+  const conditions = filters.length === 0 ? [] : filterConditions(filters, issueFilterColumns(ctx.directory));
   const page = await listKind(ctx, issueKind, query, {
     where: [notDeleted, ...conditions],
     order,
