@@ -101,13 +101,18 @@ function wireOf<E extends Entity>(
   contract: Contract,
   shows: Readonly<Record<string, ((entity: E, view: View) => unknown) | undefined>>,
 ): (entity: E, view: View) => Wire {
-  const parts = Object.entries(contract.fields).map(([name, field]) => ({
-    name,
-    show: shows[name] ?? showerOf<E>(contract, name, field),
-  }));
+  const names = Object.keys(contract.fields);
+  const showers = Object.entries(contract.fields).map(
+    ([name, field]) => shows[name] ?? showerOf<E>(contract, name, field),
+  );
+  // Copied and filled, an object has all its properties from the start, which is cheaper than to give it one after the other.
+  const empty = Object.fromEntries(
+    ['id', ...names, 'version', 'createdAt', 'updatedAt'].map((name) => [name, null as unknown]),
+  );
   return (entity, view) => {
-    const shown: Record<string, unknown> = { id: entity.id };
-    for (const { name, show } of parts) shown[name] = show(entity, view);
+    const shown = { ...empty };
+    shown.id = entity.id;
+    for (let i = 0; i < names.length; i++) shown[names[i]!] = showers[i]!(entity, view);
     const { createdAt, updatedAt } = entity as E & { createdAt: number; updatedAt: number };
     shown.version = entity.version;
     shown.createdAt = isoTime(createdAt);
