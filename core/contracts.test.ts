@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test';
 import { defineContract, type Contract } from './contract/contract.ts';
-import { text } from './contract/field.ts';
+import { number, reference, text } from './contract/field.ts';
 import { checkContracts, contracts } from './contracts.ts';
+import { kindOf } from './resource/kind.ts';
+import { plainOperations } from './resource/operations.ts';
+import { labelKind } from './tracker/labels/labels.ts';
 
 const thing = defineContract({
   name: 'thing',
@@ -27,6 +30,19 @@ test('two resources cannot claim the same, and the error names both', () => {
   expect(() => checkContracts([...contracts, thing])).not.toThrow();
   for (const [fact, value, message] of claims)
     expect(() => checkContracts([...contracts, { ...thing, [fact]: value }])).toThrow(message);
+});
+
+test('what would fail at the first request fails at the start, and says what to do', () => {
+  const open = { ...thing, operations: { create: 'Make a thing' } };
+  const optional = { ...open, fields: { ...open.fields, size: number({}) } };
+  expect(() => checkContracts([optional])).toThrow('thing.size may be left out');
+  const ofTeam = { ...thing, ofTeam: true } as const;
+  expect(() => kindOf(ofTeam)).toThrow('Objects of thing belong to a team');
+  const nowhere = { name: 'elsewhere', id: 'els' };
+  const referring = { ...thing, fields: { ...thing.fields, place: reference(nowhere) } };
+  expect(() => kindOf(referring)).toThrow('thing.place shows name of elsewhere');
+  const below = { ...thing, parent: { name: 'issue', path: 'issues', id: 'iss' } };
+  expect(() => plainOperations(below, labelKind as never, {})).toThrow('thing has a parent');
 });
 
 test('a contract is plain data: it prints as JSON and says the same when it is read', () => {

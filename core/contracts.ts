@@ -39,8 +39,9 @@ export type Directory = {
 
 export const contracts: readonly Contract[] = all;
 
-/** @throws Error when two resources claim one path, id prefix, directory section or event */
+/** @throws Error when two resources claim the same, or a field that may be left out says nothing of its value then */
 export function checkContracts(list: readonly Contract[]): void {
+  for (const contract of list) checkValues(contract);
   const claimed = new Map<string, string>(
     Object.entries(idPrefixes).map(([owner, prefix]) => [`id prefix ${prefix}`, owner]),
   );
@@ -50,6 +51,16 @@ export function checkContracts(list: readonly Contract[]): void {
       if (other !== undefined) throw new Error(`${contract.name} and ${other} both claim the ${claim}.`);
       claimed.set(claim, contract.name);
     }
+}
+
+function checkValues({ name, operations, fields }: Contract): void {
+  if (!('create' in operations)) return;
+  for (const [field, { type, options }] of Object.entries(fields)) {
+    const { required, nullable, computed, write, default: value } = options;
+    const isMade = computed || type === 'actor' || write === 'never';
+    if (!required && !nullable && !isMade && value === undefined)
+      throw new Error(`${name}.${field} may be left out: make it required or nullable, or give a default.`);
+  }
 }
 
 function claimsOf({ name, path, id, title, directory, events }: Contract): string[] {

@@ -1,10 +1,10 @@
 // Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
-import { idPrefixes } from '../lib/ids.ts';
 import type { Directory, View } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvent } from '../events/append.ts';
 import type { Learned } from '../events/learning.ts';
 import type { Ids } from '../lib/ids.ts';
+import { idPrefixes } from '../lib/ids.ts';
 import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/store.ts';
 import type { Change } from './change.ts';
 

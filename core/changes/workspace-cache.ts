@@ -51,8 +51,10 @@ export function createWorkspaceCache(): WorkspaceCache {
       movers.push(slots.move);
       const load = async (scope: Scope) => {
         for (;;) {
-          const loaded = await slots.load(scope, heldOf(scope.workspaceId));
-          if (loaded) return loaded;
+          const held = heldOf(scope.workspaceId);
+          const loaded = await slots.load(scope, held);
+          // Whoever is forgotten meanwhile hears of no batch.
+          if (loaded && workspaces.peek(scope.workspaceId) === held) return loaded;
         }
       };
       return { of: (scope) => slots.at(heldOf(scope.workspaceId)).value ?? load(scope) };

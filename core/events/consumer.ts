@@ -1,12 +1,12 @@
 // A consumer turns the event log into work rows: it reads on from its cursor, plans the rows, and commits them together
 // with the moved cursor, so that a crash neither loses nor repeats an event.
+import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
 import { systemStatement } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { Cursors, idleCursorEvents, type Work } from './cursors.ts';
 import type { EventRow } from './event.ts';
 import { lastSequence, pageAfter } from './log.ts';
-import { errorForLog } from '../lib/failures.ts';
 
 const pageEvents = 200;
 const allWorkspaces = systemStatement<{ workspace_id: string }>(

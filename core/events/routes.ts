@@ -1,6 +1,6 @@
-import { idPrefixes } from '../lib/ids.ts';
 import { Type } from 'typebox';
 import { defineRoute } from '../http/route.ts';
+import { idPrefixes } from '../lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../lib/schema.ts';
 import { getEvent, listEvents } from './feed.ts';
 import { EventShown } from './schema.ts';

@@ -1,6 +1,6 @@
 // The public shape of an event. docs/spec/events.md › The envelope.
-import { idPrefixes } from '../lib/ids.ts';
 import { Type } from 'typebox';
+import { idPrefixes } from '../lib/ids.ts';
 import { Closed, idOf, named, nullable, time, uuid } from '../lib/schema.ts';
 import { eventTypes } from './catalogue.ts';
 

@@ -1,8 +1,8 @@
 // Serves one request to one route, in the order that every route shares: identity, rate limit, scope, input, idempotency
 // key, work, answer. What is particular to a kind of route is in `work.ts`, what becomes of a write in `write.ts`.
-import { idPrefixes } from '../lib/ids.ts';
 import { ApiError } from '../lib/errors.ts';
 import { errorForLog } from '../lib/failures.ts';
+import { idPrefixes } from '../lib/ids.ts';
 import { StoreError } from '../store/store.ts';
 import { admitTo, requireFields } from './admission.ts';
 import { answerError, ifMatchVersion, newExchange, storeRefusal, type Exchange } from './answer.ts';

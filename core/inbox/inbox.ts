@@ -1,5 +1,4 @@
 // The inbox, a reading of the event log: items land as `inbox.item_created` events, in the batch of what they are about.
-import { idPrefixes } from '../lib/ids.ts';
 import { announce } from '../changes/announcement.ts';
 import type { Change } from '../changes/change.ts';
 import { cursorOf, type PageParameters } from '../changes/list.ts';
@@ -7,6 +6,7 @@ import { isoTime } from '../changes/operations.ts';
 import type { Context } from '../context.ts';
 import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
 import type { Ids } from '../lib/ids.ts';
+import { idPrefixes } from '../lib/ids.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { InboxItem } from './schema.ts';

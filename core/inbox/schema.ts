@@ -1,6 +1,6 @@
 // Inbox items: what the system did that somebody should look at. An item is the event that announced it.
-import { idPrefixes } from '../lib/ids.ts';
 import { Type, type Static } from 'typebox';
+import { idPrefixes } from '../lib/ids.ts';
 import { Closed, idOf, named, time } from '../lib/schema.ts';
 
 const inboxKinds = ['webhook_disabled', 'plugin_disabled', 'plugin_unheard', 'plugin_missed_events'] as const;

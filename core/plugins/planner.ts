@@ -1,6 +1,5 @@
 // Turns events into runs: finds who subscribed, applies the filter, and cuts loops before they start. A cut is recorded as
 // a dead run, because an automation that silently did nothing is the hardest to explain. docs/spec/plugins.md › Loops.
-import { idPrefixes } from '../lib/ids.ts';
 import type { Plan } from '../events/consumer.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import type { Leases, WorkQueue } from '../events/work.ts';
@@ -8,6 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { createSearched } from '../lib/filter.ts';
 import type { Ids } from '../lib/ids.ts';
+import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
 import type { Install } from './installs/schema.ts';
 import { findCut } from './loops.ts';

@@ -2,6 +2,7 @@
 // A section of the workspace cache: loaded again after each committed change of an install.
 import { LRUCache } from 'lru-cache';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
+import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Log } from '../lib/log.ts';
@@ -9,7 +10,6 @@ import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
 import { installKind, type Install } from './installs/schema.ts';
-import { errorForLog } from '../lib/failures.ts';
 
 export interface Subscription {
   readonly install: Install;

@@ -1,6 +1,7 @@
 // The plugin runtime as the server starts, asks and stops it: its routes, and what works behind them.
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Route } from '../http/route.ts';
+import { errorForLog } from '../lib/failures.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
@@ -14,7 +15,6 @@ import { kvRoutes } from './kv/routes.ts';
 import { createRegistry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
-import { errorForLog } from '../lib/failures.ts';
 
 /** Runs under way get this long when the process is asked to stop. */
 const stopGraceMs = 5_000;

@@ -1,10 +1,10 @@
 // Schedules: one work row per install and schedule, due at its next time; when it falls due a run is queued and the row
 // moves on, in one batch. A run that is still open is not doubled.
-import { idPrefixes } from '../lib/ids.ts';
 import type { Context } from '../context.ts';
 import { createWorkQueue, type WorkItem, type WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Ids } from '../lib/ids.ts';
+import { idPrefixes } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Op, Store } from '../store/store.ts';
 import { nextRunMs } from './cron.ts';

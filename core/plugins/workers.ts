@@ -1,6 +1,5 @@
 // What works behind the plugin runtime: the consumer that plans runs of events, and the queues of runs, of schedules and of what
 // plugins missed.
-import { idPrefixes } from '../lib/ids.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { createConsumer, type Consumer } from '../events/consumer.ts';
@@ -8,6 +7,7 @@ import { createWorkQueue, type WorkQueue } from '../events/work.ts';
 import type { App } from '../http/app.ts';
 import type { InProcessCalls } from '../http/principal.ts';
 import type { Clock } from '../lib/clock.ts';
+import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope } from '../store/store.ts';
 import { createCallTurns } from './call-turns.ts';
 import { gapOps } from './catch-up/rows.ts';

@@ -3,7 +3,7 @@
 import type { TObject } from 'typebox';
 import type { Contract, Kept, Shown } from '../contract/contract.ts';
 import { isReference, keptName } from '../contract/schemas.ts';
-import type { Field } from '../contract/field.ts';
+import type { Field, FieldOptions, Reference, Target } from '../contract/field.ts';
 import { defineKind, type Kind, type KindSpec } from '../changes/kind.ts';
 import { flag, json, plain, type Column } from '../changes/columns.ts';
 import { isoTime } from '../changes/operations.ts';
@@ -50,9 +50,22 @@ export function kindOf<C extends Contract, const X extends KeptBeside = Record<n
     fields: columnsOf(contract, storage) as KindSpec<E, Wire>['fields'],
     wire: (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as KindSpec<E, Wire>['wire'],
     events: storage.events ?? ((before, after) => [plainEvent(contract, before, after)]),
+    ...teamOf<E>(contract),
     ...storage.special,
   };
+  if (contract.ofTeam && !spec.team)
+    throw new Error(`Objects of ${contract.name} belong to a team: say to which, by a field or by \`team\`.`);
   return defineKind(spec) as Kind<E, Shown<C>>;
+}
+
+/** An object that refers to a team belongs to it. */
+function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<KindSpec<E, Wire>, 'team'> {
+  const { team } = fields;
+  if (!ofTeam || !team || !isReference(team)) return {};
+  const key = keptName('team', team);
+  return {
+    team: { of: (entity) => String(entity[key as keyof E]), isIn: (list) => `${snake(key)} IN (${list})` },
+  };
 }
 
 function columnsOf(
@@ -137,13 +150,28 @@ function showerOf<E extends Entity>(
       name: valueOf(entity, `${name}Name`),
     });
   if (!isReference(field)) return (entity) => valueOf(entity, key);
+  return referenceShower(contract, name, field);
+}
+
+function referenceShower<E extends Entity>(
+  contract: Contract,
+  name: string,
+  field: Reference<Target, string, unknown, FieldOptions>,
+): (entity: E, view: View) => unknown {
   const { to, by } = field;
+  const key = keptName(name, field);
   const missing = field.options.nullable ? null : '';
   const parts = Object.keys((field.shown as Partial<TObject>).properties ?? {}).filter(
     (part) => part !== 'id',
   );
+  const shown = by === 'id' ? parts : [by];
+  const unknown = shown.filter((part) => !to.directory?.keeps.includes(part));
+  if (unknown.length > 0)
+    throw new Error(
+      `${contract.name}.${name} shows ${unknown.join(', ')} of ${to.name}, which the directory does not keep.`,
+    );
   return (entity, { directory }) => {
-    const id = valueOf(entity, key);
+    const id: unknown = entity[key as keyof E];
     if (typeof id !== 'string') return null;
     const known = entriesOf(directory, to).get(id);
     if (by !== 'id') return known?.[by] ?? missing;

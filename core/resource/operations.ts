@@ -49,6 +49,10 @@ export function plainOperations<C extends Contract, E extends Entity>(
   kind: Kind<E, Shown<C>>,
   rules: Rules<C, E>,
 ): Operations<C> {
+  if (contract.parent && !(rules.where && rules.sets))
+    throw new Error(
+      `${contract.name} has a parent: say \`where\` its list looks and what its creation \`sets\`.`,
+    );
   const defaults = defaultsOf(contract);
   const order = orderOf(contract);
   const sortings = sortingsOf(contract);

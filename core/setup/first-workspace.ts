@@ -1,22 +1,22 @@
 // Makes a workspace with its owner, its first team, the kind labels and a key that holds every scope. Not an API operation:
 // whoever can run it owns the data directory.
-import { apiKey } from '../identity/api-keys/contract.ts';
-import { label as labels } from '../tracker/labels/contract.ts';
-import { state } from '../tracker/workflows/contract.ts';
-import { member } from '../identity/members/contract.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import type { Actor } from '../events/origin.ts';
 import { apiKeyKind } from '../identity/api-keys/api-keys.ts';
+import { apiKey } from '../identity/api-keys/contract.ts';
 import { mintToken } from '../identity/api-keys/token.ts';
+import { member } from '../identity/members/contract.ts';
 import { memberKind } from '../identity/members/members.ts';
 import { workspaceKind } from '../identity/workspace/workspace.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';
 import { scopeOf, type Store } from '../store/store.ts';
+import { label } from '../tracker/labels/contract.ts';
 import { kindLabels, labelKind } from '../tracker/labels/labels.ts';
 import { teamKind } from '../tracker/teams/teams.ts';
+import { state } from '../tracker/workflows/contract.ts';
 import { defaultStates } from '../tracker/workflows/workflows.ts';
 
 export interface FirstWorkspace {
@@ -78,8 +78,8 @@ export async function createWorkspace(
       owner,
       team,
       ...defaultStates(team.id, () => ids.next(state.id), now),
-      ...kindLabels.map((label) =>
-        labelKind.create({ id: ids.next(labels.id), teamId: null, deletedAt: null, ...label, ...times }),
+      ...kindLabels.map((one) =>
+        labelKind.create({ id: ids.next(label.id), teamId: null, deletedAt: null, ...one, ...times }),
       ),
       apiKeyKind.create({
         id: ids.next(apiKey.id),

@@ -3,13 +3,13 @@
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
+import { errorForLog } from '../lib/failures.ts';
 import { createSearched, matches, parseFilter, type FilterFields, type Searched } from '../lib/filter.ts';
 import type { Log } from '../lib/log.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { endpointKind, type Endpoint } from './endpoints/kind.ts';
-import { errorForLog } from '../lib/failures.ts';
 
 const enabledEndpoints = tenantStatement<Row>(
   'endpoints.enabled',

@@ -1,9 +1,9 @@
 // API keys: nobody mints more than they hold, a key ends when it should, and its secret is shown once and kept nowhere.
-import { apiKey } from '../../core/identity/api-keys/contract.ts';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiKeyKind } from '../../core/identity/api-keys/api-keys.ts';
+import { apiKey } from '../../core/identity/api-keys/contract.ts';
 import { mintToken } from '../../core/identity/api-keys/token.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { directorySection } from '../../core/resource/directory.ts';

@@ -1,6 +1,7 @@
 // One server-sent stream. It is pulled: it renders its next piece when the socket has taken the one before, so that a slow reader
 // costs one piece of memory, and the log is the buffer. See docs/decisions/0008.
 import type { Clock } from '../../lib/clock.ts';
+import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Scope } from '../../store/store.ts';
@@ -9,7 +10,6 @@ import type { EventEnvelope } from '../event.ts';
 import { heartbeatFrame, openingFrame, placeFrame, sampleFrame } from './frame.ts';
 import type { Hub } from './hub.ts';
 import type { Piece } from './newest-frames.ts';
-import { errorForLog } from '../../lib/failures.ts';
 
 const heartbeatMs = 15_000;
 /** A socket that takes nothing for this long is closed; its reader goes on where it stopped. */

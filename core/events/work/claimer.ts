@@ -1,8 +1,8 @@
 // Claims again and again, one claim at a time: when it is woken, when something falls due, and while there is more to take.
 import type { Clock } from '../../lib/clock.ts';
+import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import { againMs } from './workers.ts';
-import { errorForLog } from '../../lib/failures.ts';
 
 interface Claimer {
   /** Looks for due work now. */

@@ -1,10 +1,10 @@
 // The time of a work queue. Due times are intervals from when they were written: when the clock is set back they move with it,
 // or they would wait for the time to pass twice.
 import type { Clock } from '../../lib/clock.ts';
+import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import { systemOp, type Op, type Store } from '../../store/store.ts';
 import { moveBack } from '../work-rows.ts';
-import { errorForLog } from '../../lib/failures.ts';
 
 /** What the clock is corrected by without being set back. */
 const slewMs = 1_000;

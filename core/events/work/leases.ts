@@ -1,11 +1,11 @@
 // Leases: who may work on a row, and until when. A row is born leased to its process, which spares the claim, as far as its
 // subject has its share of memory left.
 import type { Clock } from '../../lib/clock.ts';
+import { errorForLog } from '../../lib/failures.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import { systemOp, type Scope, type Store } from '../../store/store.ts';
 import { dropLeases, heldBackMs, neverMs } from '../work-rows.ts';
-import { errorForLog } from '../../lib/failures.ts';
 
 export const leaseMs = 600_000;
 

@@ -1,9 +1,9 @@
 // Work in memory: all of it is under way. What fails is given back for a while.
 import type { Clock } from '../../lib/clock.ts';
+import { errorForLog } from '../../lib/failures.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
-import { errorForLog } from '../../lib/failures.ts';
 
 /** Failed work is due again after this long. */
 const failedMs = 5_000;

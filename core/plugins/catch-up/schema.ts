@@ -1,7 +1,7 @@
 // What a plugin missed while it was off, and how far it has caught up.
-import { plugin } from '../installs/contract.ts';
 import { Type } from 'typebox';
 import { Closed, idOf, named, nullable } from '../../lib/schema.ts';
+import { plugin } from '../installs/contract.ts';
 
 const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
 

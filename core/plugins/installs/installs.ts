@@ -1,5 +1,4 @@
 // Installs, changes and removes plugins. What a plugin may do is what the installer granted, never more than they hold.
-import { plugin } from './contract.ts';
 import type { Static } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { ChangeSet } from '../../changes/change.ts';
@@ -10,6 +9,7 @@ import { ApiError, notFound } from '../../lib/errors.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
+import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
 import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
 import { settle } from './settings.ts';

@@ -1,7 +1,7 @@
 // A schedule that is not done goes on: the batch that ends its run queues the next one, which is told the same time of firing.
-import { idPrefixes } from '../../lib/ids.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { Ids } from '../../lib/ids.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import type { Progress } from '../../sandbox/supervisor.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';

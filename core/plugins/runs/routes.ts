@@ -1,7 +1,7 @@
-import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
 import type { WorkQueue } from '../../events/work.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { seeing, seeingRun, steering } from '../installs/rights.ts';

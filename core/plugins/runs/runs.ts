@@ -1,11 +1,11 @@
 // Reads runs, and queues one of a schedule on request.
-import { idPrefixes } from '../../lib/ids.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';

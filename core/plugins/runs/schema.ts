@@ -1,6 +1,6 @@
 // The public shape of a run: what it saw, called, changed and cost.
-import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
+import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf, named, nullable, time } from '../../lib/schema.ts';
 
 export const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;

@@ -94,7 +94,6 @@ export const issueKind = kindOf(issue, {
       };
     },
     subjectId: (issue) => issue.id,
-    team: { of: (issue) => issue.teamId, isIn: (list) => `team_id IN (${list})` },
     learns: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
   },
   wire(issue, { directory, baseUrl }) {

@@ -1,5 +1,4 @@
 // Shows deliveries (what was sent, what came back, when the next attempt is due), makes single ones, and cancels them.
-import { idPrefixes } from '../../lib/ids.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
@@ -9,6 +8,7 @@ import { mayRead } from '../../events/feed.ts';
 import { findEvent } from '../../events/log.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { readPage, type Condition } from '../../store/page.ts';

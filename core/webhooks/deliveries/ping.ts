@@ -1,12 +1,12 @@
 // A ping: an event that only tries out the way to a receiver. It stands in the log like any other event, and is delivered to its
 // endpoint whatever the endpoint subscribes to.
-import { idPrefixes } from '../../lib/ids.ts';
 import { announce } from '../../changes/announcement.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { endpointKind } from '../endpoints/kind.ts';
 import { makeDelivery, type DeliveryWork } from './deliveries.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 
 /** @throws ApiError not_found, conflict when the endpoint is switched off */
 export async function pingEndpoint(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {

@@ -1,4 +1,3 @@
-import { webhook } from '../endpoints/contract.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
 import { eventTypes } from '../../events/catalogue.ts';
@@ -14,6 +13,7 @@ import {
 } from './deliveries.ts';
 import { pingEndpoint } from './ping.ts';
 import { DeliveryDetail, DeliveryShown, deliveryOrigins, deliveryStatuses } from './schema.ts';
+import { webhook } from '../endpoints/contract.ts';
 
 const filters = {
   status: Type.Optional(Type.Enum([...deliveryStatuses])),

@@ -1,8 +1,8 @@
 // Deliveries and their attempts, in their public shape.
-import { webhook } from '../endpoints/contract.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
 import { Closed, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { webhook } from '../endpoints/contract.ts';
 
 export const deliveryStatuses = [
   'pending',

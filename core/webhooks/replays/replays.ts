@@ -1,5 +1,4 @@
 // Operations on replays: has past events delivered again, shows how far that has come, and stops it.
-import { idPrefixes } from '../../lib/ids.ts';
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
@@ -9,6 +8,7 @@ import { namespaceScopes } from '../../events/catalogue.ts';
 import { firstSequenceSince, lastSequence } from '../../events/log.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { readPage } from '../../store/page.ts';

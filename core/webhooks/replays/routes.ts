@@ -1,7 +1,7 @@
-import { idPrefixes } from '../../lib/ids.ts';
 import { webhook } from '../endpoints/contract.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { cancelReplay, createReplay, getReplay, listReplays } from './replays.ts';
 import { ReplayCreate, ReplayShown } from './schema.ts';

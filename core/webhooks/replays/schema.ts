@@ -1,8 +1,8 @@
 // Replays: past events delivered to an endpoint again, from a moment or a place in the log on.
-import { webhook } from '../endpoints/contract.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
 import { Closed, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { webhook } from '../endpoints/contract.ts';
 
 const replayStatuses = ['running', 'done', 'canceled'] as const;
 const only = Type.Enum(['all', 'undelivered'], {

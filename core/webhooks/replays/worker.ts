@@ -1,9 +1,9 @@
 // Carries replays out: reads the log on from where each has come, and makes its deliveries a page at a time. A crash repeats
 // no page, because deliveries and progress are one batch.
-import { idPrefixes } from '../../lib/ids.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
 import { queueDeliveriesOps } from '../deliveries/queue.ts';
 import { newDelivery, type DeliveryRow } from '../deliveries/rows.ts';

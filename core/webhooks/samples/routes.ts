@@ -1,4 +1,3 @@
-import { webhook } from '../endpoints/contract.ts';
 import type { Streams } from '../../events/stream/streams.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
@@ -6,6 +5,7 @@ import type { DeliveryWork } from '../deliveries/deliveries.ts';
 import { DeliveryShown } from '../deliveries/schema.ts';
 import { deliverSample, sendSample, type Samples } from './samples.ts';
 import { SampleCreate, SampleSent } from './schema.ts';
+import { webhook } from '../endpoints/contract.ts';
 
 export function sampleRoutes(samples: Samples, work: DeliveryWork, streams: Streams): Route[] {
   return [

@@ -1,6 +1,5 @@
 // Samples: an event of any type that never happened, for trying a receiver out. It has the shape and the signature of a real
 // one and stands in no log: its sequence is 0, no plugin hears of it, no history shows it.
-import { idPrefixes } from '../../lib/ids.ts';
 import type { Static, TSchema } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
@@ -10,6 +9,7 @@ import type { EventEnvelope } from '../../events/event.ts';
 import type { Streams } from '../../events/stream/streams.ts';
 import { compileCheck } from '../../http/validate.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { scopeOfEvent } from '../../rights/rights.ts';
 import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
 import { endpointKind } from '../endpoints/kind.ts';

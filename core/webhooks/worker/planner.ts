@@ -1,10 +1,10 @@
 // Turns a page of events into deliveries: one for each subscriber that wants the event.
-import { idPrefixes } from '../../lib/ids.ts';
 import type { Plan } from '../../events/consumer.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Deliverer } from './deliverer.ts';
 import { queueDeliveriesOps } from '../deliveries/queue.ts';
