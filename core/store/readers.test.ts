@@ -68,7 +68,8 @@ test('rows come in order, and a read only reads', async () => {
   expect(await readers.read(me, quick, [1n])).toEqual([[40]]);
 });
 
-test('the loop goes on while rows are found, the first as well as the others', async () => {
+/** The longest that the loop stood still while a slow list was read, of all the processor time that the reading took. */
+async function standstill(): Promise<number> {
   const { readers } = readersOf();
   let isDone = false;
   const reading = readers.read(me, slow, []).finally(() => (isDone = true));
@@ -82,7 +83,14 @@ test('the loop goes on while rows are found, the first as well as the others', a
     tookMs += (process.cpuUsage().user - before) / 1000;
   }
   expect(await reading).toBeArrayOfSize(30);
-  expect({ longestMs, tookMs }).toSatisfy((seen) => seen.longestMs < seen.tookMs / 2);
+  return longestMs / tookMs;
+}
+
+test('the loop goes on while rows are found, the first as well as the others', async () => {
+  // A busy machine makes the loop wait as well, but not each time; a read on the loop would hold it up each time.
+  let least = 1;
+  for (let tries = 0; tries < 5 && least >= 0.5; tries++) least = Math.min(least, await standstill());
+  expect(least).toBeLessThan(0.5);
 });
 
 test('a read over its budget is stopped and says so; the reader goes on', async () => {

@@ -43,11 +43,20 @@ const checksum = (): string =>
 beforeAll(async () => {
   app = await startApp();
   victim = scopeOf(app.workspace.workspaceId);
-  const post = async (path: string, body: object) => (await app.call('POST', `/api/v1/${path}`, body)).json;
+  const post = async (path: string, body: object) => {
+    const { status, json } = await app.call('POST', `/api/v1/${path}`, body);
+    if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${JSON.stringify(json)}`);
+    return json;
+  };
   const project = await post('projects', { name: 'Secret project' });
-  const issue = await post('issues', { team: 'ENG', title: 'Secret', labels: ['bug'], project: project.id });
+  const issue = await post('issues', {
+    team: 'ENG',
+    title: 'Secret',
+    labels: ['bug'],
+    projectId: project.id,
+  });
   await post(`issues/${issue.id}/comments`, { body: 'Secret comment' });
-  await post('issues', { team: 'ENG', title: 'Second secret', parent: issue.id });
+  await post('issues', { team: 'ENG', title: 'Second secret', parentId: issue.id });
   db = new Database(join(app.dataDir, 'tatami.db'));
   // One row of everything that the calls above did not make.
   db.exec('PRAGMA foreign_keys = OFF');
