@@ -35,33 +35,42 @@ interface Slot<T> {
 
 export function createWorkspaceCache(): WorkspaceCache {
   const workspaces = new LRUCache<string, Held>({ max: workspacesMax });
+  /** Those that are being loaded, however many others are asked for meanwhile: they must hear of every batch. */
+  const loading = new Map<string, { readonly held: Held; loads: number }>();
   const movers: ((held: Held, changes: readonly Change[]) => void)[] = [];
 
   const heldOf = (workspaceId: string): Held => {
     const known = workspaces.get(workspaceId);
     if (known) return known;
-    const made = {};
-    workspaces.set(workspaceId, made);
-    return made;
+    const held = loading.get(workspaceId)?.held ?? {};
+    workspaces.set(workspaceId, held);
+    return held;
+  };
+
+  const whileLoading = async <T>(workspaceId: string, load: (held: Held) => Promise<T>): Promise<T> => {
+    const entry = loading.get(workspaceId) ?? { held: heldOf(workspaceId), loads: 0 };
+    entry.loads++;
+    loading.set(workspaceId, entry);
+    try {
+      return await load(entry.held);
+    } finally {
+      if (--entry.loads === 0) loading.delete(workspaceId);
+    }
   };
 
   return {
     section(section) {
       const slots = createSlots(section);
       movers.push(slots.move);
-      const load = async (scope: Scope) => {
-        for (;;) {
-          const held = heldOf(scope.workspaceId);
-          const loaded = await slots.load(scope, held);
-          // Whoever is forgotten meanwhile hears of no batch.
-          if (loaded && workspaces.peek(scope.workspaceId) === held) return loaded;
-        }
+      return {
+        of: (scope) =>
+          slots.at(heldOf(scope.workspaceId)).value ??
+          whileLoading(scope.workspaceId, (held) => slots.load(scope, held)),
       };
-      return { of: (scope) => slots.at(heldOf(scope.workspaceId)).value ?? load(scope) };
     },
     moveAlong(workspaceId, changes) {
       // Of a workspace that nobody asked for, whoever asks later reads what is committed.
-      const held = workspaces.peek(workspaceId);
+      const held = workspaces.peek(workspaceId) ?? loading.get(workspaceId)?.held;
       if (held) for (const move of movers) move(held, changes);
     },
   };
@@ -78,14 +87,14 @@ function createSlots<T extends object>(section: Section<T>) {
   };
   return {
     at,
-    /** Undefined where a batch fell between the reads, of which they may hold a part only. */
-    async load(scope: Scope, held: Held): Promise<T | undefined> {
+    /** Again, where a batch fell between the reads: they may hold a part of it only. */
+    async load(scope: Scope, held: Held): Promise<T> {
       const slot = at(held);
-      const before = slot.moves;
-      const value = await section.load(scope);
-      if (slot.moves !== before) return undefined;
-      slot.value = value;
-      return value;
+      for (;;) {
+        const before = slot.moves;
+        const value = await section.load(scope);
+        if (slot.moves === before) return (slot.value = value);
+      }
     },
     move(held: Held, changes: readonly Change[]): void {
       if (!changes.some(({ kind }) => section.kinds.has(kind))) return;

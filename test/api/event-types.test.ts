@@ -2,6 +2,7 @@
 // (docs/spec/events.md › Types). What is sent is what the document describes as a request to receivers.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EVENT_TYPES } from '../../sdk/types/events.ts';
+import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 
@@ -31,6 +32,18 @@ test('a webhook can subscribe to each type that is sent, and to no other', async
     else expect([type, status]).toEqual([type, 422]);
   }
   expect(accepted).toEqual(sent);
+});
+
+test('who subscribes to all must be allowed to read what will be sent as well', async () => {
+  const hook = { url: 'https://hooks.acme.example/', events: ['*'] };
+  const scopes = allScopes.filter((scope) => !scope.startsWith('releases:'));
+  const but = app.clientOf(await app.mintKey(scopes));
+  const refused = await but('POST', '/api/v1/webhooks', hook, simulated);
+  expect([refused.status, refused.json.error.message]).toEqual([
+    403,
+    expect.stringContaining('releases:read'),
+  ]);
+  expect((await app.call('POST', '/api/v1/webhooks', hook, simulated)).status).toBe(201);
 });
 
 test('a plugin can subscribe to each type that is sent, and to no other', async () => {

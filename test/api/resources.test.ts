@@ -160,6 +160,9 @@ test('a project has its dates in order and a lead who is there', async () => {
   await step('PATCH', path, { targetDate: '2026-12-31' }, invalid('targetDate too_small'));
   await step('PATCH', path, { startDate: '2027-02-30' }, invalid('startDate invalid_format'));
   await step('PATCH', path, { leadId: 'usr_00000000000000000000000001' }, invalid('leadId not_found'));
+  const gone = await make('/members', { name: 'Leaving' });
+  await app.call('DELETE', `/api/v1/members/${gone.id}`);
+  await step('PATCH', path, { leadId: gone.id }, invalid('leadId not_found'));
   await step('GET', '/projects?status=started', undefined, {
     status: 200,
     body: { data: [{ id: project.id }] },

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test';
+import { scopeOf } from '../store/store.ts';
+import { announce } from './announcement.ts';
+import { createWorkspaceCache, type Section } from './workspace-cache.ts';
+
+interface Counted {
+  readonly loads: number;
+  readonly moves: number;
+}
+
+const scope = scopeOf('ws');
+const announced = announce({ kind: 'webhook', id: 'whe_1' }, 'webhook.ping', {});
+const concerning = [{ ...announced, kind: 'thing' }];
+const other = [{ ...announced, kind: 'other' }];
+
+/** A section whose loading ends when the test says so. */
+function begin(move: Section<Counted>['move'] = (value) => ({ ...value, moves: value.moves + 1 })) {
+  const cache = createWorkspaceCache();
+  const pending: (() => void)[] = [];
+  let loads = 0;
+  const { of } = cache.section<Counted>({
+    kinds: new Set(['thing']),
+    load: () =>
+      new Promise((resolve) => {
+        const load = ++loads;
+        pending.push(() => resolve({ loads: load, moves: 0 }));
+      }),
+    move,
+  });
+  const finish = async (): Promise<void> => {
+    pending.shift()!();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { cache, of, pending, finish };
+}
+
+test('a section is loaded once, then moves along with the batches that concern it', async () => {
+  const { cache, of, finish } = begin();
+  const first = of(scope);
+  await finish();
+  expect(await first).toEqual({ loads: 1, moves: 0 });
+  cache.moveAlong('ws', other);
+  cache.moveAlong('elsewhere', concerning);
+  expect(of(scope)).toEqual({ loads: 1, moves: 0 });
+  cache.moveAlong('ws', concerning);
+  expect(of(scope)).toEqual({ loads: 1, moves: 1 });
+});
+
+test('a batch that falls between the reads of a load makes it load again', async () => {
+  const { cache, of, finish } = begin();
+  const first = of(scope);
+  cache.moveAlong('ws', concerning);
+  await finish();
+  await finish();
+  expect(await first).toEqual({ loads: 2, moves: 0 });
+});
+
+test('a section that cannot move along is loaded again when it is asked for', async () => {
+  const { cache, of, finish } = begin(() => undefined);
+  const first = of(scope);
+  await finish();
+  await first;
+  cache.moveAlong('ws', concerning);
+  const again = of(scope);
+  await finish();
+  expect(await again).toEqual({ loads: 2, moves: 0 });
+});
+
+test('it holds a thousand workspaces, and one that is pushed out while it loads still hears of its batches', async () => {
+  const { cache, of, pending, finish } = begin();
+  const first = of(scope);
+  const others = Array.from({ length: 1_000 }, (_, n) => of(scopeOf(`ws-${n}`)));
+  cache.moveAlong('ws', concerning);
+  while (pending.length > 0) await finish();
+  expect(await first).toEqual({ loads: 1_002, moves: 0 });
+  await Promise.all(others);
+  expect(of(scopeOf('ws-999'))).not.toBeInstanceOf(Promise);
+  const forgotten = of(scope);
+  await finish();
+  expect(await forgotten).toEqual({ loads: 1_003, moves: 0 });
+});
