@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
 import { defineContract, type Contract } from './contract/contract.ts';
-import { number, reference, text } from './contract/field.ts';
-import { checkContracts, contracts } from './contracts.ts';
+import { choice, number, reference, text } from './contract/field.ts';
+import { checkContracts, contracts, eventsOf } from './contracts.ts';
+import { namespaceOf, namespaceScopes } from './events/catalogue.ts';
+import { defineResource } from './resource/define.ts';
 import { kindOf } from './resource/kind.ts';
 import { plainOperations } from './resource/operations.ts';
 import { labelKind } from './tracker/labels/labels.ts';
@@ -36,6 +38,17 @@ test('what would fail at the first request fails at the start, and says what to 
   const open = { ...thing, operations: { create: 'Make a thing' } };
   const optional = { ...open, fields: { ...open.fields, size: number({}) } };
   expect(() => checkContracts([optional])).toThrow('thing.size may be left out');
+  const builtIn = { ...open, fields: { version: text({ max: 10, required: true }) } };
+  expect(() => checkContracts([builtIn])).toThrow('thing.version is what every object has');
+  const strange = { ...open, fields: { size: choice(['s', 'l'], { default: 'm' }) } };
+  expect(() => checkContracts([strange])).toThrow('thing.size has a default that it does not take: "m"');
+  expect(() => text({ max: 9, pattern: '^v' })).toThrow('what ^v takes');
+  const deletable = { ...thing, operations: { delete: 'Delete a thing' } };
+  expect(() => defineResource(deletable, labelKind as never)).toThrow(
+    'thing has the operation delete: name its event',
+  );
+  const forgetful = { ...deletable, events: { deleted: 'thing.deleted' } };
+  expect(() => defineResource(forgetful, labelKind as never)).toThrow('say keepsDeleted');
   const ofTeam = { ...thing, ofTeam: true } as const;
   expect(() => kindOf(ofTeam)).toThrow('Objects of thing belong to a team');
   const nowhere = { name: 'elsewhere', id: 'els' };
@@ -43,6 +56,16 @@ test('what would fail at the first request fails at the start, and says what to 
   expect(() => kindOf(referring)).toThrow('thing.place shows name of elsewhere');
   const below = { ...thing, parent: { name: 'issue', path: 'issues', id: 'iss' } };
   expect(() => plainOperations(below, labelKind as never, {})).toThrow('thing has a parent');
+});
+
+test('events are read with the scope of their resource, and each contract that there is counts', () => {
+  for (const { path, events } of contracts)
+    for (const type of eventsOf(events))
+      expect([type, namespaceScopes[namespaceOf(type)]]).toEqual([type, `${path}:read`]);
+  const files = [...new Bun.Glob('**/contract.ts').scanSync(import.meta.dir)].filter(
+    (file) => file !== 'contract/contract.ts',
+  );
+  expect(files.length).toBe(contracts.length);
 });
 
 test('a contract is plain data: it prints as JSON and says the same when it is read', () => {

@@ -1,5 +1,6 @@
 // THE registry of contracts: one line each. Scopes, event types, ids, the directory, the types of the SDK and the tests
 // follow from it. What is done with each stands in resources.ts.
+import { Check } from 'typebox/value';
 import type { Contract, Entry, EventTypeOf } from './contract/contract.ts';
 import { apiKey } from './identity/api-keys/contract.ts';
 import { member } from './identity/members/contract.ts';
@@ -39,9 +40,9 @@ export type Directory = {
 
 export const contracts: readonly Contract[] = all;
 
-/** @throws Error when two resources claim the same, or a field that may be left out says nothing of its value then */
+/** @throws Error when two resources claim the same, and for what could only fail later, at a request */
 export function checkContracts(list: readonly Contract[]): void {
-  for (const contract of list) checkValues(contract);
+  for (const contract of list) checkFields(contract);
   const claimed = new Map<string, string>(
     Object.entries(idPrefixes).map(([owner, prefix]) => [`id prefix ${prefix}`, owner]),
   );
@@ -53,12 +54,18 @@ export function checkContracts(list: readonly Contract[]): void {
     }
 }
 
-function checkValues({ name, operations, fields }: Contract): void {
-  if (!('create' in operations)) return;
-  for (const [field, { type, options }] of Object.entries(fields)) {
+/** What every object has. */
+const builtIn = ['id', 'version', 'createdAt', 'updatedAt', 'deletedAt'];
+
+function checkFields({ name, operations, fields }: Contract): void {
+  for (const [field, { type, given, options }] of Object.entries(fields)) {
     const { required, nullable, computed, write, default: value } = options;
+    if (builtIn.includes(field))
+      throw new Error(`${name}.${field} is what every object has: give the field another name.`);
+    if (value !== undefined && value !== '' && !Check(given, value))
+      throw new Error(`${name}.${field} has a default that it does not take: ${JSON.stringify(value)}.`);
     const isMade = computed || type === 'actor' || write === 'never';
-    if (!required && !nullable && !isMade && value === undefined)
+    if ('create' in operations && !required && !nullable && !isMade && value === undefined)
       throw new Error(`${name}.${field} may be left out: make it required or nullable, or give a default.`);
   }
 }

@@ -16,7 +16,7 @@ interface OperationFacts {
 export interface Contract extends Target {
   /** Of one object, in events and messages: `project`. */
   readonly name: string;
-  /** URL segment, scope namespace, namespace in `ctx` of plugins, CLI noun: `projects`. */
+  /** URL segment, scope namespace, namespace in `ctx` of plugins, noun of its commands: `projects`. */
   readonly path: string;
   /** Of its schema in the OpenAPI document. */
   readonly title: string;

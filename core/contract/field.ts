@@ -46,6 +46,8 @@ export interface Field<
 export function text<const O extends FieldOptions>(
   options: O & { readonly max: number; readonly doc?: string; readonly pattern?: string },
 ): Field<'text', string, string, string, O> {
+  if (options.pattern !== undefined && options.doc === undefined)
+    throw new Error(`Say in \`doc\` what ${options.pattern} takes: people who break it are told that.`);
   const given = Type.String({
     ...(options.pattern === undefined ? { minLength: 1 } : {}),
     maxLength: options.max,

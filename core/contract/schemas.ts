@@ -22,16 +22,14 @@ export function schemasOf<C extends Contract>(contract: C): Schemas<C> {
 
 function makeSchemas(contract: Contract): Schemas<Contract> {
   const fields = Object.entries(contract.fields);
-  const shown = named(
-    contract.title,
-    Closed({
-      id: idOf(contract.id),
-      ...Object.fromEntries(fields.map(([name, field]) => [name, orNull(field, field.shown)])),
-      version,
-      createdAt: time,
-      updatedAt: time,
-    }),
-  );
+  const properties = {
+    id: idOf(contract.id),
+    ...Object.fromEntries(fields.map(([name, field]) => [name, orNull(field, field.shown)])),
+    version,
+    createdAt: time,
+    updatedAt: time,
+  };
+  const shown = named(contract.title, Closed(properties, { description: contract.doc }));
   return {
     shown: Type.Unsafe(shown),
     create: named(`${contract.title}Create`, Type.Unsafe(Closed(inputsOf(contract, 'create')))),

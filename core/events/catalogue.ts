@@ -26,15 +26,17 @@ export function namespaceOf(type: string): EventNamespace {
   return type.slice(0, type.indexOf('.')) as EventNamespace;
 }
 
-/** The read scope a subscriber needs for each namespace's events. */
-export const namespaceScopes: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    contracts.flatMap(({ path, events }) =>
-      eventsOf(events).map((type) => [namespaceOf(type), `${path}:read`] as const),
-    ),
+const definedScopes: Readonly<Record<string, string>> = Object.fromEntries(
+  contracts.flatMap(({ path, events }) =>
+    eventsOf(events).map((type) => [namespaceOf(type), `${path}:read`] as const),
   ),
+);
+
+/** The read scope a subscriber needs for each namespace's events. What is defined counts, also where it was planned. */
+export const namespaceScopes: Readonly<Record<string, string>> = {
+  ...definedScopes,
   ...announcedScopes,
-  ...planned,
+  ...Object.fromEntries(Object.entries(planned).filter(([namespace]) => !(namespace in definedScopes))),
 };
 
 /** Those whose `data` tells the team it belongs to: by its `team`, or by the identifier of its `issue`. */

@@ -89,6 +89,7 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
     plan: Plan,
     claim: KeyClaim | null,
   ): Promise<KeyedAnswer> => {
+    let broken: string | null = null;
     for (let plans = 0; plans < plansMax; plans++) {
       // Others may have renamed what a plan refers to since the last try.
       const now = plans === 0 ? ctx : { ...ctx, directory: await directoryOf(ctx.scope) };
@@ -105,7 +106,10 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
       if (committed.ok) return committedAnswer(set, stored, committed);
       const earlier = claim && committed.part === 'guard' ? await claim.replay() : null;
       if (earlier) return earlier;
+      broken = committed.reason === 'constraint' ? committed.message : null;
     }
+    // Planned anew, it breaks the rule again: that is no race.
+    if (broken !== null) throw new Error(`The plan breaks a rule of the database: ${broken}`);
     throw new ApiError('conflict', 'Others keep changing this at the same time. Read it again, then retry.');
   };
 }

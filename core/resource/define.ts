@@ -37,6 +37,7 @@ export function defineResource<C extends Contract, E extends Entity>(
   kind: Kind<E, Shown<C>>,
   definition: Definition<C, E> = {},
 ): Resource {
+  checkPlain(contract, definition.operations ?? {});
   const operations = { ...plainOperations(contract, kind, definition), ...definition.operations };
   const special = definition.routes ?? [];
   const names = new Set(special.map(({ name }) => name));
@@ -48,6 +49,20 @@ export function defineResource<C extends Contract, E extends Entity>(
     routes: inOrder([...derived.filter(({ name }) => !names.has(name)), ...special]),
     filterFields: definition.filterFields ?? filterFieldsOf(contract),
   };
+}
+
+/** @throws Error where a plain operation could only fail */
+function checkPlain({ name, operations, events, keepsDeleted }: Contract, own: object): void {
+  const { created, updated, deleted, restored } = events;
+  const eventOf = { create: created, update: updated, delete: deleted, restore: restored };
+  for (const [operation, event] of Object.entries(eventOf)) {
+    if (!(operation in operations) || operation in own) continue;
+    if (event === undefined) throw new Error(`${name} has the operation ${operation}: name its event.`);
+    if (!keepsDeleted && /^(delete|restore)$/.test(operation))
+      throw new Error(
+        `${name} has the operation ${operation}: say keepsDeleted, and give its table deleted_at.`,
+      );
+  }
 }
 
 const plainOrder = ['list', 'create', 'get', 'update', 'delete', 'restore'];

@@ -82,7 +82,8 @@ function apply(db: Connection, version: number, step: Migration, nowMs: number):
     db.exec('COMMIT');
   } catch (error) {
     if (db.inTransaction) db.exec('ROLLBACK');
-    throw new Error(`Migration ${step.name} failed; the database stays at schema ${version - 1}.`, {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Migration ${step.name} failed; the database stays at schema ${version - 1}: ${reason}`, {
       cause: error,
     });
   }

@@ -94,6 +94,21 @@ test('each object is made, listed, shown, changed, deleted and restored over RES
   }
 });
 
+test('an object is made of what is required alone, and what is left out has its default or is null', async () => {
+  for (const contract of made) {
+    const required = Object.entries(contract.fields).filter(([, { options }]) => options.required);
+    const example = contract.examples!.create as Json;
+    const body = Object.fromEntries(required.map(([name]) => [name, example[name]]));
+    if (contract.path === 'teams') body.key = 'LEAST';
+    if (contract.path === 'labels' || contract.path === 'workflows') body.name = `least ${contract.path}`;
+    const { status, text, json } = await app.call('POST', manyPath(contract), body);
+    expect([contract.path, status, text]).toEqual([contract.path, 201, text]);
+    for (const [name, { type, options }] of Object.entries(contract.fields))
+      if (options.nullable && type !== 'actor' && options.default === undefined)
+        expect([contract.path, name, json[name]]).toEqual([contract.path, name, null]);
+  }
+});
+
 test('each event can be subscribed to by type and by namespace, and sampled', async () => {
   for (const { events } of contracts)
     for (const type of eventsOf(events)) {
