@@ -59,14 +59,16 @@ const builtIn = ['id', 'version', 'createdAt', 'updatedAt', 'deletedAt'];
 
 function checkFields({ name, operations, fields }: Contract): void {
   for (const [field, { type, given, options }] of Object.entries(fields)) {
-    const { required, nullable, computed, write, default: value } = options;
+    const at = `${name}.${field}`;
     if (builtIn.includes(field))
-      throw new Error(`${name}.${field} is what every object has: give the field another name.`);
-    if (value !== undefined && value !== '' && !Check(given, value))
-      throw new Error(`${name}.${field} has a default that it does not take: ${JSON.stringify(value)}.`);
-    const isMade = computed || type === 'actor' || write === 'never';
-    if ('create' in operations && !required && !nullable && !isMade && value === undefined)
-      throw new Error(`${name}.${field} may be left out: make it required or nullable, or give a default.`);
+      throw new Error(`${at} is what every object has: give the field another name.`);
+    const { required, nullable, computed, write, default: value } = options;
+    if (value === undefined) {
+      const isGiven = required || nullable || computed || type === 'actor' || write === 'never';
+      if ('create' in operations && !isGiven)
+        throw new Error(`${at} may be left out: make it required or nullable, or give a default.`);
+    } else if (value !== '' && !Check(given, value))
+      throw new Error(`${at} has a default that it does not take: ${JSON.stringify(value)}.`);
   }
 }
 

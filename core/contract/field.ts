@@ -65,13 +65,13 @@ export function string<const O extends FieldOptions>(
   return { type: 'text', given: schema, shown: schema, options };
 }
 
-/** Text that people write at length; bounded in bytes. Empty unless given, or required. */
+/** Text that people write at length, bounded in bytes or in characters. */
 export function markdown<const O extends FieldOptions>(
-  options: O & { readonly bytesMax: number; readonly doc?: string },
+  options: O & { readonly doc?: string } & ({ readonly bytesMax: number } | { readonly max: number }),
 ): Field<'markdown', string, string, string, O> {
   const schema = Type.String({
     ...(options.required ? { minLength: 1, pattern: '\\S' } : {}),
-    maxLength: options.bytesMax,
+    maxLength: 'max' in options ? options.max : options.bytesMax,
     description: options.doc ?? 'Markdown.',
   });
   return { type: 'markdown', given: schema, shown: schema, options };

@@ -188,6 +188,7 @@ export function compileQuery(schema: TObject): (search: URLSearchParams) => Reco
 /** Returns a text that is not the canonical spelling of its type as it is, so that the schema refuses it. */
 function coerce(type: string | undefined, text: string): unknown {
   if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  if (type === 'number' && /^-?(0|[1-9]\d{0,14})(\.\d{1,9})?$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }

@@ -89,7 +89,7 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
     plan: Plan,
     claim: KeyClaim | null,
   ): Promise<KeyedAnswer> => {
-    let broken: string | null = null;
+    let last: Committed | null = null;
     for (let plans = 0; plans < plansMax; plans++) {
       // Others may have renamed what a plan refers to since the last try.
       const now = plans === 0 ? ctx : { ...ctx, directory: await directoryOf(ctx.scope) };
@@ -106,12 +106,18 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
       if (committed.ok) return committedAnswer(set, stored, committed);
       const earlier = claim && committed.part === 'guard' ? await claim.replay() : null;
       if (earlier) return earlier;
-      broken = committed.reason === 'constraint' ? committed.message : null;
+      last = committed;
     }
-    // Planned anew, it breaks the rule again: that is no race.
-    if (broken !== null) throw new Error(`The plan breaks a rule of the database: ${broken}`);
-    throw new ApiError('conflict', 'Others keep changing this at the same time. Read it again, then retry.');
+    throw notCommitted(last);
   };
+}
+
+/** Why a write that was planned anew again and again was not committed. */
+function notCommitted(last: Committed | null): Error {
+  // Planned anew, it breaks the same rule: that is no race.
+  if (last && !last.ok && last.reason === 'constraint')
+    return new Error(`The plan breaks a rule of the database: ${last.message}`);
+  return new ApiError('conflict', 'Others keep changing this at the same time. Read it again, then retry.');
 }
 
 function isNothing({ changes, ops }: ChangeSet): boolean {

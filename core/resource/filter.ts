@@ -1,6 +1,6 @@
 // What the objects of a resource are filtered by, from their contract: the same names and meanings in lists, webhook filters and
 // plugin subscriptions, and how each lies in SQL.
-import { Type, type TObject } from 'typebox';
+import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field, FieldType } from '../contract/field.ts';
 import { isReference, keptName } from '../contract/schemas.ts';
@@ -102,9 +102,14 @@ function filterColumnOf({ name, field, by }: Filterable): (directory: Directory)
 
 /** The parameters of a plain list: each field that filters, by its value. */
 export function filterQueryOf(contract: Contract): TObject['properties'] {
-  return Object.fromEntries(
-    filterablesOf(contract).map(({ name, field }) => [name, Type.Optional(field.given)]),
-  );
+  return Object.fromEntries(filterablesOf(contract).map((one) => [one.name, Type.Optional(valueOf(one))]));
+}
+
+/** What a field is compared with: of a reference, what it is found by. */
+function valueOf({ field, by }: Filterable): TSchema {
+  if (field.type === 'actor') return Type.String({ maxLength: 80, description: 'An id.' });
+  if (!isReference(field) || field.by !== 'id' || by === 'id') return field.given;
+  return (field.to as Partial<Contract>).fields?.[by]?.given ?? Type.String({ maxLength: 200 });
 }
 
 /** What those parameters ask for. */

@@ -59,10 +59,10 @@ function aliased({ options }: Field, given: string): string {
   return aliases[given] ?? given;
 }
 
-function requireBytes({ given }: Field, text: string, path: string): void {
-  const { maxLength } = given as { maxLength?: number };
-  if (maxLength !== undefined && Buffer.byteLength(text) > maxLength)
-    throw invalidField(path, 'too_long', `Give at most ${maxLength / 1024} KiB of text.`);
+function requireBytes({ options }: Field, text: string, path: string): void {
+  const { bytesMax } = options as { bytesMax?: number };
+  if (bytesMax !== undefined && Buffer.byteLength(text) > bytesMax)
+    throw invalidField(path, 'too_long', `Give at most ${bytesMax / 1024} KiB of text.`);
 }
 
 /** The id of what is referred to. @throws ApiError validation_failed (not_found) */

@@ -32,7 +32,10 @@ export interface Rules<C extends Contract, E extends Entity> {
     body: Created<C>,
     parentId: string | null,
   ) => Partial<E> | Promise<Partial<E>>;
-  /** Refuses what may not be. `before` is null for a creation. @throws ApiError */
+  /**
+   * Refuses what may not be. `after` is the whole object, whatever of it a patch moves; `before` is null for a creation and for
+   * an object that comes back. @throws ApiError
+   */
   readonly check?: (ctx: Context, after: Omit<E, 'version'>, before: E | null) => void | Promise<void>;
   /** Refuses what the caller does not see, though it is there: what belongs to a deleted object. @throws ApiError */
   readonly admits?: (ctx: Context, entity: E) => Promise<unknown>;
@@ -74,8 +77,9 @@ export function plainOperations<C extends Contract, E extends Entity>(
     },
     async create(ctx, body, parentId) {
       const now = ctx.nowMs();
-      const given = keptOf(ctx, contract, 'create', body);
+      // First, because the parent may not be there, whatever the body is.
       const set = await rules.sets?.(ctx, body, parentId);
+      const given = keptOf(ctx, contract, 'create', body);
       const times = { createdAt: now, updatedAt: now };
       const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...given, ...set, ...times });
       await rules.check?.(ctx, entity, null);
@@ -96,6 +100,8 @@ export function plainOperations<C extends Contract, E extends Entity>(
     async restore(ctx, id, ifMatch) {
       const entity = await kind.find(ctx, id);
       if (!entity) throw notFound();
+      await rules.admits?.(ctx, entity);
+      await rules.check?.(ctx, entity, null);
       return updated(ctx, kind, entity, patchOf<E>({ deletedAt: null }), ifMatch);
     },
   };

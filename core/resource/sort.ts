@@ -33,10 +33,18 @@ function by(sql: string): Sorting {
 /** Never NULL, and no longer than a cursor carries without outgrowing its parameter. */
 function expressionOf(name: string, field: Field): string {
   const column = snake(keptName(name, field));
+  if (field.type === 'choice') return rankOf(column, field);
   if (field.type === 'number') return field.options.nullable ? `coalesce(${column}, 1e9)` : column;
   if (field.type === 'day') return field.options.nullable ? `coalesce(${column}, '9999-12-31')` : column;
   if (field.type === 'time') return field.options.nullable ? `coalesce(${column}, 9e15)` : column;
   return `substr(coalesce(${column}, ''), 1, 200)`;
+}
+
+/** By the place of the word in its list, as filters compare it. */
+function rankOf(column: string, { shown }: Field): string {
+  const { enum: words = [] } = shown as { enum?: readonly string[] };
+  const cases = words.map((word, rank) => `WHEN '${word.replaceAll("'", "''")}' THEN ${rank}`);
+  return `CASE ${column} ${cases.join(' ')} ELSE ${words.length} END`;
 }
 
 /** The parameter of a list that sorts. */

@@ -2,7 +2,6 @@
 import type { Entry } from '../contract/contract.ts';
 import type { Directory } from '../context.ts';
 import { invalidField } from '../lib/errors.ts';
-import { isDay } from '../lib/time.ts';
 import type { team } from './teams/contract.ts';
 import type { state } from './workflows/contract.ts';
 
@@ -40,16 +39,4 @@ export function firstState(directory: Directory, teamId: string): StateEntry {
 export function findState(directory: Directory, teamId: string, id: string): StateEntry | undefined {
   const state = directory.states.get(id);
   return state?.teamId === teamId && !state.removed ? state : undefined;
-}
-
-/** @throws ApiError validation_failed (not_found) */
-export function requireMember(directory: Directory, path: string, id: string | null): void {
-  if (id !== null && (directory.members.get(id)?.removed ?? true))
-    throw invalidField(path, 'not_found', `There is no member ${id}.`);
-}
-
-/** @throws ApiError validation_failed (invalid_format) for days that no calendar has */
-export function requireDay(path: string, day: string | null): void {
-  if (day !== null && !isDay(day))
-    throw invalidField(path, 'invalid_format', `${day} is not a day of the calendar.`);
 }

@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EVENT_TYPES } from '../../sdk/types/events.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
+import { composedStatement } from '../../core/store/statement.ts';
+import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 
@@ -44,6 +46,20 @@ test('who subscribes to all must be allowed to read what will be sent as well', 
     expect.stringContaining('releases:read'),
   ]);
   expect((await app.call('POST', '/api/v1/webhooks', hook, simulated)).status).toBe(201);
+});
+
+test('a webhook that an earlier version let subscribe to such a type can be changed in everything else', async () => {
+  const url = 'https://hooks.acme.example/';
+  const { id } = (await app.call('POST', '/api/v1/webhooks', { url, events: ['issue.*'] })).json;
+  const earlier = composedStatement(
+    `UPDATE endpoints SET events_json = '["issue.*","cycle.*"]' WHERE workspace_id = :ws AND id = :id`,
+  );
+  await app.services.store.commit([tenantOp(scopeOf(app.workspace.workspaceId), earlier, { id })]);
+  const path = `/api/v1/webhooks/${id}`;
+  for (const patch of [{ enabled: false }, { enabled: true }, { url: `${url}new` }, { events: ['cycle.*'] }])
+    expect([patch, (await app.call('PATCH', path, patch)).status]).toEqual([patch, 200]);
+  expect((await app.call('PATCH', path, { events: ['sla.*'] })).status).toBe(422);
+  expect((await app.call('DELETE', path)).status).toBe(204);
 });
 
 test('a plugin can subscribe to each type that is sent, and to no other', async () => {

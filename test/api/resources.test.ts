@@ -138,6 +138,35 @@ test('a label is unique by name in its team, and leaves issues unseen when delet
   expect(await race('/labels', { name: 'contested' })).toBe(1);
 });
 
+test('what was allowed when it was written does not bar a change of something else', async () => {
+  const team = await make('/teams', { key: 'OLD' });
+  const states = (await app.call('GET', '/api/v1/workflows?team=OLD')).json.data;
+  const [todo, extra] = [
+    states[2].id,
+    (await make('/workflows', { team: 'OLD', name: 'Extra', type: 'started' })).id,
+  ];
+  await app.call('PATCH', `/api/v1/teams/${team.id}`, { transitions: { [todo]: [extra] } });
+  expect((await app.call('DELETE', `/api/v1/workflows/${extra}`)).status).toBe(204);
+  const renamed = { status: 200, body: { name: 'Older' }, events: ['team.updated'] };
+  await step('PATCH', `/teams/${team.id}`, { name: 'Older' }, renamed);
+  await step(
+    'PATCH',
+    `/teams/${team.id}`,
+    { transitions: { [todo]: [todo, extra] } },
+    invalid(`transitions.${todo} not_found`),
+  );
+  const lead = await make('/members', { name: 'Leaving soon' });
+  const project = await make('/projects', { name: 'Led', leadId: lead.id });
+  await app.call('DELETE', `/api/v1/members/${lead.id}`);
+  const atRisk = { status: 200, body: { lead: { id: lead.id } }, events: ['project.updated'] };
+  await step('PATCH', `/projects/${project.id}`, { health: 'at_risk' }, atRisk);
+});
+
+test('a comment on an issue that is not there is not found, whatever it says', async () => {
+  const nowhere = '/issues/iss_00000000000000000000000001/comments';
+  await step('POST', nowhere, { body: 'é'.repeat(40_000) }, { status: 404, error: ['not_found'] });
+});
+
 test('a project has its dates in order and a lead who is there', async () => {
   const project = await step(
     'POST',
@@ -160,9 +189,9 @@ test('a project has its dates in order and a lead who is there', async () => {
   await step('PATCH', path, { targetDate: '2026-12-31' }, invalid('targetDate too_small'));
   await step('PATCH', path, { startDate: '2027-02-30' }, invalid('startDate invalid_format'));
   await step('PATCH', path, { leadId: 'usr_00000000000000000000000001' }, invalid('leadId not_found'));
-  const gone = await make('/members', { name: 'Leaving' });
-  await app.call('DELETE', `/api/v1/members/${gone.id}`);
-  await step('PATCH', path, { leadId: gone.id }, invalid('leadId not_found'));
+  const leaving = await make('/members', { name: 'Leaving' });
+  await app.call('DELETE', `/api/v1/members/${leaving.id}`);
+  await step('PATCH', path, { leadId: leaving.id }, invalid('leadId not_found'));
   await step('GET', '/projects?status=started', undefined, {
     status: 200,
     body: { data: [{ id: project.id }] },

@@ -61,6 +61,8 @@ export class Behind {
     const last = found.length === rememberedMax ? found.at(-1) : undefined;
     if (last) this.#isPartial = true;
     this.#lookedUpTo = last ?? beginning;
+    // Nothing was left behind that part; what was held back meanwhile may stand before it.
+    if (found.length === 0 && subject !== '') await this.look();
   }
 
   #remember(scope: Scope, subject: string): void {

@@ -3,9 +3,10 @@ import type { Patch } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { findState, findTeam, requireDay, requireMember, type TeamEntry } from '../directory.ts';
+import { keptOf } from '../../resource/input.ts';
+import { findState, findTeam, type TeamEntry } from '../directory.ts';
 import type { IssueInput } from './bodies.ts';
-import { descriptionBytesMax, issue as contract } from './contract.ts';
+import { issue as contract } from './contract.ts';
 import { issueKind, type Issue } from './kind.ts';
 
 const parentDepthMax = 10;
@@ -36,13 +37,9 @@ export async function resolvePatch(
   at: string,
 ): Promise<Partial<Issue>> {
   const { labels, parentId, stateId, ...plain } = input;
-  const patch: { -readonly [K in keyof Issue]?: Issue[K] } = { ...plain };
-  if (input.description !== undefined && Buffer.byteLength(input.description) > descriptionBytesMax)
-    throw invalidField(`${at}description`, 'too_long', 'Give at most 256 KiB of text.');
-  if (input.assigneeId !== undefined) requireMember(ctx.directory, `${at}assigneeId`, input.assigneeId);
-  if (input.projectId != null && !ctx.directory.projects.has(input.projectId))
-    throw invalidField(`${at}projectId`, 'not_found', `There is no project ${input.projectId}.`);
-  requireDay(`${at}dueDate`, input.dueDate ?? null);
+  const patch: { -readonly [K in keyof Issue]?: Issue[K] } = {
+    ...keptOf(ctx, contract, 'update', plain, at),
+  };
   if (stateId !== undefined) patch.stateId = resolveState(ctx, teamId, issue, stateId, at);
   if (labels !== undefined)
     patch.labelIds = [...resolveLabels(ctx, teamId, labels, at), ...unseenLabels(ctx, issue)].sort();

@@ -20,7 +20,8 @@ export const labels = defineResource(label, labelKind, {
             params: { teamId: getTeam(directory, String(team)).id },
           },
         ],
-  check({ directory }, { id, teamId, name }) {
+  check({ directory }, { id, teamId, name }, before) {
+    if (name === before?.name) return;
     for (const other of directory.labels.values())
       if (other.teamId === teamId && other.id !== id && other.name.toLowerCase() === name.toLowerCase())
         throw invalidField('name', 'already_exists', `There is a label ${other.name} already.`);

@@ -11,7 +11,7 @@ export const project = defineContract({
   doc: 'Work with a goal and a date, across teams.',
   fields: {
     name: text({ max: 120, required: true }),
-    description: markdown({ bytesMax: 65_536, default: '' }),
+    description: markdown({ max: 65_536, default: '' }),
     status: choice(['backlog', 'planned', 'started', 'paused', 'completed', 'canceled'], {
       default: 'backlog',
       filter: true,

@@ -27,20 +27,21 @@ export const workflows = defineResource(state, stateKind, {
     const last = Math.max(-1, ...states.map((other) => other.position));
     return { position: position ?? Math.min(last + 1, positionMax) };
   },
-  check({ directory }, { id, teamId, name }) {
+  check({ directory }, { id, teamId, name }, before) {
+    if (name === before?.name) return;
     for (const other of statesOf(directory, teamId))
       if (other.id !== id && other.name.toLowerCase() === name.toLowerCase())
         throw invalidField('name', 'already_exists', `The team has a state ${other.name} already.`);
   },
   operations: {
     async delete(ctx, id, ifMatch) {
-      const { teamId, type, ...rest } = await getEntity(ctx, stateKind, id);
+      const found = await getEntity(ctx, stateKind, id);
       if (await ctx.store.readOne(ctx.scope, issueIn, { stateId: id }))
         throw new ApiError('conflict', 'Issues stand in this state. Move them first.');
-      const same = statesOf(ctx.directory, teamId).filter((other) => other.type === type);
-      if (type === 'backlog' && same.length === 1)
+      const same = statesOf(ctx.directory, found.teamId).filter(({ type }) => type === found.type);
+      if (found.type === 'backlog' && same.length === 1)
         throw new ApiError('conflict', 'This is the last backlog state of its team, where new issues go.');
-      return removed(ctx, stateKind, { teamId, type, ...rest }, ifMatch);
+      return removed(ctx, stateKind, found, ifMatch);
     },
   },
 });
