@@ -85,7 +85,8 @@ export function createCommitter(options: {
       const view = { directory: options.directoryAfter(author.directory, changes), baseUrl };
       const entityOps = changes.flatMap((change) => change.ops(scope));
       const events = eventsOf(changes, view, author, { ids, createdAt });
-      // The store fills it before the caller goes on: it hands rows out in the microtask that follows our own.
+      // The store hands rows out in the microtask after the one that ends our wait for it, so before our caller goes on. Whoever
+      // puts another wait around the store's commit has to hand them out before it ends.
       const learned = new Map<string, Learned>();
       const appendOps = events.map((event) => appendEvent(scope, event, learned));
       const lastOps = typeof last === 'function' ? last(events) : last;

@@ -74,7 +74,7 @@ type Writable<C, At extends 'create' | 'update'> = {
     ? never
     : K;
 }[Names<C>];
-type Required<C> = {
+type RequiredNames<C> = {
   [K in Names<C>]: Fields<C>[K]['options'] extends { readonly required: true } ? K : never;
 }[Names<C>];
 type Computed<C> = {
@@ -96,9 +96,13 @@ export type Shown<C> = Simplify<
 /** The body of a creation. */
 export type Created<C> = Simplify<
   {
-    [K in Extract<Required<C>, Writable<C, 'create'>> as GivenName<K, Fields<C>[K]>]: Given<Fields<C>[K]>;
+    [K in Extract<RequiredNames<C>, Writable<C, 'create'>> as GivenName<K, Fields<C>[K]>]: Given<
+      Fields<C>[K]
+    >;
   } & {
-    [K in Exclude<Writable<C, 'create'>, Required<C>> as GivenName<K, Fields<C>[K]>]?: Given<Fields<C>[K]>;
+    [K in Exclude<Writable<C, 'create'>, RequiredNames<C>> as GivenName<K, Fields<C>[K]>]?: Given<
+      Fields<C>[K]
+    >;
   }
 >;
 
