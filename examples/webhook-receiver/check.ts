@@ -14,8 +14,9 @@ function check(what: string, holds: boolean, detail: unknown = ''): void {
   if (!holds) process.exitCode = 1;
 }
 
+/** Asks seldom enough that the questions stay below the rate limit: at the limit the client would wait for the next minute. */
 async function until(what: string, holds: () => boolean | Promise<boolean>, seconds = 60): Promise<void> {
-  for (const end = performance.now() + seconds * 1000; !(await holds()); await Bun.sleep(25))
+  for (const end = performance.now() + seconds * 1000; !(await holds()); await Bun.sleep(150))
     if (performance.now() > end) throw new Error(`It took longer than ${seconds} s until ${what}.`);
 }
 
