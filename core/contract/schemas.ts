@@ -57,8 +57,19 @@ function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, T
   return inputs;
 }
 
-export function writableAt(contract: Contract, at: 'create' | 'update'): [name: string, field: Field][] {
-  return Object.entries(contract.fields).filter(([, { options }]) => (options.write ?? at) === at);
+type NamedField = readonly [name: string, field: Field];
+const writable = new WeakMap<Contract, Readonly<Record<'create' | 'update', readonly NamedField[]>>>();
+
+/** Asked for with every write, so found out once for each contract. */
+export function writableAt(contract: Contract, at: 'create' | 'update'): readonly NamedField[] {
+  const known = writable.get(contract);
+  if (known) return known[at];
+  const fields = Object.entries(contract.fields);
+  const found = (when: 'create' | 'update') =>
+    fields.filter(([, { options }]) => (options.write ?? when) === when);
+  const both = { create: found('create'), update: found('update') };
+  writable.set(contract, both);
+  return both[at];
 }
 
 export function isReference(field: Field): field is Reference<Target, string, unknown, FieldOptions> {

@@ -13,7 +13,6 @@ import { parseJson } from '../../lib/json.ts';
 import { filterConditions } from '../../store/filter-sql.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findState, firstState } from '../directory.ts';
-import { stateTypeOf } from '../workflows/contract.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
 import { resolvePatch, teamOf } from './references.ts';
@@ -60,7 +59,7 @@ function flatFilters(ctx: Context, query: IssueQuery): Filter[] {
   const equals = (field: string, value: string): void =>
     void filters.push({ field, test: 'in', values: [value] });
   if (query.team !== undefined) equals('team', query.team);
-  if (query.state !== undefined) equals('state', stateTypeOf(query.state));
+  if (query.state !== undefined) filters.push(parseFilter({ state: query.state }, issueFilterFields));
   if (query.assignee === 'none') filters.push({ field: 'assignee', test: 'null', value: true });
   else if (query.assignee !== undefined)
     equals('assignee', query.assignee === 'me' ? (ctx.actor.memberId ?? '') : query.assignee);

@@ -4,7 +4,7 @@ import { EventShown } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
 import { teamKey } from '../teams/contract.ts';
 import { Closed, givenAs, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
-import { stateTypes } from '../workflows/contract.ts';
+import { state } from '../workflows/contract.ts';
 import { issueHistory } from './history.ts';
 import { createIssue, createIssues, getIssue, listIssues } from './issues.ts';
 import { IssueBulk, IssueCreate, IssueCreated, IssueListed } from './bodies.ts';
@@ -26,7 +26,7 @@ const shape = {
 const listQuery = Closed({
   ...pageQuery,
   team: Type.Optional(teamKey),
-  state: Type.Optional(Type.Enum([...stateTypes, 'cancelled'])),
+  state: Type.Optional(Type.Unsafe<string>(state.fields.type.given)),
   assignee: Type.Optional(
     Type.String({ pattern: '^(usr_[0-9a-z]{26}|me|none)$', description: 'A member id, `me` or `none`.' }),
   ),

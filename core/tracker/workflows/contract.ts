@@ -14,10 +14,6 @@ export const stateTypes = [
 ] as const;
 export type StateType = (typeof stateTypes)[number];
 
-/** Input also takes the British spelling. */
-export const stateTypeOf = (input: string): StateType =>
-  input === 'cancelled' ? 'canceled' : (input as StateType);
-
 export const positionMax = 1000;
 
 export const state = defineContract({
