@@ -2,7 +2,7 @@
 import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { isScan } from './cost.ts';
-import type { Row, Statement, Value } from './statement.ts';
+import type { Statement, Value } from './statement.ts';
 import { tenantBreach } from './tenant-guard.ts';
 
 const composedMax = 500;
@@ -24,12 +24,6 @@ interface Compiled {
 
 /** @throws Error when a tenant statement is not bound to its workspace */
 export type Compile = (statement: Statement<unknown>) => Compiled;
-
-export function rowOf(columns: readonly string[], values: readonly Value[]): Row {
-  const row: Record<string, Value> = {};
-  for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]!;
-  return row;
-}
 
 /** How a list fares on the event loop. One that may look at every row is not for it, nor one that was slow on it lately. */
 interface Pace {

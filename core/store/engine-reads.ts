@@ -1,10 +1,10 @@
 // Reads of the embedded engine: on the event loop where a statement is known to cost little there, else by the readers.
 import { threadMs } from '../lib/processor.ts';
-import { rowOf, type Compile } from './compile.ts';
+import type { Compile } from './compile.ts';
 import type { Readers } from './readers.ts';
 import type { Params, Statement } from './statement.ts';
 import type { Scope, Store } from './store.ts';
-import { bind } from './values.ts';
+import { bind, rowOf } from './values.ts';
 
 /** On the event loop. */
 export function readRows<R>(
@@ -17,9 +17,11 @@ export function readRows<R>(
   return prepared.all(bind(statement, params, workspaceId)).map((values) => rowOf(columns, values)) as R[];
 }
 
+/** @param heard resolves once the loop has heard of all that may be committed by now */
 export function createReads(
   compile: Compile,
   readers: Readers,
+  heard: () => Promise<void>,
 ): Pick<Store, 'read' | 'readOne' | 'readSystem'> {
   return {
     async read<R>(scope: Scope, statement: Statement<R>, params: Params = {}) {
@@ -31,6 +33,8 @@ export function createReads(
         return found;
       }
       const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
+      // A reader may have seen what no cache knows yet, nor the loop's own connection.
+      await heard();
       return rows.map((values) => rowOf(columns, values)) as R[];
     },
     readOne: async <R>(scope: Scope, statement: Statement<R>, params: Params = {}) => {

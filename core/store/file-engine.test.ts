@@ -6,10 +6,13 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileEngine } from './file-engine.ts';
-import { emptyHead, type LogHead, type LogHeadFile } from './log-head.ts';
+import type { LogHead } from './log-head.ts';
 import { migrate } from './migrate.ts';
 import { composedStatement, systemStatement, tenantStatement } from './statement.ts';
 import { scopeOf, systemOp, tenantOp, type Op, type Store } from './store.ts';
+import { openEngine } from './writer/engine.ts';
+import type { HeadKeeper } from './writer/head-keeper.ts';
+import type { OpenWriter } from './writer/thread.ts';
 
 const put = tenantStatement(
   'test.kv_put',
@@ -31,11 +34,12 @@ const one = tenantStatement(
   'test.kv_one',
   'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
-const pragmas = systemStatement<{ synchronous: number; busy: number; foreign: number; mode: string }>(
+const pragmas = systemStatement(
   'test.pragmas',
   'settings of the connection, which belong to no workspace',
   `SELECT (SELECT synchronous FROM pragma_synchronous) AS synchronous, (SELECT timeout FROM pragma_busy_timeout) AS busy,
-     (SELECT foreign_keys FROM pragma_foreign_keys) AS "foreign", (SELECT journal_mode FROM pragma_journal_mode) AS mode`,
+     (SELECT foreign_keys FROM pragma_foreign_keys) AS "foreign", (SELECT journal_mode FROM pragma_journal_mode) AS mode,
+     (SELECT query_only FROM pragma_query_only) AS query`,
 );
 
 const scope = scopeOf('ws_a');
@@ -48,23 +52,37 @@ interface Bench {
   heads: LogHead[];
 }
 
-/** A store over a real file; its log head is held in memory so that a test can make its sync fail. */
-function open(writeHead: (head: LogHead) => void = () => undefined): Bench {
+/** A store over a real file and the real thread. */
+function open(openWriter?: OpenWriter): Omit<Bench, 'heads'> {
   dir = mkdtempSync(join(tmpdir(), 'tatami-engine-'));
   const path = join(dir, 'tatami.db');
   migrate({ path, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
+  const where = { path, logHead: join(dir, 'log-head'), budgetMs: 0, charge: () => undefined };
+  const store = openFileEngine({ ...where, ...(openWriter ? { openWriter } : {}) });
+  opened.push(store);
+  return { store, path };
+}
+
+/** The same without the thread: its log head is held in memory, so that a test can count its writes and make them fail. */
+function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
   const heads: LogHead[] = [];
-  const logHead: LogHeadFile = {
-    read: () => emptyHead,
+  const keeper: HeadKeeper = {
+    check: () => undefined,
     write(head) {
       writeHead(head);
       heads.push(head);
     },
-    close: () => undefined,
+    close: async () => undefined,
   };
-  const store = openFileEngine({ path, logHead, budgetMs: 0, charge: () => undefined });
-  opened.push(store);
-  return { store, path, heads };
+  const here: OpenWriter = ({ path, head }) => {
+    const engine = openEngine({ path, head, keeper });
+    return {
+      commit: async (group) => engine.commit(structuredClone(group)),
+      checkpoint: async () => engine.checkpoint(),
+      close: (isWhole) => engine.close(isWhole),
+    };
+  };
+  return { ...open(here), heads };
 }
 
 afterEach(async () => {
@@ -82,9 +100,14 @@ const fate = (promise: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-test('the connection syncs every commit, never waits inside SQLite and checks foreign keys', async () => {
+test('the writer syncs every commit and checks foreign keys; the loop never waits inside SQLite, and writes nothing', async () => {
   const { store } = open();
-  expect(await store.readSystem(pragmas)).toEqual([{ synchronous: 2, busy: 0, foreign: 1, mode: 'wal' }]);
+  const outcome = await store.commit([systemOp(pragmas, {})]);
+  expect(outcome).toMatchObject({
+    ok: true,
+    rows: [[{ synchronous: 2, busy: 2000, foreign: 1, mode: 'wal', query: 0 }]],
+  });
+  expect(await store.readSystem(pragmas)).toMatchObject([{ busy: 0, mode: 'wal', query: 1 }]);
 });
 
 test.each([
@@ -138,7 +161,7 @@ test('a statement that fails as it runs fails its job alone', async () => {
 
 test('once a sync failed, nothing that waits is written, and nothing later is acknowledged', async () => {
   let fail = false;
-  const { store } = open(() => {
+  const { store } = openHere(() => {
     if (fail) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
   });
   await store.commit([putOp('kept')]);
@@ -164,7 +187,7 @@ test('closing waits for what is queued, whether that succeeds or fails', async (
   rmSync(dir, { recursive: true });
 
   let armed = false;
-  const bad = open(() => {
+  const bad = openHere(() => {
     if (armed) throw new Error('no disk');
   });
   armed = true;
@@ -193,7 +216,7 @@ test('a clean stop leaves everything in the one database file', async () => {
 });
 
 test('a group that changes nothing is not synced', async () => {
-  const { store, heads } = open();
+  const { store, heads } = openHere();
   await store.commit([putOp('a')]);
   const before = heads.length;
   await store.commit([tenantOp(scope, move, { consumer: 'nobody', sequence: 2 })]);

@@ -1,25 +1,19 @@
-// The embedded engine: libsql's synchronous API over one file, one connection that writes, group commit at synchronous=FULL;
-// reads run between groups.
+// The embedded engine: libsql over one file. The writer thread commits groups of batches to it at synchronous=FULL; the event loop
+// reads with a connection of its own, which holds still between groups, and long reads have readers.
 import Database from 'libsql';
 import { createCompiler } from './compile.ts';
 import { createReads, readRows } from './engine-reads.ts';
-import { isEngineError } from './engine-errors.ts';
-import { GroupCommit } from './group-commit.ts';
-import { checkHead, type LogHeadFile } from './log-head.ts';
+import { checkHead, openLogHead, type LogHead } from './log-head.ts';
 import { createReaders, type ChargeRead } from './readers.ts';
+import { holdSnapshot } from './snapshot.ts';
 import { registeredStatements, systemStatement } from './statement.ts';
 import { StoreError, type Store } from './store.ts';
-import { createTransactions } from './transaction.ts';
+import { createEncoder } from './writer/encode.ts';
+import { GroupCommit } from './writer/group-commit.ts';
+import { writerThread, type OpenWriter } from './writer/thread.ts';
 
-const pragmas = [
-  'journal_mode = WAL',
-  'synchronous = FULL',
-  'foreign_keys = ON',
-  'busy_timeout = 0',
-  'cache_size = -65536',
-  'temp_store = MEMORY',
-  'wal_autocheckpoint = 4000',
-];
+/** Of the loop's connection. */
+const pragmas = ['query_only = ON', 'busy_timeout = 0', 'cache_size = -65536', 'temp_store = MEMORY'];
 
 const readHead = systemStatement<{ position: number; hash: string }>(
   'log_head.read',
@@ -30,38 +24,46 @@ const readHead = systemStatement<{ position: number; hash: string }>(
 /** Opens a migrated database. @throws Error when a tenant statement breaks the guard, or the log lost acknowledged writes. */
 export function openFileEngine(options: {
   path: string;
-  logHead: LogHeadFile;
+  /** The file of the log head. */
+  logHead: string;
   /** Of one long read: processor time in milliseconds; 0 is unlimited. */
   budgetMs: number;
   charge: ChargeRead;
+  openWriter?: OpenWriter;
 }): Store {
-  const { path, logHead } = options;
+  const { path, logHead, openWriter = writerThread().open } = options;
   const db = new Database(path);
   for (const pragma of pragmas) db.prepare(`PRAGMA ${pragma}`).all();
   const planner = new Database(path);
   const compile = createCompiler(db, planner);
   for (const statement of registeredStatements()) compile(statement);
-  const head = checkHead(readRows(compile, readHead, {}, null)[0], logHead.read());
-  logHead.write(head);
+  const head = startLogHead(logHead, readRows(compile, readHead, {}, null)[0]);
 
   const readers = createReaders(options);
   const listeners: ((workspaceIds: ReadonlySet<string>) => void)[] = [];
-  const writes = new GroupCommit(createTransactions({ db, compile, logHead, head }), (workspaceIds) => {
-    for (const listener of listeners) listener(workspaceIds);
+  const writer = openWriter({ path, logHead, head });
+  const snapshot = holdSnapshot(db);
+  const writes = new GroupCommit({
+    writer,
+    encoder: createEncoder(compile),
+    onCommitted: snapshot.moveOn,
+    onEvents(workspaceIds) {
+      for (const listener of listeners) listener(workspaceIds);
+    },
   });
   let closed: Promise<void> | null = null;
 
   const finish = async (): Promise<void> => {
     await readers.close();
     await writes.drain();
-    if (!writes.isBroken) foldLogIn(db);
+    snapshot.release();
     planner.close();
     db.close();
-    logHead.close();
+    await writer.close(!writes.isBroken);
   };
 
   return {
-    ...createReads(compile, readers),
+    ...createReads(compile, readers, () => writes.heard()),
     commit(ops, { commitDelayMs = 0 } = {}) {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
       return writes.commit(ops, commitDelayMs);
@@ -75,12 +77,14 @@ export function openFileEngine(options: {
   };
 }
 
-/** libsql keeps a connection until its statements are collected, so that closing would not fold the log in. */
-function foldLogIn(db: Database.Database): void {
+/** Compares the head outside the database with the one inside, and makes them equal. @returns where the log goes on */
+function startLogHead(path: string, inside: LogHead | undefined): LogHead {
+  const file = openLogHead(path);
   try {
-    db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
-  } catch (error) {
-    // The next start reads the log instead.
-    if (!isEngineError(error)) throw error;
+    const head = checkHead(inside, file.read());
+    file.write(head);
+    return head;
+  } finally {
+    file.close();
   }
 }

@@ -11,10 +11,11 @@ export interface LogHead {
   hash: string;
 }
 
-export const emptyHead: LogHead = { position: 0, hash: '0'.repeat(64) };
+const emptyHead: LogHead = { position: 0, hash: '0'.repeat(64) };
 
 /** One slot is one disk sector: a write of it is atomic in practice, and the other slot still holds if it is not. */
 const slotBytes = 512;
+export type Slot = 0 | 1;
 
 export interface LogHeadFile {
   read(): LogHead;
@@ -37,11 +38,19 @@ export function openLogHead(path: string): LogHeadFile {
       return whole[0];
     },
     write(head) {
-      writeSync(fd, encode(head), 0, slotBytes, (head.position % 2) * slotBytes);
+      writeSlot(fd, slotOf(head), head);
       fdatasyncSync(fd);
     },
     close: () => closeSync(fd),
   };
+}
+
+/** Where a start writes its head. */
+export const slotOf = (head: LogHead): Slot => (head.position % 2 === 0 ? 0 : 1);
+
+/** Not durable before a sync. */
+export function writeSlot(fd: number, slot: Slot, head: LogHead): void {
+  writeSync(fd, encode(head), 0, slotBytes, slot * slotBytes);
 }
 
 /**

@@ -1,10 +1,10 @@
 // Opens the data directory as a Store: lock, snapshot and migrations, tenant guard, log head.
 import { openDataDir, type DataDir } from './data-dir.ts';
 import { openFileEngine } from './file-engine.ts';
-import { openLogHead } from './log-head.ts';
 import { migrate, type MigrationReport } from './migrate.ts';
 import type { ChargeRead } from './readers.ts';
 import type { Store } from './store.ts';
+import { writerThread } from './writer/thread.ts';
 
 export interface OpenedStore {
   store: Store;
@@ -19,17 +19,12 @@ export function openStore(
   nowMs: () => number,
   reads: { budgetMs: number; charge: ChargeRead } = { budgetMs: 0, charge: () => undefined },
 ): OpenedStore {
+  // It gets ready meanwhile.
+  writerThread();
   const dataDir = openDataDir(path);
   try {
     const migration = migrate({ path: dataDir.database, snapshots: dataDir.snapshots, nowMs });
-    const logHead = openLogHead(dataDir.logHead);
-    let store: Store;
-    try {
-      store = openFileEngine({ path: dataDir.database, logHead, ...reads });
-    } catch (error) {
-      logHead.close();
-      throw error;
-    }
+    const store = openFileEngine({ path: dataDir.database, logHead: dataDir.logHead, ...reads });
     const close = async (): Promise<void> => {
       await store.close();
       dataDir.release();

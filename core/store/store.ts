@@ -52,8 +52,8 @@ export type CommitOutcome =
 
 export interface CommitOptions {
   /**
-   * Nobody waits for this batch: it may wait this long for others to share a sync with. A sync blocks the process, so many
-   * small ones would hold up everything else.
+   * Nobody waits for this batch: it may wait this long for others to share a sync with. One group is synced at a time, so many
+   * small ones would hold up those that somebody waits for.
    */
   readonly commitDelayMs?: number;
 }

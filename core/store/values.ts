@@ -1,6 +1,6 @@
 // Bound values, checked before they reach libsql: a boolean would abort the process, undefined and NaN would become NULL,
-// a text with U+0000 would read back cut, and a JS number would bind as REAL.
-import type { Params, Statement, Value } from './statement.ts';
+// a text with U+0000 would read back cut, and a JS number would bind as REAL. And what libsql returns, as rows.
+import type { Params, Row, Statement, Value } from './statement.ts';
 
 /** Values in the order of the statement's parameters. @throws Error naming the statement and the parameter. */
 export function bind(statement: Statement<unknown>, params: Params, workspaceId: string | null): Value[] {
@@ -41,4 +41,10 @@ function checked(statement: string, name: string, value: unknown): Value {
   throw new Error(
     `${statement} :${name} cannot be bound: ${value === undefined ? 'it is missing' : typeof value}.`,
   );
+}
+
+export function rowOf(columns: readonly string[], values: readonly Value[]): Row {
+  const row: Record<string, Value> = {};
+  for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]!;
+  return row;
 }

@@ -2,19 +2,16 @@
 // always do; where one of them fails, the group is begun anew and each runs in a savepoint of its own.
 import type Database from 'libsql';
 import { createHash } from 'node:crypto';
+import { concernsStore, isEngineError } from '../engine-errors.ts';
+import type { LogHead } from '../log-head.ts';
+import type { Value } from '../statement.ts';
+import { StoreError, type CommitOutcome } from '../store.ts';
 import { runBatch, type Appended } from './batch.ts';
-import type { Compile } from './compile.ts';
-import { concernsStore, isEngineError } from './engine-errors.ts';
-import type { LogHead, LogHeadFile } from './log-head.ts';
-import { systemStatement, type Value } from './statement.ts';
-import { StoreError, type CommitOutcome, type Op } from './store.ts';
-import { bind } from './values.ts';
+import type { HeadKeeper } from './head-keeper.ts';
+import type { Prepare } from './prepare.ts';
+import type { WireBatch } from './wire.ts';
 
-export interface Batch {
-  readonly ops: readonly Op[];
-}
-
-/** A fault of one batch alone (a bad binding, a value that a function cannot take) is an Error in its place. */
+/** A fault of one batch alone (a value that a function cannot take) is an Error in its place. */
 type Outcomes = readonly (CommitOutcome | Error)[];
 
 interface GroupResult {
@@ -28,25 +25,19 @@ export interface Transactions {
   /** @throws what libsql throws where the file is locked or gone */
   begin(): void;
   /** Runs the begun group; durable on return. What it throws leaves the group to `abandon`. */
-  commit(group: readonly Batch[]): GroupResult;
+  commit(group: readonly WireBatch[]): GroupResult;
   /** Undoes the begun group. @returns the fault, or a worse one when the group cannot be undone */
   abandon(fault: StoreError): StoreError;
 }
 
-const moveHead = systemStatement(
-  'log_head.move',
-  'the log head covers the whole installation',
-  'UPDATE log_head SET position = :position, hash = :hash WHERE id = 1',
-);
+interface On {
+  readonly db: Database.Database;
+  readonly prepare: Prepare;
+}
 
 /** @param options.head where the log goes on */
-export function createTransactions(options: {
-  db: Database.Database;
-  compile: Compile;
-  logHead: LogHeadFile;
-  head: LogHead;
-}): Transactions {
-  const { db, compile, logHead } = options;
+export function createTransactions(options: On & { keeper: HeadKeeper; head: LogHead }): Transactions {
+  const { db, prepare, keeper } = options;
   const steps = prepareSteps(db);
   let { head } = options;
 
@@ -61,21 +52,21 @@ export function createTransactions(options: {
     commit(group) {
       const before = steps.rowsWritten();
       let appended = nothingAppended();
-      let outcomes: Outcomes | null = runTogether({ db, compile }, group, appended);
+      let outcomes: Outcomes | null = runTogether({ db, prepare }, group, appended);
       if (!outcomes) {
         steps.rollback.run();
         steps.begin.run();
         appended = nothingAppended();
-        outcomes = runApart({ db, compile, steps }, group, appended);
+        outcomes = runApart({ db, prepare, steps }, group, appended);
       }
       const wroteRows = steps.rowsWritten() > before;
       if (!wroteRows) steps.commit.run();
       else {
         const next = { position: head.position + 1, hash: appended.chain.digest('hex') };
-        compile(moveHead).prepared.run(bind(moveHead, next, null));
+        steps.moveHead.run([BigInt(next.position), next.hash]);
         steps.commit.run();
         head = next;
-        logHead.write(head);
+        keeper.write(head);
       }
       return { outcomes, workspaces: appended.workspaces, wroteRows };
     },
@@ -104,20 +95,21 @@ function prepareSteps(db: Database.Database) {
     savepoint: db.prepare('SAVEPOINT batch'),
     release: db.prepare('RELEASE batch'),
     undo: db.prepare('ROLLBACK TO batch'),
+    moveHead: db.prepare('UPDATE log_head SET position = ?1, hash = ?2 WHERE id = 1'),
     rowsWritten: (): number => Number((totalChanges.all([]) as Value[][])[0]![0]),
   };
 }
 
 /** Without savepoints; null as soon as a batch fails. */
 function runTogether(
-  { db, compile }: { db: Database.Database; compile: Compile },
-  group: readonly Batch[],
+  { db, prepare }: On,
+  group: readonly WireBatch[],
   appended: Appended,
 ): CommitOutcome[] | null {
   const outcomes: CommitOutcome[] = [];
-  for (const { ops } of group) {
+  for (const batch of group) {
     try {
-      const outcome = runBatch(compile, ops, appended);
+      const outcome = runBatch(prepare, batch, appended);
       if (!outcome.ok) return null;
       outcomes.push(outcome);
     } catch (error) {
@@ -130,15 +122,15 @@ function runTogether(
 
 /** Each in a savepoint of its own, so that a batch that fails costs the others nothing. */
 function runApart(
-  { db, compile, steps }: { db: Database.Database; compile: Compile; steps: Steps },
-  group: readonly Batch[],
+  { db, prepare, steps }: On & { steps: Steps },
+  group: readonly WireBatch[],
   appended: Appended,
 ): Outcomes {
-  return group.map(({ ops }) => {
+  return group.map((batch) => {
     steps.savepoint.run();
     let outcome: CommitOutcome | Error;
     try {
-      outcome = runBatch(compile, ops, appended);
+      outcome = runBatch(prepare, batch, appended);
     } catch (error) {
       if (concernsStore(error) || !db.inTransaction) throw error;
       outcome = error instanceof Error ? error : new Error(String(error));

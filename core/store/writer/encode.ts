@@ -1,0 +1,58 @@
+// Batches as they cross to the writer thread, and what became of them as it comes back. A declared statement crosses once, then goes
+// by its number; values are checked here, so that a bad one is its caller's error and reaches nobody else.
+import type { Compile } from '../compile.ts';
+import type { Statement } from '../statement.ts';
+import type { CommitOutcome, Op } from '../store.ts';
+import { bind } from '../values.ts';
+import {
+  errorFromWire,
+  type WireBatch,
+  type WireGroup,
+  type WireOutcome,
+  type WireStatement,
+} from './wire.ts';
+
+export interface Encoder {
+  /** @throws Error for a value that cannot be bound, and for a statement that is not bound to its workspace */
+  batch(ops: readonly Op[]): WireBatch;
+  /** Of batches that were all encoded before. */
+  group(batches: readonly WireBatch[]): WireGroup;
+}
+
+export function createEncoder(compile: Compile): Encoder {
+  const numbers = new Map<Statement<unknown>, number>();
+  let unsent: WireStatement[] = [];
+
+  const refer = (statement: Statement<unknown>): number | WireStatement => {
+    if (statement.name === 'composed') return wireStatement(statement);
+    const known = numbers.get(statement);
+    if (known !== undefined) return known;
+    const number = numbers.size;
+    numbers.set(statement, number);
+    unsent.push(wireStatement(statement));
+    return number;
+  };
+
+  return {
+    batch: (ops) =>
+      ops.map(({ statement, params, scope, expectRows = null }) => {
+        compile(statement);
+        const workspaceId = scope?.workspaceId ?? null;
+        const values = bind(statement, params, workspaceId);
+        return { statement: refer(statement), values, workspaceId, expectRows };
+      }),
+    group(batches) {
+      const statements = unsent;
+      unsent = [];
+      return { statements, batches };
+    },
+  };
+}
+
+function wireStatement({ name, text, returnsRows, chained }: Statement<unknown>): WireStatement {
+  return { name, text, returnsRows, chained };
+}
+
+export function outcomeFromWire(outcome: WireOutcome): CommitOutcome | Error {
+  return outcome.ok === 'error' ? errorFromWire(outcome.error) : outcome;
+}

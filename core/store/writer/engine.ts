@@ -1,0 +1,106 @@
+// One store in the writer thread: its connection, which alone writes and checkpoints the file, and the questions it answers.
+import Database from 'libsql';
+import { faultOf, isEngineError } from '../engine-errors.ts';
+import type { LogHead } from '../log-head.ts';
+import type { CommitOutcome } from '../store.ts';
+import type { HeadKeeper } from './head-keeper.ts';
+import { createPrepare } from './prepare.ts';
+import { createTransactions, type Transactions } from './transaction.ts';
+import { openWalGauge } from './wal.ts';
+import {
+  errorToWire,
+  faultToWire,
+  type GroupAnswer,
+  type WireBatch,
+  type WireGroup,
+  type WireOutcome,
+} from './wire.ts';
+
+const pragmas = [
+  // Another process may hold the lock for a moment. A thread that does nothing else may wait for it.
+  'busy_timeout = 2000',
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  'foreign_keys = ON',
+  'cache_size = -65536',
+  'temp_store = MEMORY',
+  // One that comes with a commit would keep those waiting who are to be answered; see `checkpoint`.
+  'wal_autocheckpoint = 0',
+];
+
+export interface Engine {
+  commit(group: WireGroup): GroupAnswer;
+  /** What a reader still looks past, it cannot fold in. */
+  checkpoint(): void;
+  /** @param isWhole what was written may be trusted, and is to lie in the one file */
+  close(isWhole: boolean): Promise<void>;
+}
+
+/** @throws what libsql throws for a file that it cannot open */
+export function openEngine(options: { path: string; keeper: HeadKeeper; head: LogHead }): Engine {
+  const { path, keeper, head } = options;
+  const db = new Database(path);
+  for (const pragma of pragmas) db.prepare(`PRAGMA ${pragma}`).all();
+  const { page_size: pageBytes } = db.prepare('PRAGMA page_size').all()[0] as { page_size: number };
+  const { prepare, learn } = createPrepare(db);
+  const transactions = createTransactions({ db, prepare, keeper, head });
+  const wal = openWalGauge(`${path}-wal`, pageBytes);
+
+  return {
+    commit({ statements, batches }) {
+      learn(statements);
+      const answer = commitGroup(transactions, keeper, batches);
+      return answer.ok && wal.isLong() ? { ...answer, logIsLong: true } : answer;
+    },
+    // The next write begins the log anew, unless somebody still reads in it: then it grows, and is tried again later.
+    checkpoint: () => wal.checkpointed(foldLogIn(db, 'PASSIVE')),
+    async close(isWhole) {
+      if (isWhole) {
+        db.prepare('PRAGMA busy_timeout = 0').all();
+        foldLogIn(db, 'TRUNCATE');
+      }
+      wal.close();
+      db.close();
+      await keeper.close();
+    },
+  };
+}
+
+function commitGroup(
+  transactions: Transactions,
+  keeper: HeadKeeper,
+  batches: readonly WireBatch[],
+): GroupAnswer {
+  try {
+    keeper.check();
+  } catch (error) {
+    return faultToWire(faultOf(error), true);
+  }
+  try {
+    transactions.begin();
+  } catch (error) {
+    return faultToWire(faultOf(error), false);
+  }
+  try {
+    const { outcomes, workspaces, wroteRows } = transactions.commit(batches);
+    return { ok: true, outcomes: outcomes.map(outcomeToWire), workspaces, wroteRows, logIsLong: false };
+  } catch (error) {
+    const fault = transactions.abandon(faultOf(error));
+    return faultToWire(fault, fault.fault === 'broken');
+  }
+}
+
+function outcomeToWire(outcome: CommitOutcome | Error): WireOutcome {
+  return outcome instanceof Error ? { ok: 'error', error: errorToWire(outcome) } : outcome;
+}
+
+/** What it could not do is done by a later one, or by the next start, which reads the log instead. @returns the frames of the log */
+function foldLogIn(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE'): number {
+  try {
+    const [done] = db.prepare(`PRAGMA wal_checkpoint(${mode})`).all() as { log: number }[];
+    return done?.log ?? 0;
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    return 0;
+  }
+}

@@ -1,0 +1,139 @@
+// Group commit: batches that come while the writer thread is busy share the next transaction and its fsync. A batch that fails costs the
+// others nothing; a fault of the store fails them all.
+import { StoreError, type CommitOutcome, type Op } from '../store.ts';
+import type { Row } from '../statement.ts';
+import { outcomeFromWire, type Encoder } from './encode.ts';
+import { createGroupTimer } from './group-timer.ts';
+import type { Writer } from './thread.ts';
+import { faultFromWire, type GroupAnswer, type WireBatch } from './wire.ts';
+
+/** A group larger than this would keep the next one waiting noticeably. */
+const groupBatchesMax = 128;
+/** For so long after a write was refused the store counts as not writable; then the next write finds out. */
+const refusedMs = 5_000;
+
+interface Waiting {
+  readonly ops: readonly Op[];
+  readonly batch: WireBatch;
+  /** On the monotonic clock. */
+  readonly dueMs: number;
+  resolve(outcome: CommitOutcome): void;
+  reject(error: unknown): void;
+}
+
+interface GroupCommitOptions {
+  readonly writer: Writer;
+  readonly encoder: Encoder;
+  /** Called when a group is committed, before anybody hears of it and before the next one goes. */
+  onCommitted(): void;
+  /** Told of workspaces with new events, after those who wait for the batches. */
+  onEvents(workspaceIds: ReadonlySet<string>): void;
+}
+
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  readonly #timer = createGroupTimer(() => this.#send());
+  #queue: Waiting[] = [];
+  #underWay: Promise<void> | null = null;
+  #idle: (() => void) | null = null;
+  #broken: StoreError | null = null;
+  #refused: { readonly fault: StoreError; readonly atMs: number } | null = null;
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+  }
+
+  /** @throws StoreError, and Error for a value that cannot be bound */
+  commit(ops: readonly Op[], commitDelayMs: number): Promise<CommitOutcome> {
+    if (this.#broken) return Promise.reject(this.#broken);
+    return new Promise((resolve, reject) => {
+      const batch = this.#options.encoder.batch(ops);
+      this.#queue.push({ ops, batch, dueMs: performance.now() + commitDelayMs, resolve, reject });
+      if (!this.#underWay) this.#timer.schedule(this.#queue.length < groupBatchesMax ? commitDelayMs : 0);
+    });
+  }
+
+  /** Why the store cannot be written, as far as is known. */
+  get fault(): StoreError | null {
+    const recent = this.#refused && performance.now() - this.#refused.atMs < refusedMs;
+    return this.#broken ?? (recent ? this.#refused!.fault : null);
+  }
+
+  /** Nobody knows what the file holds. */
+  get isBroken(): boolean {
+    return this.#broken !== null;
+  }
+
+  /** Resolves once the loop has heard of all that may be committed by now. */
+  async heard(): Promise<void> {
+    await this.#underWay;
+  }
+
+  /** Resolves once no batch waits and none is under way. No later one may be given. */
+  async drain(): Promise<void> {
+    if (this.#underWay || this.#queue.length > 0)
+      await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  #send(): void {
+    if (this.#underWay || this.#queue.length === 0) return;
+    this.#underWay = this.#exchange(this.#queue.splice(0, groupBatchesMax));
+  }
+
+  async #exchange(group: readonly Waiting[]): Promise<void> {
+    const { writer, encoder, onCommitted } = this.#options;
+    const startedMs = performance.now();
+    const answer = await writer.commit(encoder.group(group.map(({ batch }) => batch)));
+    this.#timer.committed(group.length, startedMs);
+    if (answer.ok) this.#committed(group, answer);
+    else this.#failed(group, faultFromWire(answer), answer.breaks);
+    if (answer.ok && answer.logIsLong) {
+      await writer.checkpoint();
+      onCommitted();
+    }
+    this.#goOn();
+  }
+
+  #committed(group: readonly Waiting[], answer: Extract<GroupAnswer, { ok: true }>): void {
+    if (answer.wroteRows) {
+      this.#refused = null;
+      this.#options.onCommitted();
+    }
+    for (let index = 0; index < group.length; index++)
+      settle(group[index]!, outcomeFromWire(answer.outcomes[index]!));
+    if (answer.workspaces.size > 0) this.#options.onEvents(answer.workspaces);
+  }
+
+  #failed(group: readonly Waiting[], fault: StoreError, breaks: boolean): void {
+    this.#refuse(group, fault);
+    if (!breaks) return;
+    // After a failed sync nobody knows what reached the disk: no later write may claim to be durable.
+    this.#broken = fault;
+    this.#refuse(this.#queue.splice(0), fault);
+  }
+
+  #refuse(batches: readonly Waiting[], fault: StoreError): void {
+    this.#refused = { fault, atMs: performance.now() };
+    for (const batch of batches) batch.reject(fault);
+  }
+
+  #goOn(): void {
+    this.#underWay = null;
+    if (this.#queue.length === 0) return this.#idle?.();
+    const dueMs = Math.min(...this.#queue.map((batch) => batch.dueMs));
+    this.#timer.schedule(this.#queue.length < groupBatchesMax ? Math.max(0, dueMs - performance.now()) : 0);
+  }
+}
+
+function settle(waiting: Waiting, outcome: CommitOutcome | Error): void {
+  if (outcome instanceof Error) return waiting.reject(outcome);
+  waiting.resolve(outcome);
+  // Behind the one who waits for the batch, who may have to move caches along first.
+  if (outcome.ok && waiting.ops.some(takesRows)) queueMicrotask(() => handOut(waiting.ops, outcome.rows));
+}
+
+const takesRows = ({ taken }: Op): boolean => taken !== undefined;
+
+function handOut(ops: readonly Op[], rows: readonly (readonly Row[])[]): void {
+  for (let index = 0; index < ops.length; index++) ops[index]!.taken?.(rows[index]!);
+}

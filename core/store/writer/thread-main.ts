@@ -1,0 +1,42 @@
+// What the writer thread runs: an engine for each open store of the process, which answers one question after the other.
+import { parentPort } from 'node:worker_threads';
+import { faultOf } from '../engine-errors.ts';
+import { StoreError } from '../store.ts';
+import { openEngine, type Engine } from './engine.ts';
+import { openHeadKeeper } from './head-keeper.ts';
+import { faultToWire, type Ask, type FromThread, type GroupAnswer, type ToThread } from './wire.ts';
+
+const loop = parentPort;
+if (!loop) throw new Error('The writer runs in a thread.');
+
+/** Where a file could not be opened, why: whoever commits is told. */
+const engines = new Map<number, Engine | StoreError>();
+
+loop.on('message', ({ store, ask }: ToThread) => {
+  if (ask.do === 'open') return void engines.set(store, open(ask));
+  const engine = engines.get(store);
+  if (!engine) throw new Error(`The writer was asked to ${ask.do} in a store that is not open.`);
+  const answer = (said: GroupAnswer | null = null): void => {
+    const message: FromThread = { store, answer: said };
+    loop.postMessage(message);
+  };
+  switch (ask.do) {
+    case 'commit':
+      return answer(engine instanceof StoreError ? faultToWire(engine, true) : engine.commit(ask));
+    case 'checkpoint':
+      if (!(engine instanceof StoreError)) engine.checkpoint();
+      return answer();
+    case 'close':
+      engines.delete(store);
+      if (engine instanceof StoreError) return answer();
+      void engine.close(ask.isWhole).then(() => answer());
+  }
+});
+
+function open({ path, logHead, head }: Extract<Ask, { do: 'open' }>): Engine | StoreError {
+  try {
+    return openEngine({ path, head, keeper: openHeadKeeper(logHead, head) });
+  } catch (error) {
+    return faultOf(error);
+  }
+}

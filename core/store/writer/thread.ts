@@ -1,0 +1,94 @@
+// The event loop's end of the writer thread. One thread serves all open stores of the process: a server has one, tests have hundreds.
+// docs/decisions/0018.
+import { Worker } from 'node:worker_threads';
+import type { LogHead } from '../log-head.ts';
+import { StoreError } from '../store.ts';
+import {
+  faultToWire,
+  type Ask,
+  type FromThread,
+  type GroupAnswer,
+  type ToThread,
+  type WireGroup,
+} from './wire.ts';
+
+/** A store's place in the thread. One question is asked at a time. */
+export interface Writer {
+  /** Once the thread is gone, so is the store: `broken`. */
+  commit(group: WireGroup): Promise<GroupAnswer>;
+  /** Folds what is in the log into the file, as far as no reader needs it. */
+  checkpoint(): Promise<void>;
+  /** @param isWhole what was written may be trusted */
+  close(isWhole: boolean): Promise<void>;
+}
+
+export interface OpenWriter {
+  (where: { path: string; logHead: string; head: LogHead }): Writer;
+}
+
+interface Thread {
+  open: OpenWriter;
+}
+
+/** Undefined until the first store is opened. It is the process's, as its event loop is. */
+let thread: Thread | undefined;
+
+/** Starts it where it does not run yet; it gets ready while the caller goes on. */
+export function writerThread(): Thread {
+  return (thread ??= startThread());
+}
+
+function startThread(): Thread {
+  const worker = new Worker(new URL('./thread-main.ts', import.meta.url));
+  /** By the number of the store. */
+  const asked = new Map<number, (answer: GroupAnswer | null) => void>();
+  let stores = 0;
+  let gone: StoreError | null = null;
+
+  // It keeps the process running while somebody waits for it, and only then.
+  worker.unref();
+
+  const ended = (cause: unknown): void => {
+    if (gone) return;
+    gone = new StoreError('broken', 'The writer thread ended.', cause);
+    for (const answered of asked.values()) answered(faultToWire(gone, true));
+    asked.clear();
+    // Nobody catches this: it is a bug that ends the process, once those who waited have been told.
+    setImmediate(() => {
+      throw gone;
+    });
+  };
+  worker.on('message', ({ store, answer }: FromThread) => {
+    const answered = asked.get(store);
+    asked.delete(store);
+    if (asked.size === 0) worker.unref();
+    answered?.(answer);
+  });
+  worker.on('error', ended);
+  worker.on('exit', (code) => ended(new Error(`It ended with code ${code}.`)));
+
+  const tell = (store: number, ask: Ask): void => worker.postMessage({ store, ask } satisfies ToThread);
+  const ask = (store: number, question: Ask): Promise<GroupAnswer | null> =>
+    new Promise((resolve) => {
+      if (gone) return resolve(faultToWire(gone, true));
+      if (asked.size === 0) worker.ref();
+      asked.set(store, resolve);
+      tell(store, question);
+    });
+
+  return {
+    open(where) {
+      const store = stores++;
+      tell(store, { do: 'open', ...where });
+      return {
+        async commit(group) {
+          const answer = await ask(store, { do: 'commit', ...group });
+          if (!answer) throw new Error('The writer did not say what became of a group.');
+          return answer;
+        },
+        checkpoint: async () => void (await ask(store, { do: 'checkpoint' })),
+        close: async (isWhole) => void (await ask(store, { do: 'close', isWhole })),
+      };
+    },
+  };
+}

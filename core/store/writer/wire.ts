@@ -1,0 +1,98 @@
+// What crosses between the event loop and the writer thread: plain data. Questions are asked one at a time for each store, so that an
+// answer needs no number.
+import { StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
+import type { LogHead } from '../log-head.ts';
+import type { Value } from '../statement.ts';
+
+/** What the thread has to know of a statement. */
+export interface WireStatement {
+  readonly name: string;
+  readonly text: string;
+  readonly returnsRows: boolean;
+  readonly chained: boolean;
+}
+
+interface WireOp {
+  /** Its number where the thread has been told of it. */
+  readonly statement: number | WireStatement;
+  readonly values: readonly Value[];
+  readonly workspaceId: string | null;
+  readonly expectRows: 1 | null;
+}
+
+export type WireBatch = readonly WireOp[];
+
+export interface WireGroup {
+  /** Those that were not sent before; their numbers go on from the last one's. */
+  readonly statements: readonly WireStatement[];
+  readonly batches: readonly WireBatch[];
+}
+
+export type Ask =
+  | { readonly do: 'open'; readonly path: string; readonly logHead: string; readonly head: LogHead }
+  | ({ readonly do: 'commit' } & WireGroup)
+  | { readonly do: 'checkpoint' }
+  | { readonly do: 'close'; readonly isWhole: boolean };
+
+/** An error as it crosses: a clone would lose its code. */
+export interface WireError {
+  readonly name: string;
+  readonly message: string;
+  readonly code: string | null;
+  readonly stack: string | null;
+}
+
+export type WireOutcome = CommitOutcome | { readonly ok: 'error'; readonly error: WireError };
+
+export type GroupAnswer =
+  | {
+      readonly ok: true;
+      /** A fault of one batch alone (a value that a function cannot take) stands in its place. */
+      readonly outcomes: readonly WireOutcome[];
+      /** Workspaces that have new events. */
+      readonly workspaces: ReadonlySet<string>;
+      readonly wroteRows: boolean;
+      /** It is time for a checkpoint. */
+      readonly logIsLong: boolean;
+    }
+  | {
+      readonly ok: false;
+      readonly fault: StoreFault;
+      readonly message: string;
+      readonly cause: WireError;
+      /** Nobody knows what the file holds: no later write may claim to be durable. */
+      readonly breaks: boolean;
+    };
+
+export interface ToThread {
+  readonly store: number;
+  readonly ask: Ask;
+}
+
+/** Of an `open` there is no answer: what went wrong is told to the first commit. */
+export interface FromThread {
+  readonly store: number;
+  /** Null where there is nothing to say but that it is done. */
+  readonly answer: GroupAnswer | null;
+}
+
+export function errorToWire(error: unknown): WireError {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), code: null, stack: null };
+  const { name, message, stack = null } = error;
+  return { name, message, code: 'code' in error ? String(error.code) : null, stack };
+}
+
+export function errorFromWire({ name, message, code, stack }: WireError): Error {
+  const error = new Error(message);
+  error.name = name;
+  if (stack !== null) error.stack = stack;
+  return code === null ? error : Object.assign(error, { code });
+}
+
+export function faultToWire({ fault, message, cause }: StoreError, breaks: boolean): GroupAnswer {
+  return { ok: false, fault, message, cause: errorToWire(cause ?? message), breaks };
+}
+
+export function faultFromWire({ fault, message, cause }: Extract<GroupAnswer, { ok: false }>): StoreError {
+  return new StoreError(fault, message, errorFromWire(cause));
+}
