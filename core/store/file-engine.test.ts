@@ -77,7 +77,7 @@ function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
   const here: OpenWriter = ({ path, head }) => {
     const engine = openEngine({ path, head, keeper });
     return {
-      commit: async (group) => engine.commit(structuredClone(group)),
+      commit: async (group) => engine.commit(group),
       checkpoint: async () => engine.checkpoint(),
       close: (isWhole) => engine.close(isWhole),
     };

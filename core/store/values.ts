@@ -2,17 +2,30 @@
 // a text with U+0000 would read back cut, and a JS number would bind as REAL. And what libsql returns, as rows.
 import type { Params, Row, Statement, Value } from './statement.ts';
 
-/** Values in the order of the statement's parameters. @throws Error naming the statement and the parameter. */
+/** Values in the order of the statement's parameters, as libsql takes them. @throws Error naming the statement and the parameter. */
 export function bind(statement: Statement<unknown>, params: Params, workspaceId: string | null): Value[] {
-  const values = new Array<Value>(statement.params.length);
+  return inOrder(statement, params, workspaceId, asInteger);
+}
+
+/**
+ * Values in the order of the statement's parameters, each as `convert` makes it of what it was given.
+ * @throws Error naming the statement and the parameter.
+ */
+export function inOrder<V>(
+  statement: Statement<unknown>,
+  params: Params,
+  workspaceId: string | null,
+  convert: (value: Value) => V,
+): V[] {
+  const values = new Array<V>(statement.params.length);
   let given = 0;
   for (let i = 0; i < values.length; i++) {
     const name = statement.params[i]!;
     if (name === 'ws') {
       if (workspaceId === null) throw new Error(`${statement.name} needs a scope.`);
-      values[i] = workspaceId;
+      values[i] = convert(workspaceId);
     } else {
-      values[i] = checked(statement.name, name, params[name]);
+      values[i] = convert(checked(statement.name, name, params[name]));
       given++;
     }
   }
@@ -23,13 +36,17 @@ export function bind(statement: Statement<unknown>, params: Params, workspaceId:
   return values;
 }
 
+/** libsql binds every JS number as REAL. */
+export function asInteger(value: Value): Value {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
+}
+
 function checked(statement: string, name: string, value: unknown): Value {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw new Error(`${statement} :${name} holds U+0000, which would be cut.`);
     return value;
   }
   if (typeof value === 'number') {
-    if (Number.isSafeInteger(value)) return BigInt(value);
     if (Number.isFinite(value)) return value;
     throw new Error(`${statement} :${name} cannot be bound: ${value}.`);
   }

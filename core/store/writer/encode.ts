@@ -1,16 +1,10 @@
-// Batches as they cross to the writer thread, and what became of them as it comes back. A declared statement crosses once, then goes
-// by its number; values are checked here, so that a bad one is its caller's error and reaches nobody else.
+// Batches as they cross to the writer thread. A declared statement crosses once, then goes by its number; values are checked here, so
+// that a bad one is its caller's error and reaches nobody else.
 import type { Compile } from '../compile.ts';
 import type { Statement } from '../statement.ts';
-import type { CommitOutcome, Op } from '../store.ts';
-import { bind } from '../values.ts';
-import {
-  errorFromWire,
-  type WireBatch,
-  type WireGroup,
-  type WireOutcome,
-  type WireStatement,
-} from './wire.ts';
+import type { Op } from '../store.ts';
+import { inOrder } from '../values.ts';
+import { valueToWire, type WireBatch, type WireGroup, type WireStatement } from './wire.ts';
 
 export interface Encoder {
   /** @throws Error for a value that cannot be bound, and for a statement that is not bound to its workspace */
@@ -38,7 +32,7 @@ export function createEncoder(compile: Compile): Encoder {
       ops.map(({ statement, params, scope, expectRows = null }) => {
         compile(statement);
         const workspaceId = scope?.workspaceId ?? null;
-        const values = bind(statement, params, workspaceId);
+        const values = inOrder(statement, params, workspaceId, valueToWire);
         return { statement: refer(statement), values, workspaceId, expectRows };
       }),
     group(batches) {
@@ -51,8 +45,4 @@ export function createEncoder(compile: Compile): Encoder {
 
 function wireStatement({ name, text, returnsRows, chained }: Statement<unknown>): WireStatement {
   return { name, text, returnsRows, chained };
-}
-
-export function outcomeFromWire(outcome: WireOutcome): CommitOutcome | Error {
-  return outcome.ok === 'error' ? errorFromWire(outcome.error) : outcome;
 }

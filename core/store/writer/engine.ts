@@ -2,7 +2,7 @@
 import Database from 'libsql';
 import { faultOf, isEngineError } from '../engine-errors.ts';
 import type { LogHead } from '../log-head.ts';
-import type { CommitOutcome } from '../store.ts';
+import type { BatchOutcome } from './batch.ts';
 import type { HeadKeeper } from './head-keeper.ts';
 import { createPrepare } from './prepare.ts';
 import { createTransactions, type Transactions } from './transaction.ts';
@@ -83,14 +83,15 @@ function commitGroup(
   }
   try {
     const { outcomes, workspaces, wroteRows } = transactions.commit(batches);
-    return { ok: true, outcomes: outcomes.map(outcomeToWire), workspaces, wroteRows, logIsLong: false };
+    const said = outcomes.map(outcomeToWire);
+    return { ok: true, outcomes: said, workspaces: [...workspaces], wroteRows, logIsLong: false };
   } catch (error) {
     const fault = transactions.abandon(faultOf(error));
     return faultToWire(fault, fault.fault === 'broken');
   }
 }
 
-function outcomeToWire(outcome: CommitOutcome | Error): WireOutcome {
+function outcomeToWire(outcome: BatchOutcome | Error): WireOutcome {
   return outcome instanceof Error ? { ok: 'error', error: errorToWire(outcome) } : outcome;
 }
 

@@ -2,10 +2,10 @@
 // others nothing; a fault of the store fails them all.
 import { StoreError, type CommitOutcome, type Op } from '../store.ts';
 import type { Row } from '../statement.ts';
-import { outcomeFromWire, type Encoder } from './encode.ts';
+import type { Encoder } from './encode.ts';
 import { createGroupTimer } from './group-timer.ts';
 import type { Writer } from './thread.ts';
-import { faultFromWire, type GroupAnswer, type WireBatch } from './wire.ts';
+import { faultFromWire, outcomeFromWire, type GroupAnswer, type WireBatch } from './wire.ts';
 
 /** A group larger than this would keep the next one waiting noticeably. */
 const groupBatchesMax = 128;
@@ -101,7 +101,7 @@ export class GroupCommit {
     }
     for (let index = 0; index < group.length; index++)
       settle(group[index]!, outcomeFromWire(answer.outcomes[index]!));
-    if (answer.workspaces.size > 0) this.#options.onEvents(answer.workspaces);
+    if (answer.workspaces.length > 0) this.#options.onEvents(new Set(answer.workspaces));
   }
 
   #failed(group: readonly Waiting[], fault: StoreError, breaks: boolean): void {

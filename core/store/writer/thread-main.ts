@@ -12,13 +12,13 @@ if (!loop) throw new Error('The writer runs in a thread.');
 /** Where a file could not be opened, why: whoever commits is told. */
 const engines = new Map<number, Engine | StoreError>();
 
-loop.on('message', ({ store, ask }: ToThread) => {
+loop.on('message', (asked: string) => {
+  const { store, ask } = JSON.parse(asked) as ToThread;
   if (ask.do === 'open') return void engines.set(store, open(ask));
   const engine = engines.get(store);
   if (!engine) throw new Error(`The writer was asked to ${ask.do} in a store that is not open.`);
   const answer = (said: GroupAnswer | null = null): void => {
-    const message: FromThread = { store, answer: said };
-    loop.postMessage(message);
+    loop.postMessage(JSON.stringify({ store, answer: said } satisfies FromThread));
   };
   switch (ask.do) {
     case 'commit':

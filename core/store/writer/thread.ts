@@ -58,7 +58,8 @@ function startThread(): Thread {
       throw gone;
     });
   };
-  worker.on('message', ({ store, answer }: FromThread) => {
+  worker.on('message', (message: string) => {
+    const { store, answer } = JSON.parse(message) as FromThread;
     const answered = asked.get(store);
     asked.delete(store);
     if (asked.size === 0) worker.unref();
@@ -67,7 +68,8 @@ function startThread(): Thread {
   worker.on('error', ended);
   worker.on('exit', (code) => ended(new Error(`It ended with code ${code}.`)));
 
-  const tell = (store: number, ask: Ask): void => worker.postMessage({ store, ask } satisfies ToThread);
+  const tell = (store: number, ask: Ask): void =>
+    worker.postMessage(JSON.stringify({ store, ask } satisfies ToThread));
   const ask = (store: number, question: Ask): Promise<GroupAnswer | null> =>
     new Promise((resolve) => {
       if (gone) return resolve(faultToWire(gone, true));

@@ -5,14 +5,14 @@ import { createHash } from 'node:crypto';
 import { concernsStore, isEngineError } from '../engine-errors.ts';
 import type { LogHead } from '../log-head.ts';
 import type { Value } from '../statement.ts';
-import { StoreError, type CommitOutcome } from '../store.ts';
-import { runBatch, type Appended } from './batch.ts';
+import { StoreError } from '../store.ts';
+import { runBatch, type Appended, type BatchOutcome } from './batch.ts';
 import type { HeadKeeper } from './head-keeper.ts';
 import type { Prepare } from './prepare.ts';
 import type { WireBatch } from './wire.ts';
 
 /** A fault of one batch alone (a value that a function cannot take) is an Error in its place. */
-type Outcomes = readonly (CommitOutcome | Error)[];
+type Outcomes = readonly (BatchOutcome | Error)[];
 
 interface GroupResult {
   readonly outcomes: Outcomes;
@@ -105,8 +105,8 @@ function runTogether(
   { db, prepare }: On,
   group: readonly WireBatch[],
   appended: Appended,
-): CommitOutcome[] | null {
-  const outcomes: CommitOutcome[] = [];
+): BatchOutcome[] | null {
+  const outcomes: BatchOutcome[] = [];
   for (const batch of group) {
     try {
       const outcome = runBatch(prepare, batch, appended);
@@ -128,7 +128,7 @@ function runApart(
 ): Outcomes {
   return group.map((batch) => {
     steps.savepoint.run();
-    let outcome: CommitOutcome | Error;
+    let outcome: BatchOutcome | Error;
     try {
       outcome = runBatch(prepare, batch, appended);
     } catch (error) {

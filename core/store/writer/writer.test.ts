@@ -1,0 +1,206 @@
+// The writer thread by what it promises: values arrive as they were sent, the loop sees a group whole and only once it has heard of it, the
+// log does not grow without bound, and its head is behind the log by no more than one sync.
+import { afterEach, expect, test } from 'bun:test';
+import Database from 'libsql';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFileEngine } from '../file-engine.ts';
+import { openLogHead } from '../log-head.ts';
+import { migrate } from '../migrate.ts';
+import { composedStatement, systemStatement, tenantStatement, type Value } from '../statement.ts';
+import { scopeOf, systemOp, tenantOp, type Store } from '../store.ts';
+import { openHeadKeeper } from './head-keeper.ts';
+import { writerThread, type OpenWriter } from './thread.ts';
+
+const put = tenantStatement(
+  'writer_test.put',
+  'INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, 1)',
+);
+const move = tenantStatement(
+  'writer_test.move',
+  'UPDATE cursors SET sequence = sequence + 1 WHERE workspace_id = :ws',
+);
+const sum = tenantStatement<{ sum: number; count: number }>(
+  'writer_test.sum',
+  'SELECT sum(sequence) AS sum, count(*) AS count FROM cursors WHERE workspace_id = :ws',
+);
+const echo = systemStatement(
+  'writer_test.echo',
+  'gives back what was bound, of no workspace',
+  'SELECT :value AS value, typeof(:value) AS type, CAST(:value AS TEXT) AS text',
+);
+const scope = scopeOf('ws_a');
+const dirs: string[] = [];
+const stores: Store[] = [];
+
+function fresh(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-writer-'));
+  dirs.push(dir);
+  return dir;
+}
+
+function open(openWriter?: OpenWriter): { store: Store; path: string } {
+  const dir = fresh();
+  const path = join(dir, 'tatami.db');
+  migrate({ path, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
+  const where = { path, logHead: join(dir, 'log-head'), budgetMs: 0, charge: () => undefined };
+  const store = openFileEngine({ ...where, ...(openWriter ? { openWriter } : {}) });
+  stores.push(store);
+  return { store, path };
+}
+
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close();
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+test.each<[string, Value, string, string]>([
+  ['a whole number', 5, 'integer', '5'],
+  ['a fraction', 2.5, 'real', '2.5'],
+  ['a number past the safe integers', 2 ** 60, 'real', '1.15292150460685e+18'],
+  ['the largest integer', 2n ** 63n - 1n, 'integer', '9223372036854775807'],
+  ['the smallest integer', -(2n ** 63n), 'integer', '-9223372036854775808'],
+  ['a text', 'Ünï "c" \u2028 \\ 🎌', 'text', 'Ünï "c" \u2028 \\ 🎌'],
+  ['a text that looks like JSON', '{"integer":"5"}', 'text', '{"integer":"5"}'],
+])('%s reaches the thread as it was', async (_, value, type, text) => {
+  const { store } = open();
+  expect(await store.commit([systemOp(echo, { value })])).toMatchObject({
+    ok: true,
+    rows: [[{ type, text }]],
+  });
+});
+
+test('bytes and null cross both ways', async () => {
+  const { store } = open();
+  const outcome = await store.commit([
+    systemOp(echo, { value: new Uint8Array([0, 255, 7]) }),
+    systemOp(echo, { value: null }),
+  ]);
+  if (!outcome.ok) throw new Error(outcome.message);
+  const [bytes, none] = outcome.rows.map(([row]) => row!);
+  expect([bytes!.type, none!.type, none!.value]).toEqual(['blob', 'null', null]);
+  expect([...(bytes!.value as Uint8Array)]).toEqual([0, 255, 7]);
+});
+
+/** The real thread, whose answers arrive when the test says so. */
+function delayed(): { openWriter: OpenWriter; answered: Promise<void>; letGo: () => void } {
+  const { promise: answered, resolve: noteAnswer } = Promise.withResolvers<void>();
+  const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
+  const openWriter: OpenWriter = (where) => {
+    const writer = writerThread().open(where);
+    return {
+      ...writer,
+      async commit(group) {
+        const answer = await writer.commit(group);
+        noteAnswer();
+        await released;
+        return answer;
+      },
+    };
+  };
+  return { openWriter, answered, letGo };
+}
+
+test('what is committed is seen when the loop has heard of it, in a long read as well, and not before', async () => {
+  const { openWriter, answered, letGo } = delayed();
+  const { store, path } = open(openWriter);
+  const order: string[] = [];
+  const acknowledged = store
+    .commit([tenantOp(scope, put, { consumer: 'a' })])
+    .then(() => order.push('answer'));
+  await answered;
+  const other = new Database(path);
+  expect(other.prepare('SELECT count(*) AS count FROM cursors').all()).toEqual([{ count: 1 }]);
+  other.close();
+  expect((await store.read(scope, sum))[0]?.count).toBe(0);
+  const long = composedStatement<{ consumer: string }>(
+    'SELECT consumer FROM cursors WHERE workspace_id = :ws ORDER BY sequence',
+    null,
+  );
+  const read = store.read(scope, long).then((rows) => order.push(`long read of ${rows.length}`));
+  await Bun.sleep(50);
+  expect(order).toEqual([]);
+  letGo();
+  await Promise.all([acknowledged, read]);
+  expect(order).toEqual(['answer', 'long read of 1']);
+  expect((await store.read(scope, sum))[0]?.count).toBe(1);
+});
+
+test('reads without a pause between them see one state, whatever is committed meanwhile', async () => {
+  const { store } = open();
+  await store.commit([tenantOp(scope, put, { consumer: 'a' })]);
+  let writing = true;
+  const writer = (async () => {
+    for (let n = 0; n < 300; n++) await store.commit([tenantOp(scope, move, {})]);
+    writing = false;
+  })();
+  const torn: unknown[] = [];
+  while (writing) {
+    const [before] = await store.read(scope, sum);
+    // Long enough for the thread to commit beside this, and no pause for the loop.
+    for (const endMs = performance.now() + 2; performance.now() < endMs;);
+    const [after] = await store.read(scope, sum);
+    if (before?.sum !== after?.sum) torn.push([before, after]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await writer;
+  expect(torn).toEqual([]);
+  expect((await store.read(scope, sum))[0]?.sum).toBe(301);
+});
+
+test('the log is folded in between groups, and begins anew', async () => {
+  const { store, path } = open();
+  const frame = 8_192 + 24;
+  const text = 'x'.repeat(64_000);
+  const sizes: number[] = [];
+  for (let n = 0; n < 2_400; n += 8) {
+    await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        store.commit([tenantOp(scope, put, { consumer: `${n + i} ${text}` })]),
+      ),
+    );
+    sizes.push(statSync(`${path}-wal`).size / frame);
+  }
+  // Some 19,000 frames were written.
+  expect(Math.max(...sizes)).toBeGreaterThan(4_000);
+  expect(Math.max(...sizes)).toBeLessThan(4_600);
+});
+
+test('an open store keeps no process running, a commit under way does', async () => {
+  const dir = fresh();
+  const program = `
+    import { openStore } from ${JSON.stringify(join(import.meta.dir, '../open-store.ts'))};
+    import { systemStatement } from ${JSON.stringify(join(import.meta.dir, '../statement.ts'))};
+    import { systemOp } from ${JSON.stringify(join(import.meta.dir, '../store.ts'))};
+    const one = systemStatement('test.one', 'a statement of no workspace', 'SELECT 1 AS one');
+    const { store } = openStore(${JSON.stringify(dir)}, Date.now);
+    store.commit([systemOp(one, {})]).then((outcome) => console.log(JSON.stringify(outcome)));
+  `;
+  const child = Bun.spawn([process.execPath, '-e', program], { stdout: 'pipe', stderr: 'inherit' });
+  expect(await new Response(child.stdout).text()).toBe('{"ok":true,"rows":[[{"one":1}]]}\n');
+  expect(await child.exited).toBe(0);
+});
+
+test('while a sync of the head is under way the other slot keeps what is on the disk', async () => {
+  const path = join(fresh(), 'log-head');
+  const file = openLogHead(path);
+  const head = (position: number) => ({ position, hash: String(position) });
+  file.write(head(1));
+  const keeper = openHeadKeeper(path, head(1));
+  const slots = async (): Promise<string[]> => {
+    const text = await Bun.file(path).text();
+    return [text.slice(0, 512), text.slice(512)].map((slot) => slot.split(' ')[0]!);
+  };
+  keeper.write(head(2));
+  keeper.write(head(3));
+  keeper.write(head(4));
+  expect(await slots()).toEqual(['4', '1']);
+  expect(file.read()).toEqual(head(4));
+  await keeper.close();
+  file.close();
+  const again = openHeadKeeper(path, head(4));
+  again.write(head(5));
+  expect((await slots()).sort()).toEqual(['4', '5']);
+  await again.close();
+});
