@@ -1,10 +1,16 @@
 // Preloaded into a real `tatami serve`: a bug that shows itself when the process gets SIGUSR2. `BUG` says which.
+import type { Worker } from 'node:worker_threads';
+
 const bug = process.env.BUG;
+let writer: Worker | undefined;
+process.on('worker', (started) => void (writer ??= started));
 
 process.on('SIGUSR2', () => {
   setTimeout(() => {
     const error = new Error('a bug', { cause: new TypeError('its cause') });
     if (bug === 'throws') throw error;
-    void Promise.reject(error);
+    if (bug === 'rejects') void Promise.reject(error);
+    if (bug === 'writer throws') writer?.postMessage('a question that it cannot read');
+    if (bug === 'writer ends') void writer?.terminate();
   }, 0);
 });

@@ -8,10 +8,22 @@ import { collect, serveTatami, spawnTatami, tatami, temporary } from '../cli/tat
 
 const preload = join(import.meta.dir, 'bug-process.ts');
 
+const ownBug = /^Error: a bug\n(.*\n)*caused by TypeError: its cause\n/;
+
 test.each([
-  ['throws', 'an exception was not caught; the process ends'],
-  ['rejects', 'a rejection was not handled; the process ends'],
-])('a timer that %s', async (bug, message) => {
+  ['throws', 'an exception was not caught; the process ends', ownBug],
+  ['rejects', 'a rejection was not handled; the process ends', ownBug],
+  [
+    'writer throws',
+    'an exception was not caught; the process ends',
+    /^StoreError: The writer thread ended\.\n(.*\n)*caused by SyntaxError: JSON Parse error/,
+  ],
+  [
+    'writer ends',
+    'an exception was not caught; the process ends',
+    /^StoreError: The writer thread ended\.\n(.*\n)*caused by Error: It ended with code/,
+  ],
+])('a bug that nobody catches: %s', async (bug, message, cause) => {
   using dir = temporary();
   const dataDir = dir.path('data');
   const { json } = await tatami([
@@ -38,8 +50,11 @@ test.each([
     .split('\n')
     .filter((line) => line.includes('"level":"error"'))
     .map((line) => JSON.parse(line));
-  expect(errors).toEqual([expect.objectContaining({ msg: message })]);
-  expect(errors[0].error).toMatch(/^Error: a bug\n(.*\n)*caused by TypeError: its cause\n/);
+  // Work that could not be stored says so, each for itself; why the process ends is said once, and last.
+  expect(errors.filter(({ msg }) => msg.includes('the process ends'))).toEqual([errors.at(-1)]);
+  expect(errors.at(-1)).toMatchObject({ level: 'error', msg: message });
+  expect(errors.at(-1).error).toMatch(cause);
+  if (!bug.startsWith('writer')) expect(errors).toHaveLength(1);
 
   const next = spawnTatami(serve);
   const again = JSON.parse(await firstLine(next.stdout));

@@ -167,19 +167,48 @@ test('the log is folded in between groups, and begins anew', async () => {
   expect(Math.max(...sizes)).toBeLessThan(4_600);
 });
 
-test('an open store keeps no process running, a commit under way does', async () => {
-  const dir = fresh();
-  const program = `
-    import { openStore } from ${JSON.stringify(join(import.meta.dir, '../open-store.ts'))};
-    import { systemStatement } from ${JSON.stringify(join(import.meta.dir, '../statement.ts'))};
-    import { systemOp } from ${JSON.stringify(join(import.meta.dir, '../store.ts'))};
-    const one = systemStatement('test.one', 'a statement of no workspace', 'SELECT 1 AS one');
-    const { store } = openStore(${JSON.stringify(dir)}, Date.now);
-    store.commit([systemOp(one, {})]).then((outcome) => console.log(JSON.stringify(outcome)));
-  `;
-  const child = Bun.spawn([process.execPath, '-e', program], { stdout: 'pipe', stderr: 'inherit' });
-  expect(await new Response(child.stdout).text()).toBe('{"ok":true,"rows":[[{"one":1}]]}\n');
+/** What a program prints that opens a store: `one` is an op, and `store` is open. */
+async function printed(program: string, before = ''): Promise<string> {
+  const [from, to] = [join(import.meta.dir, '..'), fresh()].map((path) => JSON.stringify(path));
+  const whole = `
+    ${before}
+    const { openStore } = await import(${from} + '/open-store.ts');
+    const { systemStatement } = await import(${from} + '/statement.ts');
+    const { systemOp } = await import(${from} + '/store.ts');
+    const one = systemOp(systemStatement('test.one', 'a statement of no workspace', 'SELECT 1 AS one'), {});
+    const { store } = openStore(${to}, Date.now);
+    ${program}`;
+  const child = Bun.spawn([process.execPath, '-e', whole], { stdout: 'pipe', stderr: 'inherit' });
+  const text = await new Response(child.stdout).text();
   expect(await child.exited).toBe(0);
+  return text;
+}
+
+test('an open store keeps no process running, a commit under way does', async () => {
+  const program = `
+    const more = (left) =>
+      store.commit([one]).then((outcome) => (left > 0 ? more(left - 1) : console.log(JSON.stringify(outcome))));
+    void more(20);`;
+  expect(await printed(program)).toBe('{"ok":true,"rows":[[{"one":1}]]}\n');
+});
+
+test('when the thread ends, all who wait are told that the store is broken, and then the process is', async () => {
+  const program = `
+    process.on('uncaughtException', ({ fault, message, cause }) => console.log('uncaught:', fault, message, cause.message));
+    await store.commit([one]);
+    const waiting = Array.from({ length: 200 }, () => store.commit([one]).catch((error) => error));
+    setImmediate(() => globalThis.writer.terminate());
+    // The first of them may have been answered just before.
+    console.log('waiting:', (await Promise.all(waiting)).at(-1).fault);
+    console.log('later:', (await store.commit([one]).catch((error) => error)).fault, store.status().writable);
+    await store.close();`;
+  const before = "process.on('worker', (worker) => (globalThis.writer = worker));";
+  expect((await printed(program, before)).split('\n')).toEqual([
+    'waiting: broken',
+    'later: broken false',
+    'uncaught: broken The writer thread ended. It ended with code 1.',
+    '',
+  ]);
 });
 
 test('while a sync of the head is under way the other slot keeps what is on the disk', async () => {
