@@ -1,4 +1,4 @@
-// What crosses between the event loop and the writer thread: plain data, as JSON, which costs a fifth of a structured clone. Questions
+// What crosses between the event loop and the writer thread: plain data, as JSON, which costs less than a structured clone. Questions
 // are asked one at a time for each store, so that an answer needs no number.
 import type { LogHead } from '../log-head.ts';
 import type { Row, Value } from '../statement.ts';
