@@ -11,6 +11,5 @@ process.on('SIGUSR2', () => {
     if (bug === 'throws') throw error;
     if (bug === 'rejects') void Promise.reject(error);
     if (bug === 'writer throws') writer?.postMessage('a question that it cannot read');
-    if (bug === 'writer ends') void writer?.terminate();
   }, 0);
 });
