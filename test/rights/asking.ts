@@ -28,6 +28,7 @@ export function scopesBut(without: readonly string[]): Rights {
   return rightsOf({}, held);
 }
 
+/** @param path may have a query */
 export async function askAs(
   app: TestApp,
   rights: Rights,
@@ -35,30 +36,39 @@ export async function askAs(
   path: string,
   body?: unknown,
 ): Promise<Answer> {
-  const request = new Request(`http://tatami.internal${path}`, {
-    method,
-    headers: {
-      'tatami-mode': 'simulate',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  app.inProcess.attach(request, {
+  const { pathname, searchParams } = new URL(path, app.url);
+  const [route, params] = routeAt(app, method, pathname);
+  const outcome = await app.app.call(route, {
     principal: {
       scope: scopeOf(app.workspace.workspaceId),
       actor: { kind: 'plugin', id: nowhere.plugin!, name: 'Asking', memberId: app.workspace.userId },
       ...rights,
       tokenId: 'asking',
     },
-    cause: null,
-    staged: null,
-    traceparent: null,
+    isCounted: false,
+    params,
+    query: Object.fromEntries(searchParams),
+    body,
+    mode: 'simulate',
   });
-  const response = await app.app.fetch(request);
-  const isStream = response.headers.get('content-type') === 'text/event-stream';
-  const text = isStream ? '' : await response.text();
-  const error = response.status >= 400 ? (JSON.parse(text) as Json).error : undefined;
-  return { status: response.status, text, code: error?.code, message: error?.message };
+  if (!outcome.error)
+    return {
+      status: outcome.status,
+      text: JSON.stringify(outcome.body) ?? '',
+      code: undefined,
+      message: undefined,
+    };
+  const { status, code, message, details } = outcome.error;
+  return { status, text: JSON.stringify({ code, message, details }), code, message };
+}
+
+function routeAt(app: TestApp, method: string, path: string): [Route, Record<string, string>] {
+  for (const route of app.app.routes) {
+    const pattern = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+    const found = route.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
+    if (found) return [route, { ...found.groups }];
+  }
+  throw new Error(`There is no route ${method} ${path}.`);
 }
 
 export function pathOf(route: Route, ids: Seeds): string {
