@@ -2,27 +2,31 @@
 // (404). No hooks and no Elysia schemas stand on API routes, so that each answer is made in one place (response.ts).
 import { Elysia } from 'elysia';
 import { ApiError } from '../lib/errors.ts';
-import type { Entrance } from './entrance.ts';
 import type { Kernel, Serve } from './kernel.ts';
 import type { Requests } from './requests.ts';
 import type { Method, Route } from './route.ts';
-import type { Outcome, ValueCall } from './values.ts';
+import type { Outcome, Take, ValueCall, Values } from './values.ts';
 
 export interface App {
   /** The entrance for HTTP. */
   fetch(request: Request): Response | Promise<Response>;
-  /** The entrance for callers inside the process. Never rejects. @param route one of `routes` */
-  call(route: Route, call: ValueCall): Promise<Outcome>;
+  /** The entrance for callers inside the process. */
+  caller<T>(take: Take<T>): Caller<T>;
   readonly routes: readonly Route[];
   /** By name. @throws Error for a name that no route has */
   route(name: string): Route;
+}
+
+/** Calls one of the routes. Never rejects. */
+export interface Caller<T> {
+  (route: Route, call: ValueCall): Promise<Outcome<T>>;
 }
 
 /** The kernel with its two entrances. */
 export interface Door {
   readonly kernel: Kernel;
   readonly requests: Requests;
-  readonly values: Entrance<ValueCall, Outcome>;
+  readonly values: Values;
 }
 
 export function createApp({ kernel, requests, values }: Door, routes: readonly Route[]): App {
@@ -63,10 +67,13 @@ export function createApp({ kernel, requests, values }: Door, routes: readonly R
   const byName = new Map(routes.map((route) => [route.name, route]));
   return {
     fetch: (request) => app.fetch(request),
-    call(route, call) {
-      const serve = served.get(route);
-      if (!serve) throw new Error(`${route.name} is none of the routes.`);
-      return serve(values, call);
+    caller(take) {
+      const entrance = values(take);
+      return (route, call) => {
+        const serve = served.get(route);
+        if (!serve) throw new Error(`${route.name} is none of the routes.`);
+        return serve(entrance, call);
+      };
     },
     routes,
     route(name) {

@@ -3,7 +3,6 @@
 import type { Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';
-import { showJson } from '../lib/json-value.ts';
 import type { Bodies } from './body.ts';
 import { plainTerms, type Answer, type WrittenAnswer } from './call.ts';
 import type { Entrance, Incoming } from './entrance.ts';
@@ -28,23 +27,30 @@ export interface ValueCall extends Incoming {
   readonly traceparent?: string | null;
 }
 
-/** What a call is answered. The body is a copy, and its receiver's own. */
-export type Outcome = { readonly requestId: string } & (
+/** What a call is answered; T is what its caller made of the body. */
+export type Outcome<T> = { readonly requestId: string } & (
   | { readonly error: ApiError }
-  | ({ readonly error: null; readonly body: unknown } & Pick<
+  | ({ readonly error: null; readonly body: T } & Pick<
       WrittenAnswer,
       'status' | 'version' | 'location' | 'isReplay'
     >)
 );
 
-export function createValues({
-  limiter,
-  bodies,
-}: {
-  limiter: RateLimiter;
-  bodies: Bodies;
-}): Entrance<ValueCall, Outcome> {
-  return {
+/**
+ * Makes what the caller wants of an answer's body (undefined for none), while the request is still being served and paid for.
+ * What it is handed may be shared with caches and with what is staged: it is read, and neither kept nor changed.
+ */
+export interface Take<T> {
+  (body: unknown): { readonly taken: T; readonly bytes: number };
+}
+
+/** Makes an entrance for callers who take answers in the same way. */
+export interface Values {
+  <T>(take: Take<T>): Entrance<ValueCall, Outcome<T>>;
+}
+
+export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies: Bodies }): Values {
+  return (take) => ({
     admit({ principal, isCounted }, exchange, route) {
       if (isCounted) {
         const { tokenId, scope } = principal;
@@ -66,9 +72,9 @@ export function createValues({
       };
     },
     originOf: ({ cause = null, staged = null, traceparent = null }) => ({ cause, staged, traceparent }),
-    show: (_, exchange, answer) => outcomeOf(exchange, answer),
+    show: (_, exchange, answer) => outcomeOf(take, exchange, answer),
     refuse: ({ requestId }, error) => ({ requestId, error }),
-  };
+  });
 }
 
 /** Parameters as a URL would hold them, so that there is one rule for what a text means: lists with commas, objects as JSON. */
@@ -84,35 +90,33 @@ function textOf(given: unknown): string {
 }
 
 /** @throws ApiError forbidden */
-function outcomeOf(exchange: Exchange, answer: Answer): Outcome {
+function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: Answer): Outcome<T> {
   const { requestId } = exchange;
+  const bodyOf = (body: unknown): T => {
+    const { taken, bytes } = take(body);
+    exchange.bytesOut = bytes;
+    return taken;
+  };
   switch (answer.kind) {
     case 'read':
       return {
         requestId,
         error: null,
         status: answer.status,
-        body: bodyOf(exchange, answer.body),
+        body: bodyOf(answer.body),
         version: versionOf(answer.body),
         location: undefined,
         isReplay: false,
       };
     case 'written': {
       const { status, version, location, isReplay, text } = answer;
-      const body = isReplay && text !== null ? JSON.parse(text) : answer.body;
-      return { requestId, error: null, status, body: bodyOf(exchange, body), version, location, isReplay };
+      const body = bodyOf(isReplay && text !== null ? JSON.parse(text) : answer.body);
+      return { requestId, error: null, status, body, version, location, isReplay };
     }
     case 'raw':
     case 'stream':
       throw new ApiError('forbidden', 'This is answered over HTTP alone.');
   }
-}
-
-function bodyOf(exchange: Exchange, body: unknown): unknown {
-  if (body === undefined) return undefined;
-  const { value, chars } = showJson(body);
-  exchange.bytesOut = chars;
-  return value;
 }
 
 function versionOf(body: unknown): number | undefined {

@@ -1,5 +1,5 @@
-// JSON as values, for callers inside the process: what they give is copied within the limits that hold for texts, what they get
-// is a copy of what JSON would show. So neither side can change later what the other one keeps.
+// Bodies that callers inside the process give as values, under the rules that hold for texts of JSON. They are copied, so that
+// nobody changes later what an operation has checked or keeps.
 import { ApiError } from './errors.ts';
 import { jsonDepthMax, malformed } from './json.ts';
 
@@ -38,7 +38,8 @@ function taken(copying: Copying, value: unknown, depth: number): unknown {
     case 'number':
       if (!Number.isFinite(value)) throw malformed(`The number ${value} is out of range.`);
       count(copying, String(value).length);
-      return value;
+      // JSON writes no minus zero.
+      return value === 0 ? 0 : value;
     case 'boolean':
       count(copying, value ? 4 : 5);
       return value;
@@ -56,26 +57,32 @@ function taken(copying: Copying, value: unknown, depth: number): unknown {
 function takenWhole(copying: Copying, whole: object, depth: number): unknown {
   if (depth > jsonDepthMax) throw malformed(`The body is nested deeper than ${jsonDepthMax} levels.`);
   countPart(copying);
-  count(copying, 2);
-  if (Array.isArray(whole)) {
-    const list: unknown[] = [];
-    for (const item of whole as unknown[]) {
-      count(copying, 1);
-      list.push(taken(copying, item, depth));
-    }
-    return list;
-  }
+  if (Array.isArray(whole)) return takenList(copying, whole, depth);
   if (!isPlain(whole)) throw malformed('A body cannot hold an object that is not plain.');
   const copy: Record<string, unknown> = {};
+  let properties = 0;
   for (const [name, value] of Object.entries(whole)) {
     if (value === undefined) continue;
     if (name === '__proto__') throw malformed('A property may not be named __proto__.');
     countPart(copying);
     requireText(copying, name);
+    // The colon, and the comma or what opens the object.
     count(copying, 2);
     copy[name] = taken(copying, value, depth);
+    properties++;
   }
+  count(copying, properties === 0 ? 2 : 1);
   return copy;
+}
+
+function takenList(copying: Copying, items: readonly unknown[], depth: number): unknown[] {
+  const list: unknown[] = [];
+  count(copying, items.length === 0 ? 2 : 1);
+  for (const item of items) {
+    count(copying, 1);
+    list.push(taken(copying, item, depth));
+  }
+  return list;
 }
 
 function requireText(copying: Copying, text: string): void {
@@ -94,52 +101,6 @@ function countPart(copying: Copying): void {
     throw malformed(
       `The body holds more than ${copying.limits.partsMax} objects, lists and properties. Send less at once.`,
     );
-}
-
-/** A copy of what JSON shows of a value, and its length as JSON, in characters without escapes. */
-export function showJson(value: unknown): { value: unknown; chars: number } {
-  const size = { chars: 0 };
-  return { value: shown(size, value), chars: size.chars };
-}
-
-function shown(size: { chars: number }, value: unknown): unknown {
-  switch (typeof value) {
-    case 'string':
-      size.chars += value.length + 2;
-      return value;
-    case 'number':
-      size.chars += String(value).length;
-      return Number.isFinite(value) ? value : null;
-    case 'boolean':
-      size.chars += value ? 4 : 5;
-      return value;
-    case 'object':
-      if (value !== null) return shownWhole(size, value);
-      size.chars += 4;
-      return null;
-    default:
-      throw new TypeError(`JSON has no form for a ${typeof value}.`);
-  }
-}
-
-function shownWhole(size: { chars: number }, whole: object): unknown {
-  size.chars += 1;
-  if (Array.isArray(whole)) {
-    size.chars += whole.length;
-    return whole.map((item: unknown) => shown(size, item ?? null));
-  }
-  if (!isPlain(whole)) return shown(size, JSON.parse(JSON.stringify(whole)));
-  const copy: Record<string, unknown> = {};
-  const object = whole as Readonly<Record<string, unknown>>;
-  for (const name in object) {
-    if (object[name] === undefined) continue;
-    size.chars += name.length + 4;
-    const value = shown(size, object[name]);
-    // An assignment would set what the copy inherits from.
-    if (name === '__proto__') Object.defineProperty(copy, name, { value, enumerable: true });
-    else copy[name] = value;
-  }
-  return copy;
 }
 
 function isPlain(value: object): boolean {

@@ -2,7 +2,7 @@
 // against the limits of the plugin (limits.ts, call-turns.ts) in place of a client's rate limits.
 import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
-import type { App } from '../http/app.ts';
+import type { App, Caller } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Route } from '../http/route.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
@@ -21,7 +21,8 @@ const kvAnswerMax = 2_200_000;
 
 /** The door as plugins know it. */
 export interface HostDoor {
-  readonly call: App['call'];
+  /** Answers with JSON, as it crosses to the guest. */
+  readonly call: Caller<string>;
   readonly hostCalls: HostCalls;
   /** Lists the plugin's own keys. */
   readonly listKeys: Route;
@@ -30,7 +31,10 @@ export interface HostDoor {
 /** Finds the route of each host call, once. */
 export function hostDoorOf(app: App): HostDoor {
   return {
-    call: app.call,
+    call: app.caller((body) => {
+      const taken = textOf(body);
+      return { taken, bytes: taken.length };
+    }),
     hostCalls: hostCallsOf(app.routes),
     listKeys: app.route('plugins.kv.list'),
   };
@@ -138,7 +142,7 @@ async function ask(call: BridgeCall, route: Route, asked: DoorCall): Promise<str
     isCounted: false,
   });
   const { error } = outcome;
-  if (!error) return textOf(outcome.body);
+  if (!error) return outcome.body;
   if (error.code === 'not_found')
     throw new CallError('not_found', 'There is nothing here that the plugin may see.');
   throw new CallError(error.code === 'precondition_failed' ? 'conflict' : error.code, error.message);

@@ -5,6 +5,7 @@ import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
 import { rightsOf, type Rights, type ScopeRequests } from '../../core/rights/rights.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import type { Json, TestApp } from '../app.ts';
+import { asText, routeAt } from '../value-client.ts';
 import { fillPath, nowhere, seed, type Seeds } from '../api/seeds.ts';
 
 export interface Answer {
@@ -38,7 +39,7 @@ export async function askAs(
 ): Promise<Answer> {
   const { pathname, searchParams } = new URL(path, app.url);
   const [route, params] = routeAt(app, method, pathname);
-  const outcome = await app.app.call(route, {
+  const outcome = await app.app.caller(asText)(route, {
     principal: {
       scope: scopeOf(app.workspace.workspaceId),
       actor: { kind: 'plugin', id: nowhere.plugin!, name: 'Asking', memberId: app.workspace.userId },
@@ -54,21 +55,12 @@ export async function askAs(
   if (!outcome.error)
     return {
       status: outcome.status,
-      text: JSON.stringify(outcome.body) ?? '',
+      text: outcome.body ?? '',
       code: undefined,
       message: undefined,
     };
   const { status, code, message, details } = outcome.error;
   return { status, text: JSON.stringify({ code, message, details }), code, message };
-}
-
-function routeAt(app: TestApp, method: string, path: string): [Route, Record<string, string>] {
-  for (const route of app.app.routes) {
-    const pattern = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
-    const found = route.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
-    if (found) return [route, { ...found.groups }];
-  }
-  throw new Error(`There is no route ${method} ${path}.`);
 }
 
 export function pathOf(route: Route, ids: Seeds): string {
