@@ -23,13 +23,13 @@ export interface Caller<T> {
 }
 
 /** The kernel with its two entrances. */
-export interface Door {
+export interface Entrances {
   readonly kernel: Kernel;
   readonly requests: Requests;
   readonly values: Values;
 }
 
-export function createApp({ kernel, requests, values }: Door, routes: readonly Route[]): App {
+export function createApp({ kernel, requests, values }: Entrances, routes: readonly Route[]): App {
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } });
   const methods = new Map<string, Map<Method, Serve>>();
   const served = new Map<Route, Serve>();

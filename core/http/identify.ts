@@ -49,7 +49,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
     exchange.verdict = principal
       ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
       : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public');
-    requireRoom(exchange);
+    requireAdmitted(exchange);
     if (failure !== null) throw failure;
     return principal;
   };
@@ -58,7 +58,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
 }
 
 /** @throws ApiError rate_limited where the limits, as they were counted, leave no room */
-export function requireRoom({ verdict }: Exchange): void {
+export function requireAdmitted({ verdict }: Exchange): void {
   if (!verdict.admitted)
     throw new ApiError('rate_limited', `Too many requests. Wait ${verdict.resetSeconds} s.`);
 }

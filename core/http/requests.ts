@@ -28,7 +28,7 @@ export interface Requests extends Entrance<IncomingRequest, Response> {
   refuseUnrouted(request: Request, error: ApiError): Promise<Response>;
 }
 
-const emptyQuery = new URLSearchParams();
+const noQuery: [] = [];
 
 export function createRequests(options: RequestsOptions): Requests {
   const { bodies, outflow } = options;
@@ -44,7 +44,7 @@ export function createRequests(options: RequestsOptions): Requests {
     requirePath: ({ request: { url } }) => requireDecodable(url),
     queryOf({ request: { url } }) {
       const mark = url.indexOf('?');
-      return mark < 0 ? emptyQuery : new URLSearchParams(url.slice(mark + 1));
+      return mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1));
     },
     bringsBody: ({ request }) => announcesBody(request),
     readBody({ request }, exchange, payer, limits, check) {

@@ -7,10 +7,12 @@ import type { Bodies } from './body.ts';
 import { plainTerms, type Answer, type WrittenAnswer } from './call.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
-import { requireRoom } from './identify.ts';
+import { requireAdmitted } from './identify.ts';
 import type { Principal } from './principal.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { checkedKey } from './request-headers.ts';
+
+const noQuery: [] = [];
 
 export interface ValueCall extends Incoming {
   readonly principal: Principal;
@@ -55,12 +57,12 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
       if (isCounted) {
         const { tokenId, scope } = principal;
         exchange.verdict = limiter.hit(tokenId, route.name, route.limit, scope.workspaceId);
-        requireRoom(exchange);
+        requireAdmitted(exchange);
       }
       return principal;
     },
     requirePath: () => undefined,
-    queryOf: ({ query }) => (query ? textsOf(query) : []),
+    queryOf: ({ query }) => (query ? textsOf(query) : noQuery),
     bringsBody: ({ body }) => body !== undefined,
     readBody: ({ body }, _, payer, limits, check) => bodies.take(payer, body, limits, check),
     termsOf({ ifMatch = null, mode = 'commit', idempotencyKey }) {

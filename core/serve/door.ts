@@ -2,7 +2,7 @@
 import type { Committer } from '../changes/commit.ts';
 import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
-import type { Door as EnteredKernel } from '../http/app.ts';
+import type { Entrances } from '../http/app.ts';
 import { createBodies } from '../http/body.ts';
 import { createIdempotencyKeys } from '../http/idempotency.ts';
 import { createKernel } from '../http/kernel.ts';
@@ -15,7 +15,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
 
-export interface Door extends EnteredKernel {
+export interface Door extends Entrances {
   /** Sends large answers, and counts what waits to be read. */
   readonly outflow: Outflow;
 }
