@@ -8,9 +8,7 @@ import { healthRoutes } from './health.ts';
 import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
-import type { Kernel } from './http/kernel.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
-import type { InProcessCalls } from './http/principal.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
 import { resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
@@ -21,7 +19,7 @@ import { createLoopTurns } from './lib/fairness/loop-turns.ts';
 import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
-import { createDoor } from './serve/door.ts';
+import { createDoor, type Door } from './serve/door.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
 import { openStore } from './store/open-store.ts';
@@ -49,8 +47,6 @@ export interface Tatami {
   readonly app: App;
   readonly services: Services;
   readonly committer: Committer;
-  /** Attaches identities to requests that are made inside the process. */
-  readonly inProcess: InProcessCalls;
   /** Installs a plugin that comes with Tatami, granting what it asks. */
   installFirstParty(workspaceId: string, name: string): Promise<{ id: string }>;
   /** Resolves once events, runs and deliveries have caught up and nothing is due. */
@@ -96,10 +92,9 @@ async function compose(ground: Ground): Promise<Tatami> {
   const shared = { config, clock, services, committer, directoryOf: directories.of };
 
   const door = createDoor({ ...shared, socket });
-  const { inProcess } = door;
   const { port } = socket;
   const workers = createWorkers({ ...shared, cache, random, resolve, door, port, app: () => app });
-  const app: App = await mount(door.kernel, services, workers);
+  const app: App = await mount(door, services, workers);
 
   socket.serve(app.fetch);
   await workers.start();
@@ -110,9 +105,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     app,
     services,
     committer,
-    inProcess,
-    installFirstParty: (workspaceId, name) =>
-      installFirstParty({ app, inProcess }, scopeOf(workspaceId), name),
+    installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     settled: workers.settled,
     async stop() {
       workers.streams.stop();
@@ -139,9 +132,9 @@ function createServices({ config, log, clock: { nowMs }, ledger, opened, socket 
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-async function mount(kernel: Kernel, { store, baseUrl }: Services, workers: Workers): Promise<App> {
+async function mount(door: Door, { store, baseUrl }: Services, workers: Workers): Promise<App> {
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents() });
-  const app = createApp(kernel, [
+  const app = createApp(door, [
     ...resourceRoutes,
     ...workers.routes,
     ...streamRoutes(workers.streams),

@@ -1,35 +1,55 @@
 // Mounts the routes on Elysia. The list reads as a table of contents: routes, other methods of known paths (405), all else
-// (404). No hooks and no Elysia schemas stand on API routes, so that each answer is made in one place (answer.ts).
+// (404). No hooks and no Elysia schemas stand on API routes, so that each answer is made in one place (response.ts).
 import { Elysia } from 'elysia';
 import { ApiError } from '../lib/errors.ts';
-import type { Kernel } from './kernel.ts';
+import type { Kernel, Serve } from './kernel.ts';
+import type { Requests } from './requests.ts';
 import type { Method, Route } from './route.ts';
+import type { Outcome, Take, ValueCall, Values } from './values.ts';
 
 export interface App {
-  /** The one door, for sockets and for callers inside the process alike. */
+  /** The entrance for HTTP. */
   fetch(request: Request): Response | Promise<Response>;
+  /** The entrance for callers inside the process. */
+  caller<T>(take: Take<T>): Caller<T>;
   readonly routes: readonly Route[];
   /** By name. @throws Error for a name that no route has */
   route(name: string): Route;
 }
 
-export function createApp(kernel: Kernel, routes: readonly Route[]): App {
+/** Calls one of the routes. Never rejects. */
+export interface Caller<T> {
+  (route: Route, call: ValueCall): Promise<Outcome<T>>;
+}
+
+/** The kernel with its two entrances. */
+export interface Entrances {
+  readonly kernel: Kernel;
+  readonly requests: Requests;
+  readonly values: Values;
+}
+
+export function createApp({ kernel, requests, values }: Entrances, routes: readonly Route[]): App {
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } });
-  const methods = new Map<string, Map<Method, ReturnType<Kernel['serve']>>>();
+  const methods = new Map<string, Map<Method, Serve>>();
+  const served = new Map<Route, Serve>();
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const serve = kernel.serve(route);
     const known = methods.get(path) ?? methods.set(path, new Map()).get(path)!;
     if (known.has(route.method)) throw new Error(`Two routes are ${route.method} ${route.path}.`);
     known.set(route.method, serve);
-    app.route(route.method, path, ({ request, params }) => serve(request, params), { parse: 'none' });
+    served.set(route, serve);
+    app.route(route.method, path, ({ request, params }) => serve(requests, { request, params }), {
+      parse: 'none',
+    });
   }
   for (const [path, known] of methods) {
     const get = known.get('GET');
     const allow = [...known.keys(), ...(get ? ['HEAD'] : []), 'OPTIONS'].join(', ');
     const otherMethod = async (request: Request, params: Record<string, string>): Promise<Response> => {
-      if (request.method === 'HEAD' && get) return withoutBody(await get(request, params));
-      const refusal = await kernel.refuse(
+      if (request.method === 'HEAD' && get) return withoutBody(await get(requests, { request, params }));
+      const refusal = await requests.refuseUnrouted(
         request,
         new ApiError('method_not_allowed', `Use one of ${allow} here.`, { headers: { allow } }),
       );
@@ -40,12 +60,21 @@ export function createApp(kernel: Kernel, routes: readonly Route[]): App {
     };
     app.all(path, ({ request, params }) => otherMethod(request, params), { parse: 'none' });
   }
-  const missing = (request: Request): Promise<Response> => kernel.refuse(request, new ApiError('not_found'));
+  const missing = (request: Request): Promise<Response> =>
+    requests.refuseUnrouted(request, new ApiError('not_found'));
   app.all('/*', ({ request }) => missing(request), { parse: 'none' });
   if (!methods.has('/')) app.all('/', ({ request }) => missing(request), { parse: 'none' });
   const byName = new Map(routes.map((route) => [route.name, route]));
   return {
     fetch: (request) => app.fetch(request),
+    caller(take) {
+      const entrance = values(take);
+      return (route, call) => {
+        const serve = served.get(route);
+        if (!serve) throw new Error(`${route.name} is none of the routes.`);
+        return serve(entrance, call);
+      };
+    },
     routes,
     route(name) {
       const found = byName.get(name);

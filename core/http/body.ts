@@ -1,7 +1,9 @@
-// Reads a request body: JSON only, strict UTF-8, capped while it streams so that a missing Content-Length cannot grow it.
+// Reads a request body: JSON only, strict UTF-8, capped while it streams so that a missing Content-Length cannot grow it; or a
+// value within the same limits. Large ones count against who sends them, and are checked by turns.
 import { ApiError } from '../lib/errors.ts';
 import type { Payer } from '../lib/payer.ts';
-import { parseJson } from '../lib/json.ts';
+import { malformed, parseJson } from '../lib/json.ts';
+import { takeJson, tooLarge, type ValueLimits } from '../lib/json-value.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 
@@ -11,11 +13,18 @@ const heldBytesMax = 128 * 1024 * 1024;
 /** Smaller bodies are neither counted nor parsed in turns: either would cost more than they do. */
 const largeBytes = 64 * 1024;
 
+const holdsNothing = (): void => undefined;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
+export type BodyLimits = ValueLimits;
+
 export interface ReadBody {
-  readonly text: string;
+  /** As it came; null for a value. */
+  readonly text: string | null;
   readonly value: unknown;
+  /** Its length as JSON. */
+  readonly size: number;
   /** Its bytes count against the caller until this is called. */
   release(): void;
 }
@@ -28,9 +37,16 @@ export interface Bodies {
   read(
     payer: Payer,
     request: Request,
-    limits: { readonly bytesMax: number; readonly partsMax?: number },
+    limits: BodyLimits,
     check: (value: unknown) => void,
   ): Promise<ReadBody>;
+  /** Takes a copy. @throws ApiError payload_too_large, malformed_request, rate_limited, and what `check` throws */
+  take(
+    payer: Payer,
+    value: unknown,
+    limits: BodyLimits,
+    check: (value: unknown) => void,
+  ): ReadBody | Promise<ReadBody>;
 }
 
 export function announcesBody({ headers }: Request): boolean {
@@ -47,12 +63,12 @@ export function createBodies(turns: LoopTurns): Bodies {
       if (announced > bytesMax) throw tooLarge(bytesMax);
       // A body that says nothing of its length may be as long as any.
       const size = announced >= 0 ? announced : bytesMax;
-      const release = size < largeBytes ? () => undefined : hold(payer, size);
+      const release = size < largeBytes ? holdsNothing : hold(payer, size);
       const parse = (bytes: Uint8Array): ReadBody => {
         const text = decoded(bytes);
         const value = parseJson(text, partsMax);
         check(value);
-        return { text, value, release };
+        return { text, value, size: text.length, release };
       };
       try {
         const bytes =
@@ -63,7 +79,29 @@ export function createBodies(turns: LoopTurns): Bodies {
         throw error;
       }
     },
+    take(payer, given, limits, check) {
+      if (given === undefined) throw malformed('The body is not valid JSON.');
+      const { value, bytes } = takeJson(given, limits);
+      const taken = (release: () => void): ReadBody => {
+        check(value);
+        return { text: null, value, size: bytes, release };
+      };
+      return bytes < largeBytes ? taken(holdsNothing) : inTurn(payer, hold(payer, bytes), taken);
+    },
   };
+
+  async function inTurn(
+    payer: Payer,
+    release: () => void,
+    taken: (release: () => void) => ReadBody,
+  ): Promise<ReadBody> {
+    try {
+      return await turns.run(payer, () => taken(release));
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
 
   function hold(payer: Payer, bytes: number): () => void {
     if (!held.hasRoomFor(payer, bytes))
@@ -101,8 +139,4 @@ async function readCapped(request: Request, bytesMax: number): Promise<Uint8Arra
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0]! : new Uint8Array(Buffer.concat(chunks));
-}
-
-function tooLarge(bytesMax: number): ApiError {
-  return new ApiError('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
 }

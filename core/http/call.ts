@@ -1,18 +1,40 @@
-// A request on its way through the kernel, once it is known who asks and what for.
-import type { Exchange } from './answer.ts';
-import type { InProcess, Principal } from './principal.ts';
-import type { CheckedInput } from './route.ts';
+// A request on its way through the kernel, as values: who asks, what for, and what comes of it. Nothing here knows how it came
+// in or how the answer goes out.
+import type { Staging } from '../changes/staging.ts';
+import type { Cause } from '../events/origin.ts';
+import type { Exchange } from './exchange.ts';
+import type { Principal } from './principal.ts';
+import type { CheckedInput, Connection, RawAnswer } from './route.ts';
+
+/** What a caller asks for, beside its input. */
+export interface Terms {
+  /** The version that the object must have; null for any; -1, which no version equals. */
+  readonly ifMatch: number | null;
+  readonly mode: 'commit' | 'simulate';
+  /** 1 to 255 characters; null where a repetition is another request. */
+  readonly idempotencyKey: string | null;
+}
+
+/** What a request is part of. */
+export interface Origin {
+  readonly cause: Cause | null;
+  /** Where a plugin run keeps its effects until it ends; null where they are committed at once. */
+  readonly staged: Staging | null;
+  readonly traceparent: string | null;
+}
+
+export const plainTerms: Terms = { ifMatch: null, mode: 'commit', idempotencyKey: null };
+export const noOrigin: Origin = { cause: null, staged: null, traceparent: null };
 
 export interface Asked {
   readonly exchange: Exchange;
-  readonly request: Request;
   /** Null at a public route for a request without a token. */
   readonly principal: Principal | null;
-  /** Set where a plugin asks, inside this process. */
-  readonly local: InProcess | undefined;
+  readonly origin: Origin;
+  readonly terms: Terms;
   readonly input: CheckedInput;
-  /** The body as it came; empty for none. */
-  readonly bodyText: string;
+  /** The body as it came; null where it came as a value, or not at all. */
+  readonly bodyText: string | null;
 }
 
 /** A request whose caller is known, as every kind of route but `raw` needs it. */
@@ -24,3 +46,29 @@ export interface Call extends Asked {
 export function requireCaller(asked: Asked): asserts asked is Call {
   if (!asked.principal) throw new Error('A public route needs a context.');
 }
+
+export interface WrittenAnswer {
+  readonly kind: 'written';
+  readonly status: number;
+  /** Undefined for none, and in a replay. */
+  readonly body: unknown;
+  /** The JSON of the body where it was needed already; of a replay, what was kept of the first answer. */
+  readonly text: string | null;
+  /** Of the object that was written. */
+  readonly version: number | undefined;
+  /** The address of what was made. */
+  readonly location: string | undefined;
+  /** The answer of an earlier request with the same idempotency key. */
+  readonly isReplay: boolean;
+}
+
+/** What comes of a request that is not refused, by the kind of its route. Its objects may be shared with caches: they are read only. */
+export type Answer =
+  | { readonly kind: 'read'; readonly status: number; readonly body: unknown }
+  | WrittenAnswer
+  | { readonly kind: 'raw'; readonly raw: RawAnswer }
+  | {
+      readonly kind: 'stream';
+      readonly tokenId: string;
+      open(connection: Connection): Promise<ReadableStream<Uint8Array>>;
+    };

@@ -3,7 +3,6 @@ import type { Context, Directory, Services } from '../context.ts';
 import type { Scope } from '../store/store.ts';
 import { requireAlso, visibleTeams } from './admission.ts';
 import type { Call } from './call.ts';
-import { traceparentOf } from './request-headers.ts';
 import type { Route } from './route.ts';
 
 export interface ContextOptions {
@@ -16,7 +15,7 @@ export function createContextOf(
   route: Route,
   { services, directoryOf }: ContextOptions,
 ): (call: Call) => Context | Promise<Context> {
-  const contextIn = (directory: Directory, { principal, local, exchange, request }: Call): Context => ({
+  const contextIn = (directory: Directory, { principal, origin, exchange }: Call): Context => ({
     ...services,
     scope: { ...principal.scope, away: exchange.away },
     workspaceId: principal.scope.workspaceId,
@@ -25,10 +24,10 @@ export function createContextOf(
     scopes: principal.scopes,
     narrowed: principal.narrowed,
     visibleTeams: principal.narrowed && visibleTeams(route, principal, directory),
-    cause: local?.cause ?? null,
+    cause: origin.cause,
     requestId: exchange.requestId,
-    traceparent: local?.traceparent ?? traceparentOf(request.headers.get('traceparent')),
-    staged: local?.staged ?? null,
+    traceparent: origin.traceparent,
+    staged: origin.staged,
   });
   const contextOf = (call: Call): Context | Promise<Context> => {
     const directory = directoryOf(call.principal.scope);

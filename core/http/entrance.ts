@@ -1,52 +1,41 @@
-// Finds the principal of a request's token and counts the request against its limits. Requests that are refused are counted
-// here as well, so that guessing tokens has a limit.
-import { ApiError } from '../lib/errors.ts';
-import type { Exchange } from './answer.ts';
-import type { Authenticate, Principal } from './principal.ts';
-import type { RateLimiter } from './rate-limit.ts';
+// What an entrance to the kernel is: how a request is read and how its answer goes out. There are two, `requests.ts` for HTTP
+// and `values.ts` for callers inside the process. The kernel asks for each part when its turn has come, so that nothing is read
+// for a caller who is not admitted.
+import type { ApiError } from '../lib/errors.ts';
+import type { Payer } from '../lib/payer.ts';
+import type { BodyLimits, ReadBody } from './body.ts';
+import type { Answer, Origin, Terms } from './call.ts';
+import type { Exchange } from './exchange.ts';
+import type { Principal } from './principal.ts';
 import type { Route } from './route.ts';
 
-export interface EntranceOptions {
-  readonly limiter: RateLimiter;
-  readonly authenticate: Authenticate;
-  /** The peer's name, for buckets of requests without a token. */
-  readonly peerOf: (request: Request) => string;
+/** One request as it comes in. */
+export interface Incoming {
+  /** Of the path, by name, decoded. */
+  readonly params: Readonly<Record<string, string>>;
 }
 
-export function createEntrance(options: EntranceOptions) {
-  const { limiter } = options;
-
-  const identify = async (request: Request): Promise<Principal | null> => {
-    const header = request.headers.get('authorization');
-    if (header === null) return null;
-    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
-    const principal = token === undefined ? null : await options.authenticate(token);
-    if (!principal) throw new ApiError('unauthorized', 'The access token is unknown, expired or revoked.');
-    return principal;
-  };
-
-  const admit = async (
-    request: Request,
+/** `In` is what the entrance is handed of a request, `Out` what it hands back. */
+export interface Entrance<In extends Incoming, Out> {
+  /** Who asks, counted against its limits. @throws ApiError unauthorized, rate_limited */
+  admit(incoming: In, exchange: Exchange, route: Route): Principal | null | Promise<Principal | null>;
+  /** @throws ApiError malformed_request for a path that cannot be decoded */
+  requirePath(incoming: In): void;
+  /** The parameters as texts, which the route's schema gives their types. */
+  queryOf(incoming: In): Iterable<readonly [name: string, text: string]>;
+  bringsBody(incoming: In): boolean;
+  /** @throws ApiError payload_too_large, malformed_request, rate_limited, and what `check` throws */
+  readBody(
+    incoming: In,
     exchange: Exchange,
-    route: Pick<Route, 'name' | 'limit' | 'scope'>,
-  ): Promise<Principal | null> => {
-    if (route.limit === 'none') return null;
-    let principal: Principal | null = null;
-    let failure: unknown = null;
-    try {
-      principal = await identify(request);
-    } catch (error) {
-      failure = error;
-    }
-    const isRefused = failure !== null || route.scope !== null;
-    exchange.verdict = principal
-      ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
-      : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public');
-    if (!exchange.verdict.admitted)
-      throw new ApiError('rate_limited', `Too many requests. Wait ${exchange.verdict.resetSeconds} s.`);
-    if (failure !== null) throw failure;
-    return principal;
-  };
-
-  return { identify, admit };
+    payer: Payer,
+    limits: BodyLimits,
+    check: (value: unknown) => void,
+  ): ReadBody | Promise<ReadBody>;
+  /** Asked of writes alone. @throws ApiError validation_failed */
+  termsOf(incoming: In): Terms;
+  originOf(incoming: In): Origin;
+  /** @throws ApiError where the answer cannot go out this way */
+  show(incoming: In, exchange: Exchange, answer: Answer): Out | Promise<Out>;
+  refuse(exchange: Exchange, error: ApiError): Out;
 }

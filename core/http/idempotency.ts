@@ -5,7 +5,8 @@ import { ApiError } from '../lib/errors.ts';
 import type { Sealing } from '../lib/sealing.ts';
 import { completeText } from '../events/learning.ts';
 import { learnedOf } from '../events/log.ts';
-import { etagOf, ifMatchVersion, type HeaderBag } from './answer.ts';
+import type { WrittenAnswer } from './call.ts';
+import { etagOf, ifMatchVersion } from './etag.ts';
 import { recall, shorten, type Recalled } from './recall.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
@@ -38,22 +39,22 @@ const insert = tenantStatement(
      CASE WHEN :recall IS NOT NULL THEN (SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws) END)`,
 );
 
-export interface KeyedAnswer {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly text: string | null;
+/** What is kept of an answer beside its body, as the headers that say it. */
+interface KeptHeaders {
+  readonly etag?: string;
+  readonly location?: string;
 }
 
 /** One request's hold on its key. */
 export interface KeyClaim {
   /** The answer of an earlier identical request, if there was one. @throws ApiError idempotency_key_reused */
-  replay(): Promise<KeyedAnswer | null>;
+  replay(): Promise<WrittenAnswer | null>;
   /**
    * Guards that store the answer, ahead of the events in the batch. Where one fails as a `duplicate`, another request was first.
-   * @param body the value that the answer's text is the JSON of
+   * @param answer with its text
    * @param made the objects of which the batch makes events, by id
    */
-  guards(answer: KeyedAnswer, body: unknown, made: ReadonlyMap<string, object>): Op[];
+  guards(answer: WrittenAnswer, made: ReadonlyMap<string, object>): Op[];
   release(): void;
 }
 
@@ -105,7 +106,7 @@ export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
       const claimed: Claimed = { scope, request, id, bodyHash, purpose };
       return {
         replay: () => keptAnswer(options, claimed),
-        guards: (answer, body, made) => keeping(options, claimed, answer, body, made),
+        guards: (answer, made) => keeping(options, claimed, answer, made),
         release: () => void inFlight.delete(place),
       };
     },
@@ -115,7 +116,7 @@ export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
 async function keptAnswer(
   { store, sealing, nowMs }: KeysOptions,
   { scope, request, id, bodyHash, purpose }: Claimed,
-): Promise<KeyedAnswer | null> {
+): Promise<WrittenAnswer | null> {
   const row = await store.readOne(scope, find, { id });
   if (!row || row.expires_at <= nowMs()) return null;
   if (row.body_hash !== bodyHash)
@@ -130,33 +131,39 @@ async function keptAnswer(
     ? await recall(store, scope, { text: stored, recalled }, row.after_sequence ?? 0, request.value)
     : stored;
   const text = whole === '' ? null : await completeText(whole, (of) => learnedOf(store, scope, of));
-  const headers: HeaderBag = {
-    ...(JSON.parse(row.headers_json) as HeaderBag),
-    'idempotent-replayed': 'true',
+  const { etag, location } = JSON.parse(row.headers_json) as KeptHeaders;
+  return {
+    kind: 'written',
+    status: row.status,
+    body: undefined,
+    text,
+    version: etag === undefined ? undefined : (ifMatchVersion(etag) ?? undefined),
+    location,
+    isReplay: true,
   };
-  // The stored tag hashes the text without what the commit learned.
-  if (headers.etag !== undefined && text !== null) headers.etag = etagOf(ifMatchVersion(headers.etag), text);
-  return { status: row.status, headers, text };
 }
 
 function keeping(
   { sealing, nowMs }: KeysOptions,
   { scope, request, id, bodyHash, purpose }: Claimed,
-  answer: KeyedAnswer,
-  body: unknown,
+  { status, body, text, version, location }: WrittenAnswer,
   made: ReadonlyMap<string, object>,
 ): Op[] {
   const now = nowMs();
-  const short = request.secret ? null : shorten(answer.text ?? '', body, request.value, made);
-  const text = short?.text ?? answer.text ?? '';
+  const short = request.secret ? null : shorten(text ?? '', body, request.value, made);
+  const kept = short?.text ?? text ?? '';
+  const headers: KeptHeaders = {
+    ...(version === undefined ? {} : { etag: etagOf(version, kept) }),
+    ...(location === undefined ? {} : { location }),
+  };
   return [
     tenantOp(scope, removeExpired, { id, now }),
     tenantOp(scope, insert, {
       id,
       bodyHash,
-      status: answer.status,
-      headers: JSON.stringify(answer.headers),
-      body: request.secret ? sealing.seal(text, purpose) : new TextEncoder().encode(text),
+      status,
+      headers: JSON.stringify(headers),
+      body: request.secret ? sealing.seal(kept, purpose) : new TextEncoder().encode(kept),
       sealed: request.secret ? 1 : 0,
       recall: short && JSON.stringify(short.recalled),
       now,

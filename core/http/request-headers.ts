@@ -1,9 +1,9 @@
-// Reads what a request says in its headers.
+// Reads what a request says in its headers, and other callers by name.
 import { ApiError } from '../lib/errors.ts';
 
 /** `Tatami-Mode`. @throws ApiError validation_failed */
-export function modeOf(request: Request): 'commit' | 'simulate' {
-  const mode = request.headers.get('tatami-mode') ?? 'commit';
+export function modeOf(header: string | null): 'commit' | 'simulate' {
+  const mode = header ?? 'commit';
   if (mode === 'commit' || mode === 'simulate') return mode;
   const fix =
     mode === 'propose'

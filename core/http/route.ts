@@ -156,3 +156,8 @@ export function hasVersion(schema: TSchema | null): boolean {
 export function makes(route: Route): boolean {
   return 201 in route.responses || 202 in route.responses;
 }
+
+/** The path of a request to a route, its parameters as they are. */
+export function pathOf({ path }: Route, params: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
+}

@@ -165,16 +165,18 @@ function schemaAt(schema: unknown, schemaPath: string): unknown {
   return at;
 }
 
-/** Reads a query string by a flat object schema: integers and booleans from their canonical text, each name once. */
-export function compileQuery(schema: TObject): (search: URLSearchParams) => Record<string, unknown> {
+/** Reads parameters of a query by a flat object schema: integers and booleans from their canonical text, each name once. */
+export function compileQuery(
+  schema: TObject,
+): (texts: Iterable<readonly [name: string, text: string]>) => Record<string, unknown> {
   const check = compileCheck(schema);
   const kinds = new Map(
     Object.entries(schema.properties).map(([name, property]) => [name, (property as { type?: string }).type]),
   );
-  return (search) => {
+  return (texts) => {
     // The object has no prototype, so that a parameter named like a member of one (`toString`) is refused by its name as well.
     const query: Record<string, unknown> = Object.create(null);
-    for (const [name, text] of search) {
+    for (const [name, text] of texts) {
       if (text.includes('\0'))
         throw invalidField(name, 'invalid_format', 'It may not hold the character U+0000.');
       if (name in query) throw invalidField(name, 'conflict', 'Give this parameter once.');

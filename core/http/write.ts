@@ -7,13 +7,11 @@ import type { Context } from '../context.ts';
 import { completeBody, hidePending } from '../events/learning.ts';
 import { ApiError } from '../lib/errors.ts';
 import { requireRows } from './admission.ts';
-import { etagOf, type Exchange, type HeaderBag } from './answer.ts';
-import type { Call } from './call.ts';
+import type { Call, WrittenAnswer } from './call.ts';
 import type { ContextOptions } from './context-of.ts';
-import type { IdempotencyKeys, KeyClaim, KeyedAnswer } from './idempotency.ts';
-import { checkedKey, modeOf } from './request-headers.ts';
-import { pathOf } from './request-url.ts';
-import { successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
+import type { Exchange } from './exchange.ts';
+import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
+import { pathOf, successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
 
 /** A lost race is planned again this often before the caller is told to. */
 const plansMax = 8;
@@ -29,28 +27,29 @@ type Plan = (now: Context) => Promise<ChangeSet>;
 export function createWrite(
   route: WriteRoute,
   options: WriteOptions,
-): (call: Call, ctx: Context) => Promise<KeyedAnswer> {
+): (call: Call, ctx: Context) => Promise<WrittenAnswer> {
   const answerOf = createAnswerOf(route);
   const commit = createCommit(options, answerOf);
 
-  const stage = async (ctx: Context, staged: Staging, plan: Plan): Promise<KeyedAnswer> => {
+  const stage = async (ctx: Context, staged: Staging, plan: Plan): Promise<WrittenAnswer> => {
     const set = await plan(ctx);
     if (set.ops) throw new ApiError('forbidden', 'A plugin cannot do this.');
     staged.add(set.changes);
     return answerOf(set, hidePending(set.body));
   };
 
-  const simulate = async (ctx: Context, plan: Plan): Promise<KeyedAnswer> => {
+  const simulate = async (ctx: Context, plan: Plan): Promise<WrittenAnswer> => {
     const set = await plan(ctx);
     return answerOf(set, hidePending(set.body));
   };
 
-  const commitOnce = async (call: Call, ctx: Context, plan: Plan, key: string): Promise<KeyedAnswer> => {
+  const commitOnce = async (call: Call, ctx: Context, plan: Plan, key: string): Promise<WrittenAnswer> => {
+    const params = call.input.params as Readonly<Record<string, string>>;
     const claim = options.idempotency.claim(ctx.scope, call.principal.tokenId, {
-      method: call.request.method,
-      path: pathOf(call.request.url),
-      key: checkedKey(key),
-      text: call.bodyText,
+      method: route.method,
+      path: pathOf(route, params),
+      key,
+      text: call.bodyText ?? jsonOf(call.input.body) ?? '',
       value: call.input.body,
       secret: route.secret ?? false,
     });
@@ -64,10 +63,10 @@ export function createWrite(
   return (call, ctx) => {
     const plan = planOf(route, ctx, call.input);
     if (ctx.staged) return stage(ctx, ctx.staged, plan);
-    const { exchange, request } = call;
-    exchange.mode = modeOf(request);
-    if (exchange.mode === 'simulate') return simulate(ctx, plan);
-    const key = request.headers.get('idempotency-key');
+    const { exchange, terms } = call;
+    exchange.mode = terms.mode;
+    if (terms.mode === 'simulate') return simulate(ctx, plan);
+    const key = terms.idempotencyKey;
     return key === null ? commit(ctx, exchange, plan, null) : commitOnce(call, ctx, plan, key);
   };
 }
@@ -76,9 +75,9 @@ export function createWrite(
 function createCommit({ committer, directoryOf }: WriteOptions, answerOf: AnswerOf) {
   const committedAnswer = (
     set: ChangeSet,
-    stored: KeyedAnswer,
+    stored: WrittenAnswer,
     { learned }: Extract<Committed, { ok: true }>,
-  ): KeyedAnswer => {
+  ): WrittenAnswer => {
     set.afterCommit?.();
     return learned.size === 0 ? stored : answerOf(set, completeBody(set.body, learned));
   };
@@ -88,18 +87,18 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
     { away }: Exchange,
     plan: Plan,
     claim: KeyClaim | null,
-  ): Promise<KeyedAnswer> => {
+  ): Promise<WrittenAnswer> => {
     let last: Committed | null = null;
     for (let plans = 0; plans < plansMax; plans++) {
       // Others may have renamed what a plan refers to since the last try.
       const now = plans === 0 ? ctx : { ...ctx, directory: await directoryOf(ctx.scope) };
       const set = await plan(now);
-      const stored = answerOf(set, set.body);
+      const planned = answerOf(set, set.body);
       if (!claim && isNothing(set)) {
         set.afterCommit?.();
-        return stored;
+        return planned;
       }
-      const guards = claim ? claim.guards(stored, set.body, madeBy(set)) : [];
+      const { stored, guards } = claim ? keptUnder(claim, set, planned) : { stored: planned, guards: [] };
       const handedMs = performance.now();
       const committed = await committer.commit(now, set.changes, guards, set.ops ?? []);
       away.ms += performance.now() - handedMs;
@@ -110,6 +109,12 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
     }
     throw notCommitted(last);
   };
+}
+
+/** The answer with its text, and what keeps it in the batch that it answers. */
+function keptUnder(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) {
+  const stored = { ...planned, text: jsonOf(set.body) };
+  return { stored, guards: claim.guards(stored, madeBy(set)) };
 }
 
 /** Why a write that was planned anew again and again was not committed. */
@@ -135,19 +140,26 @@ function planOf(route: WriteRoute, { narrowed }: Context, input: CheckedInput): 
 }
 
 /** @param body what is shown: of a simulation without what only a commit could tell */
-type AnswerOf = (set: ChangeSet, body: unknown) => KeyedAnswer;
+type AnswerOf = (set: ChangeSet, body: unknown) => WrittenAnswer;
 
 function createAnswerOf(route: WriteRoute): AnswerOf {
   const successStatus = successStatusOf(route);
   return (set, body) => {
     const status = set.status ?? (set.body === undefined ? 204 : successStatus);
-    const text = body === undefined ? null : JSON.stringify(body);
-    const headers: HeaderBag = {};
-    const version = versionOf(set, body);
-    if (text !== null && version !== undefined) headers.etag = etagOf(version, text);
-    if (set.location !== undefined) headers.location = set.location;
-    return { status, headers, text };
+    return {
+      kind: 'written',
+      status,
+      body,
+      text: null,
+      version: body === undefined ? undefined : versionOf(set, body),
+      location: set.location,
+      isReplay: false,
+    };
   };
+}
+
+function jsonOf(body: unknown): string | null {
+  return body === undefined ? null : JSON.stringify(body);
 }
 
 function versionOf({ changes }: ChangeSet, body: unknown): number | undefined {

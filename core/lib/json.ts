@@ -159,6 +159,6 @@ function decoded(raw: string): string {
   return content;
 }
 
-function malformed(message: string): ApiError {
+export function malformed(message: string): ApiError {
   return new ApiError('malformed_request', message);
 }

@@ -1,17 +1,17 @@
-// Host calls become requests at the one door, as the plugin: a call is checked and answered exactly as any client's, and counts
-// against the limits of the plugin (limits.ts, call-turns.ts) in place of a client's rate limits. Identity and
-// staging travel beside the Request object.
+// Host calls are calls at the one door, as the plugin: each is checked and answered exactly as any client's request, and counts
+// against the limits of the plugin (limits.ts, call-turns.ts) in place of a client's rate limits.
 import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
-import type { App } from '../http/app.ts';
-import type { InProcess, InProcessCalls, Principal } from '../http/principal.ts';
-import type { Rights } from '../rights/rights.ts';
+import type { App, Caller } from '../http/app.ts';
+import type { Principal } from '../http/principal.ts';
+import type { Route } from '../http/route.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
-import { cutLongTexts } from './guest-shape.ts';
-import { CallError, queryOf, requestOf, type DoorRequest } from './door-request.ts';
-import type { HostCall, HostCalls } from './host-calls.ts';
+import { CallError, doorCallOf, queryOf, type DoorCall } from './door-call.ts';
+import { textOf } from './guest-shape.ts';
+import { hostCallsOf, type HostCall, type HostCalls } from './host-calls.ts';
 import { effectsMax } from './limits.ts';
+import { rightsOfInstall } from './installs/hearing.ts';
 import type { Install } from './installs/schema.ts';
 import { ValueError, type OwnValues } from './kv/own.ts';
 
@@ -19,18 +19,47 @@ import { ValueError, type OwnValues } from './kv/own.ts';
 const answerMax = 256 * 1024;
 const kvAnswerMax = 2_200_000;
 
-export interface BridgeCall {
-  readonly app: App;
+/** The door as plugins know it. */
+export interface HostDoor {
+  /** Answers with JSON, as it crosses to the guest. */
+  readonly call: Caller<string>;
   readonly hostCalls: HostCalls;
-  readonly inProcess: InProcessCalls;
-  readonly install: Install;
-  /** What the install was granted, as it narrowed itself. */
-  readonly rights: Rights;
-  readonly scope: Scope;
+  /** Lists the plugin's own keys. */
+  readonly listKeys: Route;
+}
+
+/** Finds the route of each host call, once. */
+export function hostDoorOf(app: App): HostDoor {
+  return {
+    call: app.caller((body) => {
+      const taken = textOf(body);
+      return { taken, bytes: taken.length };
+    }),
+    hostCalls: hostCallsOf(app.routes),
+    listKeys: app.route('plugins.kv.list'),
+  };
+}
+
+export interface BridgeCall {
+  readonly door: HostDoor;
+  /** The plugin; see `principalOf`. */
+  readonly principal: Principal;
+  readonly installId: string;
   readonly staged: Staging;
   readonly values: OwnValues;
   readonly cause: Cause;
   readonly traceparent: string | null;
+}
+
+/** The plugin, with what its install was granted, as it narrowed itself. */
+export function principalOf({ workspaceId }: Scope, install: Install): Principal {
+  const { id, manifest, pluginId } = install;
+  return {
+    scope: scopeOf(workspaceId, id),
+    actor: { kind: 'plugin', id, name: manifest.name ?? pluginId },
+    ...rightsOfInstall(install),
+    tokenId: id,
+  };
 }
 
 /** Answers one host call. Never rejects for what the plugin did wrong. */
@@ -50,10 +79,10 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
 
 async function answerOf(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
   const isValue = op.startsWith('kv.');
-  const hostCall = isValue ? null : hostCallOf(call.hostCalls, op);
+  const hostCall = isValue ? null : hostCallOf(call.door.hostCalls, op);
   if (!(hostCall ? hostCall.isRead : kvReads.has(op))) requireRoomToWrite(call.staged);
   const value = hostCall
-    ? cutLongTexts(await ask(call, requestOf(hostCall, args)))
+    ? await ask(call, hostCall.route, doorCallOf(hostCall, args))
     : await callKv(call, op, args);
   const most = isValue ? kvAnswerMax : answerMax;
   if (value.length > most)
@@ -91,10 +120,7 @@ async function callKv(call: BridgeCall, op: string, args: readonly unknown[]): P
       await values.delete(keyOf(args[0]));
       return 'null';
     case 'kv.list':
-      return ask(call, {
-        method: 'GET',
-        path: `/api/v1/plugins/${call.install.id}/kv${queryOf(args[0])}`,
-      });
+      return ask(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(args[0]) });
     case 'kv.increment':
       return JSON.stringify(await values.increment(keyOf(args[0]), args[1] ?? 1));
     case 'kv.compareAndSet':
@@ -104,32 +130,21 @@ async function callKv(call: BridgeCall, op: string, args: readonly unknown[]): P
   }
 }
 
-/** The text of a successful answer. */
-async function ask(call: BridgeCall, { method, path, body, headers }: DoorRequest): Promise<string> {
-  const request = new Request(`http://tatami.internal${path}`, {
-    method,
-    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const principal: Principal = {
-    scope: scopeOf(call.scope.workspaceId, call.install.id),
-    actor: { kind: 'plugin', id: call.install.id, name: call.install.manifest.name ?? call.install.pluginId },
-    ...call.rights,
-    tokenId: call.install.id,
-  };
-  const identity: InProcess = {
+/** The JSON of a successful answer. */
+async function ask(call: BridgeCall, route: Route, asked: DoorCall): Promise<string> {
+  const { principal, cause, staged, traceparent } = call;
+  const outcome = await call.door.call(route, {
+    ...asked,
     principal,
-    cause: call.cause,
-    staged: call.staged,
-    traceparent: call.traceparent,
-  };
-  call.inProcess.attach(request, identity);
-  const response = await call.app.fetch(request);
-  const text = await response.text();
-  if (response.status === 404)
+    cause,
+    staged,
+    traceparent,
+    isCounted: false,
+  });
+  const { error } = outcome;
+  if (!error) return outcome.body;
+  if (error.code === 'not_found')
     throw new CallError('not_found', 'There is nothing here that the plugin may see.');
-  if (response.status < 400) return text === '' ? 'null' : text;
-  const { error } = JSON.parse(text) as { error: { code: string; message: string } };
   throw new CallError(error.code === 'precondition_failed' ? 'conflict' : error.code, error.message);
 }
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { packPlugin } from '../../sdk/plugin/pack.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { App } from '../http/app.ts';
-import type { InProcessCalls } from '../http/principal.ts';
 import { allScopes, expandScopes } from '../rights/scopes.ts';
 import { describePlugin } from '../sandbox/describe.ts';
 import type { Scope } from '../store/store.ts';
@@ -21,19 +20,11 @@ export async function packFirstParty(name: string): Promise<PluginPackage> {
   return packPlugin(join(folder, name), { describe: describePlugin });
 }
 
-/** @throws Error with the answer when the door refuses it */
-export async function installFirstParty(
-  door: { app: App; inProcess: InProcessCalls },
-  scope: Scope,
-  name: string,
-): Promise<{ id: string }> {
+/** @throws Error where the door refuses it, and why */
+export async function installFirstParty(app: App, scope: Scope, name: string): Promise<{ id: string }> {
   const document = await packFirstParty(name);
-  const request = new Request('http://tatami.internal/api/v1/plugins', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ package: document, grant: Object.keys(document.manifest.scopes ?? {}) }),
-  });
-  door.inProcess.attach(request, {
+  const install = app.caller((body) => ({ taken: (body as { id: string }).id, bytes: 0 }));
+  const outcome = await install(app.route('plugins.install'), {
     principal: {
       scope,
       actor: { kind: 'system', id: 'setup', name: 'Setup' },
@@ -41,11 +32,11 @@ export async function installFirstParty(
       narrowed: null,
       tokenId: 'setup',
     },
-    cause: null,
-    staged: null,
-    traceparent: null,
+    isCounted: false,
+    params: {},
+    body: { package: document, grant: Object.keys(document.manifest.scopes ?? {}) },
   });
-  const response = await door.app.fetch(request);
-  if (!response.ok) throw new Error(`The plugin ${name} could not be installed: ${await response.text()}`);
-  return (await response.json()) as { id: string };
+  const { error } = outcome;
+  if (error) throw new Error(`The plugin ${name} could not be installed: ${error.message}`, { cause: error });
+  return { id: outcome.body };
 }

@@ -2,10 +2,11 @@
 
 const descriptionCharsMax = 64 * 1024;
 
-/** JSON text in, JSON text out; short texts are passed through unread. */
-export function cutLongTexts(text: string): string {
-  if (text.length <= descriptionCharsMax) return text;
-  return JSON.stringify(cutDescriptions(JSON.parse(text)));
+/** The JSON of an answer, cut where it is long; `null` for none. */
+export function textOf(body: unknown): string {
+  if (body === undefined) return 'null';
+  const text = JSON.stringify(body);
+  return text.length <= descriptionCharsMax ? text : JSON.stringify(cutDescriptions(body));
 }
 
 /** Cuts `description` of the object itself, of its `previous`, and of the items of a page. */

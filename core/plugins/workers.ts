@@ -5,7 +5,6 @@ import type { Directory, Services } from '../context.ts';
 import { createConsumer, type Consumer } from '../events/consumer.ts';
 import { createWorkQueue, type WorkQueue } from '../events/work.ts';
 import type { App } from '../http/app.ts';
-import type { InProcessCalls } from '../http/principal.ts';
 import type { Clock } from '../lib/clock.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope } from '../store/store.ts';
@@ -32,7 +31,6 @@ export interface WorkersOptions {
   /** Names this process among others on the same database. */
   readonly owner: string;
   readonly committer: Committer;
-  readonly inProcess: InProcessCalls;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sandbox: SandboxOnDemand;
   /** The door; known once the app is made of these routes among others. */

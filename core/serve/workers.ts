@@ -63,15 +63,13 @@ export function createWorkers(options: WorkersOptions): Workers {
     directoryOf: options.directoryOf,
     filterFields: filterFieldsOf,
   };
-  const { inProcess, outflow } = door;
   const plugins = createPluginRuntime({
     ...shared,
-    inProcess,
     sandbox,
     app: options.app,
     serverVersion: version,
   });
-  const streams = createStreams({ store, clock, log, turns: services.turns, unsent: outflow.unsent });
+  const streams = createStreams({ store, clock, log, turns: services.turns, unsent: door.outflow.unsent });
   const webhooks = createWebhooks({
     ...shared,
     egress: createEgress({

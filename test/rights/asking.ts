@@ -5,6 +5,7 @@ import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
 import { rightsOf, type Rights, type ScopeRequests } from '../../core/rights/rights.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import type { Json, TestApp } from '../app.ts';
+import { asText, routeAt } from '../value-client.ts';
 import { fillPath, nowhere, seed, type Seeds } from '../api/seeds.ts';
 
 export interface Answer {
@@ -28,6 +29,7 @@ export function scopesBut(without: readonly string[]): Rights {
   return rightsOf({}, held);
 }
 
+/** @param path may have a query */
 export async function askAs(
   app: TestApp,
   rights: Rights,
@@ -35,30 +37,30 @@ export async function askAs(
   path: string,
   body?: unknown,
 ): Promise<Answer> {
-  const request = new Request(`http://tatami.internal${path}`, {
-    method,
-    headers: {
-      'tatami-mode': 'simulate',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  app.inProcess.attach(request, {
+  const { pathname, searchParams } = new URL(path, app.url);
+  const [route, params] = routeAt(app, method, pathname);
+  const outcome = await app.app.caller(asText)(route, {
     principal: {
       scope: scopeOf(app.workspace.workspaceId),
       actor: { kind: 'plugin', id: nowhere.plugin!, name: 'Asking', memberId: app.workspace.userId },
       ...rights,
       tokenId: 'asking',
     },
-    cause: null,
-    staged: null,
-    traceparent: null,
+    isCounted: false,
+    params,
+    query: Object.fromEntries(searchParams),
+    body,
+    mode: 'simulate',
   });
-  const response = await app.app.fetch(request);
-  const isStream = response.headers.get('content-type') === 'text/event-stream';
-  const text = isStream ? '' : await response.text();
-  const error = response.status >= 400 ? (JSON.parse(text) as Json).error : undefined;
-  return { status: response.status, text, code: error?.code, message: error?.message };
+  if (!outcome.error)
+    return {
+      status: outcome.status,
+      text: outcome.body ?? '',
+      code: undefined,
+      message: undefined,
+    };
+  const { status, code, message, details } = outcome.error;
+  return { status, text: JSON.stringify({ code, message, details }), code, message };
 }
 
 export function pathOf(route: Route, ids: Seeds): string {

@@ -6,18 +6,15 @@ import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { App } from '../../http/app.ts';
-import type { InProcessCalls } from '../../http/principal.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
-import { callHost } from '../bridge.ts';
+import { callHost, hostDoorOf, principalOf, type HostDoor } from '../bridge.ts';
 import type { CallTurns } from '../call-turns.ts';
 import { cutDescriptions } from '../guest-shape.ts';
-import { hostCallsOf, type HostCalls } from '../host-calls.ts';
-import { rightsOfInstall } from '../installs/hearing.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
@@ -59,7 +56,6 @@ export interface AttemptOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly app: () => App;
-  readonly inProcess: InProcessCalls;
   readonly registry: Registry;
   readonly sandbox: SandboxOnDemand;
   readonly ledger: Ledger;
@@ -75,7 +71,7 @@ export interface Attempts {
 export function createAttempts(options: AttemptOptions): Attempts {
   const { store, clock, registry } = options;
   /** Known once the door is. */
-  let hostCalls: HostCalls | undefined;
+  let door: HostDoor | undefined;
   const stagedRoom = new Shares(stagedCharsMax);
   /** Of runs under way, which the room of their work queue bounds. */
   const stagings = new Map<string, Staging>();
@@ -98,14 +94,10 @@ export function createAttempts(options: AttemptOptions): Attempts {
     const { scope } = item;
     const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
-    const app = options.app();
     const bridge = {
-      app,
-      hostCalls: (hostCalls ??= hostCallsOf(app.routes)),
-      inProcess: options.inProcess,
-      install,
-      rights: rightsOfInstall(install),
-      scope,
+      door: (door ??= hostDoorOf(options.app())),
+      principal: principalOf(scope, install),
+      installId: install.id,
       staged,
       values: ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
       cause,

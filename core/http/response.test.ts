@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test';
 import { ApiError, errorCodes, type ErrorCode } from '../lib/errors.ts';
-import { answerError, answerJson, newExchange, etagOf, ifMatchVersion, type Exchange } from './answer.ts';
+import { etagOf, ifMatchVersion } from './etag.ts';
+import { newExchange, type Exchange } from './exchange.ts';
+import { respondError, respondJson } from './response.ts';
 import { allScopes, expandScopes } from '../rights/scopes.ts';
 
 const exchange: Exchange = {
@@ -9,7 +11,7 @@ const exchange: Exchange = {
 };
 
 test('every answer has the request id and the three RateLimit headers; only 429 says when to retry', async () => {
-  expect(Object.fromEntries(answerJson(exchange, 200, '{}').headers)).toEqual({
+  expect(Object.fromEntries(respondJson(exchange, 200, '{}').headers)).toEqual({
     'cache-control': 'no-store',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'content-type': 'application/json',
@@ -21,7 +23,7 @@ test('every answer has the request id and the three RateLimit headers; only 429 
     'x-request-id': 'req_1',
   });
   for (const code of Object.keys(errorCodes) as ErrorCode[]) {
-    const response = answerError(exchange, new ApiError(code));
+    const response = respondError(exchange, new ApiError(code));
     expect([code, response.status, response.headers.get('retry-after')]).toEqual([
       code,
       errorCodes[code].status,
@@ -31,7 +33,7 @@ test('every answer has the request id and the three RateLimit headers; only 429 
       error: { code, message: errorCodes[code].text, details: [], requestId: 'req_1' },
     });
   }
-  expect(answerJson({ ...exchange, mode: 'simulate' }, 200, '{}').headers.get('tatami-mode')).toBe(
+  expect(respondJson({ ...exchange, mode: 'simulate' }, 200, '{}').headers.get('tatami-mode')).toBe(
     'simulate',
   );
 });

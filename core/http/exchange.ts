@@ -1,0 +1,32 @@
+// What is known about a request while it is being served, whichever entrance it came by.
+import type { Payer } from '../lib/payer.ts';
+import { unlimited, type RateVerdict } from './rate-limit.ts';
+
+export interface Exchange {
+  readonly requestId: string;
+  verdict: RateVerdict;
+  /** What a write asked for; null where nothing asked to write. */
+  mode: 'commit' | 'simulate' | null;
+  /** Who pays for it, once that is known. */
+  payer: Payer | null;
+  readonly startedMs: number;
+  /** The part of the time since then that went by in waiting: for the caller's body, the disk, turns, and reads off the loop. */
+  readonly away: { ms: number };
+  bytesIn: number;
+  bytesOut: number;
+  /** Gives back the memory that was reserved for its body. */
+  release?: () => void;
+}
+
+export function newExchange(requestId: string): Exchange {
+  return {
+    requestId,
+    verdict: unlimited,
+    mode: null,
+    payer: null,
+    startedMs: performance.now(),
+    away: { ms: 0 },
+    bytesIn: 0,
+    bytesOut: 0,
+  };
+}

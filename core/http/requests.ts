@@ -1,0 +1,90 @@
+// The entrance for HTTP: what a Request says becomes values, and what comes of it a Response.
+import { ApiError } from '../lib/errors.ts';
+import { idPrefixes } from '../lib/ids.ts';
+import type { Services } from '../context.ts';
+import { announcesBody, type Bodies } from './body.ts';
+import { noOrigin } from './call.ts';
+import type { Entrance, Incoming } from './entrance.ts';
+import { ifMatchVersion } from './etag.ts';
+import { newExchange } from './exchange.ts';
+import { createIdentify, type IdentifyOptions } from './identify.ts';
+import { refusalOf } from './refusal.ts';
+import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
+import { pathOf } from './request-url.ts';
+import { respondError } from './response.ts';
+import { createSend, type SendOptions } from './send.ts';
+
+interface IncomingRequest extends Incoming {
+  readonly request: Request;
+}
+
+export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'identify'> {
+  readonly services: Services;
+  readonly bodies: Bodies;
+}
+
+export interface Requests extends Entrance<IncomingRequest, Response> {
+  /** An answer for a request that no route takes. */
+  refuseUnrouted(request: Request, error: ApiError): Promise<Response>;
+}
+
+const noQuery: [] = [];
+
+export function createRequests(options: RequestsOptions): Requests {
+  const { bodies, outflow } = options;
+  const { ids, log } = options.services;
+  const { identify, admit } = createIdentify(options);
+  return {
+    async admit({ request }, exchange, route) {
+      const principal = await admit(request, exchange, route);
+      // Before anything is read for an answer that may be large.
+      if (principal && route.kind === 'read') outflow.requireRoom(principal.scope);
+      return principal;
+    },
+    requirePath: ({ request: { url } }) => requireDecodable(url),
+    queryOf({ request: { url } }) {
+      const mark = url.indexOf('?');
+      return mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1));
+    },
+    bringsBody: ({ request }) => announcesBody(request),
+    readBody({ request }, exchange, payer, limits, check) {
+      // What is known of a body that turns out to be refused.
+      exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
+      return bodies.read(payer, request, limits, check);
+    },
+    termsOf({ request: { headers } }) {
+      const mode = modeOf(headers.get('tatami-mode'));
+      const key = mode === 'commit' ? headers.get('idempotency-key') : null;
+      const ifMatch = ifMatchVersion(headers.get('if-match'));
+      return { ifMatch, mode, idempotencyKey: key === null ? null : checkedKey(key) };
+    },
+    originOf({ request }) {
+      const traceparent = traceparentOf(request.headers.get('traceparent'));
+      return traceparent === null ? noOrigin : { ...noOrigin, traceparent };
+    },
+    show: createSend({ ...options, identify }),
+    refuse: respondError,
+    async refuseUnrouted(request, error) {
+      const exchange = newExchange(ids.next(idPrefixes.request));
+      try {
+        await admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
+        return respondError(exchange, error);
+      } catch (refused) {
+        if (refused instanceof ApiError && refused.code === 'unauthorized')
+          return respondError(exchange, error);
+        const path = (): string => pathOf(request.url);
+        const named = { requestId: exchange.requestId, method: request.method, path };
+        return respondError(exchange, refusalOf(log, named, refused));
+      }
+    },
+  };
+}
+
+function requireDecodable(url: string): void {
+  if (!url.includes('%')) return;
+  try {
+    decodeURIComponent(pathOf(url));
+  } catch {
+    throw new ApiError('malformed_request', 'The path holds a broken percent escape.');
+  }
+}

@@ -1,0 +1,54 @@
+// The one place that makes a Response: every one of the application carries the request id and the three RateLimit headers
+// (docs/spec/api.md › Rate limits), errors use the one envelope (docs/spec/errors.md › The envelope), and Retry-After stands on
+// 429 only. Nothing is stored on the way, told to other sites, framed or taken for another type unless a route says so
+// (docs/decisions/0009).
+import type { ApiError } from '../lib/errors.ts';
+import type { Exchange } from './exchange.ts';
+
+export type HeaderBag = Record<string, string>;
+
+/** An answer that is no page may load nothing, whatever a browser is tricked into taking it for. A page brings its own policy. */
+const csp = "default-src 'none'; frame-ancestors 'none'";
+
+export function respond(
+  exchange: Exchange,
+  status: number,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null,
+  headers: HeaderBag = {},
+): Response {
+  const { verdict } = exchange;
+  if (typeof body === 'string' || body instanceof Uint8Array) exchange.bytesOut = body.length;
+  headers['x-request-id'] = exchange.requestId;
+  headers['ratelimit-limit'] = String(verdict.limit);
+  headers['ratelimit-remaining'] = String(verdict.remaining);
+  headers['ratelimit-reset'] = String(verdict.resetSeconds);
+  headers['cache-control'] ??= 'no-store';
+  headers['referrer-policy'] = 'no-referrer';
+  headers['x-content-type-options'] = 'nosniff';
+  headers['content-security-policy'] ??= csp;
+  if (exchange.mode !== null) headers['tatami-mode'] = exchange.mode;
+  return new Response(body, { status, headers });
+}
+
+export function respondJson(
+  exchange: Exchange,
+  status: number,
+  text: string | ReadableStream<Uint8Array>,
+  headers: HeaderBag = {},
+): Response {
+  headers['content-type'] = 'application/json';
+  return respond(exchange, status, text, headers);
+}
+
+export function respondError(exchange: Exchange, error: ApiError): Response {
+  const { code, message, details, status } = error;
+  const headers: HeaderBag = { ...error.headers };
+  if (status === 429) headers['retry-after'] = String(Math.max(1, exchange.verdict.resetSeconds));
+  if (status === 401) headers['www-authenticate'] = 'Bearer realm="tatami"';
+  return respondJson(
+    exchange,
+    status,
+    JSON.stringify({ error: { code, message, details, requestId: exchange.requestId } }),
+    headers,
+  );
+}

@@ -1,0 +1,127 @@
+// The entrance for callers inside the process: values come in, values go out. The calls of plugins are its use; they count
+// against limits of their own.
+import type { Cause } from '../events/origin.ts';
+import type { Staging } from '../changes/staging.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { Bodies } from './body.ts';
+import { plainTerms, type Answer, type WrittenAnswer } from './call.ts';
+import type { Entrance, Incoming } from './entrance.ts';
+import type { Exchange } from './exchange.ts';
+import { requireAdmitted } from './identify.ts';
+import type { Principal } from './principal.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { checkedKey } from './request-headers.ts';
+
+const noQuery: [] = [];
+
+export interface ValueCall extends Incoming {
+  readonly principal: Principal;
+  /** Whether it counts against the rate limits of the principal's token; else its caller keeps limits of its own. */
+  readonly isCounted: boolean;
+  /** Lists and filters as they are, or as the texts that a URL would hold. What is null or undefined is not given. */
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly ifMatch?: number | null;
+  readonly mode?: 'commit' | 'simulate';
+  readonly idempotencyKey?: string;
+  readonly cause?: Cause | null;
+  readonly staged?: Staging | null;
+  readonly traceparent?: string | null;
+}
+
+/** What a call is answered; T is what its caller made of the body. */
+export type Outcome<T> = { readonly requestId: string } & (
+  | { readonly error: ApiError }
+  | ({ readonly error: null; readonly body: T } & Pick<
+      WrittenAnswer,
+      'status' | 'version' | 'location' | 'isReplay'
+    >)
+);
+
+/**
+ * Makes what the caller wants of an answer's body (undefined for none), while the request is still being served and paid for.
+ * What it is handed may be shared with caches and with what is staged: it is read, and neither kept nor changed.
+ */
+export interface Take<T> {
+  (body: unknown): { readonly taken: T; readonly bytes: number };
+}
+
+/** Makes an entrance for callers who take answers in the same way. */
+export interface Values {
+  <T>(take: Take<T>): Entrance<ValueCall, Outcome<T>>;
+}
+
+export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies: Bodies }): Values {
+  return (take) => ({
+    admit({ principal, isCounted }, exchange, route) {
+      if (isCounted) {
+        const { tokenId, scope } = principal;
+        exchange.verdict = limiter.hit(tokenId, route.name, route.limit, scope.workspaceId);
+        requireAdmitted(exchange);
+      }
+      return principal;
+    },
+    requirePath: () => undefined,
+    queryOf: ({ query }) => (query ? textsOf(query) : noQuery),
+    bringsBody: ({ body }) => body !== undefined,
+    readBody: ({ body }, _, payer, limits, check) => bodies.take(payer, body, limits, check),
+    termsOf({ ifMatch = null, mode = 'commit', idempotencyKey }) {
+      if (ifMatch === null && mode === 'commit' && idempotencyKey === undefined) return plainTerms;
+      return {
+        ifMatch,
+        mode,
+        idempotencyKey: idempotencyKey === undefined ? null : checkedKey(idempotencyKey),
+      };
+    },
+    originOf: ({ cause = null, staged = null, traceparent = null }) => ({ cause, staged, traceparent }),
+    show: (_, exchange, answer) => outcomeOf(take, exchange, answer),
+    refuse: ({ requestId }, error) => ({ requestId, error }),
+  });
+}
+
+/** Parameters as a URL would hold them, so that there is one rule for what a text means: lists with commas, objects as JSON. */
+export function textsOf(query: Readonly<Record<string, unknown>>): (readonly [string, string])[] {
+  return Object.entries(query)
+    .filter(([, given]) => given !== undefined && given !== null)
+    .map(([name, given]) => [name.toWellFormed(), textOf(given).toWellFormed()]);
+}
+
+function textOf(given: unknown): string {
+  if (Array.isArray(given)) return given.join(',');
+  return typeof given === 'object' ? JSON.stringify(given) : String(given);
+}
+
+/** @throws ApiError forbidden */
+function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: Answer): Outcome<T> {
+  const { requestId } = exchange;
+  const bodyOf = (body: unknown): T => {
+    const { taken, bytes } = take(body);
+    exchange.bytesOut = bytes;
+    return taken;
+  };
+  switch (answer.kind) {
+    case 'read':
+      return {
+        requestId,
+        error: null,
+        status: answer.status,
+        body: bodyOf(answer.body),
+        version: versionOf(answer.body),
+        location: undefined,
+        isReplay: false,
+      };
+    case 'written': {
+      const { status, version, location, isReplay, text } = answer;
+      const body = bodyOf(isReplay && text !== null ? JSON.parse(text) : answer.body);
+      return { requestId, error: null, status, body, version, location, isReplay };
+    }
+    case 'raw':
+    case 'stream':
+      throw new ApiError('forbidden', 'This is answered over HTTP alone.');
+  }
+}
+
+function versionOf(body: unknown): number | undefined {
+  const version = body !== null && typeof body === 'object' && 'version' in body ? body.version : undefined;
+  return typeof version === 'number' ? version : undefined;
+}

@@ -1,0 +1,109 @@
+// Bodies that callers inside the process give as values, under the rules that hold for texts of JSON. They are copied, so that
+// nobody changes later what an operation has checked or keeps.
+import { ApiError } from './errors.ts';
+import { jsonDepthMax, malformed } from './json.ts';
+
+export interface ValueLimits {
+  readonly bytesMax: number;
+  /** Objects, lists and properties. */
+  readonly partsMax: number;
+}
+
+export function tooLarge(bytesMax: number): ApiError {
+  return new ApiError('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
+}
+
+/** What is left of the limits while a value is copied. */
+interface Copying {
+  readonly limits: ValueLimits;
+  bytes: number;
+  parts: number;
+}
+
+/**
+ * A copy of what a caller gives as the value of a body, and its length as JSON without escapes. Properties that are undefined
+ * are left out.
+ * @throws ApiError payload_too_large; malformed_request for what `parseJson` refuses, and for what JSON has no form for
+ */
+export function takeJson(value: unknown, limits: ValueLimits): { value: unknown; bytes: number } {
+  const copying: Copying = { limits, bytes: 0, parts: 0 };
+  return { value: taken(copying, value, 0), bytes: copying.bytes };
+}
+
+function taken(copying: Copying, value: unknown, depth: number): unknown {
+  switch (typeof value) {
+    case 'string':
+      requireText(copying, value);
+      return value;
+    case 'number':
+      if (!Number.isFinite(value)) throw malformed(`The number ${value} is out of range.`);
+      count(copying, String(value).length);
+      // JSON writes no minus zero.
+      return value === 0 ? 0 : value;
+    case 'boolean':
+      count(copying, value ? 4 : 5);
+      return value;
+    case 'object':
+      if (value === null) {
+        count(copying, 4);
+        return null;
+      }
+      return takenWhole(copying, value, depth + 1);
+    default:
+      throw malformed(`A body cannot hold a value of type ${typeof value}.`);
+  }
+}
+
+function takenWhole(copying: Copying, whole: object, depth: number): unknown {
+  if (depth > jsonDepthMax) throw malformed(`The body is nested deeper than ${jsonDepthMax} levels.`);
+  countPart(copying);
+  if (Array.isArray(whole)) return takenList(copying, whole, depth);
+  if (!isPlain(whole)) throw malformed('A body cannot hold an object that is not plain.');
+  const copy: Record<string, unknown> = {};
+  let properties = 0;
+  for (const [name, value] of Object.entries(whole)) {
+    if (value === undefined) continue;
+    if (name === '__proto__') throw malformed('A property may not be named __proto__.');
+    countPart(copying);
+    requireText(copying, name);
+    // The colon, and the comma or what opens the object.
+    count(copying, 2);
+    copy[name] = taken(copying, value, depth);
+    properties++;
+  }
+  count(copying, properties === 0 ? 2 : 1);
+  return copy;
+}
+
+function takenList(copying: Copying, items: readonly unknown[], depth: number): unknown[] {
+  const list: unknown[] = [];
+  count(copying, items.length === 0 ? 2 : 1);
+  for (const item of items) {
+    count(copying, 1);
+    list.push(taken(copying, item, depth));
+  }
+  return list;
+}
+
+function requireText(copying: Copying, text: string): void {
+  count(copying, Buffer.byteLength(text) + 2);
+  if (!text.isWellFormed()) throw malformed('A text holds half of a surrogate pair.');
+  if (text.includes('\0')) throw malformed('A text holds the character U+0000.');
+}
+
+function count(copying: Copying, bytes: number): void {
+  copying.bytes += bytes;
+  if (copying.bytes > copying.limits.bytesMax) throw tooLarge(copying.limits.bytesMax);
+}
+
+function countPart(copying: Copying): void {
+  if (++copying.parts > copying.limits.partsMax)
+    throw malformed(
+      `The body holds more than ${copying.limits.partsMax} objects, lists and properties. Send less at once.`,
+    );
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

@@ -1,0 +1,206 @@
+// The door has two entrances, one for HTTP and one for callers inside the process (docs/decisions/0019): whatever is asked, they
+// answer alike and have the same effects. Generated from the routes.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { TSchema } from 'typebox';
+import type { Route } from '../../core/http/route.ts';
+import { allScopes } from '../../core/rights/scopes.ts';
+import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
+import { valueClientOf } from '../value-client.ts';
+import { arbitraryOf, hostileValues, sometimesBroken } from './arbitrary.ts';
+import { everyOperation } from './every-operation.ts';
+import { exampleOf, fillPath, nowhere, seed, type Seeds } from './seeds.ts';
+
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: ({ url }) => new Response(null, { status: url.endsWith('/gone') ? 410 : 200 }),
+});
+const hookUrl = `http://127.0.0.1:${receiver.port}/`;
+const flags = { egressAllow: '127.0.0.0/8' };
+afterAll(() => receiver.stop(true));
+
+/** Two clients with one key, and what is compared of their answers. */
+interface Pair {
+  readonly http: Client;
+  readonly values: Client;
+}
+
+/** What both entrances have values for: a page or a stream goes out over HTTP alone. */
+const hasValue = ({ kind }: Route): boolean => kind === 'read' || kind === 'write';
+
+/** Without what no two answers share: made ids and secrets, by the order in which they first appear, and what was measured. */
+function comparable(): (text: string) => Json {
+  const seen = new Map<string, string>();
+  const named = (id: string): string => seen.get(id) ?? seen.set(id, `<${seen.size}>`).get(id)!;
+  return (text) => {
+    const same = text
+      .replaceAll(/http:\/\/(127\.0\.0\.1|localhost):\d+/g, 'http://here')
+      .replaceAll(/(ttm|whsec)_[\w+/=-]+/g, 'secret')
+      .replaceAll(/\b[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}\b/g, named)
+      .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, named)
+      .replaceAll(
+        /"((?:start|end)Cursor|cursor|prefix|date|(?:X-W|w)ebhook-[Ss]ignature)":"[^"]*"/g,
+        '"$1":"made"',
+      )
+      .replaceAll(/"(\w*(?:Ms|ms|Bytes|bytesIn|bytesOut))":[\d.]+/g, '"$1":0');
+    return same === '' ? null : (JSON.parse(same) as Json);
+  };
+}
+
+function visible(reply: Reply, show: (text: string) => Json): unknown {
+  const json = show(reply.text);
+  if (json?.error) delete json.error.requestId;
+  const location = reply.headers.get('location');
+  return {
+    status: reply.status,
+    json,
+    location: location === null ? null : show(JSON.stringify(location)),
+    isReplay: reply.headers.get('idempotent-replayed'),
+  };
+}
+
+/** What each operation answered, and the events that all of them together caused. */
+async function lifeOf(app: TestApp, call: Client): Promise<unknown[]> {
+  const routes = new Map(app.app.routes.map((route) => [route.name, route]));
+  const show = comparable();
+  const transcript: unknown[] = [];
+  await everyOperation({ ...app, call }, hookUrl, async (name, path, body) => {
+    const route = routes.get(name)!;
+    if (!hasValue(route)) return null;
+    // What goes on behind the door has ended, and no two objects were made at the same time, so that their order is known.
+    await app.settled();
+    app.clock.advance(10);
+    const reply = await call(route.method, path, body);
+    // How much was used is measured.
+    if (name !== 'usage.get') transcript.push([name, visible(reply, show)]);
+    return reply.json;
+  });
+  await app.settled();
+  const events: Json[] = [];
+  for (let page: Json = null; page === null || page.pageInfo.hasNextPage;) {
+    page = (await app.call('GET', `/api/v1/events?limit=100&after=${events.at(-1)?.sequence ?? 0}`)).json;
+    events.push(...page.data);
+  }
+  return [...transcript, ...events.map((event) => show(JSON.stringify(event)))];
+}
+
+test('every operation, done in either way, answers the same and causes the same events', async () => {
+  const lives: unknown[][] = [];
+  for (const clientOf of [
+    (app: TestApp) => app.call,
+    (app: TestApp) => valueClientOf(app, app.workspace.apiKey),
+  ]) {
+    const app = await startApp({ flags, random: () => 0.5 });
+    app.clock.advance(10);
+    lives.push(await lifeOf(app, clientOf(app)));
+    await app.stop();
+  }
+  expect(lives[1]).toEqual(lives[0]!);
+  expect(lives[0]!.length).toBeGreaterThan(150);
+}, 60_000);
+
+describe('whatever is asked of a route, both entrances answer alike:', () => {
+  let app: TestApp;
+  let own: Seeds;
+  let foreign: Seeds;
+  let owner: Pair;
+  let routes: readonly Route[];
+  const simulated = { 'tatami-mode': 'simulate' };
+
+  const pairOf = (token: string): Pair => ({ http: app.clientOf(token), values: valueClientOf(app, token) });
+
+  /** Asks both the same, and says what was answered. */
+  const alike = async ({ http, values }: Pair, route: Route, asking: Asking = {}): Promise<Reply> => {
+    const { ids = own, query = '' } = asking;
+    const path = fillPath(route.path, route.params, ids) + query;
+    const body = 'body' in asking ? asking.body : exampleOf(route, hookUrl);
+    const headers = { ...simulated, ...asking.headers };
+    // Where a body is due, one that is missing is an empty text.
+    const text = route.method === 'GET' ? undefined : (JSON.stringify(body) ?? (route.body ? '' : undefined));
+    const first = await http(route.method, path, text, headers);
+    const second = await values(route.method, path, body, headers);
+    const shown = [second, first].map((reply) => [route.name, query, body, visible(reply, comparable())]);
+    expect(shown[0]).toEqual(shown[1]!);
+    return first;
+  };
+
+  interface Asking {
+    readonly ids?: Seeds;
+    readonly query?: string;
+    readonly body?: unknown;
+    readonly headers?: Record<string, string>;
+  }
+
+  beforeAll(async () => {
+    app = await startApp({ flags });
+    const other = await app.addWorkspace('Other', 'OTHER');
+    own = await seed(app, app.call, 'ENG', hookUrl);
+    foreign = await seed(app, app.clientOf(other.apiKey), 'OTHER', hookUrl);
+    owner = pairOf(app.workspace.apiKey);
+    routes = app.app.routes.filter((route) => hasValue(route) && route.name !== 'usage.get');
+  });
+  afterAll(() => app.stop());
+
+  test('its example is taken, and nothing of it is done when it is simulated', async () => {
+    const from = await app.lastSequence();
+    const statuses = new Set<number>();
+    for (const route of routes) statuses.add((await alike(owner, route)).status);
+    expect([...statuses].filter((status) => status < 400).length).toBeGreaterThan(2);
+    expect(await app.lastSequence()).toBe(from);
+  });
+
+  test('ids that do not exist, and those of another workspace', async () => {
+    for (const route of routes.filter(({ params }) => params))
+      for (const ids of [nowhere, foreign])
+        if ((await alike(owner, route, { ids })).status !== 404) expect(route.name).toBe('no id in its path');
+  });
+
+  test('a missing scope', async () => {
+    for (const scope of new Set(routes.map((route) => route.scope!))) {
+      const left = allScopes.filter((one) => one !== scope && one !== scope.replace(/:read$/, ':write'));
+      const pair = pairOf(await app.mintKey(left));
+      for (const route of routes.filter((one) => one.scope === scope))
+        expect((await alike(pair, route)).status).toBe(403);
+    }
+  });
+
+  test('versions and idempotency keys', async () => {
+    for (const route of routes.filter(({ kind }) => kind === 'write')) {
+      await alike(owner, route, { headers: { 'if-match': '"999"' } });
+      const commit = { 'tatami-mode': 'commit', 'idempotency-key': 'x'.repeat(256) };
+      expect((await alike(owner, route, { headers: commit })).status).toBe(422);
+    }
+  });
+
+  test('hostile values in each parameter and each property', async () => {
+    const names = (schema: TSchema | undefined): string[] =>
+      Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
+    const all = [...hostileValues, undefined];
+    let turn = 0;
+    /** Each place has every fourth of them, and another fourth than the place before. */
+    const some = (): unknown[] => all.filter((_, at) => (at + turn) % 4 === 0, turn++);
+    for (const route of routes) {
+      const example = exampleOf(route, hookUrl);
+      for (const name of [...names(route.query), 'surprise', '__proto__'])
+        for (const value of some())
+          await alike(owner, route, { query: `?${new URLSearchParams([[name, String(value)]])}` });
+      for (const name of [...names(route.body), 'surprise'])
+        for (const value of some()) await alike(owner, route, { body: { ...example, [name]: value } });
+      if (route.method !== 'GET') for (const body of all) await alike(owner, route, { body });
+    }
+  }, 60_000);
+
+  test('random requests from the schemas, sound and broken', async () => {
+    for (const route of routes) {
+      const ids = [own, nowhere];
+      const bodies = route.body ? sometimesBroken(arbitraryOf(route.body, ids)) : fc.constant(undefined);
+      const queries = route.query ? arbitraryOf(route.query, ids) : fc.constant({});
+      for (const [body, given] of fc.sample(fc.tuple(bodies, queries), { seed: 20261122, numRuns: 20 })) {
+        const entries = Object.entries(given as object).filter(([, value]) => value !== undefined);
+        const search = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
+        await alike(owner, route, { body, query: `?${search}` });
+      }
+    }
+  }, 60_000);
+});

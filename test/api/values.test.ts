@@ -1,0 +1,160 @@
+// What is particular to the entrance for callers inside the process: values instead of texts, and what is shared with HTTP
+// (docs/decisions/0019). That both answer alike is in `entrances.test.ts`.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
+import type { Principal } from '../../core/http/principal.ts';
+import type { Outcome, ValueCall } from '../../core/http/values.ts';
+import { createAuthenticate } from '../../core/identity/api-keys/authenticate.ts';
+import type { Amounts } from '../../core/ledger/ledger.ts';
+import { Shares } from '../../core/lib/fairness/shares.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { asText, valueClientOf } from '../value-client.ts';
+
+let app: TestApp;
+let principal: Principal;
+
+const principalIn = async (of: TestApp): Promise<Principal> => {
+  const { store, nowMs } = of.services;
+  const found = await createAuthenticate({ store, committer: of.committer, nowMs })(of.workspace.apiKey);
+  if (!found) throw new Error('There is no such key.');
+  return found;
+};
+const ask = (name: string, call: Partial<ValueCall>): Promise<Outcome<string | null>> =>
+  app.app.caller(asText)(app.app.route(name), { principal, isCounted: false, params: {}, ...call });
+const bodyOf = async (name: string, call: Partial<ValueCall>): Promise<Json> => {
+  const outcome = await ask(name, call);
+  if (outcome.error) throw outcome.error;
+  return JSON.parse(outcome.body ?? 'null');
+};
+
+beforeAll(async () => {
+  app = await startApp();
+  principal = await principalIn(app);
+  for (let n = 0; n < 5; n++)
+    await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Issue ${n}`, labels: ['bug'] });
+});
+afterAll(() => app.stop());
+
+test('parameters are what their texts in a URL are', async () => {
+  const filter = { title: { contains: 'Issue' } };
+  const rows: [query: Record<string, unknown>, url: string][] = [
+    [{ limit: 2 }, 'limit=2'],
+    [{ limit: '2' }, 'limit=2'],
+    [{ fields: ['id', 'title'] }, 'fields=id,title'],
+    [{ filter }, `filter=${encodeURIComponent(JSON.stringify(filter))}`],
+    [{ limit: 2, after: null, sort: undefined }, 'limit=2'],
+    [{ limit: 2.5 }, 'limit=2.5'],
+    [{ limit: 1e21 }, 'limit=1e21'],
+    [{ limit: true }, 'limit=true'],
+    [{ team: '\ud800' }, 'team=%EF%BF%BD'],
+    [{ team: 'a\0' }, 'team=a%00'],
+    [JSON.parse('{"__proto__":"x"}'), '__proto__=x'],
+  ];
+  for (const [query, url] of rows) {
+    const reply = await app.call('GET', `/api/v1/issues?${url}`);
+    const outcome = await ask('issues.list', { query });
+    const shown = outcome.error
+      ? { code: outcome.error.code, message: outcome.error.message }
+      : JSON.parse(outcome.body!);
+    const { code, message } = reply.json.error ?? {};
+    expect([url, shown]).toEqual([url, reply.status < 400 ? reply.json : { code, message }]);
+  }
+});
+
+test('a key is one at both entrances: what either has answered, the other repeats', async () => {
+  const values = valueClientOf(app, app.workspace.apiKey);
+  for (const [first, second] of [
+    [app.call, values],
+    [values, app.call],
+    [values, values],
+  ] as const) {
+    const from = await app.lastSequence();
+    const key = { 'idempotency-key': `key ${from}` };
+    const body = { team: 'ENG', title: 'Once' };
+    const made = await first('POST', '/api/v1/issues', body, key);
+    const again = await second('POST', '/api/v1/issues', body, key);
+    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([
+      201,
+      made.text,
+      'true',
+    ]);
+    expect(again.headers.get('location')).toBe(made.headers.get('location'));
+    expect(await second('POST', '/api/v1/issues', { ...body, title: 'Other' }, key)).toMatchObject({
+      status: 422,
+      json: { error: { code: 'idempotency_key_reused' } },
+    });
+    const path = `/api/v1/issues/${made.json.id}`;
+    const gone = [await first('DELETE', path, undefined, key), await second('DELETE', path, undefined, key)];
+    expect(gone.map(({ status, text }) => [status, text])).toEqual([
+      [204, ''],
+      [204, ''],
+    ]);
+    expect(await app.eventTypes(from)).toEqual(['issue.created', 'issue.deleted']);
+  }
+});
+
+test('what a caller changes after its call was answered does not change what is staged', async () => {
+  const [team] = (await bodyOf('teams.list', {})).data;
+  const [from, to] = (await bodyOf('workflows.list', { query: { team: team.key } })).data;
+  const staged = new Staging(new Shares(stagedCharsMax), app.workspace.workspaceId, 'plg_x');
+  const transitions: Record<string, string[]> = { [from.id]: [to.id] };
+  const outcome = await ask('teams.update', { params: { id: team.id }, body: { transitions }, staged });
+  expect(outcome.error).toBeNull();
+  transitions[from.id]!.push('changed');
+  delete transitions[from.id];
+  expect(staged.changes.map(({ after }) => after)).toMatchObject([{ transitions: { [from.id]: [to.id] } }]);
+  expect((await bodyOf('teams.get', { params: { id: team.id } })).transitions).toBeNull();
+});
+
+test('the caps of bodies hold for values', async () => {
+  const { id } = await bodyOf('issues.create', { body: { team: 'ENG', title: 'Capped' } });
+  const refused = async (body: unknown): Promise<string | undefined> =>
+    (await ask('issues.update', { params: { id }, body })).error?.code;
+  expect(await refused({ title: 'x'.repeat(1024 * 1024) })).toBe('payload_too_large');
+  expect(await refused({ title: new Date() })).toBe('malformed_request');
+  expect(await refused(undefined)).toBe('malformed_request');
+  expect(await refused(null)).toBe('validation_failed');
+  // Large enough to be checked by turns.
+  expect(await refused({ description: 'x'.repeat(200_000) })).toBeUndefined();
+  expect(await refused({ description: 'x'.repeat(200_000), surprise: 1 })).toBe('validation_failed');
+});
+
+test('pages and streams go out over HTTP alone', async () => {
+  const others = app.app.routes.filter(({ kind }) => kind === 'raw' || kind === 'stream');
+  const { identifier } = (await bodyOf('issues.list', {})).data[0];
+  for (const { name } of others)
+    expect([name, (await ask(name, { params: { identifier } })).error?.code]).toEqual([name, 'forbidden']);
+});
+
+test('a call that counts takes from the bucket of its token, one that does not from none', async () => {
+  const limited = await startApp({ flags: { rateLimit: 'on', rateRead: '3' } });
+  const call = limited.app.caller(asText);
+  const who = await principalIn(limited);
+  const list = async (isCounted: boolean): Promise<string | undefined> =>
+    (await call(limited.app.route('teams.list'), { principal: who, isCounted, params: {} })).error?.code;
+  for (let n = 0; n < 5; n++) expect(await list(false)).toBeUndefined();
+  expect((await limited.call('GET', '/api/v1/teams')).status).toBe(200);
+  expect([await list(true), await list(true), await list(true)]).toEqual([
+    undefined,
+    undefined,
+    'rate_limited',
+  ]);
+  expect((await limited.call('GET', '/api/v1/teams')).status).toBe(429);
+  await limited.stop();
+});
+
+test('a call is paid for by its caller, and by its length', async () => {
+  const paid = (): Amounts => {
+    const amounts = app.services.ledger.usageOf(app.workspace.workspaceId).get(principal.tokenId);
+    if (!amounts) throw new Error('Nothing was charged.');
+    return { ...amounts };
+  };
+  const before = paid();
+  const body = { team: 'ENG', title: 'Paid' };
+  const { length } = JSON.stringify(await bodyOf('issues.create', { body }));
+  const after = paid();
+  expect(after.requests - before.requests).toBe(1);
+  expect(after.bytesIn - before.bytesIn).toBe(JSON.stringify(body).length);
+  expect(after.bytesOut - before.bytesOut).toBe(length);
+  expect(after.cpuMs).toBeGreaterThan(before.cpuMs);
+});

@@ -1,0 +1,83 @@
+// The entrance for callers inside the process, made to look like a client of HTTP: the same requests can be sent by both.
+import type { Route } from '../core/http/route.ts';
+import type { Outcome, Take, ValueCall } from '../core/http/values.ts';
+import { createAuthenticate } from '../core/identity/api-keys/authenticate.ts';
+import type { Client, Json, Reply, TestApp } from './app.ts';
+
+/** Keeps what a client of HTTP would have read, a copy. */
+export const asText: Take<string | null> = (body) => {
+  const text = body === undefined ? null : JSON.stringify(body);
+  return { taken: text, bytes: text?.length ?? 0 };
+};
+
+export function routeAt(app: TestApp, method: string, path: string): [Route, Record<string, string>] {
+  for (const route of app.app.routes) {
+    const pattern = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+    const found = route.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
+    if (found) return [route, { ...found.groups }];
+  }
+  throw new Error(`There is no route ${method} ${path}.`);
+}
+
+/** Calls as the key of a token, with everything typed that a URL or a header says in text. */
+export function valueClientOf(app: TestApp, token: string, isCounted = false): Client {
+  const { store } = app.services;
+  const authenticate = createAuthenticate({ store, committer: app.committer, nowMs: app.services.nowMs });
+  const call = app.app.caller(asText);
+  return async (method, path, body, headers = {}) => {
+    const principal = await authenticate(token);
+    if (!principal) throw new Error('There is no such key.');
+    const url = new URL(path, app.url);
+    const [route, params] = routeAt(app, method, url.pathname);
+    const query = [...url.searchParams].map(([name, text]) => [name, typedOf(text)]);
+    const outcome = await call(route, {
+      principal,
+      isCounted,
+      params,
+      query: Object.fromEntries(query),
+      body,
+      ...termsOf(headers),
+    });
+    return replyOf(outcome);
+  };
+}
+
+function typedOf(text: string): unknown {
+  if (/^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (/^\{.*\}$/.test(text) && JSON.stringify(parsed(text)) === text) return parsed(text);
+  return text.includes(',') ? text.split(',') : text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function termsOf(headers: Record<string, string>): Partial<ValueCall> {
+  const version = headers['if-match'];
+  const key = headers['idempotency-key'];
+  return {
+    mode: headers['tatami-mode'] === 'simulate' ? 'simulate' : 'commit',
+    ...(version === undefined ? {} : { ifMatch: Number(version.replaceAll('"', '')) }),
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+  };
+}
+
+function replyOf(outcome: Outcome<string | null>): Reply {
+  if (outcome.error) {
+    const { status, code, message, details } = outcome.error;
+    const { requestId } = outcome;
+    const text = JSON.stringify({ error: { code, message, details, requestId } });
+    return { status, headers: new Headers(), text, json: JSON.parse(text) as Json };
+  }
+  const { status, body, location, isReplay } = outcome;
+  const headers = new Headers({
+    ...(location === undefined ? {} : { location }),
+    ...(isReplay ? { 'idempotent-replayed': 'true' } : {}),
+  });
+  return { status, headers, text: body ?? '', json: (body === null ? null : JSON.parse(body)) as Json };
+}
