@@ -21,7 +21,9 @@ export type Child = Subprocess<Blob, 'ignore', 'pipe'>;
 
 export const jailEntry = join(import.meta.dir, '../jail/entry.ts');
 const noEntry: EntryReport = { landlock: 0, seccomp: false, rlimits: false };
-const niceness = 10;
+export const niceness = 10;
+/** How V8 is run: without a compiler, which is most of what can be attacked in it. */
+export const engineFlags = ['--jitless', '--no-node-snapshot', '--max-old-space-size=256'];
 
 /** @throws Error when the system refuses a process */
 export function startChild(
@@ -48,18 +50,12 @@ export function yieldToOthers(pid: number): void {
 
 function commandFor(options: ChildOptions): string[] {
   const { nodePath, addonPath, jail, confinement } = options;
-  const flags = [
-    '--jitless',
-    '--no-node-snapshot',
-    '--permission',
-    '--allow-addons',
-    `--allow-fs-read=${addonPath}`,
-  ];
+  const permissions = ['--permission', '--allow-addons', `--allow-fs-read=${addonPath}`];
   const node = [
     nodePath,
-    ...flags,
+    ...engineFlags,
+    ...permissions,
     '--no-warnings',
-    '--max-old-space-size=256',
     '--input-type=module',
     '-',
     addonPath,

@@ -10,6 +10,7 @@ import {
   textMaxOf,
 } from '../protocol.ts';
 import type { EndReason, FromSidecar, LogLevel, RunEnd } from '../protocol.ts';
+import type { Outbox } from './guest/bridge.ts';
 
 export type Drained = Extract<FromSidecar, { t: 'drained' }>;
 
@@ -21,32 +22,47 @@ const guestReasons: readonly unknown[] = [
   'call_budget',
 ] satisfies EndReason[];
 
-/** Reads the outbox into `into`; entries after the end of the run are dropped. @throws Error on anything unknown */
-export function readOutbox(text: string, into: Drained): RunEnd | undefined {
+/** Reads the outbox into `into`; what comes after the end of the run is dropped. @throws Error on anything unknown */
+export function readOutbox({ heads, texts }: Outbox, into: Drained): RunEnd | undefined {
+  let at = 0;
   let logUnitsLeft = logTextMax;
-  for (const [kind, first, second, third] of JSON.parse(text) as unknown[][]) {
+  const textOf = (length: unknown): string => {
+    if (!Number.isInteger(length) || !(Number(length) >= 0 && at + Number(length) <= texts.length))
+      throw new Error('unknown length');
+    return texts.slice(at, (at += Number(length)));
+  };
+  for (const [kind, first, second, third] of JSON.parse(`[${heads}]`) as unknown[][]) {
     if (kind === 'd') return success(first);
     if (kind === 'x') return failure(first, second, third);
-    if (kind === 'c') into.calls.push(callOf(first, second, third, into.calls.length));
+    if (kind === 'c') into.calls.push(callOf(first, second, textOf(third), into.calls.length));
     else if (kind === 'l') {
-      const [level, line] = logOf(first, second);
-      into.logs.push([level, line.slice(0, logUnitsLeft)]);
-      logUnitsLeft = Math.max(0, logUnitsLeft - line.length);
+      const line = textOf(second).slice(0, logUnitsLeft);
+      into.logs.push([levelOf(first), line]);
+      logUnitsLeft -= line.length;
     } else throw new Error('unknown entry');
   }
   return undefined;
 }
 
-function callOf(call: unknown, op: unknown, args: unknown, before: number): Drained['calls'][number] {
+function callOf(call: unknown, op: unknown, args: string, before: number): Drained['calls'][number] {
   const isNumbered = typeof call === 'number' && Number.isSafeInteger(call) && before < callsPerFrameMax;
   if (!isNumbered || typeof op !== 'string' || op.length > opMax) throw new Error('unknown call');
-  if (typeof args !== 'string' || args.length > textMaxOf(op)) throw new Error('unknown arguments');
+  if (args.length > textMaxOf(op)) throw new Error('unknown arguments');
   return [call, op, args];
 }
 
-function logOf(level: unknown, line: unknown): Drained['logs'][number] {
-  if (!logLevels.includes(level) || typeof line !== 'string') throw new Error('unknown line');
-  return [level as LogLevel, line];
+function levelOf(level: unknown): LogLevel {
+  if (!logLevels.includes(level)) throw new Error('unknown line');
+  return level as LogLevel;
+}
+
+/** The log lines of the recorder, which are all that is left of an entry that was ended from outside. */
+export function readRecorded(text: string): Drained['logs'] {
+  const lines = JSON.parse(`[${text}]`) as unknown[][];
+  return lines.map(([level, line]) => {
+    if (typeof line !== 'string') throw new Error('unknown line');
+    return [levelOf(level), line];
+  });
 }
 
 function success(given: unknown): RunEnd {
@@ -65,6 +81,7 @@ function failure(reason: unknown, message: unknown, afterMs: unknown): RunEnd {
 
 /** The core takes no frame larger than the largest call; all but the last part acknowledge nothing new. */
 export function inParts(message: Drained, ackedBefore: number): Drained[] {
+  if (message.calls.length < 2) return [message];
   const parts: Drained[] = [];
   let part: Drained = { ...message, calls: [], logs: message.logs };
   let units = 0;

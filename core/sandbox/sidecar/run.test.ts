@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { FromSidecar, RunEnd, RunLimits } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
+import type { Outbox } from './guest/bridge.ts';
 import { createGuestRun } from './run.ts';
 
 const limits: RunLimits = {
@@ -17,12 +18,12 @@ const limits: RunLimits = {
 
 /** A run whose guest is at work, having logged something, until its isolate is disposed of. */
 function begin() {
-  const entry = Promise.withResolvers<string>();
+  const entry = Promise.withResolvers<Outbox>();
   const said: FromSidecar[] = [];
   const ends: RunEnd[] = [];
   const run = createGuestRun({
     run: 'a nonce',
-    guest: { isolate: { cpuMs: 0 }, enter: () => entry.promise },
+    guest: { isolate: { cpuMs: 0 }, limitsText: '', enter: () => entry.promise },
     limits,
     send: (message) => void said.push(message),
     finish: (end) => void ends.push(end),
@@ -30,7 +31,7 @@ function begin() {
   run.start('event:issue.created', '{}');
   const dispose = async (): Promise<void> => {
     const fault = new GuestFault('disposed', 'Isolate was disposed during execution');
-    fault.lastWords = '[["l","info","still here"]]';
+    fault.lastWords = '["info","still here"]';
     entry.reject(fault);
     await Bun.sleep(0);
   };

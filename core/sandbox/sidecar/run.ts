@@ -3,14 +3,15 @@ import type { EndReason, RunEnd, RunLimits, RunNonce } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import type { Guest } from './isolate.ts';
 import type { TimedIsolate } from './timed-isolate.ts';
-import { inParts, readOutbox, type Drained } from './outbox.ts';
+import type { Outbox } from './guest/bridge.ts';
+import { inParts, readOutbox, readRecorded, type Drained } from './outbox.ts';
 import type { Send } from './wire.ts';
 
 /** An entry can hardly use less. */
 const leftMsMin = 5;
 
 /** What a run needs of its guest. */
-interface RunningGuest extends Pick<Guest, 'enter'> {
+interface RunningGuest extends Pick<Guest, 'enter' | 'limitsText'> {
   readonly isolate: Pick<TimedIsolate, 'cpuMs'>;
 }
 
@@ -35,7 +36,7 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   const inbox = createInbox();
   let received = 0;
   let acked = 0;
-  let pumping = false;
+  let inside = false;
   let ended = false;
 
   const end = (how: RunEnd): void => {
@@ -44,9 +45,9 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     finish(how);
   };
 
-  const deliver = (text: string, ackedNow: number): void => {
+  const deliver = (outbox: Outbox, ackedNow: number): void => {
     const message: Drained = { t: 'drained', run, acked: ackedNow, calls: [], logs: [] };
-    const how = text === '[]' ? undefined : readOutbox(text, message);
+    const how = outbox.heads === '' ? undefined : readOutbox(outbox, message);
     // The end of a run says by itself that all was consumed.
     if (!how || message.calls.length > 0 || message.logs.length > 0)
       for (const part of inParts(message, acked)) send(part);
@@ -57,31 +58,31 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
 
   const fail = (error: unknown): void => {
     if (ended) return;
-    const logs = lastLogsOf(error, { t: 'drained', run, acked: received, calls: [], logs: [] });
-    if (logs) send(logs);
+    const logs = lastLogsOf(error);
+    if (logs.length > 0) send({ t: 'drained', run, acked: received, calls: [], logs });
     end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
   };
 
-  const pump = async (): Promise<void> => {
-    pumping = true;
-    while (!inbox.isEmpty && !ended) {
-      const receivedNow = received;
-      const leftMs = budget.leftMs();
-      try {
-        const text = await guest.enter(inbox.take(leftMs), Math.min(limits.entryMs, leftMs));
-        if (!ended) deliver(text, receivedNow);
-      } catch (error) {
-        fail(error);
-      }
-    }
-    pumping = false;
+  /** Gives the guest all that waits for it, and goes on until nothing does. */
+  const enter = (): void => {
+    inside = !inbox.isEmpty && !ended;
+    if (!inside) return;
+    const receivedNow = received;
+    const leftMs = budget.leftMs();
+    guest
+      .enter(inbox.take(leftMs), Math.min(limits.entryMs, leftMs))
+      .then((outbox) => {
+        if (!ended) deliver(outbox, receivedNow);
+      })
+      .catch(fail)
+      .then(enter);
   };
 
   const give: GuestRun['give'] = (kind, id, text, elapsedMs) => {
     received++;
     if (ended) return;
     inbox.push(kind, id, text, elapsedMs);
-    if (!pumping) void pump();
+    if (!inside) enter();
   };
 
   return {
@@ -89,7 +90,9 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
       return budget.cpuMs();
     },
     start(handler, input) {
-      inbox.push('limits', '', limitsText(limits), 0);
+      const text = limitsText(limits);
+      if (text !== guest.limitsText) inbox.push('limits', '', text, 0);
+      guest.limitsText = text;
       give('start', handler, input, 0);
     },
     give,
@@ -97,15 +100,14 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 }
 
-/** `into` with the log lines that a guest wrote before its fault; undefined without any. */
-function lastLogsOf(error: unknown, into: Drained): Drained | undefined {
-  if (!(error instanceof GuestFault) || error.lastWords === '[]') return undefined;
+/** What a guest logged before its fault. */
+function lastLogsOf(error: unknown): Drained['logs'] {
+  if (!(error instanceof GuestFault) || error.lastWords === '') return [];
   try {
-    readOutbox(error.lastWords, into);
+    return readRecorded(error.lastWords);
   } catch {
-    return undefined;
+    return [];
   }
-  return { ...into, calls: [] };
 }
 
 /** What the next entry gives to the guest: what is left of its processor time, then quadruples of kind, id, text and age. */
