@@ -1,9 +1,9 @@
 // The core's end of descriptor 3. Frames come in checked and counted, because the other end may be anything; a breach is told to
 // whoever listens, who kills.
 import type { Socket } from 'bun';
-import { busyBounds, idleBounds, readFrame } from '../frames.ts';
+import { busyBounds, idleBounds, readFrame, type Heard } from '../frames.ts';
 import { createFrameReader } from '../framing.ts';
-import type { FromSidecar, ToSidecar } from '../protocol.ts';
+import type { ToSidecar } from '../protocol.ts';
 import { createSending } from './sending.ts';
 
 declare module 'bun' {
@@ -14,7 +14,7 @@ declare module 'bun' {
 export interface LinkOptions {
   /** It may have something to say now. */
   busy(): boolean;
-  onMessage(message: FromSidecar): void;
+  onMessage(message: Heard): void;
   /** Some of what waited to be read by the other end has left. */
   onSent(): void;
   /** Nothing is read any more. */
@@ -112,7 +112,7 @@ function createFrameCounter() {
       for (const { t } of messages) if (t === 'ping') pingsOut++;
     },
     /** @throws Error when it says more */
-    heard(message: FromSidecar, atMs: number): void {
+    heard(message: Heard, atMs: number): void {
       const now = Math.floor(atMs / 1000);
       frames = now === second ? frames + 1 : 1;
       second = now;

@@ -11,8 +11,6 @@ import { createTimedIsolate, type GuestHost, type TimedIsolate } from './timed-i
 type Step = IsolatedVm.Reference<(...args: (string | number)[]) => Outbox>;
 type Register = IsolatedVm.Reference<(definition: unknown) => string>;
 
-/** Above this the outbox is the work of a guest that has broken its own caps. */
-const outboxUnitsMax = 14_000_000;
 /** Built once: each option is read with every entry. */
 const copied = { result: { copy: true } } as const;
 
@@ -25,8 +23,16 @@ export interface Guest {
   runs: number;
   /** The limits of runs that it was given last. */
   limitsText: string;
-  /** Gives `ops` to the guest, lets its microtasks run, and resolves with what it has to say. Rejects with a GuestFault. */
-  enter(ops: (string | number)[], limitMs: number): Promise<Outbox>;
+  /**
+   * Gives `ops` to the guest and lets its promises settle; then either `said` hears what it has to say, or `failed` a GuestFault. Not a
+   * promise, because each event and each answer comes this way and every promise more is felt.
+   */
+  enter(
+    ops: (string | number)[],
+    limitMs: number,
+    said: (outbox: Outbox) => void,
+    failed: (fault: unknown) => void,
+  ): void;
   /** Keeps how much memory it holds in `memoryBytes`. */
   measureMemory(): Promise<void>;
 }
@@ -141,18 +147,17 @@ function guestIn(
     memoryBytes: 0,
     runs: 0,
     limitsText: '',
-    // No async function: this is the way of every event and every answer.
-    enter(ops, limitMs) {
+    enter(ops, limitMs, said, failed) {
       const entry = isolate.begin(limitMs);
-      return applied(step, ops).then(
+      applied(step, ops).then(
         (outbox) => {
           isolate.end(entry);
-          if (entry.over) throw withLastWords(cpuFault(limitMs), recorder);
-          return checkOutbox(outbox);
+          if (entry.over) failed(withLastWords(cpuFault(limitMs), recorder));
+          else said(outbox);
         },
         (error: unknown) => {
           isolate.end(entry);
-          throw withLastWords(isolate.faultOf(error, entry), recorder);
+          failed(withLastWords(isolate.faultOf(error, entry), recorder));
         },
       );
     },
@@ -177,15 +182,6 @@ function withLastWords(fault: GuestFault, recorder: Uint16Array): GuestFault {
   const units = recorder.slice(1, 1 + Math.min(recorder[0] ?? 0, recorderUnits - 1));
   fault.lastWords = Buffer.from(units.buffer, 0, units.byteLength).toString('utf16le');
   return fault;
-}
-
-function checkOutbox(given: unknown): Outbox {
-  const { heads, texts } = Object(given) as Record<string, unknown>;
-  if (typeof heads !== 'string' || typeof texts !== 'string')
-    throw new GuestFault('protocol', 'The guest program returned something other than its outbox.');
-  if (heads.length + texts.length > outboxUnitsMax)
-    throw new GuestFault('protocol', 'The guest program returned more text than it may.');
-  return { heads, texts };
 }
 
 function checkText(value: unknown): string {

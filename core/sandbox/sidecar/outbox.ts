@@ -1,6 +1,7 @@
-// What a guest wrote into its outbox, brought into the shape that the core takes. The guest program writes it, but a plugin may have
-// broken that.
+// What a guest wrote into its outbox, looked over before the core gets it. The guest program writes it, but a plugin may have broken
+// that.
 import {
+  callMax,
   callsPerFrameMax,
   kvTextMax,
   logTextMax,
@@ -9,10 +10,8 @@ import {
   readProgress,
   textMaxOf,
 } from '../protocol.ts';
-import type { EndReason, FromSidecar, LogLevel, RunEnd } from '../protocol.ts';
+import type { EndReason, LogLevel, RunEnd, Said } from '../protocol.ts';
 import type { Outbox } from './guest/bridge.ts';
-
-export type Drained = Extract<FromSidecar, { t: 'drained' }>;
 
 const logLevels: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[];
 const guestReasons: readonly unknown[] = [
@@ -22,47 +21,92 @@ const guestReasons: readonly unknown[] = [
   'call_budget',
 ] satisfies EndReason[];
 
-/** Reads the outbox into `into`; what comes after the end of the run is dropped. @throws Error on anything unknown */
-export function readOutbox({ heads, texts }: Outbox, into: Drained): RunEnd | undefined {
-  let at = 0;
-  let logUnitsLeft = logTextMax;
-  const textOf = (length: unknown): string => {
-    if (!Number.isInteger(length) || !(Number(length) >= 0 && at + Number(length) <= texts.length))
-      throw new Error('unknown length');
-    return texts.slice(at, (at += Number(length)));
-  };
-  for (const [kind, first, second, third] of JSON.parse(`[${heads}]`) as unknown[][]) {
-    if (kind === 'd') return success(first);
-    if (kind === 'x') return failure(first, second, third);
-    if (kind === 'c') into.calls.push(callOf(first, second, textOf(third), into.calls.length));
-    else if (kind === 'l') {
-      const line = textOf(second).slice(0, logUnitsLeft);
-      into.logs.push([levelOf(first), line]);
-      logUnitsLeft -= line.length;
-    } else throw new Error('unknown entry');
+/** Above this the outbox is the work of a guest that has broken its own caps. */
+const textUnitsMax = 14_000_000;
+const headUnitsMax = 20_000;
+
+/** What it says, in parts that the core takes as one frame each. @throws Error on anything unknown */
+export function readOutbox({ heads, texts }: Outbox): readonly Said[] {
+  if (heads === '') return [];
+  if (typeof heads !== 'string' || heads.length > headUnitsMax) throw new Error('unknown heads');
+  if (typeof texts !== 'string' || texts.length > textUnitsMax) throw new Error('unknown texts');
+  const list = JSON.parse(`[${heads}]`) as unknown[][];
+  let units = 0;
+  let calls = 0;
+  for (let i = 0; i < list.length; i++) {
+    const head = list[i]!;
+    if (head[0] === 'c' && head.length === 4) {
+      if (++calls > callsPerFrameMax) throw new Error('too many calls');
+      units += callUnits(head);
+    } else if (head[0] === 'l' && head.length === 3) units += lineUnits(head);
+    else throw new Error('unknown entry');
   }
-  return undefined;
+  if (units !== texts.length) throw new Error('unknown texts');
+  const said = { heads, texts };
+  return list.length < 2 || units <= kvTextMax ? [said] : inParts(list, texts);
 }
 
-function callOf(call: unknown, op: unknown, args: string, before: number): Drained['calls'][number] {
-  const isNumbered = typeof call === 'number' && Number.isSafeInteger(call) && before < callsPerFrameMax;
-  if (!isNumbered || typeof op !== 'string' || op.length > opMax) throw new Error('unknown call');
-  if (args.length > textMaxOf(op)) throw new Error('unknown arguments');
-  return [call, op, args];
+function callUnits([, call, op, units]: unknown[]): number {
+  if (!Number.isInteger(call) || Number(call) < 1 || Number(call) > callMax) throw new Error('unknown call');
+  if (typeof op !== 'string' || op.length > opMax) throw new Error('unknown operation');
+  return unitsOf(units, textMaxOf(op));
 }
 
-function levelOf(level: unknown): LogLevel {
+function lineUnits([, level, units]: unknown[]): number {
   if (!logLevels.includes(level)) throw new Error('unknown line');
-  return level as LogLevel;
+  return unitsOf(units, logTextMax);
 }
 
-/** The log lines of the recorder, which are all that is left of an entry that was ended from outside. */
-export function readRecorded(text: string): Drained['logs'] {
-  const lines = JSON.parse(`[${text}]`) as unknown[][];
-  return lines.map(([level, line]) => {
-    if (typeof line !== 'string') throw new Error('unknown line');
-    return [levelOf(level), line];
-  });
+function unitsOf(units: unknown, most: number): number {
+  if (typeof units !== 'number' || !Number.isInteger(units) || units < 0 || units > most)
+    throw new Error('unknown length');
+  return units;
+}
+
+/** The core takes no frame larger than the largest call. */
+function inParts(list: readonly unknown[][], texts: string): Said[] {
+  const parts: Said[] = [];
+  let heads: string[] = [];
+  let from = 0;
+  let to = 0;
+  const cut = (): void => {
+    if (heads.length > 0) parts.push({ heads: heads.join(), texts: texts.slice(from, to) });
+    heads = [];
+    from = to;
+  };
+  for (const head of list) {
+    const units = Number(head.at(-1));
+    if (to + units - from > kvTextMax) cut();
+    heads.push(JSON.stringify(head));
+    to += units;
+  }
+  cut();
+  return parts;
+}
+
+/** The log lines of the recorder, which are all that is left of an entry that was ended from outside; none if it is broken. */
+export function readRecorded(text: string): Said | undefined {
+  try {
+    const lines = JSON.parse(`[${text}]`) as unknown[][];
+    let texts = '';
+    const heads = lines.map(([level, line]) => {
+      if (typeof line !== 'string') throw new Error('unknown line');
+      const head = ['l', level, line.length];
+      lineUnits(head);
+      texts += line;
+      return JSON.stringify(head);
+    });
+    return heads.length === 0 ? undefined : { heads: heads.join(), texts };
+  } catch {
+    return undefined;
+  }
+}
+
+/** How the guest says that its run ends, if it does. @throws Error on anything unknown */
+export function readEnd({ end }: Outbox): RunEnd | undefined {
+  if (end === '') return undefined;
+  const [reason, first, afterMs] = JSON.parse(end) as unknown[];
+  return reason === 'done' ? success(first) : failure(reason, first, afterMs);
 }
 
 function success(given: unknown): RunEnd {
@@ -77,22 +121,4 @@ function failure(reason: unknown, message: unknown, afterMs: unknown): RunEnd {
   const end = { status: 'failed', reason: reason as EndReason, message, killed: false } as const;
   if (typeof afterMs !== 'number' || reason !== 'retry_later') return end;
   return { ...end, retryAfterMs: Math.min(Math.max(0, afterMs), msMax) };
-}
-
-/** The core takes no frame larger than the largest call; all but the last part acknowledge nothing new. */
-export function inParts(message: Drained, ackedBefore: number): Drained[] {
-  if (message.calls.length < 2) return [message];
-  const parts: Drained[] = [];
-  let part: Drained = { ...message, calls: [], logs: message.logs };
-  let units = 0;
-  for (const call of message.calls) {
-    units += call[2].length;
-    if (units > kvTextMax && part.calls.length > 0) {
-      parts.push({ ...part, acked: ackedBefore });
-      part = { ...message, calls: [], logs: [] };
-      units = call[2].length;
-    }
-    part.calls.push(call);
-  }
-  return [...parts, part];
 }

@@ -1,14 +1,17 @@
 // One run inside a guest: feeds it the core's messages entry by entry, passes its calls and logs on, and says how it ended.
-import type { EndReason, RunEnd, RunLimits, RunNonce } from '../protocol.ts';
+import type { EndReason, RunEnd, RunLimits, RunNonce, Said } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import type { Guest } from './isolate.ts';
 import type { TimedIsolate } from './timed-isolate.ts';
 import type { Outbox } from './guest/bridge.ts';
-import { inParts, readOutbox, readRecorded, type Drained } from './outbox.ts';
+import { readEnd, readOutbox, readRecorded } from './outbox.ts';
 import type { Send } from './wire.ts';
 
 /** An entry can hardly use less. */
 const leftMsMin = 5;
+
+/** That what was sent has been consumed. */
+const nothing: readonly Said[] = [{ heads: '', texts: '' }];
 
 /** What a run needs of its guest. */
 interface RunningGuest extends Pick<Guest, 'enter' | 'limitsText'> {
@@ -45,22 +48,31 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     finish(how);
   };
 
-  const deliver = (outbox: Outbox, ackedNow: number): void => {
-    const message: Drained = { t: 'drained', run, acked: ackedNow, calls: [], logs: [] };
-    const how = outbox.heads === '' ? undefined : readOutbox(outbox, message);
-    // The end of a run says by itself that all was consumed.
-    if (!how || message.calls.length > 0 || message.logs.length > 0)
-      for (const part of inParts(message, acked)) send(part);
+  /** @param ackedNow what of the core's messages was consumed by what says this */
+  const tell = (parts: readonly Said[], ackedNow: number): void => {
+    // All but the last part acknowledge nothing new.
+    for (let i = 0; i < parts.length; i++)
+      send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });
     acked = ackedNow;
-    if (budget.isOver()) end(budget.overspent());
-    else if (how) end(how);
   };
 
   const fail = (error: unknown): void => {
-    if (ended) return;
-    const logs = lastLogsOf(error);
-    if (logs.length > 0) send({ t: 'drained', run, acked: received, calls: [], logs });
+    const last = error instanceof GuestFault ? readRecorded(error.lastWords) : undefined;
+    if (last) tell([last], received);
     end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
+  };
+
+  const hear = (outbox: Outbox, ackedNow: number): void => {
+    try {
+      const parts = readOutbox(outbox);
+      const how = readEnd(outbox);
+      // The end of a run says by itself that all was consumed.
+      tell(parts.length > 0 || how ? parts : nothing, ackedNow);
+      if (budget.isOver()) end(budget.overspent());
+      else if (how) end(how);
+    } catch (error) {
+      fail(error);
+    }
   };
 
   /** Gives the guest all that waits for it, and goes on until nothing does. */
@@ -69,13 +81,18 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     if (!inside) return;
     const receivedNow = received;
     const leftMs = budget.leftMs();
-    guest
-      .enter(inbox.take(leftMs), Math.min(limits.entryMs, leftMs))
-      .then((outbox) => {
-        if (!ended) deliver(outbox, receivedNow);
-      })
-      .catch(fail)
-      .then(enter);
+    guest.enter(
+      inbox.take(leftMs),
+      Math.min(limits.entryMs, leftMs),
+      (outbox) => {
+        if (!ended) hear(outbox, receivedNow);
+        enter();
+      },
+      (fault) => {
+        if (!ended) fail(fault);
+        enter();
+      },
+    );
   };
 
   const give: GuestRun['give'] = (kind, id, text, elapsedMs) => {
@@ -98,16 +115,6 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     give,
     end,
   };
-}
-
-/** What a guest logged before its fault. */
-function lastLogsOf(error: unknown): Drained['logs'] {
-  if (!(error instanceof GuestFault) || error.lastWords === '') return [];
-  try {
-    return readRecorded(error.lastWords);
-  } catch {
-    return [];
-  }
 }
 
 /** What the next entry gives to the guest: what is left of its processor time, then quadruples of kind, id, text and age. */

@@ -28,7 +28,15 @@ const end = (run, more = {}) => ({
   isolates: 1,
   ...more,
 });
-const drained = (run, acked, calls = [], logs = []) => ({ t: 'drained', run, acked, calls, logs });
+const drained = (run, acked, calls = [], logs = []) => ({
+  t: 'drained',
+  run,
+  acked,
+  said: [
+    ...calls.map((call) => (Array.isArray(call) ? ['c', ...call] : call)),
+    ...logs.map((line) => ['l', ...line]),
+  ],
+});
 const failed = (more = {}) => ({
   status: 'failed',
   reason: 'error',

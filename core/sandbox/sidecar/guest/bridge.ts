@@ -22,10 +22,12 @@ interface Queued {
 
 /** What the guest has to say, in order. */
 export interface Outbox {
-  /** JSON, one list each: a call, a log line or how the run ends. */
+  /** JSON, one list for each call and each log line. */
   heads: string;
-  /** The arguments of the calls and the log lines, one after the other; a head holds its length. */
+  /** Their arguments and texts, one after the other; a head holds the length of its own. */
   texts: string;
+  /** JSON, how the run ends; empty while it goes on. */
+  end: string;
 }
 
 export interface GuestLimits {
@@ -42,7 +44,7 @@ const timersMax = 64;
  * An entry returns it at once and fills it until its last promise has settled: it is copied after that. It never leaves this closure,
  * and writing to a property that it has itself asks no prototype.
  */
-const outbox: Outbox = { heads: '', texts: '' };
+const outbox: Outbox = { heads: '', texts: '', end: '' };
 let pending = record<Pending>();
 let nextId = 1;
 let run = 0;
@@ -77,7 +79,9 @@ export function hostError(code: string, message: string): Error {
   return error;
 }
 
-function emit(head: string, text = ''): void {
+/** What is said after the end is not heard. */
+function emit(head: string, text: string): void {
+  if (outbox.end !== '') return;
   outbox.heads += outbox.heads === '' ? head : ',' + head;
   outbox.texts += text;
 }
@@ -89,7 +93,7 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
     if (++callsMade > limits.calls) {
       // The run is over; a promise that never settles ends its entry, where a rejection could be caught in a loop.
       const message = `More than ${limits.calls} host calls in one run.`;
-      if (callsMade === limits.calls + 1) emit('["x","call_budget",' + stringify(message) + ']');
+      if (callsMade === limits.calls + 1) end('["call_budget",' + stringify(message) + ']');
       return;
     }
     const text = argumentText(args);
@@ -155,7 +159,12 @@ export function writeLog(level: LogLevel, message: string): void {
 
 /** @param progress JSON text of a schedule's progress, empty without one */
 export function endWell(progress: string): void {
-  emit(progress === '' ? '["d"]' : '["d",' + progress + ']');
+  end(progress === '' ? '["done"]' : '["done",' + progress + ']');
+}
+
+/** The first end counts. */
+function end(head: string): void {
+  if (outbox.end === '') outbox.end = head;
 }
 
 export function endRun(
@@ -163,7 +172,7 @@ export function endRun(
   message: string,
   retryAfterMs: number,
 ): void {
-  emit('["x","' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
+  end('["' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
 }
 
 /** Calls `then` once no host call is open: a call that was not awaited still belongs to its run. */
@@ -203,6 +212,7 @@ function releaseCall(): void {
 export function openOutbox(): Outbox {
   outbox.heads = '';
   outbox.texts = '';
+  outbox.end = '';
   forgetEntries();
   return outbox;
 }
