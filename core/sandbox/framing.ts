@@ -31,8 +31,11 @@ export interface FrameBounds {
 }
 
 export interface FrameReader {
-  /** Frames that this chunk completes, one by one. @throws Error as soon as a frame claims more than it may have */
-  push(chunk: Uint8Array): Generator<Frame>;
+  /**
+   * Gives `take` the frames that this chunk completes, one by one; the chunk is not kept.
+   * @throws Error as soon as a frame claims more than it may have, and what `take` throws
+   */
+  push(chunk: Uint8Array, take: (frame: Frame) => void): void;
 }
 
 /** Cuts a byte stream into frames. What `bounds` answers holds for the frame whose sizes are read next. */
@@ -50,14 +53,24 @@ export function createFrameReader(bounds: () => FrameBounds): FrameReader {
     return whole;
   };
 
+  const keepFrom = (at: number): void => {
+    pendingBytes -= at;
+    pending = pendingBytes === 0 ? [] : [Buffer.from(join(at + pendingBytes).subarray(at))];
+  };
+
   return {
-    *push(chunk) {
-      pending.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-      pendingBytes += chunk.byteLength;
+    push(chunk, take) {
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      const isContinued = pendingBytes > 0;
+      pending.push(isContinued ? Buffer.from(bytes) : bytes);
+      pendingBytes += bytes.byteLength;
       // Where the next frame begins in what is pending.
       let at = 0;
       while (pendingBytes - at >= sizesBytes) {
-        const { size, headBytes } = sizesAt(join(at + sizesBytes), at, bounds());
+        const start = join(at + sizesBytes);
+        const size = start.readUInt32LE(at);
+        const headBytes = start.readUInt32LE(at + 4);
+        checkSizes(size, headBytes, bounds());
         const end = at + 4 + size;
         if (pendingBytes < end) break;
         const whole = join(end);
@@ -65,24 +78,19 @@ export function createFrameReader(bounds: () => FrameBounds): FrameReader {
         const head = whole.toString('utf8', at + sizesBytes, headEnd);
         const tail = headEnd === end ? '' : whole.toString('utf8', headEnd, end);
         at = end;
-        yield { head, tail };
+        take({ head, tail });
       }
-      if (at === 0) return;
-      pendingBytes -= at;
-      pending = pendingBytes === 0 ? [] : [join(at + pendingBytes).subarray(at)];
+      if (at > 0 || !isContinued) keepFrom(at);
     },
   };
 }
 
 /** @throws Error when they are more than they may be */
-function sizesAt(bytes: Buffer, at: number, most: FrameBounds): { size: number; headBytes: number } {
-  const size = bytes.readUInt32LE(at);
-  const headBytes = bytes.readUInt32LE(at + 4);
+function checkSizes(size: number, headBytes: number, most: FrameBounds): void {
   if (size > most.frameBytes || headBytes > most.headBytes || headBytes + 4 > size)
     throw new Error(
       `A frame claims ${size} bytes with a head of ${headBytes}; the most is now ${most.frameBytes}.`,
     );
-  return { size, headBytes };
 }
 
 /** One buffer of many frames, so that a tick costs one write. */
@@ -125,15 +133,18 @@ export function unitsOf(message: ToSidecar): number {
   }
 }
 
-/** A message's long texts are its tail. A nonce needs no escapes. */
+/** A message's long texts are its tail. What every run says and hears is put together by hand; its nonce needs no escapes. */
 function split(message: ToSidecar | FromSidecar): Frame {
   switch (message.t) {
     case 'drained': {
       const { run, acked, said } = message;
       return { head: `{"t":"drained","run":"${run}","acked":${acked},"said":[${said.heads}]}`, tail: said.texts };
     }
-    case 'answer':
-      return apart({ ...message, value: undefined }, message.value);
+    case 'answer': {
+      const { run, call, elapsedMs, value } = message;
+      const head = `{"t":"answer","run":"${run}","call":${call},"elapsedMs":${elapsedMs}}`;
+      return { head, tail: value };
+    }
     case 'run':
       return apart({ ...message, input: undefined }, message.input);
     case 'code':

@@ -121,8 +121,7 @@ test('what is said is heard, however the bytes are cut', () => {
     const heard: Heard[] = [];
     const until = size === 7 ? 400 : bytes.byteLength;
     for (let at = 0; at < until; at += size)
-      for (const one of reader.push(bytes.subarray(at, Math.min(at + size, until))))
-        heard.push(readFrame(one));
+      reader.push(bytes.subarray(at, Math.min(at + size, until)), (one) => heard.push(readFrame(one)));
     expect(heard).toEqual(said.slice(0, heard.length));
     expect(heard.length).toBe(size === 7 ? 2 : said.length);
   }

@@ -2,7 +2,7 @@
 // whoever listens, who kills.
 import type { Socket } from 'bun';
 import { busyBounds, idleBounds, readFrame, type Heard } from '../frames.ts';
-import { createFrameReader } from '../framing.ts';
+import { createFrameReader, type Frame } from '../framing.ts';
 import type { ToSidecar } from '../protocol.ts';
 import { createSending } from './sending.ts';
 
@@ -56,16 +56,18 @@ export function createLink(options: LinkOptions): Link {
     onBreach: breach,
   });
 
+  const take = (frame: Frame): void => {
+    if (over) return;
+    const message = readFrame(frame);
+    counter.heard(message, heardAt);
+    options.onMessage(message);
+  };
+
   const received = (chunk: Uint8Array): void => {
     if (over) return;
     heardAt = performance.now();
     try {
-      for (const frame of reader.push(chunk)) {
-        const message = readFrame(frame);
-        counter.heard(message, heardAt);
-        options.onMessage(message);
-        if (over) return;
-      }
+      reader.push(chunk, take);
     } catch (error) {
       breach(error instanceof Error ? error.message : String(error));
     }
