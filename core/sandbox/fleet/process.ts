@@ -236,7 +236,7 @@ async function confine(life: Life, said: EntryReport): Promise<JailReport | unde
     const [sidecar] = childrenOf(life.pid) ?? [];
     if (sidecar === undefined) return void killOnce(life, 'its process cannot be found');
     life.pid = sidecar;
-    yieldToOthers(sidecar);
+    yieldToOthers(sidecar, life.options.idle);
   }
   const status = openProcessStatus(life.pid);
   life.status = status;
