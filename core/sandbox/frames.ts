@@ -133,7 +133,8 @@ function readDrained(fields: Fields, tail: string): Drained {
   const logs: Drained['logs'] = [];
   for (const row of list(fields['said'], callsPerFrameMax + logsPerFrameMax)) {
     if (row[0] === 'c' && row.length === 4) calls.push(readCall(row, next));
-    else if (row[0] === 'l' && row.length === 3) logs.push([oneOf(row[1], logLevels, 'level'), next(row[2], logTextMax)]);
+    else if (row[0] === 'l' && row.length === 3)
+      logs.push([oneOf(row[1], logLevels, 'level'), next(row[2], logTextMax)]);
     else throw new ProtocolBreach('A row is of no known kind.');
   }
   if (calls.length > callsPerFrameMax || logs.length > logsPerFrameMax)

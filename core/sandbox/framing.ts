@@ -138,7 +138,10 @@ function split(message: ToSidecar | FromSidecar): Frame {
   switch (message.t) {
     case 'drained': {
       const { run, acked, said } = message;
-      return { head: `{"t":"drained","run":"${run}","acked":${acked},"said":[${said.heads}]}`, tail: said.texts };
+      return {
+        head: `{"t":"drained","run":"${run}","acked":${acked},"said":[${said.heads}]}`,
+        tail: said.texts,
+      };
     }
     case 'answer': {
       const { run, call, elapsedMs, value } = message;
