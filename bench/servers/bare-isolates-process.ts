@@ -28,8 +28,8 @@ export async function startBareIsolates(options: Omit<BareStart, 'addonPath'>): 
   await next();
   return {
     async run(plan) {
-      child.stdin.write(`${JSON.stringify(plan)}\n`);
-      child.stdin.flush();
+      await child.stdin.write(`${JSON.stringify(plan)}\n`);
+      await child.stdin.flush();
       return JSON.parse(await next()) as RunsResult;
     },
     async [Symbol.asyncDispose]() {

@@ -28,22 +28,23 @@ const headUnitsMax = 20_000;
 /** What it says, in parts that the core takes as one frame each. @throws Error on anything unknown */
 export function readOutbox({ heads, texts }: Outbox): readonly Said[] {
   if (heads === '') return [];
-  if (typeof heads !== 'string' || heads.length > headUnitsMax) throw new Error('unknown heads');
-  if (typeof texts !== 'string' || texts.length > textUnitsMax) throw new Error('unknown texts');
+  if (!isText(heads, headUnitsMax) || !isText(texts, textUnitsMax)) throw new Error('no outbox');
   const list = JSON.parse(`[${heads}]`) as unknown[][];
+  if (list.length > callsPerFrameMax) throw new Error('too much at once');
   let units = 0;
-  let calls = 0;
-  for (let i = 0; i < list.length; i++) {
-    const head = list[i]!;
-    if (head[0] === 'c' && head.length === 4) {
-      if (++calls > callsPerFrameMax) throw new Error('too many calls');
-      units += callUnits(head);
-    } else if (head[0] === 'l' && head.length === 3) units += lineUnits(head);
-    else throw new Error('unknown entry');
-  }
+  for (let i = 0; i < list.length; i++) units += unitsNamedBy(list[i]!);
   if (units !== texts.length) throw new Error('unknown texts');
-  const said = { heads, texts };
-  return list.length < 2 || units <= kvTextMax ? [said] : inParts(list, texts);
+  return list.length < 2 || units <= kvTextMax ? [{ heads, texts }] : inParts(list, texts);
+}
+
+function isText(value: unknown, most: number): boolean {
+  return typeof value === 'string' && value.length <= most;
+}
+
+function unitsNamedBy(head: unknown[]): number {
+  if (head[0] === 'c' && head.length === 4) return callUnits(head);
+  if (head[0] === 'l' && head.length === 3) return lineUnits(head);
+  throw new Error('unknown entry');
 }
 
 function callUnits([, call, op, units]: unknown[]): number {

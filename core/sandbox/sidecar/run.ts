@@ -37,8 +37,7 @@ export interface GuestRun {
 export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOptions): GuestRun {
   const budget = createBudget(guest, limits);
   const inbox = createInbox();
-  let received = 0;
-  let acked = 0;
+  const tell = createTelling(run, send);
   let inside = false;
   let ended = false;
 
@@ -48,44 +47,31 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     finish(how);
   };
 
-  /** @param ackedNow what of the core's messages was consumed by what says this */
-  const tell = (parts: readonly Said[], ackedNow: number): void => {
-    // All but the last part acknowledge nothing new.
-    for (let i = 0; i < parts.length; i++)
-      send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });
-    acked = ackedNow;
-  };
-
   const fail = (error: unknown): void => {
     const last = error instanceof GuestFault ? readRecorded(error.lastWords) : undefined;
-    if (last) tell([last], received);
+    if (last) tell([last], inbox.received);
     end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
   };
 
-  const hear = (outbox: Outbox, ackedNow: number): void => {
-    try {
-      const parts = readOutbox(outbox);
-      const how = readEnd(outbox);
-      // The end of a run says by itself that all was consumed.
-      tell(parts.length > 0 || how ? parts : nothing, ackedNow);
-      if (budget.isOver()) end(budget.overspent());
-      else if (how) end(how);
-    } catch (error) {
-      fail(error);
-    }
+  const hear = (outbox: Outbox, received: number): void => {
+    const { parts, how } = read(outbox);
+    // The end of a run says by itself that all was consumed.
+    tell(parts.length > 0 || how ? parts : nothing, received);
+    if (budget.isOver()) end(budget.overspent());
+    else if (how) end(how);
   };
 
   /** Gives the guest all that waits for it, and goes on until nothing does. */
   const enter = (): void => {
     inside = !inbox.isEmpty && !ended;
     if (!inside) return;
-    const receivedNow = received;
+    const { received } = inbox;
     const leftMs = budget.leftMs();
     guest.enter(
       inbox.take(leftMs),
       Math.min(limits.entryMs, leftMs),
       (outbox) => {
-        if (!ended) hear(outbox, receivedNow);
+        if (!ended) hear(outbox, received);
         enter();
       },
       (fault) => {
@@ -96,9 +82,8 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 
   const give: GuestRun['give'] = (kind, id, text, elapsedMs) => {
-    received++;
     if (ended) return;
-    inbox.push(kind, id, text, elapsedMs);
+    inbox.receive(kind, id, text, elapsedMs);
     if (!inside) enter();
   };
 
@@ -108,7 +93,7 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     },
     start(handler, input) {
       const text = limitsText(limits);
-      if (text !== guest.limitsText) inbox.push('limits', '', text, 0);
+      if (text !== guest.limitsText) inbox.add('limits', '', text, 0);
       guest.limitsText = text;
       give('start', handler, input, 0);
     },
@@ -117,21 +102,50 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 }
 
+function read(outbox: Outbox): { parts: readonly Said[]; how: RunEnd | undefined } {
+  try {
+    return { parts: readOutbox(outbox), how: readEnd(outbox) };
+  } catch (error) {
+    return { parts: [], how: endOf(error) };
+  }
+}
+
 /** What the next entry gives to the guest: what is left of its processor time, then quadruples of kind, id, text and age. */
 function createInbox() {
   let ops: (string | number)[] = [0];
+  let received = 0;
+  const add = (kind: string, id: string, text: string, elapsedMs: number): void =>
+    void ops.push(kind, id, text, elapsedMs);
   return {
+    /** Messages of the core so far. */
+    get received() {
+      return received;
+    },
     get isEmpty() {
       return ops.length === 1;
     },
-    push: (kind: string, id: string, text: string, elapsedMs: number) =>
-      void ops.push(kind, id, text, elapsedMs),
+    add,
+    receive(kind: string, id: string, text: string, elapsedMs: number): void {
+      received++;
+      add(kind, id, text, elapsedMs);
+    },
     take(leftMs: number): (string | number)[] {
       const taken = ops;
       taken[0] = leftMs;
       ops = [0];
       return taken;
     },
+  };
+}
+
+/** @returns passes on what the guest says; `ackedNow` counts the core's messages that it had consumed when it said it */
+function createTelling(run: RunNonce, send: Send) {
+  let acked = 0;
+  return (parts: readonly Said[], ackedNow: number): void => {
+    // All but the last part acknowledge nothing new.
+    for (let i = 0; i < parts.length; i++)
+      send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });
+    acked = ackedNow;
   };
 }
 
