@@ -74,10 +74,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const pump = (): void => {
     if (stopped) return;
     for (;;) {
-      const next = lanes.take(({ job }) => choose(job) !== undefined);
-      const sidecar = next && choose(next.job);
-      if (!next || !sidecar) return;
-      begin(next, next.lane, sidecar);
+      const chosen: { sidecar?: SidecarProcess | undefined } = {};
+      const next = lanes.take(({ job }) => (chosen.sidecar = choose(job)) !== undefined);
+      if (!next || !chosen.sidecar) return;
+      begin(next, next.lane, chosen.sidecar);
     }
   };
 

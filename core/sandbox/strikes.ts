@@ -36,7 +36,7 @@ export function createStrikes(clock: () => number, heldMax: number = installsHel
     quarantined: (installId, sha256) =>
       suspects.has(installId) ||
       isWithin(crashedAtMs.get(installId), crashMemoryMs) ||
-      isWithin(burnedAtMs.get(`${installId} ${sha256}`), burnMemoryMs),
+      (burnedAtMs.size > 0 && isWithin(burnedAtMs.get(`${installId} ${sha256}`), burnMemoryMs)),
     forget(installId) {
       suspects.delete(installId);
       crashedAtMs.delete(installId);
