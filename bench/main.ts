@@ -10,6 +10,7 @@ import { hostile } from './parts/hostile.ts';
 import { list } from './parts/list.ts';
 import { pluginRuns } from './parts/plugin-runs.ts';
 import { recovery } from './parts/recovery.ts';
+import { sandbox } from './parts/sandbox.ts';
 import { webhooks } from './parts/webhooks.ts';
 import { printTable, type Findings } from './report.ts';
 import { fullEffort, quickEffort, type Effort } from './rounds.ts';
@@ -19,6 +20,7 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   list,
   create,
   'plugin-runs': pluginRuns,
+  sandbox,
   webhooks,
   hostile,
   footprint,

@@ -1,9 +1,10 @@
 // The latency of reads at a steady rate while eight plugins loop, allocate and spam on a few new issues a second, against
-// the same server with those plugins paused. What the service switches off for misbehaving is switched on again each
-// second: harsher than life, where three kills end it.
+// the same server with those plugins paused; and how long the runs of an honest plugin on the same issues take beside them and alone.
+// What the service switches off for misbehaving is switched on again each second: harsher than life, where three kills end it.
 import type { LoadPlan, LoadResult } from '../load/load.ts';
-import { hostile as hostilePlugins } from '../plugins.ts';
-import { judged, type Findings, type Side } from '../report.ts';
+import { percentilesOf } from '../latencies.ts';
+import { hostile as hostilePlugins, touch } from '../plugins.ts';
+import { judged, type Figure, type Findings, type Side } from '../report.ts';
 import { sideOf, type Effort } from '../rounds.ts';
 import { withServers, type TatamiChild } from '../servers/start.ts';
 import { creations } from './create.ts';
@@ -15,15 +16,18 @@ export function hostile(effort: Effort): Promise<Findings> {
   const roundMs = effort.roundMs * 2;
   return withServers(async ({ load, tatami }) => {
     const server = await tatami({ issues: 1_000 });
+    const honest = await server.child.ask<string>('install', await touch(1));
     const ids: string[] = [];
     for (const document of await hostilePlugins()) ids.push(await server.child.ask('install', document));
     const results = { ours: [] as LoadResult[], without: [] as LoadResult[] };
+    const honestMs = { ours: [] as number[], without: [] as number[] };
     let revived = 0;
     for (let round = -1; round < effort.rounds; round++)
       for (const name of ['ours', 'without'] as const) {
         const active = name === 'ours';
         await setAll(server, ids, active);
         if (!active) await server.child.ask('settled');
+        const startedAt = Date.now();
         const again = active
           ? setInterval(() => void setAll(server, ids, true).then((n) => (revived += n)), 1_000)
           : null;
@@ -33,7 +37,9 @@ export function hostile(effort: Effort): Promise<Findings> {
         ]);
         if (again) clearInterval(again);
         if (result.refused > 0) throw new Error(`${result.refused} reads were refused.`);
-        if (round >= 0) results[name].push(result);
+        if (round < 0) continue;
+        results[name].push(result);
+        honestMs[name].push(...(await honestRuns(server, honest, startedAt)));
       }
     const sides: Record<'ours' | 'without', Side> = {
       ours: sideOf(results.ours),
@@ -52,9 +58,38 @@ export function hostile(effort: Effort): Promise<Findings> {
           sides: { 'beside them': sides.ours, without: sides.without },
         }),
       ],
-      figures: [{ name: 'hostile plugins switched off, then on again', value: revived, unit: 'times' }],
+      figures: [
+        ...honestFigures('beside them', honestMs.ours),
+        ...honestFigures('without', honestMs.without),
+        { name: 'hostile plugins switched off, then on again', value: revived, unit: 'times' },
+      ],
     };
   });
+}
+
+interface ShownRun {
+  readonly status: string;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+}
+
+/** From the event to the end of each run since then, in whole milliseconds. */
+async function honestRuns(server: TatamiChild, id: string, sinceMs: number): Promise<number[]> {
+  const path = `/plugins/${id}/runs?limit=100`;
+  const { data } = await server.child.ask<{ data: ShownRun[] }>('call', { method: 'GET', path });
+  const runs = data.filter(({ createdAt }) => Date.parse(createdAt) >= sinceMs);
+  const done = runs.filter(({ status }) => status === 'succeeded');
+  if (done.length < runs.length - 2)
+    throw new Error(`Of ${runs.length} honest runs ${done.length} succeeded.`);
+  return done.map(({ createdAt, finishedAt }) => Date.parse(finishedAt ?? '') - Date.parse(createdAt));
+}
+
+function honestFigures(side: string, latenciesMs: readonly number[]): Figure[] {
+  const { p50Ms, p99Ms } = percentilesOf(latenciesMs);
+  return [
+    { name: `an honest run ${side}, p50`, value: p50Ms, unit: 'ms' },
+    { name: `an honest run ${side}, p99`, value: p99Ms, unit: 'ms' },
+  ];
 }
 
 function readsOf(server: TatamiChild, durationMs: number): LoadPlan {

@@ -35,6 +35,7 @@ export async function describePlugin(code: string, nodePath: string = findNode()
   const run = nonceSource()();
   const addonPath = findAddon();
   const sidecar = spawnSidecar({
+    idle: false,
     nodePath,
     addonPath,
     programs: await bundlePrograms(),

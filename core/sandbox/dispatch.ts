@@ -1,5 +1,6 @@
-// Gives each job that waits to the right sidecar when it is its turn. Where a death had no clear author, the installs that may have
-// caused it run one at a time in quarantine, so that the next death has one.
+// Gives each job that waits to the right sidecar when it is its turn. Installs that were killed for what they use run one at a time in
+// quarantine, where they are in nobody's way. So do those that may have caused a death which had no clear author, so that the next
+// death has one.
 import type { Fleet } from './fleet/fleet.ts';
 import type { SidecarProcess } from './fleet/process.ts';
 import { nonceSource } from './frames.ts';
@@ -43,9 +44,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   let stopped = false;
 
   /** The sidecar in which a job can start now. */
-  const choose = ({ installId, workspaceId }: SandboxJob): SidecarProcess | undefined => {
+  const choose = ({ installId, workspaceId, code }: SandboxJob): SidecarProcess | undefined => {
     const group = { none: '', workspace: workspaceId, install: installId }[split];
-    const isQuarantined = strikes.quarantined(installId);
+    const isQuarantined = strikes.quarantined(installId, code.sha256);
     const sidecar = fleet().find(isQuarantined ? 'quarantine' : 'active', group);
     const most = isQuarantined ? 1 : concurrentRunsMax;
     return sidecar && inFlight.load(sidecar) < most ? sidecar : undefined;
@@ -58,6 +59,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       inFlight.remove(run);
       lanes.release(lane);
       if (inFlight.load(sidecar) === 0) fleet().rest(sidecar);
+      if (burned(outcome)) strikes.burned(job.installId, job.code.sha256);
       settle(outcome);
       pump();
     };
@@ -72,10 +74,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const pump = (): void => {
     if (stopped) return;
     for (;;) {
-      const next = lanes.take(({ job }) => choose(job) !== undefined);
-      const sidecar = next && choose(next.job);
-      if (!next || !sidecar) return;
-      begin(next, next.lane, sidecar);
+      const chosen: { sidecar?: SidecarProcess | undefined } = {};
+      const next = lanes.take(({ job }) => (chosen.sidecar = choose(job)) !== undefined);
+      if (!next || !chosen.sidecar) return;
+      begin(next, next.lane, chosen.sidecar);
     }
   };
 
@@ -91,6 +93,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return lanes.clear();
     },
   };
+}
+
+/** It was killed for what it used. */
+function burned(outcome: SandboxOutcome): boolean {
+  return (
+    outcome.status === 'failed' && outcome.killed && (outcome.reason === 'cpu' || outcome.reason === 'memory')
+  );
 }
 
 /** Names the lane of each job: that of its partition, or one of its own for a fresh isolate. */

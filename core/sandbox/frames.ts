@@ -3,6 +3,7 @@
 // has brought it into this shape.
 import { randomBytes } from 'node:crypto';
 import {
+  callMax,
   callsPerFrameMax,
   kvTextMax,
   logTextMax,
@@ -23,14 +24,12 @@ import type {
   RunNonce,
 } from './protocol.ts';
 import { plainText } from '../lib/printable.ts';
-import type { Frame, FrameBounds } from './framing.ts';
+import { bytesPerUnit, type Frame, type FrameBounds } from './framing.ts';
 
 /** The sidecar said something that an honest one never says. */
 export class ProtocolBreach extends Error {}
 
 const headBytesMax = 64 * 1024;
-/** UTF-8 needs at most this much for a UTF-16 unit. */
-const bytesPerUnit = 3;
 
 /** Of a process that has nothing to do, and of one that may be passing on the largest call there is. */
 export const idleBounds: FrameBounds = { frameBytes: 16 * 1024, headBytes: 16 * 1024 };
@@ -73,10 +72,21 @@ const endReasons: readonly EndReason[] = [
 ];
 
 type Fields = Readonly<Record<string, unknown>>;
-type Drained = Extract<FromSidecar, { t: 'drained' }>;
+
+/** What the guest of a run said. */
+export interface Drained {
+  t: 'drained';
+  run: RunNonce;
+  acked: number;
+  calls: [call: number, op: string, args: string][];
+  logs: [level: LogLevel, message: string][];
+}
+
+/** As the core knows it. */
+export type Heard = Exclude<FromSidecar, { t: 'drained' }> | Drained;
 
 /** @throws ProtocolBreach */
-export function readFrame({ head, tail }: Frame): FromSidecar {
+export function readFrame({ head, tail }: Frame): Heard {
   const fields = fieldsOf(parse(head), 'A frame');
   switch (fields['t']) {
     case 'drained':
@@ -119,20 +129,28 @@ function readDrained(fields: Fields, tail: string): Drained {
       throw new ProtocolBreach('A text is too long.');
     return tail.slice(at, (at += length));
   };
-  const calls = list(fields['calls'], 3, callsPerFrameMax).map(
-    ([call, op, length]): Drained['calls'][number] => {
-      if (typeof call !== 'number' || !Number.isInteger(call) || call < 1 || call > countMax)
-        throw new ProtocolBreach('A call has no number.');
-      if (typeof op !== 'string' || op.length > opMax) throw new ProtocolBreach('A call has no operation.');
-      return [call, op, next(length, op === 'sleep' ? opMax : textMaxOf(op))];
-    },
-  );
-  const logs = list(fields['logs'], 2, logsPerFrameMax).map(([level, length]): Drained['logs'][number] => [
-    oneOf(level, logLevels, 'level'),
-    next(length, logTextMax),
-  ]);
+  const calls: Drained['calls'] = [];
+  const logs: Drained['logs'] = [];
+  for (const row of list(fields['said'], callsPerFrameMax + logsPerFrameMax)) {
+    if (row[0] === 'c' && row.length === 4) calls.push(readCall(row, next));
+    else if (row[0] === 'l' && row.length === 3)
+      logs.push([oneOf(row[1], logLevels, 'level'), next(row[2], logTextMax)]);
+    else throw new ProtocolBreach('A row is of no known kind.');
+  }
+  if (calls.length > callsPerFrameMax || logs.length > logsPerFrameMax)
+    throw new ProtocolBreach('A list is too long.');
   if (at !== tail.length) throw new ProtocolBreach('A frame is not as long as its texts.');
   return { t: 'drained', run, acked, calls, logs };
+}
+
+function readCall(
+  [, call, op, length]: readonly unknown[],
+  next: (length: unknown, most: number) => string,
+): Drained['calls'][number] {
+  if (typeof call !== 'number' || !Number.isInteger(call) || call < 1 || call > callMax)
+    throw new ProtocolBreach('A call has no number.');
+  if (typeof op !== 'string' || op.length > opMax) throw new ProtocolBreach('A call has no operation.');
+  return [call, op, next(length, textMaxOf(op))];
 }
 
 function readEnd(fields: Fields): RunEnd {
@@ -176,11 +194,10 @@ function fieldsOf(value: unknown, what: string): Fields {
   return value as Fields;
 }
 
-/** Rows of a fixed width. */
-function list(value: unknown, width: number, most: number): unknown[][] {
+function list(value: unknown, most: number): readonly (readonly unknown[])[] {
   if (!Array.isArray(value) || value.length > most) throw new ProtocolBreach('A list is too long, or none.');
   for (const row of value as unknown[])
-    if (!Array.isArray(row) || row.length !== width) throw new ProtocolBreach('A list has an odd row.');
+    if (!Array.isArray(row)) throw new ProtocolBreach('A list has an odd row.');
   return value as unknown[][];
 }
 

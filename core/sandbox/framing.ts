@@ -6,6 +6,10 @@ import type { FromSidecar, ToSidecar } from './protocol.ts';
 /** Above this a frame is a protocol violation; the largest the core sends is a bundle of 4 Mi characters. */
 export const frameBytesMax = 16 * 1024 * 1024;
 const sizesBytes = 8;
+/** UTF-8 needs at most this much for a UTF-16 unit. */
+export const bytesPerUnit = 3;
+/** Texts of so many units are given the most room that they can need: that is cheaper than to count it. */
+const guessedUnitsMax = 16 * 1024;
 
 /** The one long text of a message to the sidecar. */
 const longTextOf: Partial<Record<string, string>> = {
@@ -27,89 +31,91 @@ export interface FrameBounds {
 }
 
 export interface FrameReader {
-  /** Frames that this chunk completes, one by one. @throws Error as soon as a frame claims more than it may have */
-  push(chunk: Uint8Array): Generator<Frame>;
+  /**
+   * Gives `take` the frames that this chunk completes, one by one; the chunk is not kept.
+   * @throws Error as soon as a frame claims more than it may have, and what `take` throws
+   */
+  push(chunk: Uint8Array, take: (frame: Frame) => void): void;
 }
 
 /** Cuts a byte stream into frames. What `bounds` answers holds for the frame whose sizes are read next. */
 export function createFrameReader(bounds: () => FrameBounds): FrameReader {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** Less than one frame, between two chunks. */
-  let pending: Uint8Array[] = [];
+  let pending: Buffer[] = [];
   let pendingBytes = 0;
 
   /** What is pending, its first `bytes` in one piece. */
-  const join = (bytes: number): Uint8Array => {
+  const join = (bytes: number): Buffer => {
     const [first] = pending;
-    if (first && first.byteLength >= bytes) return first;
+    if (first && (pending.length === 1 || first.byteLength >= bytes)) return first;
     const whole = Buffer.concat(pending);
     pending = [whole];
     return whole;
   };
 
-  /** The size that the next frame claims, once the frame is complete. */
-  const nextSize = (): number | undefined => {
-    if (pendingBytes < sizesBytes) return undefined;
-    const start = join(sizesBytes);
-    const size = uint32At(start, 0);
-    const headBytes = uint32At(start, 4);
-    const most = bounds();
-    if (size > most.frameBytes || headBytes > most.headBytes || headBytes + 4 > size)
-      throw new Error(
-        `A frame claims ${size} bytes with a head of ${headBytes}; the most is now ${most.frameBytes}.`,
-      );
-    return pendingBytes >= 4 + size ? size : undefined;
+  const keepFrom = (at: number): void => {
+    pendingBytes -= at;
+    pending = pendingBytes === 0 ? [] : [Buffer.from(join(at + pendingBytes).subarray(at))];
   };
 
   return {
-    *push(chunk) {
-      pending.push(chunk);
-      pendingBytes += chunk.byteLength;
-      for (let size = nextSize(); size !== undefined; size = nextSize()) {
-        const whole = join(pendingBytes);
-        pending = [whole.subarray(4 + size)];
-        pendingBytes = whole.byteLength - 4 - size;
-        const headEnd = sizesBytes + uint32At(whole, 4);
-        yield {
-          head: decoder.decode(whole.subarray(sizesBytes, headEnd)),
-          tail: headEnd === 4 + size ? '' : decoder.decode(whole.subarray(headEnd, 4 + size)),
-        };
+    push(chunk, take) {
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      const isContinued = pendingBytes > 0;
+      pending.push(isContinued ? Buffer.from(bytes) : bytes);
+      pendingBytes += bytes.byteLength;
+      // Where the next frame begins in what is pending.
+      let at = 0;
+      while (pendingBytes - at >= sizesBytes) {
+        const start = join(at + sizesBytes);
+        const size = start.readUInt32LE(at);
+        const headBytes = start.readUInt32LE(at + 4);
+        checkSizes(size, headBytes, bounds());
+        const end = at + 4 + size;
+        if (pendingBytes < end) break;
+        const whole = join(end);
+        const headEnd = at + sizesBytes + headBytes;
+        const head = whole.toString('utf8', at + sizesBytes, headEnd);
+        const tail = headEnd === end ? '' : whole.toString('utf8', headEnd, end);
+        at = end;
+        take({ head, tail });
       }
+      if (at > 0 || !isContinued) keepFrom(at);
     },
   };
 }
 
-/** Little-endian. */
-function uint32At(bytes: Uint8Array, at: number): number {
-  const [a = 0, b = 0, c = 0, d = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-  return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
+/** @throws Error when they are more than they may be */
+function checkSizes(size: number, headBytes: number, most: FrameBounds): void {
+  if (size > most.frameBytes || headBytes > most.headBytes || headBytes + 4 > size)
+    throw new Error(
+      `A frame claims ${size} bytes with a head of ${headBytes}; the most is now ${most.frameBytes}.`,
+    );
 }
 
 /** One buffer of many frames, so that a tick costs one write. */
 export function encodeFrames(messages: readonly (ToSidecar | FromSidecar)[]): Uint8Array {
   const frames = messages.map(split);
-  let size = 0;
-  const heads: number[] = [];
-  const sizes: number[] = [];
-  for (const { head, tail } of frames) {
-    const headBytes = Buffer.byteLength(head);
-    const bytes = sizesBytes + headBytes + (tail === '' ? 0 : Buffer.byteLength(tail));
-    heads.push(headBytes);
-    sizes.push(bytes);
-    size += bytes;
-  }
-  const out = Buffer.allocUnsafe(size);
+  let units = 0;
+  for (const { head, tail } of frames) units += head.length + tail.length;
+  const out = Buffer.allocUnsafe(frames.length * sizesBytes + bytesOf(frames, units));
   let at = 0;
-  frames.forEach(({ head, tail }, index) => {
-    const headBytes = heads[index] ?? 0;
-    const bytes = sizes[index] ?? 0;
-    out.writeUInt32LE(bytes - 4, at);
+  for (const { head, tail } of frames) {
+    const headBytes = out.write(head, at + sizesBytes);
+    const tailBytes = tail === '' ? 0 : out.write(tail, at + sizesBytes + headBytes);
+    out.writeUInt32LE(headBytes + tailBytes + 4, at);
     out.writeUInt32LE(headBytes, at + 4);
-    out.write(head, at + sizesBytes);
-    if (tail !== '') out.write(tail, at + sizesBytes + headBytes);
-    at += bytes;
-  });
-  return out;
+    at += sizesBytes + headBytes + tailBytes;
+  }
+  return at === out.byteLength ? out : out.subarray(0, at);
+}
+
+/** Enough for these texts: the most that they can be where that is little, else what they are. */
+function bytesOf(frames: readonly Frame[], units: number): number {
+  if (units <= guessedUnitsMax) return units * bytesPerUnit;
+  let bytes = 0;
+  for (const { head, tail } of frames) bytes += Buffer.byteLength(head) + Buffer.byteLength(tail);
+  return bytes;
 }
 
 /** UTF-16 units of its long text. */
@@ -127,25 +133,21 @@ export function unitsOf(message: ToSidecar): number {
   }
 }
 
-/** A message's long texts are its tail; those of `drained` are its arguments and log lines, one after the other. */
+/** A message's long texts are its tail. What every run says and hears is put together by hand; its nonce needs no escapes. */
 function split(message: ToSidecar | FromSidecar): Frame {
   switch (message.t) {
     case 'drained': {
-      const { calls, logs } = message;
-      let tail = '';
-      for (const call of calls) tail += call[2];
-      for (const log of logs) tail += log[1];
-      const lengths = {
-        calls: calls.map(([call, op, args]) => [call, op, args.length]),
-        logs: logs.map(([level, text]) => [level, text.length]),
-      };
+      const { run, acked, said } = message;
       return {
-        head: JSON.stringify({ t: 'drained', run: message.run, acked: message.acked, ...lengths }),
-        tail,
+        head: `{"t":"drained","run":"${run}","acked":${acked},"said":[${said.heads}]}`,
+        tail: said.texts,
       };
     }
-    case 'answer':
-      return apart({ ...message, value: undefined }, message.value);
+    case 'answer': {
+      const { run, call, elapsedMs, value } = message;
+      const head = `{"t":"answer","run":"${run}","call":${call},"elapsedMs":${elapsedMs}}`;
+      return { head, tail: value };
+    }
     case 'run':
       return apart({ ...message, input: undefined }, message.input);
     case 'code':

@@ -14,10 +14,13 @@ export const messageMax = 4000;
 export const opMax = 60;
 /** A handler may have this many host calls and timers written between two answers. */
 export const callsPerFrameMax = 1000;
+/** Calls of a run are numbered from 1. */
+export const callMax = 2 ** 31;
 /** A day; every other bound of time is far below. */
 export const msMax = 86_400_000;
 
 export function textMaxOf(op: string): number {
+  if (op === 'sleep') return opMax;
   return op === 'kv.get' || op === 'kv.set' || op === 'kv.compareAndSet' ? kvTextMax : textMax;
 }
 
@@ -110,17 +113,20 @@ export type RunEnd =
   | { status: 'failed'; reason: EndReason; message: string; retryAfterMs?: number; killed: boolean }
   | { status: 'stopped' };
 
+/**
+ * What a guest says: `heads` are JSON lists with commas between them, `["c", call, op, length]` and `["l", level, length]`, `texts` the
+ * arguments and log lines that have these lengths. Both go from the guest to the core as they are.
+ */
+export interface Said {
+  readonly heads: string;
+  readonly texts: string;
+}
+
 export type FromSidecar =
   | { t: 'ready'; jail: EntryReport }
   | { t: 'pong'; isolates: number }
   /** After an entry. `acked` counts the core's messages (run and answers) this run has consumed: more sent than acked means guest code may be running. */
-  | {
-      t: 'drained';
-      run: RunNonce;
-      acked: number;
-      calls: [call: number, op: string, args: string][];
-      logs: [level: LogLevel, message: string][];
-    }
+  | { t: 'drained'; run: RunNonce; acked: number; said: Said }
   | { t: 'end'; run: RunNonce; end: RunEnd; cpuMs: number; memoryBytes: number; isolates: number }
   | { t: 'described'; run: RunNonce; manifest: string }
   /** A thread of this process can no longer be stopped: kill it. `run` names the culprit. */

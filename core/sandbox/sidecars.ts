@@ -20,7 +20,7 @@ export interface Sidecars {
 }
 
 export interface SidecarsOptions extends Pick<SandboxOptions, 'log'> {
-  readonly spawn: Omit<SpawnOptions, 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
+  readonly spawn: Omit<SpawnOptions, 'idle' | 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
   readonly isSplit: boolean;
   readonly inFlight: InFlight;
   readonly strikes: Strikes;

@@ -28,6 +28,14 @@ afterEach(async () => {
 const pidOf = (role: string): number =>
   sandbox.status().sidecars.find((sidecar) => sidecar.role === role)?.pid ?? 0;
 
+const schedIdle = 5;
+
+/** proc(5): the scheduling policy is field 41, the 39th behind the name. */
+function policyOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38]);
+}
+
 async function victimsResume(): Promise<void> {
   const before = victims.succeeded();
   await until('every victim goes on', () =>
@@ -112,6 +120,18 @@ test('a plugin that crashes three processes does so in quarantine, while others 
   sandbox.evict('ins_crasher');
   const harmless = await runToEnd(sandbox, jobOf('ins_crasher', await pluginOf('await ctx.issues.get(1);')));
   expect(harmless.status).toBe('succeeded');
+});
+
+test('code that was killed for what it used runs apart from then on, when nobody else wants the processor', async () => {
+  const looping = await pluginOf('for (;;);');
+  expect(await runToEnd(sandbox, jobOf('ins_looping', looping))).toMatchObject({ reason: 'cpu' });
+  expect(pidOf('quarantine')).toBe(0);
+  sandbox.evict('ins_looping');
+  expect(await runToEnd(sandbox, jobOf('ins_looping', looping))).toMatchObject({ reason: 'cpu' });
+  expect(policyOf(pidOf('quarantine'))).toBe(schedIdle);
+  expect(policyOf(pidOf('active'))).not.toBe(schedIdle);
+  const mended = await runToEnd(sandbox, jobOf('ins_looping', await pluginOf('await ctx.issues.get(1);')));
+  expect(mended.status).toBe('succeeded');
 });
 
 test('a plugin that was merely nearby leaves quarantine with its first good run', async () => {

@@ -2,10 +2,9 @@
 // anything else.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { busyBounds, nonceSource, ProtocolBreach, readFrame } from '../../core/sandbox/frames.ts';
+import { busyBounds, nonceSource, ProtocolBreach, readFrame, type Heard } from '../../core/sandbox/frames.ts';
 import { createFrameReader, encodeFrames } from '../../core/sandbox/framing.ts';
 import { kvTextMax } from '../../core/sandbox/protocol.ts';
-import type { FromSidecar } from '../../core/sandbox/protocol.ts';
 
 const fuzzSeed = 7;
 const newNonce = nonceSource();
@@ -24,8 +23,16 @@ const frame = fc.record(
     t: fc.constantFrom('ready', 'pong', 'drained', 'end', 'described', 'tainted', 'odd'),
     run: fc.oneof(fc.constant(run), fc.jsonValue()),
     acked: fc.oneof(fc.nat(), fc.jsonValue()),
-    calls: fc.oneof(fc.array(fc.tuple(fc.integer(), fc.string(), fc.nat(9))), fc.jsonValue()),
-    logs: fc.oneof(fc.array(fc.tuple(fc.constantFrom('info', 'odd'), fc.nat(9))), fc.jsonValue()),
+    said: fc.oneof(
+      fc.array(
+        fc.oneof(
+          fc.tuple(fc.constantFrom('c', 'odd'), fc.integer(), fc.string(), fc.nat(9)),
+          fc.tuple(fc.constantFrom('l', 'odd'), fc.constantFrom('info', 'odd'), fc.nat(9)),
+          fc.jsonValue(),
+        ),
+      ),
+      fc.jsonValue(),
+    ),
     end: fc.oneof(end, fc.jsonValue()),
     cpuMs: fc.oneof(fc.double(), fc.jsonValue()),
     memoryBytes: fc.oneof(fc.nat(), fc.jsonValue()),
@@ -71,14 +78,33 @@ test('whatever a frame holds', () => {
 });
 
 test('what is said is heard, however the bytes are cut', () => {
-  const said: FromSidecar[] = [
-    { t: 'pong', isolates: 3 },
+  const pong = { t: 'pong', isolates: 3 } as const;
+  const args = '["é\\ud800€😀"]';
+  const mixed = `["c",1,"kv.set",${args.length}],["l","info",2],["c",2,"sleep",3],["l","warn",0]`;
+  const large = 'ж'.repeat(kvTextMax);
+  const ended = {
+    t: 'end',
+    run,
+    end: { status: 'failed', reason: 'retry_later', message: 'x', killed: false, retryAfterMs: 5 },
+    cpuMs: 1.5,
+    memoryBytes: 9,
+    isolates: 0,
+  } as const;
+  const bytes = encodeFrames([
+    pong,
+    { t: 'drained', run, acked: 1, said: { heads: mixed, texts: `${args}\ufeffä[5]` } },
+    { t: 'drained', run, acked: 2, said: { heads: `["c",3,"kv.set",${large.length}]`, texts: large } },
+    { t: 'drained', run, acked: 3, said: { heads: '', texts: '' } },
+    ended,
+  ]);
+  const said: Heard[] = [
+    pong,
     {
       t: 'drained',
       run,
       acked: 1,
       calls: [
-        [1, 'kv.set', '["é\\ud800€😀"]'],
+        [1, 'kv.set', args],
         [2, 'sleep', '[5]'],
       ],
       logs: [
@@ -86,24 +112,16 @@ test('what is said is heard, however the bytes are cut', () => {
         ['warn', ''],
       ],
     },
-    { t: 'drained', run, acked: 2, calls: [[3, 'kv.set', 'ж'.repeat(kvTextMax)]], logs: [] },
-    {
-      t: 'end',
-      run,
-      end: { status: 'failed', reason: 'retry_later', message: 'x', killed: false, retryAfterMs: 5 },
-      cpuMs: 1.5,
-      memoryBytes: 9,
-      isolates: 0,
-    },
+    { t: 'drained', run, acked: 2, calls: [[3, 'kv.set', large]], logs: [] },
+    { t: 'drained', run, acked: 3, calls: [], logs: [] },
+    ended,
   ];
-  const bytes = encodeFrames(said);
   for (const size of [7, 4096, 65_536, bytes.byteLength]) {
     const reader = createFrameReader(() => busyBounds);
-    const heard: FromSidecar[] = [];
+    const heard: Heard[] = [];
     const until = size === 7 ? 400 : bytes.byteLength;
     for (let at = 0; at < until; at += size)
-      for (const one of reader.push(bytes.subarray(at, Math.min(at + size, until))))
-        heard.push(readFrame(one));
+      reader.push(bytes.subarray(at, Math.min(at + size, until)), (one) => heard.push(readFrame(one)));
     expect(heard).toEqual(said.slice(0, heard.length));
     expect(heard.length).toBe(size === 7 ? 2 : said.length);
   }

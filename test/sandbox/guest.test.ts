@@ -128,6 +128,19 @@ describe('endings', () => {
     ];
   };
 
+  test('are the last that is heard of a run', async () => {
+    const body = `
+      void (async () => {
+        for (let ticks = 0; ticks < 50; ticks++) await null;
+        ctx.log.info('late');
+        void ctx.issues.get(1);
+      })();
+      ctx.log.info('in time');`;
+    const outcome = await runBody(body);
+    expect(outcome).toMatchObject({ status: 'succeeded', calls: 0 });
+    expect(outcome.logs.map(({ message }) => message)).toEqual(['in time']);
+  });
+
   test('follow what the handler threw', async () => {
     expect(
       await ending(`throw Object.assign(new Error('busy'), { code: 'retry_later', afterMs: 5000 })`),

@@ -10,7 +10,7 @@ import { createRoster, promote, type Member, type Role, type Roster } from './ro
 export type { Role } from './roster.ts';
 
 export interface FleetOptions {
-  spawn: Omit<SpawnOptions, 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
+  spawn: Omit<SpawnOptions, 'idle' | 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
   /** There are groups; otherwise all plugins are of one, whose name is empty. */
   split: boolean;
   /** Runs in flight in this sidecar. */
@@ -121,6 +121,7 @@ function spawnMember(
 ): Member {
   const sidecar = spawnSidecar({
     ...options.spawn,
+    idle: role === 'quarantine',
     busy: () => options.load(sidecar) > 0,
     onMessage: (message) => {
       if (roster.of(sidecar)) options.onMessage(sidecar, message);

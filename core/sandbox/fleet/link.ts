@@ -1,9 +1,9 @@
 // The core's end of descriptor 3. Frames come in checked and counted, because the other end may be anything; a breach is told to
 // whoever listens, who kills.
 import type { Socket } from 'bun';
-import { busyBounds, idleBounds, readFrame } from '../frames.ts';
-import { createFrameReader } from '../framing.ts';
-import type { FromSidecar, ToSidecar } from '../protocol.ts';
+import { busyBounds, idleBounds, readFrame, type Heard } from '../frames.ts';
+import { createFrameReader, type Frame } from '../framing.ts';
+import type { ToSidecar } from '../protocol.ts';
 import { createSending } from './sending.ts';
 
 declare module 'bun' {
@@ -14,7 +14,7 @@ declare module 'bun' {
 export interface LinkOptions {
   /** It may have something to say now. */
   busy(): boolean;
-  onMessage(message: FromSidecar): void;
+  onMessage(message: Heard): void;
   /** Some of what waited to be read by the other end has left. */
   onSent(): void;
   /** Nothing is read any more. */
@@ -56,16 +56,18 @@ export function createLink(options: LinkOptions): Link {
     onBreach: breach,
   });
 
+  const take = (frame: Frame): void => {
+    if (over) return;
+    const message = readFrame(frame);
+    counter.heard(message, heardAt);
+    options.onMessage(message);
+  };
+
   const received = (chunk: Uint8Array): void => {
     if (over) return;
     heardAt = performance.now();
     try {
-      for (const frame of reader.push(chunk)) {
-        const message = readFrame(frame);
-        counter.heard(message, heardAt);
-        options.onMessage(message);
-        if (over) return;
-      }
+      reader.push(chunk, take);
     } catch (error) {
       breach(error instanceof Error ? error.message : String(error));
     }
@@ -112,7 +114,7 @@ function createFrameCounter() {
       for (const { t } of messages) if (t === 'ping') pingsOut++;
     },
     /** @throws Error when it says more */
-    heard(message: FromSidecar, atMs: number): void {
+    heard(message: Heard, atMs: number): void {
       const now = Math.floor(atMs / 1000);
       frames = now === second ? frames + 1 : 1;
       second = now;

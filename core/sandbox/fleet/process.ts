@@ -1,12 +1,12 @@
 // One sidecar process: starts it in its jail, speaks with it over descriptor 3, and reports when it is ready, when it says
 // something and when it is gone. It decides one thing only: a process that breaks the protocol dies.
 import { plainText } from '../../lib/printable.ts';
-import { ProtocolBreach } from '../frames.ts';
+import { ProtocolBreach, type Heard } from '../frames.ts';
 import { groupBytesMax, type ControlGroup, type Places } from '../jail/cgroup.ts';
 import { childrenOf, userOf } from '../jail/confinement.ts';
 import { levelOf, missingOf, noJail } from '../jail/level.ts';
 import type { JailReport } from '../jail/level.ts';
-import type { EntryReport, FromSidecar, ToSidecar } from '../protocol.ts';
+import type { EntryReport, ToSidecar } from '../protocol.ts';
 import { createHeldCodes } from './codes.ts';
 import { completeJail } from './complete-jail.ts';
 import { createLink, type Link } from './link.ts';
@@ -15,7 +15,7 @@ import { startChild, yieldToOthers, type Child, type ChildOptions } from './spaw
 import { openProcessStatus, type ProcessStatus, type Vitals } from './vitals.ts';
 
 /** What it says of runs. */
-export type Spoken = Exclude<FromSidecar, { t: 'ready' | 'pong' }>;
+export type Spoken = Exclude<Heard, { t: 'ready' | 'pong' }>;
 
 export interface SpawnOptions extends ChildOptions {
   /** Where control groups can be made. */
@@ -83,7 +83,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const kill = (reason: string): void => killOnce(life, reason);
   const jailing = createJailing(life);
 
-  const heard = (message: FromSidecar): void => {
+  const heard = (message: Heard): void => {
     if (message.t === 'ready') jailing.begin(message.jail);
     else if (message.t === 'pong') sidecar.isolates = message.isolates;
     else options.onMessage(message);
@@ -236,7 +236,7 @@ async function confine(life: Life, said: EntryReport): Promise<JailReport | unde
     const [sidecar] = childrenOf(life.pid) ?? [];
     if (sidecar === undefined) return void killOnce(life, 'its process cannot be found');
     life.pid = sidecar;
-    yieldToOthers(sidecar);
+    yieldToOthers(sidecar, life.options.idle);
   }
   const status = openProcessStatus(life.pid);
   life.status = status;

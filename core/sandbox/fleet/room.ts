@@ -1,8 +1,13 @@
 // What the host calls of one sidecar may hold in the core at once: arguments on their way in, answers on their way out. A
 // call that finds no room waits for its turn among workspaces and installs, and nothing more is read from the sidecar until
-// it has had it.
+// it has had it. And how fast long answers follow each other: each held the core for milliseconds.
 import { Turns } from '../../lib/fairness/turns.ts';
 import type { Owner } from '../lanes.ts';
+
+/** Shorter answers cost so little that nobody notices. */
+const longUnitsMin = 16 * 1024;
+const longUnitsPerMs = 8 * 1024;
+const restMsMax = 20;
 
 interface Entrant {
   readonly units: number;
@@ -13,6 +18,8 @@ export interface Room {
   /** Undefined when there is room at once. */
   enter(owner: Owner, units: number): Promise<void> | undefined;
   leave(units: number): void;
+  /** How long an answer of this length has to wait, so that the core rests after long ones before it. */
+  pauseMs(units: number): number;
   /** Lets in who fits by now, each in turn: nobody is passed by for being large. */
   admit(): void;
 }
@@ -29,6 +36,7 @@ export function createRoom(options: RoomOptions): Room {
   /** The calls of one chunk of frames at most: while one waits nothing more is read. */
   const waiting = new Turns<Entrant>();
   let taken = 0;
+  let restsUntil = 0;
 
   const fits = (units: number): boolean => {
     const held = taken + options.backlog();
@@ -66,6 +74,13 @@ export function createRoom(options: RoomOptions): Room {
     leave(units) {
       taken -= units;
       admit();
+    },
+    pauseMs(units) {
+      if (units < longUnitsMin) return 0;
+      const now = performance.now();
+      const from = Math.max(now, restsUntil);
+      restsUntil = from + Math.min(units / longUnitsPerMs, restMsMax);
+      return from - now;
     },
   };
 }

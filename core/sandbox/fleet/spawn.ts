@@ -15,13 +15,18 @@ export interface ChildOptions {
   programs: SidecarPrograms;
   jail: 'auto' | 'strict' | 'off';
   confinement: Confinement;
+  /** It runs when nobody else wants the processor. */
+  idle: boolean;
 }
 
 export type Child = Subprocess<Blob, 'ignore', 'pipe'>;
 
 export const jailEntry = join(import.meta.dir, '../jail/entry.ts');
 const noEntry: EntryReport = { landlock: 0, seccomp: false, rlimits: false };
-const niceness = 10;
+export const niceness = 10;
+const idleNiceness = 19;
+/** How V8 is run: without a compiler, which is most of what can be attacked in it. */
+export const engineFlags = ['--jitless', '--no-node-snapshot', '--max-old-space-size=256'];
 
 /** @throws Error when the system refuses a process */
 export function startChild(
@@ -37,29 +42,23 @@ export function startChild(
     env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
     onExit: (_child, code, signal) => onExit(code, signal === null ? null : String(signal)),
   });
-  yieldToOthers(child.pid);
+  yieldToOthers(child.pid, options.idle);
   return child;
 }
 
 /** The core and everything else on the machine go before a sidecar. */
-export function yieldToOthers(pid: number): void {
-  setPriority(pid, niceness);
+export function yieldToOthers(pid: number, idle: boolean): void {
+  setPriority(pid, idle ? idleNiceness : niceness);
 }
 
 function commandFor(options: ChildOptions): string[] {
   const { nodePath, addonPath, jail, confinement } = options;
-  const flags = [
-    '--jitless',
-    '--no-node-snapshot',
-    '--permission',
-    '--allow-addons',
-    `--allow-fs-read=${addonPath}`,
-  ];
+  const permissions = ['--permission', '--allow-addons', `--allow-fs-read=${addonPath}`];
   const node = [
     nodePath,
-    ...flags,
+    ...engineFlags,
+    ...permissions,
     '--no-warnings',
-    '--max-old-space-size=256',
     '--input-type=module',
     '-',
     addonPath,
@@ -69,6 +68,7 @@ function commandFor(options: ChildOptions): string[] {
     command: [...node, '{jail}'],
     readable: [addonPath],
     keepCapabilities: !confinement.powerless,
+    idle: options.idle,
   };
   return [...confinement.prefix, process.execPath, ...cleanBunFlags, jailEntry, JSON.stringify(order)];
 }

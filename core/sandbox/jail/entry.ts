@@ -18,12 +18,15 @@ export interface JailOrder {
   readable: string[];
   /** Its files cannot be reached without them. */
   keepCapabilities: boolean;
+  /** It runs when nobody else wants the processor. */
+  idle: boolean;
 }
 
 const PR_SET_PDEATHSIG = 1;
 const PR_SET_DUMPABLE = 4;
 const PR_SET_SECCOMP = 22;
 const PR_SET_NO_NEW_PRIVS = 38;
+const SCHED_IDLE = 5;
 const SIGKILL = 9n;
 const SECCOMP_MODE_FILTER = 2n;
 const RLIMIT_FSIZE = 1;
@@ -41,6 +44,8 @@ function enterJail(order: JailOrder): never {
   // Should the core die by SIGKILL, nothing of it stays behind.
   libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0n, 0n, 0n);
   libc.prctl(PR_SET_DUMPABLE, 0n, 0n, 0n, 0n);
+  // Where the kernel refuses, the niceness that the core gave it stays.
+  if (order.idle) libc.sched_setscheduler(0, SCHED_IDLE, ptr(new Int32Array([0])));
   if (!order.keepCapabilities) dropCapabilities(libc);
   if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0) fail('The kernel refuses no_new_privs.');
   const [program = ''] = order.command;

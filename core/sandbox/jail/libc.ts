@@ -9,6 +9,7 @@ export function openLibC() {
     syscall: { args: [i64, i64, i64, i64, i64, i64, i64], returns: i64 },
     prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
     capset: { args: [ptr, ptr], returns: i32 },
+    sched_setscheduler: { args: [i32, i32, ptr], returns: i32 },
     setrlimit: { args: [i32, ptr], returns: i32 },
     execve: { args: [ptr, ptr, ptr], returns: i32 },
     open: { args: [ptr, i32, i32], returns: i32 },

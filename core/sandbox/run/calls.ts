@@ -55,6 +55,8 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
     try {
       if (options.isOver()) return;
       const answered = await job.call(op, args);
+      const pauseMs = answered.ok ? sidecar.room.pauseMs(answered.value.length) : 0;
+      if (pauseMs > 0) await Bun.sleep(pauseMs);
       clock.advanceTo(clock.ageMs());
       give(call, op, answered);
     } catch {

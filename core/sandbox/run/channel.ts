@@ -1,6 +1,7 @@
 // What the core and the sidecar say to each other about one run, and the request to stop it.
 import type { SidecarProcess } from '../fleet/process.ts';
-import type { FromSidecar, RunLimits, RunNonce, ToSidecar } from '../protocol.ts';
+import type { RunLimits, RunNonce, ToSidecar } from '../protocol.ts';
+import type { Drained } from '../frames.ts';
 import type { Ending } from './ending.ts';
 import { createSpeech } from './speech.ts';
 import type { RunTimers } from './time.ts';
@@ -16,7 +17,7 @@ export interface RunChannel {
   readonly stopping: Ending | undefined;
   send(message: ToSidecar): void;
   /** @throws ProtocolBreach */
-  hear(frame: Extract<FromSidecar, { t: 'drained' }>): void;
+  hear(frame: Drained): void;
   /** Asks the sidecar to throw the isolate away; the run ends as `ending` when it has. */
   stop(ending: Ending): void;
   isClosed(): boolean;

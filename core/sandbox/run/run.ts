@@ -1,7 +1,7 @@
 // One run as the core sees it: answers the guest's calls, keeps every limit again that the sidecar was told, and collects
 // what the run used.
 import type { SidecarProcess } from '../fleet/process.ts';
-import { ProtocolBreach } from '../frames.ts';
+import { ProtocolBreach, type Drained } from '../frames.ts';
 import type { SandboxJob, SandboxOutcome } from '../job.ts';
 import type { FromSidecar, RunNonce } from '../protocol.ts';
 import { createRunCalls } from './calls.ts';
@@ -33,7 +33,7 @@ export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'lane' | 'si
   cpuMs: number;
   readonly channel: Pick<RunChannel, 'active' | 'stopping'>;
   /** @throws ProtocolBreach */
-  drained(message: Extract<FromSidecar, { t: 'drained' }>): void;
+  drained(message: Drained): void;
   /** The sidecar says that the run is over. Calls that the handler did not await are still waited for: they belong to the run. */
   ended(message: Extract<FromSidecar, { t: 'end' }>): Promise<void>;
   finish(ending: Ending): void;

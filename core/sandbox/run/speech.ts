@@ -1,14 +1,14 @@
 // What a run may say to the core: every frame is paid for, with what the core has sent or from the run's own budgets.
-import { ProtocolBreach } from '../frames.ts';
+import { ProtocolBreach, type Drained } from '../frames.ts';
 import { callsPerFrameMax } from '../protocol.ts';
-import type { FromSidecar, RunLimits } from '../protocol.ts';
+import type { RunLimits } from '../protocol.ts';
 import { timersMax } from './calls.ts';
 
 export interface Speech {
   /** How many of the core's messages the run has consumed. */
   readonly acked: number;
   /** @param sent messages of the core. @throws ProtocolBreach */
-  hear(frame: Extract<FromSidecar, { t: 'drained' }>, sent: number): void;
+  hear(frame: Drained, sent: number): void;
 }
 
 export function createSpeech(limits: RunLimits): Speech {

@@ -2,8 +2,8 @@
 
 /** Thrown for everything that ends a guest; `reason` says whose fault it was. */
 export class GuestFault extends Error {
-  /** What the guest wrote before: its log is worth having. */
-  lastWords = '[]';
+  /** The log lines of the entry, as the guest's recorder holds them. */
+  lastWords = '';
   readonly reason: 'cpu' | 'memory' | 'startup' | 'rejection' | 'protocol' | 'disposed';
   constructor(reason: GuestFault['reason'], message: string) {
     super(message);

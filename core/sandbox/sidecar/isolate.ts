@@ -1,16 +1,18 @@
-// One guest: an isolate with the guest program and one plugin module in it, and the only way in, `enter`: a `step` and a `drain`,
-// queued together so that they cost one wake of the isolate's thread.
+// One guest: an isolate with the guest program and one plugin module in it, and the only way in, `enter`: one call of the guest
+// program's `step`. isolated-vm lets all promises settle before it copies what the call returned, so that the outbox it returned comes
+// out filled.
 import type IsolatedVm from 'isolated-vm';
 import type { RunLimits, RunNonce } from '../protocol.ts';
-import { GuestFault, startupFault } from './fault.ts';
+import { cpuFault, GuestFault, startupFault } from './fault.ts';
+import type { Outbox } from './guest/bridge.ts';
 import { recorderUnits } from './guest/recorder.ts';
 import { createTimedIsolate, type GuestHost, type TimedIsolate } from './timed-isolate.ts';
 
-type Text = IsolatedVm.Reference<(...args: (string | number)[]) => string>;
+type Step = IsolatedVm.Reference<(...args: (string | number)[]) => Outbox>;
 type Register = IsolatedVm.Reference<(definition: unknown) => string>;
 
-/** Above this the drained text is the work of a guest that has broken its own caps. */
-const drainUnitsMax = 14_000_000;
+/** Built once: each option is read with every entry. */
+const copied = { result: { copy: true } } as const;
 
 export interface Guest {
   readonly isolate: TimedIsolate;
@@ -19,8 +21,18 @@ export interface Guest {
   lastUsedAt: number;
   memoryBytes: number;
   runs: number;
-  /** Gives `ops` to the guest, lets its microtasks run, and returns what it has to say. @throws GuestFault */
-  enter(ops: (string | number)[], limitMs: number): Promise<string>;
+  /** The limits of runs that it was given last. */
+  limitsText: string;
+  /**
+   * Gives `ops` to the guest and lets its promises settle; then either `said` hears what it has to say, or `failed` a GuestFault. Not a
+   * promise, because each event and each answer comes this way and every promise more is felt.
+   */
+  enter(
+    ops: (string | number)[],
+    limitMs: number,
+    said: (outbox: Outbox) => void,
+    failed: (fault: unknown) => void,
+  ): void;
   /** Keeps how much memory it holds in `memoryBytes`. */
   measureMemory(): Promise<void>;
 }
@@ -75,8 +87,7 @@ async function openGuest(
   try {
     const context = await isolate.vm.createContext();
     const bridge = await installProgram(host, context, recorder);
-    const step = (await bridge.get('step', { reference: true })) as Text;
-    const drain = (await bridge.get('drain', { reference: true })) as Text;
+    const step = (await bridge.get('step', { reference: true })) as Step;
     const register = (await bridge.get(entrance, { reference: true })) as Register;
     await context.global.delete('tatamiBridge');
     const definition = await isolate.timed(limits.startupMs, () => evaluate(isolate, context, source));
@@ -84,7 +95,7 @@ async function openGuest(
       checkText(
         await isolate.timed(limits.startupMs, () => register.apply(undefined, [definition.derefInto()])),
       );
-    const guest = guestIn(isolate, { sha256, memoryMb: limits.memoryMb }, { step, drain, recorder });
+    const guest = guestIn(isolate, { sha256, memoryMb: limits.memoryMb }, { step, recorder });
     return { guest, enterDefinition };
   } catch (error) {
     isolate.dispose();
@@ -127,7 +138,7 @@ async function evaluate(
 function guestIn(
   isolate: TimedIsolate,
   code: Pick<Guest, 'sha256' | 'memoryMb'>,
-  { step, drain, recorder }: { step: Text; drain: Text; recorder: Uint16Array },
+  { step, recorder }: { step: Step; recorder: Uint16Array },
 ): Guest {
   const guest: Guest = {
     isolate,
@@ -135,21 +146,20 @@ function guestIn(
     lastUsedAt: 0,
     memoryBytes: 0,
     runs: 0,
-    async enter(ops, limitMs) {
-      const text = await isolate.timed(limitMs, async (entry) => {
-        const stepped = step.apply(undefined, ops);
-        const drained = drain.apply(undefined, []);
-        drained.catch(() => undefined);
-        try {
-          await stepped;
-        } catch (error) {
-          const fault = isolate.classify(error, entry);
-          fault.lastWords = await drained.then(checkText).catch(() => lastWordsOf(recorder));
-          throw fault;
-        }
-        return drained;
-      });
-      return checkText(text);
+    limitsText: '',
+    enter(ops, limitMs, said, failed) {
+      const entry = isolate.begin(limitMs);
+      applied(step, ops).then(
+        (outbox) => {
+          isolate.end(entry);
+          if (entry.over) failed(withLastWords(cpuFault(limitMs), recorder));
+          else said(outbox);
+        },
+        (error: unknown) => {
+          isolate.end(entry);
+          failed(withLastWords(isolate.faultOf(error, entry), recorder));
+        },
+      );
     },
     async measureMemory() {
       const heap = await isolate.vm.getHeapStatistics();
@@ -159,15 +169,23 @@ function guestIn(
   return guest;
 }
 
-function lastWordsOf(recorder: Uint16Array): string {
+/** Never throws. */
+function applied(step: Step, ops: (string | number)[]): Promise<Outbox> {
+  try {
+    return step.apply(undefined, ops, copied);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}
+
+function withLastWords(fault: GuestFault, recorder: Uint16Array): GuestFault {
   const units = recorder.slice(1, 1 + Math.min(recorder[0] ?? 0, recorderUnits - 1));
-  return `[${Buffer.from(units.buffer, 0, units.byteLength).toString('utf16le')}]`;
+  fault.lastWords = Buffer.from(units.buffer, 0, units.byteLength).toString('utf16le');
+  return fault;
 }
 
 function checkText(value: unknown): string {
   if (typeof value !== 'string')
     throw new GuestFault('protocol', 'The guest program returned something other than text.');
-  if (value.length > drainUnitsMax)
-    throw new GuestFault('protocol', 'The guest program returned more text than it may.');
   return value;
 }

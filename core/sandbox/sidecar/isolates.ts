@@ -1,6 +1,6 @@
 // The isolates of this process: loads one for a run, keeps it warm for the next run of its name, and forgets it with time. The core
 // decides what is evicted and which bundles are forgotten.
-import type { RunNonce, ToSidecar } from '../protocol.ts';
+import type { ToSidecar } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import { loadGuest, type Guest } from './isolate.ts';
 import type { GuestHost } from './timed-isolate.ts';
@@ -15,8 +15,10 @@ export interface Isolates {
   setLimits(limits: { readonly isolatesMax: number; readonly idleMs: number }): void;
   know(sha256: string, source: string): void;
   forget(codes: readonly string[]): void;
-  /** The warm isolate, or a new one. It is not warm again until it is kept. @throws GuestFault */
-  take(order: RunOrder): Promise<Guest>;
+  /** The warm isolate of this name, if it still fits. It is not warm again until it is kept. */
+  takeWarm(order: RunOrder): Guest | undefined;
+  /** A new isolate. @throws GuestFault */
+  load(order: RunOrder): Promise<Guest>;
   keep(name: string, guest: Guest): void;
   evict(prefix: string): void;
 }
@@ -61,15 +63,18 @@ export function createIsolates(host: GuestHost): Isolates {
     forget(forgotten) {
       for (const sha256 of forgotten) codes.delete(sha256);
     },
-    async take(order) {
+    takeWarm(order) {
       const found = order.fresh ? undefined : warm.get(order.isolate);
       warm.delete(order.isolate);
-      if (!found) return load(order);
-      if (found.sha256 === order.sha256 && found.memoryMb === order.limits.memoryMb)
-        return workingFor(found, order.run);
+      if (!found) return undefined;
+      if (found.sha256 === order.sha256 && found.memoryMb === order.limits.memoryMb) {
+        found.isolate.currentRun = order.run;
+        return found;
+      }
       found.isolate.dispose();
-      return load(order);
+      return undefined;
     },
+    load,
     keep(name, guest) {
       guest.lastUsedAt = performance.now();
       warm.set(name, guest);
@@ -80,11 +85,6 @@ export function createIsolates(host: GuestHost): Isolates {
       for (const name of warm.keys()) if (name.startsWith(prefix)) drop(name);
     },
   };
-}
-
-function workingFor(guest: Guest, run: RunNonce): Guest {
-  guest.isolate.currentRun = run;
-  return guest;
 }
 
 /** What the code registers is what the manifest declares; else whose fault it is. */

@@ -51,7 +51,7 @@ const send = openWire((message) => {
     case 'code':
       return isolates.know(message.sha256, message.source);
     case 'run':
-      return void startRun(message);
+      return startRun(message);
     case 'answer':
     case 'refuse':
       return giveAnswer(message);
@@ -85,37 +85,50 @@ function sendTaint(isolate: TimedIsolate, reason: 'cpu' | 'memory', message: str
   send({ t: 'tainted', run, reason, message, cpuMs: (runs.get(run)?.cpuMs ?? 0) + moreMs });
 }
 
-async function startRun(order: Message<'run'>): Promise<void> {
+function startRun(order: Message<'run'>): void {
+  const warm = isolates.takeWarm(order);
+  if (warm) runIn(warm, order);
+  else void loadAndRun(order);
+}
+
+async function loadAndRun(order: Message<'run'>): Promise<void> {
   loading.add(order.run);
   let guest: Guest;
   try {
-    guest = await isolates.take(order);
+    guest = await isolates.load(order);
   } catch (error) {
     if (loading.delete(order.run)) sendEnd(order.run, endOf(error), 0, 0);
     return;
   }
   // Stopped meanwhile: its end has been sent.
-  if (!loading.delete(order.run)) return guest.isolate.dispose();
+  if (loading.delete(order.run)) runIn(guest, order);
+  else guest.isolate.dispose();
+}
+
+function runIn(guest: Guest, order: Message<'run'>): void {
   const run = createGuestRun({
     run: order.run,
     guest,
     limits: order.limits,
     send,
-    finish: (end) => void finish(order, guest, run.cpuMs, end),
+    finish: (end) => finish(order, guest, run.cpuMs, end),
   });
   runs.set(order.run, run);
   run.start(order.handler, order.input);
 }
 
-async function finish(order: Message<'run'>, guest: Guest, cpuMs: number, end: RunEnd): Promise<void> {
+function finish(order: Message<'run'>, guest: Guest, cpuMs: number, end: RunEnd): void {
   guest.runs++;
   const keep = leavesIsolateWell(end);
+  const close = (): void => {
+    runs.delete(order.run);
+    if (keep && !order.fresh) isolates.keep(order.isolate, guest);
+    else guest.isolate.dispose();
+    sendEnd(order.run, end, cpuMs, guest.memoryBytes);
+  };
   if (keep && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs))
-    await guest.measureMemory().catch(() => undefined);
-  runs.delete(order.run);
-  if (keep && !order.fresh) isolates.keep(order.isolate, guest);
-  else guest.isolate.dispose();
-  sendEnd(order.run, end, cpuMs, guest.memoryBytes);
+    guest.measureMemory().then(close, close);
+  else close();
 }
 
 function leavesIsolateWell(end: RunEnd): boolean {
@@ -126,7 +139,7 @@ function leavesIsolateWell(end: RunEnd): boolean {
 }
 
 function sendEnd(run: RunNonce, end: RunEnd, cpuMs: number, memoryBytes: number): void {
-  const clipped = 'message' in end ? { ...end, message: end.message.slice(0, messageMax) } : end;
+  const clipped = end.status === 'failed' ? { ...end, message: end.message.slice(0, messageMax) } : end;
   send({ t: 'end', run, end: clipped, cpuMs, memoryBytes, isolates: isolates.count + runs.size });
 }
 

@@ -14,8 +14,9 @@ const heldOverMsMax = 20;
 export interface ProcessorMeter {
   /** What an entry that was always in progress would have had; only differences mean something. */
   hadMs(): number;
-  enter(): void;
-  leave(): void;
+  /** An entry begins or ends. @returns `hadMs` at this moment */
+  enter(): number;
+  leave(): number;
   /** Takes in what was used until now. */
   measure(): void;
 }
@@ -48,15 +49,18 @@ export function createProcessorMeter(usedMs: UsedMs, nowMs: () => number): Proce
     countedAt = now;
   };
 
-  const count = (by: 1 | -1): void => {
+  const hadAt = (now: number): number => hadAtOpen + rate * (now - openedAt);
+
+  const count = (by: 1 | -1): number => {
     const now = nowMs();
     addUpTo(now);
     if (now - openedAt >= windowMsMin) close(now);
     entries += by;
+    return hadAt(now);
   };
 
   return {
-    hadMs: () => hadAtOpen + rate * (nowMs() - openedAt),
+    hadMs: () => hadAt(nowMs()),
     enter: () => count(1),
     leave: () => count(-1),
     measure() {

@@ -1,6 +1,7 @@
-// What a guest wrote into its outbox, brought into the shape that the core takes. The guest program writes it, but a plugin may have
-// broken that.
+// What a guest wrote into its outbox, looked over before the core gets it. The guest program writes it, but a plugin may have broken
+// that.
 import {
+  callMax,
   callsPerFrameMax,
   kvTextMax,
   logTextMax,
@@ -9,9 +10,8 @@ import {
   readProgress,
   textMaxOf,
 } from '../protocol.ts';
-import type { EndReason, FromSidecar, LogLevel, RunEnd } from '../protocol.ts';
-
-export type Drained = Extract<FromSidecar, { t: 'drained' }>;
+import type { EndReason, LogLevel, RunEnd, Said } from '../protocol.ts';
+import type { Outbox } from './guest/bridge.ts';
 
 const logLevels: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[];
 const guestReasons: readonly unknown[] = [
@@ -21,32 +21,93 @@ const guestReasons: readonly unknown[] = [
   'call_budget',
 ] satisfies EndReason[];
 
-/** Reads the outbox into `into`; entries after the end of the run are dropped. @throws Error on anything unknown */
-export function readOutbox(text: string, into: Drained): RunEnd | undefined {
-  let logUnitsLeft = logTextMax;
-  for (const [kind, first, second, third] of JSON.parse(text) as unknown[][]) {
-    if (kind === 'd') return success(first);
-    if (kind === 'x') return failure(first, second, third);
-    if (kind === 'c') into.calls.push(callOf(first, second, third, into.calls.length));
-    else if (kind === 'l') {
-      const [level, line] = logOf(first, second);
-      into.logs.push([level, line.slice(0, logUnitsLeft)]);
-      logUnitsLeft = Math.max(0, logUnitsLeft - line.length);
-    } else throw new Error('unknown entry');
+/** Above this the outbox is the work of a guest that has broken its own caps. */
+const textUnitsMax = 14_000_000;
+const headUnitsMax = 20_000;
+
+/** What it says, in parts that the core takes as one frame each. @throws Error on anything unknown */
+export function readOutbox({ heads, texts }: Outbox): readonly Said[] {
+  if (heads === '') return [];
+  if (!isText(heads, headUnitsMax) || !isText(texts, textUnitsMax)) throw new Error('no outbox');
+  const list = JSON.parse(`[${heads}]`) as unknown[][];
+  if (list.length > callsPerFrameMax) throw new Error('too much at once');
+  let units = 0;
+  for (let i = 0; i < list.length; i++) units += unitsNamedBy(list[i]!);
+  if (units !== texts.length) throw new Error('unknown texts');
+  return list.length < 2 || units <= kvTextMax ? [{ heads, texts }] : inParts(list, texts);
+}
+
+function isText(value: unknown, most: number): boolean {
+  return typeof value === 'string' && value.length <= most;
+}
+
+function unitsNamedBy(head: unknown[]): number {
+  if (head[0] === 'c' && head.length === 4) return callUnits(head);
+  if (head[0] === 'l' && head.length === 3) return lineUnits(head);
+  throw new Error('unknown entry');
+}
+
+function callUnits([, call, op, units]: unknown[]): number {
+  if (!Number.isInteger(call) || Number(call) < 1 || Number(call) > callMax) throw new Error('unknown call');
+  if (typeof op !== 'string' || op.length > opMax) throw new Error('unknown operation');
+  return unitsOf(units, textMaxOf(op));
+}
+
+function lineUnits([, level, units]: unknown[]): number {
+  if (!logLevels.includes(level)) throw new Error('unknown line');
+  return unitsOf(units, logTextMax);
+}
+
+function unitsOf(units: unknown, most: number): number {
+  if (typeof units !== 'number' || !Number.isInteger(units) || units < 0 || units > most)
+    throw new Error('unknown length');
+  return units;
+}
+
+/** The core takes no frame larger than the largest call. */
+function inParts(list: readonly unknown[][], texts: string): Said[] {
+  const parts: Said[] = [];
+  let heads: string[] = [];
+  let from = 0;
+  let to = 0;
+  const cut = (): void => {
+    if (heads.length > 0) parts.push({ heads: heads.join(), texts: texts.slice(from, to) });
+    heads = [];
+    from = to;
+  };
+  for (const head of list) {
+    const units = Number(head.at(-1));
+    if (to + units - from > kvTextMax) cut();
+    heads.push(JSON.stringify(head));
+    to += units;
   }
-  return undefined;
+  cut();
+  return parts;
 }
 
-function callOf(call: unknown, op: unknown, args: unknown, before: number): Drained['calls'][number] {
-  const isNumbered = typeof call === 'number' && Number.isSafeInteger(call) && before < callsPerFrameMax;
-  if (!isNumbered || typeof op !== 'string' || op.length > opMax) throw new Error('unknown call');
-  if (typeof args !== 'string' || args.length > textMaxOf(op)) throw new Error('unknown arguments');
-  return [call, op, args];
+/** The log lines of the recorder, which are all that is left of an entry that was ended from outside; none if it is broken. */
+export function readRecorded(text: string): Said | undefined {
+  try {
+    const lines = JSON.parse(`[${text}]`) as unknown[][];
+    let texts = '';
+    const heads = lines.map(([level, line]) => {
+      if (typeof line !== 'string') throw new Error('unknown line');
+      const head = ['l', level, line.length];
+      lineUnits(head);
+      texts += line;
+      return JSON.stringify(head);
+    });
+    return heads.length === 0 ? undefined : { heads: heads.join(), texts };
+  } catch {
+    return undefined;
+  }
 }
 
-function logOf(level: unknown, line: unknown): Drained['logs'][number] {
-  if (!logLevels.includes(level) || typeof line !== 'string') throw new Error('unknown line');
-  return [level as LogLevel, line];
+/** How the guest says that its run ends, if it does. @throws Error on anything unknown */
+export function readEnd({ end }: Outbox): RunEnd | undefined {
+  if (end === '') return undefined;
+  const [reason, first, afterMs] = JSON.parse(end) as unknown[];
+  return reason === 'done' ? success(first) : failure(reason, first, afterMs);
 }
 
 function success(given: unknown): RunEnd {
@@ -61,21 +122,4 @@ function failure(reason: unknown, message: unknown, afterMs: unknown): RunEnd {
   const end = { status: 'failed', reason: reason as EndReason, message, killed: false } as const;
   if (typeof afterMs !== 'number' || reason !== 'retry_later') return end;
   return { ...end, retryAfterMs: Math.min(Math.max(0, afterMs), msMax) };
-}
-
-/** The core takes no frame larger than the largest call; all but the last part acknowledge nothing new. */
-export function inParts(message: Drained, ackedBefore: number): Drained[] {
-  const parts: Drained[] = [];
-  let part: Drained = { ...message, calls: [], logs: message.logs };
-  let units = 0;
-  for (const call of message.calls) {
-    units += call[2].length;
-    if (units > kvTextMax && part.calls.length > 0) {
-      parts.push({ ...part, acked: ackedBefore });
-      part = { ...message, calls: [], logs: [] };
-      units = call[2].length;
-    }
-    part.calls.push(call);
-  }
-  return [...parts, part];
 }

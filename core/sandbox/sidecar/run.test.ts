@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { FromSidecar, RunEnd, RunLimits } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
+import type { Guest } from './isolate.ts';
 import { createGuestRun } from './run.ts';
 
 const limits: RunLimits = {
@@ -17,37 +18,41 @@ const limits: RunLimits = {
 
 /** A run whose guest is at work, having logged something, until its isolate is disposed of. */
 function begin() {
-  const entry = Promise.withResolvers<string>();
+  let failed: (fault: unknown) => void = () => undefined;
   const said: FromSidecar[] = [];
   const ends: RunEnd[] = [];
+  const enter: Guest['enter'] = (_ops, _limitMs, _said, fail) => {
+    failed = fail;
+  };
   const run = createGuestRun({
     run: 'a nonce',
-    guest: { isolate: { cpuMs: 0 }, enter: () => entry.promise },
+    guest: { isolate: { cpuMs: 0 }, limitsText: '', enter },
     limits,
     send: (message) => void said.push(message),
     finish: (end) => void ends.push(end),
   });
   run.start('event:issue.created', '{}');
-  const dispose = async (): Promise<void> => {
+  const dispose = (): void => {
     const fault = new GuestFault('disposed', 'Isolate was disposed during execution');
-    fault.lastWords = '[["l","info","still here"]]';
-    entry.reject(fault);
-    await Bun.sleep(0);
+    fault.lastWords = '["info","still here"]';
+    failed(fault);
   };
   return { run, said, ends, dispose };
 }
 
-test('a guest that is ended from within has its last words passed on', async () => {
+test('a guest that is ended from within has its last words passed on', () => {
   const { said, ends, dispose } = begin();
-  await dispose();
-  expect(said).toMatchObject([{ t: 'drained', logs: [['info', 'still here']] }]);
+  dispose();
+  expect(said).toMatchObject([
+    { t: 'drained', acked: 1, said: { heads: '["l","info",10]', texts: 'still here' } },
+  ]);
   expect(ends).toEqual([{ status: 'stopped' }]);
 });
 
-test('what a guest still says after its run was ended from outside is dropped', async () => {
+test('what a guest still says after its run was ended from outside is dropped', () => {
   const { run, said, ends, dispose } = begin();
   run.end({ status: 'stopped' });
-  await dispose();
+  dispose();
   expect(said).toEqual([]);
   expect(ends).toEqual([{ status: 'stopped' }]);
 });

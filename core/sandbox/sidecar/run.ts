@@ -1,16 +1,20 @@
 // One run inside a guest: feeds it the core's messages entry by entry, passes its calls and logs on, and says how it ended.
-import type { EndReason, RunEnd, RunLimits, RunNonce } from '../protocol.ts';
+import type { EndReason, RunEnd, RunLimits, RunNonce, Said } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import type { Guest } from './isolate.ts';
 import type { TimedIsolate } from './timed-isolate.ts';
-import { inParts, readOutbox, type Drained } from './outbox.ts';
+import type { Outbox } from './guest/bridge.ts';
+import { readEnd, readOutbox, readRecorded } from './outbox.ts';
 import type { Send } from './wire.ts';
 
 /** An entry can hardly use less. */
 const leftMsMin = 5;
 
+/** That what was sent has been consumed. */
+const nothing: readonly Said[] = [{ heads: '', texts: '' }];
+
 /** What a run needs of its guest. */
-interface RunningGuest extends Pick<Guest, 'enter'> {
+interface RunningGuest extends Pick<Guest, 'enter' | 'limitsText'> {
   readonly isolate: Pick<TimedIsolate, 'cpuMs'>;
 }
 
@@ -33,9 +37,8 @@ export interface GuestRun {
 export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOptions): GuestRun {
   const budget = createBudget(guest, limits);
   const inbox = createInbox();
-  let received = 0;
-  let acked = 0;
-  let pumping = false;
+  const tell = createTelling(run, send);
+  let inside = false;
   let ended = false;
 
   const end = (how: RunEnd): void => {
@@ -44,44 +47,44 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     finish(how);
   };
 
-  const deliver = (text: string, ackedNow: number): void => {
-    const message: Drained = { t: 'drained', run, acked: ackedNow, calls: [], logs: [] };
-    const how = text === '[]' ? undefined : readOutbox(text, message);
+  const fail = (error: unknown): void => {
+    const last = error instanceof GuestFault ? readRecorded(error.lastWords) : undefined;
+    if (last) tell([last], inbox.received);
+    end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
+  };
+
+  const hear = (outbox: Outbox, received: number): void => {
+    const { parts, how } = read(outbox);
     // The end of a run says by itself that all was consumed.
-    if (!how || message.calls.length > 0 || message.logs.length > 0)
-      for (const part of inParts(message, acked)) send(part);
-    acked = ackedNow;
+    tell(parts.length > 0 || how ? parts : nothing, received);
     if (budget.isOver()) end(budget.overspent());
     else if (how) end(how);
   };
 
-  const fail = (error: unknown): void => {
-    if (ended) return;
-    const logs = lastLogsOf(error, { t: 'drained', run, acked: received, calls: [], logs: [] });
-    if (logs) send(logs);
-    end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
-  };
-
-  const pump = async (): Promise<void> => {
-    pumping = true;
-    while (!inbox.isEmpty && !ended) {
-      const receivedNow = received;
-      const leftMs = budget.leftMs();
-      try {
-        const text = await guest.enter(inbox.take(leftMs), Math.min(limits.entryMs, leftMs));
-        if (!ended) deliver(text, receivedNow);
-      } catch (error) {
-        fail(error);
-      }
-    }
-    pumping = false;
+  /** Gives the guest all that waits for it, and goes on until nothing does. */
+  const enter = (): void => {
+    inside = !inbox.isEmpty && !ended;
+    if (!inside) return;
+    const { received } = inbox;
+    const leftMs = budget.leftMs();
+    guest.enter(
+      inbox.take(leftMs),
+      Math.min(limits.entryMs, leftMs),
+      (outbox) => {
+        if (!ended) hear(outbox, received);
+        enter();
+      },
+      (fault) => {
+        if (!ended) fail(fault);
+        enter();
+      },
+    );
   };
 
   const give: GuestRun['give'] = (kind, id, text, elapsedMs) => {
-    received++;
     if (ended) return;
-    inbox.push(kind, id, text, elapsedMs);
-    if (!pumping) void pump();
+    inbox.receive(kind, id, text, elapsedMs);
+    if (!inside) enter();
   };
 
   return {
@@ -89,7 +92,9 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
       return budget.cpuMs();
     },
     start(handler, input) {
-      inbox.push('limits', '', limitsText(limits), 0);
+      const text = limitsText(limits);
+      if (text !== guest.limitsText) inbox.add('limits', '', text, 0);
+      guest.limitsText = text;
       give('start', handler, input, 0);
     },
     give,
@@ -97,32 +102,50 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 }
 
-/** `into` with the log lines that a guest wrote before its fault; undefined without any. */
-function lastLogsOf(error: unknown, into: Drained): Drained | undefined {
-  if (!(error instanceof GuestFault) || error.lastWords === '[]') return undefined;
+function read(outbox: Outbox): { parts: readonly Said[]; how: RunEnd | undefined } {
   try {
-    readOutbox(error.lastWords, into);
-  } catch {
-    return undefined;
+    return { parts: readOutbox(outbox), how: readEnd(outbox) };
+  } catch (error) {
+    return { parts: [], how: endOf(error) };
   }
-  return { ...into, calls: [] };
 }
 
 /** What the next entry gives to the guest: what is left of its processor time, then quadruples of kind, id, text and age. */
 function createInbox() {
   let ops: (string | number)[] = [0];
+  let received = 0;
+  const add = (kind: string, id: string, text: string, elapsedMs: number): void =>
+    void ops.push(kind, id, text, elapsedMs);
   return {
+    /** Messages of the core so far. */
+    get received() {
+      return received;
+    },
     get isEmpty() {
       return ops.length === 1;
     },
-    push: (kind: string, id: string, text: string, elapsedMs: number) =>
-      void ops.push(kind, id, text, elapsedMs),
+    add,
+    receive(kind: string, id: string, text: string, elapsedMs: number): void {
+      received++;
+      add(kind, id, text, elapsedMs);
+    },
     take(leftMs: number): (string | number)[] {
       const taken = ops;
       taken[0] = leftMs;
       ops = [0];
       return taken;
     },
+  };
+}
+
+/** @returns passes on what the guest says; `ackedNow` counts the core's messages that it had consumed when it said it */
+function createTelling(run: RunNonce, send: Send) {
+  let acked = 0;
+  return (parts: readonly Said[], ackedNow: number): void => {
+    // All but the last part acknowledge nothing new.
+    for (let i = 0; i < parts.length; i++)
+      send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });
+    acked = ackedNow;
   };
 }
 

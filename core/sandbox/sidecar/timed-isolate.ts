@@ -34,10 +34,13 @@ export interface TimedIsolate {
   currentRun: RunNonce;
   /** Processor time of all entries so far, loading included. */
   readonly cpuMs: number;
-  /** @throws GuestFault */
-  timed<T>(limitMs: number, work: (entry: Entry) => Promise<T>): Promise<T>;
+  /** Guest code is about to run. Every entry is ended, however it came out; one that is `over` then has failed. */
+  begin(limitMs: number): Entry;
+  end(entry: Entry): void;
   /** What an error in an entry means. */
-  classify(error: unknown, entry: Entry): GuestFault;
+  faultOf(error: unknown, entry: Entry): GuestFault;
+  /** `work` as one entry. @throws GuestFault */
+  timed<T>(limitMs: number, work: () => Promise<T>): Promise<T>;
   dispose(): void;
 }
 
@@ -45,12 +48,6 @@ export function createTimedIsolate(host: GuestHost, memoryMb: number, run: RunNo
   const { meter, watchdog } = host;
   let cpuMs = 0;
   let current: Entry | undefined;
-
-  const classify = (error: unknown, entry: Entry): GuestFault => {
-    // It has its last words already.
-    if (error instanceof GuestFault) return error;
-    return entry.over ? cpuFault(entry.limitMs) : faultOf(error, memoryMb);
-  };
 
   const isolate: TimedIsolate = {
     vm: new host.ivm.Isolate({
@@ -61,22 +58,29 @@ export function createTimedIsolate(host: GuestHost, memoryMb: number, run: RunNo
     get cpuMs() {
       return cpuMs;
     },
-    classify,
+    begin(limitMs) {
+      current = { isolate, hadAtStartMs: meter.enter(), limitMs, over: false };
+      watchdog.add(current);
+      return current;
+    },
+    end(entry) {
+      watchdog.remove(entry);
+      current = undefined;
+      cpuMs += Math.max(0, meter.leave() - entry.hadAtStartMs);
+    },
+    faultOf(error, entry) {
+      if (error instanceof GuestFault) return error;
+      return entry.over ? cpuFault(entry.limitMs) : faultOf(error, memoryMb);
+    },
     async timed(limitMs, work) {
-      meter.enter();
-      const entry: Entry = { isolate, hadAtStartMs: meter.hadMs(), limitMs, over: false };
-      current = entry;
-      watchdog.add(entry);
+      const entry = isolate.begin(limitMs);
       try {
-        const result = await work(entry);
+        const result = await work();
         if (!entry.over) return result;
       } catch (error) {
-        throw classify(error, entry);
+        throw isolate.faultOf(error, entry);
       } finally {
-        watchdog.remove(entry);
-        current = undefined;
-        meter.leave();
-        cpuMs += Math.max(0, meter.hadMs() - entry.hadAtStartMs);
+        isolate.end(entry);
       }
       throw cpuFault(limitMs);
     },

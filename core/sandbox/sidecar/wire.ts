@@ -1,17 +1,27 @@
 // The sidecar's end of descriptor 3. Messages of one tick leave in one write; when the core is gone, so is this
 // process.
 import net from 'node:net';
-import { createFrameReader, encodeFrames, frameBytesMax, readOrder } from '../framing.ts';
+import { createFrameReader, encodeFrames, frameBytesMax, readOrder, type Frame } from '../framing.ts';
 import type { FromSidecar, ToSidecar } from '../protocol.ts';
+
+const readBytes = 64 * 1024;
 
 export type Send = (message: FromSidecar) => void;
 
 export function openWire(receive: (message: ToSidecar) => void): Send {
-  const socket = new net.Socket({ fd: 3 });
   const bounds = { frameBytes: frameBytesMax, headBytes: frameBytesMax };
   const frames = createFrameReader(() => bounds);
-  socket.on('data', (chunk: Uint8Array) => {
-    for (const frame of frames.push(chunk)) receive(readOrder(frame));
+  const take = (frame: Frame): void => receive(readOrder(frame));
+  const socket = new net.Socket({
+    fd: 3,
+    // Read into one buffer, past the machinery of streams.
+    onread: {
+      buffer: Buffer.alloc(readBytes),
+      callback(bytes, buffer) {
+        frames.push(buffer.subarray(0, bytes), take);
+        return true;
+      },
+    },
   });
   // process.exit() waits for isolate threads, which may never stop; the first process of a PID namespace cannot kill itself.
   const die = (): void => {

@@ -78,6 +78,7 @@ function spawnProbe(
   on: { stderr(text: string): void; gone?(why: string): void },
 ): SidecarProcess {
   return spawnSidecar({
+    idle: false,
     nodePath: probe,
     addonPath: probe,
     programs: { sidecar: `${mode} ${secret} ${victim.pid}`, guest: '' },

@@ -28,7 +28,15 @@ const end = (run, more = {}) => ({
   isolates: 1,
   ...more,
 });
-const drained = (run, acked, calls = [], logs = []) => ({ t: 'drained', run, acked, calls, logs });
+const drained = (run, acked, calls = [], logs = []) => ({
+  t: 'drained',
+  run,
+  acked,
+  said: [
+    ...calls.map((call) => (Array.isArray(call) ? ['c', ...call] : call)),
+    ...logs.map((line) => ['l', ...line]),
+  ],
+});
 const failed = (more = {}) => ({
   status: 'failed',
   reason: 'error',
@@ -95,6 +103,7 @@ const lies = {
     for (let i = 0; i < 1000; i++) say(drained(run, 1, Array(900).fill([1, 'sleep', 2])), '[]'.repeat(900));
   },
   'calls that are no rows': ({ run }) => say(drained(run, 1, [{ call: 1 }])),
+  'more in a call than there is': ({ run }) => say(drained(run, 1, [[1, 'issues.get', 2, 9]]), '[]'),
   'a call of no text': ({ run }) => say(drained(run, 1, [[1, 'issues.get', 1e9]])),
   'arguments above the limit of their operation': ({ run }) =>
     say(drained(run, 1, [[1, 'issues.get', 300_000]]), text(300_000)),

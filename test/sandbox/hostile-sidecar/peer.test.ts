@@ -28,6 +28,7 @@ const breaches = [
   'the same again and again',
   'more log lines than it may',
   'calls that are no rows',
+  'more in a call than there is',
   'a call of no text',
   'arguments above the limit of their operation',
   'a tail that nobody claims',

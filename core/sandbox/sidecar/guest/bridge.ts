@@ -1,6 +1,6 @@
-// The guest's side of the wall. Nothing callable by the host lives in here and no host function in there: calls are
-// written into an outbox that the sidecar empties with `drain`, and answers come in with `step`. Caps are applied here
-// to fail early; the core applies them again.
+// The guest's side of the wall. Nothing callable by the host lives in here and no host function in there: answers come in with
+// `step`, and calls are written into the outbox that it returns. Caps are applied here to fail early; the core applies them
+// again.
 import { textMaxOf } from '../../protocol.ts';
 import type { LogLevel } from '../../protocol.ts';
 import { advanceTo } from './clock.ts';
@@ -16,7 +16,18 @@ interface Pending {
 
 interface Queued {
   id: number;
-  entry: string;
+  head: string;
+  text: string;
+}
+
+/** What the guest has to say, in order. */
+export interface Outbox {
+  /** JSON, one list for each call and each log line. */
+  heads: string;
+  /** Their arguments and texts, one after the other; a head holds the length of its own. */
+  texts: string;
+  /** JSON, how the run ends; empty while it goes on. */
+  end: string;
 }
 
 export interface GuestLimits {
@@ -29,7 +40,11 @@ export interface GuestLimits {
 const outboxUnitsMax = 6_000_000;
 const timersMax = 64;
 
-let outbox = '';
+/**
+ * An entry returns it at once and fills it until its last promise has settled: it is copied after that. It never leaves this closure,
+ * and writing to a property that it has itself asks no prototype.
+ */
+const outbox: Outbox = { heads: '', texts: '', end: '' };
 let pending = record<Pending>();
 let nextId = 1;
 let run = 0;
@@ -45,7 +60,6 @@ let whenIdle: (() => void) | undefined;
 
 /** Starts a run's accounts; what the previous run left behind can no longer reach the host. */
 export function openRun(given: GuestLimits): number {
-  outbox = '';
   pending = record<Pending>();
   limits = given;
   callsMade = callsOpen = timersOpen = logBytes = logLines = waitingHead = 0;
@@ -65,34 +79,37 @@ export function hostError(code: string, message: string): Error {
   return error;
 }
 
-function emit(entry: string): void {
-  outbox += outbox === '' ? entry : ',' + entry;
+/** What is said after the end is not heard. */
+function emit(head: string, text: string): void {
+  if (outbox.end !== '') return;
+  outbox.heads += outbox.heads === '' ? head : ',' + head;
+  outbox.texts += text;
 }
 
-/** One host call. The arguments are turned into text now, so that later changes to them cannot matter. */
+/** One host call. The arguments are turned into text now, so that later changes to them cannot matter. `op` needs no escapes. */
 export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
     if (ofRun !== run) throw hostError('run_ended', 'This run has ended; its ctx no longer works.');
     if (++callsMade > limits.calls) {
       // The run is over; a promise that never settles ends its entry, where a rejection could be caught in a loop.
       const message = `More than ${limits.calls} host calls in one run.`;
-      if (callsMade === limits.calls + 1) emit('["x","call_budget",' + stringify(message) + ']');
+      if (callsMade === limits.calls + 1) end('["call_budget",' + stringify(message) + ']');
       return;
     }
     const text = argumentText(args);
     if (text.length > textMaxOf(op))
       throw hostError('invalid_input', `The arguments of ${op} are larger than ${textMaxOf(op)} characters.`);
-    if (outbox.length + text.length > outboxUnitsMax)
+    if (outbox.texts.length + text.length > outboxUnitsMax)
       throw hostError('quota_exceeded', 'Too much data in flight; await earlier calls first.');
     const id = nextId++;
     pending[id] = { counted: true, resolve, reject };
-    const entry = '["c",' + id + ',' + stringify(op) + ',' + stringify(text) + ']';
+    const head = '["c",' + id + ',"' + op + '",' + text.length + ']';
     if (callsOpen < limits.concurrentCalls) {
       callsOpen++;
-      emit(entry);
+      emit(head, text);
     } else {
       defineProperty(waiting, waiting.length, {
-        value: { id, entry },
+        value: { id, head, text },
         writable: true,
         configurable: true,
         enumerable: true,
@@ -126,7 +143,8 @@ export function sleep(ofRun: number, ms: number): Promise<unknown> {
       resolve(undefined);
     };
     pending[id] = { counted: false, resolve: done, reject };
-    emit('["c",' + id + ',"sleep","[' + (ms > 0 ? ms : 0) + ']"]');
+    const text = '[' + (ms > 0 ? ms : 0) + ']';
+    emit('["c",' + id + ',"sleep",' + text.length + ']', text);
   });
 }
 
@@ -135,14 +153,18 @@ export function writeLog(level: LogLevel, message: string): void {
   logLines++;
   const text = clip(message, limits.logBytes - logBytes);
   logBytes += text.length;
-  const entry = '["l","' + level + '",' + stringify(text) + ']';
-  emit(entry);
-  recordEntry(entry);
+  emit('["l","' + level + '",' + text.length + ']', text);
+  recordEntry('["' + level + '",' + stringify(text) + ']');
 }
 
 /** @param progress JSON text of a schedule's progress, empty without one */
 export function endWell(progress: string): void {
-  emit(progress === '' ? '["d"]' : '["d",' + progress + ']');
+  end(progress === '' ? '["done"]' : '["done",' + progress + ']');
+}
+
+/** The first end counts. */
+function end(head: string): void {
+  if (outbox.end === '') outbox.end = head;
 }
 
 export function endRun(
@@ -150,7 +172,7 @@ export function endRun(
   message: string,
   retryAfterMs: number,
 ): void {
-  emit('["x","' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
+  end('["' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
 }
 
 /** Calls `then` once no host call is open: a call that was not awaited still belongs to its run. */
@@ -178,7 +200,7 @@ function releaseCall(): void {
     const next = waiting[waitingHead] as Queued;
     waitingHead++;
     callsOpen++;
-    emit(next.entry);
+    emit(next.head, next.text);
   } else if (callsOpen === 0 && whenIdle) {
     const then = whenIdle;
     whenIdle = undefined;
@@ -186,10 +208,11 @@ function releaseCall(): void {
   }
 }
 
-/** Everything written since the last time, as JSON text. */
-export function drain(): string {
-  const text = '[' + outbox + ']';
-  outbox = '';
+/** The outbox of a new entry. */
+export function openOutbox(): Outbox {
+  outbox.heads = '';
+  outbox.texts = '';
+  outbox.end = '';
   forgetEntries();
-  return text;
+  return outbox;
 }

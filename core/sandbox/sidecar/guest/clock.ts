@@ -9,9 +9,12 @@ import {
   numberOf,
   uncurry,
   charCodeAt,
+  stringify,
   NativeRangeError,
 } from './primordials.ts';
 
+/** Of the run's random numbers; undefined once they are mixed from it. */
+let seed: unknown;
 let cpuLeft = 0;
 let startMs = 0;
 let nowMs = 0;
@@ -38,12 +41,19 @@ export function advanceTo(elapsedMs: number): void {
   nowMs = max(nowMs, startMs + elapsedMs);
 }
 
-export function startClock(atMs: number, seed: string): void {
+export function startClock(atMs: number, seedOfRun: unknown): void {
   startMs = nowMs = numberOf(atMs) || 0;
+  seed = seedOfRun ?? '';
+}
+
+/** Once for each run that asks for chance; few do. */
+function mixSeed(): void {
+  const text = stringify(seed);
+  seed = undefined;
   let h = 0x9e3779b9;
   const mix = (): number => {
-    for (let i = 0; i < seed.length; i++)
-      h = imul(h ^ charCodeAt(seed, i), 0x85ebca6b) + ((h << 13) | (h >>> 19));
+    for (let i = 0; i < text.length; i++)
+      h = imul(h ^ charCodeAt(text, i), 0x85ebca6b) + ((h << 13) | (h >>> 19));
     h = imul(h ^ (h >>> 16), 0xc2b2ae35);
     return (h ^ (h >>> 13)) >>> 0;
   };
@@ -56,6 +66,7 @@ export function startClock(atMs: number, seed: string): void {
 
 /** sfc32 (Chris Doty-Humphrey, PractRand). */
 function next32(): number {
+  if (seed !== undefined) mixSeed();
   const t = (((a + b) | 0) + d) | 0;
   d = (d + 1) | 0;
   a = b ^ (b >>> 9);

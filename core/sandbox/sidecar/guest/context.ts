@@ -3,7 +3,7 @@ import { callHost, hostError, sleep, writeLog } from './bridge.ts';
 import { cpuLeftMs, now, random } from './clock.ts';
 import { describeAll } from './globals.ts';
 import { freeze, numberOf } from './primordials.ts';
-import { surface, type Namespace } from './surface.ts';
+import { surface } from './surface.ts';
 import type { LogLevel } from '../../protocol.ts';
 
 const KV = ['get', 'set', 'delete', 'list', 'increment', 'compareAndSet'];
@@ -18,23 +18,66 @@ export interface RunInput {
   scopes?: string[];
 }
 
-export function makeContext(run: number, input: RunInput, declared: readonly string[]): object {
+/** The calls of one member of `ctx`, each by its name and as the host knows it. */
+interface Namespace {
+  readonly name: string;
+  readonly calls: readonly (readonly [method: string, op: string])[];
+}
+
+/** What a plugin with these declared scopes finds in `ctx`; the same in every run. */
+export function namespacesOf(declared: readonly string[]): readonly Namespace[] {
+  const namespaces = [namespaceOf('kv', KV)];
+  for (const { name, reads, writes, earlier = [] } of surface) {
+    if (!allows(declared, `${name}:read`)) continue;
+    const methods = allows(declared, `${name}:write`) ? [...reads, ...writes] : reads;
+    namespaces.push(
+      namespaceOf(
+        name,
+        methods,
+        earlier.filter(([, now]) => methods.includes(now)),
+      ),
+    );
+  }
+  return namespaces;
+}
+
+function namespaceOf(
+  name: string,
+  methods: readonly string[],
+  earlier: readonly (readonly [before: string, now: string])[] = [],
+): Namespace {
+  const known = methods.map((method) => [method, method] as const);
+  return { name, calls: [...known, ...earlier].map(([called, method]) => [called, `${name}.${method}`]) };
+}
+
+/** @param declared scopes, and what `namespacesOf` made of them */
+export function makeContext(
+  run: number,
+  input: RunInput,
+  declared: readonly string[],
+  namespaces: readonly Namespace[],
+): object {
   const granted = input.scopes ?? declared;
   const ctx: Record<string, unknown> = {
     run: freeze({ ...input.run, cpuLeftMs }),
     settings: input.settings,
     now,
     random,
-    log: makeLog(),
+    log,
+    has: (scope: string): boolean => allows(granted, scope),
+    sleep: (ms: unknown): Promise<unknown> => sleep(run, numberOf(ms) || 0),
+    fetch: () => Promise.reject(hostError('egress_denied', 'This plugin may not reach the network.')),
   };
-  ctx.has = (scope: string): boolean => allows(granted, scope);
-  ctx.sleep = (ms: unknown): Promise<unknown> => sleep(run, numberOf(ms) || 0);
-  ctx.kv = namespace(run, 'kv', KV);
-  ctx.fetch = () => Promise.reject(hostError('egress_denied', 'This plugin may not reach the network.'));
-  for (const { name, reads, writes, earlier } of surface) {
-    if (!allows(declared, `${name}:read`)) continue;
-    const methods = allows(declared, `${name}:write`) ? [...reads, ...writes] : reads;
-    ctx[name] = namespace(run, name, methods, earlier);
+  // Counted loops: an iterator is slow where code is interpreted, and the plugin's to replace.
+  for (let i = 0; i < namespaces.length; i++) {
+    const { name, calls } = namespaces[i] as Namespace;
+    const members: Record<string, unknown> = {};
+    for (let j = 0; j < calls.length; j++) {
+      const call = calls[j] as Namespace['calls'][number];
+      const op = call[1];
+      members[call[0]] = (...args: unknown[]): Promise<unknown> => callHost(run, op, args);
+    }
+    ctx[name] = freeze(members);
   }
   return freeze(ctx);
 }
@@ -48,23 +91,13 @@ function allows(scopes: readonly string[], scope: string): boolean {
   return false;
 }
 
-function namespace(
-  run: number,
-  name: string,
-  methods: readonly string[],
-  earlier: Namespace['earlier'] = [],
-): object {
-  const members: Record<string, unknown> = {};
-  for (const method of methods)
-    members[method] = (...args: unknown[]): Promise<unknown> => callHost(run, `${name}.${method}`, args);
-  for (const [before, now] of earlier) if (methods.includes(now)) members[before] = members[now];
-  return freeze(members);
-}
-
-function makeLog(): object {
-  const write =
-    (level: LogLevel) =>
-    (...parts: unknown[]): void =>
-      writeLog(level, describeAll(parts));
-  return freeze({ debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') });
-}
+const logAt =
+  (level: LogLevel) =>
+  (...parts: unknown[]): void =>
+    writeLog(level, describeAll(parts));
+const log = freeze({
+  debug: logAt('debug'),
+  info: logAt('info'),
+  warn: logAt('warn'),
+  error: logAt('error'),
+});

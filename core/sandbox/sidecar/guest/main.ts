@@ -1,10 +1,10 @@
-// The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves four
-// functions for the sidecar (`register`, `describe`, `step`, `drain`), which take and return only strings and numbers.
+// The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves three
+// functions for the sidecar (`register`, `describe`, `step`), which take only strings and numbers and return only strings.
 import { readProgress } from '../../protocol.ts';
-import { afterCalls, drain, endRun, endWell, hostError, openRun, settle, writeLog } from './bridge.ts';
-import type { GuestLimits } from './bridge.ts';
+import { afterCalls, endRun, endWell, hostError, openOutbox, openRun, settle, writeLog } from './bridge.ts';
+import type { GuestLimits, Outbox } from './bridge.ts';
 import { installClock, setCpuLeft, startClock } from './clock.ts';
-import { makeContext } from './context.ts';
+import { makeContext, namespacesOf } from './context.ts';
 import type { RunInput } from './context.ts';
 import { handlerNames, readDefinition, staticManifest } from './definition.ts';
 import type { Definition } from './definition.ts';
@@ -15,10 +15,15 @@ import { installRecorder } from './recorder.ts';
 
 const messageUnitsMax = 2000;
 let definition: Definition = { handlers: {}, scopes: [] };
+let namespaces = namespacesOf([]);
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
 
-/** Answers arrive as flat quadruples (kind, id, text, elapsedMs): no object crosses the wall. */
-function step(cpuLeftMs: number, ...ops: (string | number)[]): void {
+/**
+ * One entry: what has come for the guest, and after it all promises that settle by it. What comes are flat quadruples (kind, id, text,
+ * elapsedMs); no object crosses the wall.
+ */
+function step(cpuLeftMs: number, ...ops: (string | number)[]): Outbox {
+  const outbox = openOutbox();
   setCpuLeft(cpuLeftMs);
   for (let i = 0; i < ops.length; i += 4) {
     const kind = ops[i];
@@ -29,12 +34,13 @@ function step(cpuLeftMs: number, ...ops: (string | number)[]): void {
     else if (kind === 'start') start(id, text);
     else settle(id, kind === 'answer', text, elapsedMs);
   }
+  return outbox;
 }
 
 function start(handler: string, inputText: string): void {
   const input = parse(inputText) as RunInput;
   const run = openRun(limits);
-  startClock(input.nowMs, stringify(input.seed) ?? '');
+  startClock(input.nowMs, input.seed);
   void invoke(handler, input, run);
 }
 
@@ -42,7 +48,7 @@ async function invoke(name: string, input: RunInput, run: number): Promise<void>
   try {
     const handle = definition.handlers[name];
     if (!handle) throw new Error(`The plugin has no handler ${name}.`);
-    const result = await handle(input.event, makeContext(run, input, definition.scopes));
+    const result = await handle(input.event, makeContext(run, input, definition.scopes, namespaces));
     const progress = slice(name, 0, 9) === 'schedule:' ? progressText(result) : '';
     afterCalls(() => endWell(progress));
   } catch (error) {
@@ -85,6 +91,7 @@ function reportFailure(error: unknown): void {
 
 function register(given: unknown): string {
   definition = readDefinition(given);
+  namespaces = namespacesOf(definition.scopes);
   return handlerNames(definition);
 }
 
@@ -93,6 +100,6 @@ hardenRealm();
 installClock();
 installGlobals();
 Object.defineProperty(globalThis, 'tatamiBridge', {
-  value: { step, drain, register, describe: staticManifest },
+  value: { step, register, describe: staticManifest },
   configurable: true,
 });

@@ -1,0 +1,48 @@
+// Starts the bare isolates in the Node of the sidecars, with the same engine flags and at the same priority.
+import { setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { engineFlags, niceness } from '../../core/sandbox/fleet/spawn.ts';
+import { findAddon, findNode } from '../../core/sandbox/locate.ts';
+import type { BarePlan, BareStart } from './bare-isolates.ts';
+import type { RunsResult } from './sandbox-server.ts';
+
+export interface BareIsolates extends AsyncDisposable {
+  run(plan: BarePlan): Promise<RunsResult>;
+}
+
+export async function startBareIsolates(options: Omit<BareStart, 'addonPath'>): Promise<BareIsolates> {
+  const input: BareStart = { ...options, addonPath: findAddon() };
+  const child = Bun.spawn(
+    [findNode(), ...engineFlags, '--input-type=module', '--eval', await bundled(), JSON.stringify(input)],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  setPriority(child.pid, niceness);
+  const lines = createInterface({ input: Readable.fromWeb(child.stdout as never) })[Symbol.asyncIterator]();
+  const next = async (): Promise<string> => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error('The bare isolates ended.');
+    return value as string;
+  };
+  await next();
+  return {
+    async run(plan) {
+      await child.stdin.write(`${JSON.stringify(plan)}\n`);
+      await child.stdin.flush();
+      return JSON.parse(await next()) as RunsResult;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await child.exited;
+    },
+  };
+}
+
+async function bundled(): Promise<string> {
+  const entry = fileURLToPath(new URL('bare-isolates.ts', import.meta.url));
+  const { outputs } = await Bun.build({ entrypoints: [entry], target: 'node' });
+  const [output] = outputs;
+  if (!output) throw new Error('The bare isolates cannot be bundled.');
+  return output.text();
+}
