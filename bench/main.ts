@@ -8,6 +8,7 @@ import { footprint } from './parts/footprint.ts';
 import { get } from './parts/get.ts';
 import { hostile } from './parts/hostile.ts';
 import { list } from './parts/list.ts';
+import { listFilters } from './parts/list-filters.ts';
 import { pluginRuns } from './parts/plugin-runs.ts';
 import { recovery } from './parts/recovery.ts';
 import { webhooks } from './parts/webhooks.ts';
@@ -17,6 +18,7 @@ import { fullEffort, quickEffort, type Effort } from './rounds.ts';
 const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   get,
   list,
+  'list-filters': listFilters,
   create,
   'plugin-runs': pluginRuns,
   webhooks,

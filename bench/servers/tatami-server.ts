@@ -134,6 +134,7 @@ answerParent({
     return (await call<{ id: string }>('POST', '/plugins', { package: document, grant })).id;
   },
   settled: () => tatami.settled(),
+  stop: () => tatami.stop(),
   deliveries: async () => (await tatami.services.store.readSystem(plannedDeliveries))[0]!.count,
   openWork: async () => (await tatami.services.store.readSystem(openWork))[0],
 });

@@ -20,7 +20,7 @@ const takeNumber = tenantStatement(
 );
 const addLabel = tenantStatement(
   'issue_labels.add',
-  'INSERT INTO issue_labels (workspace_id, issue_id, label_id) VALUES (:ws, :issueId, :labelId)',
+  'INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at) VALUES (:ws, :issueId, :labelId, :createdAt)',
 );
 const dropLabel = tenantStatement(
   'issue_labels.drop',
@@ -86,7 +86,9 @@ export const issueKind = kindOf(issue, {
             : []),
           ...after.labelIds
             .filter((labelId) => !had.has(labelId))
-            .map((labelId) => tenantOp(scope, addLabel, { issueId: after.id, labelId })),
+            .map((labelId) =>
+              tenantOp(scope, addLabel, { issueId: after.id, labelId, createdAt: after.createdAt }),
+            ),
           ...[...had]
             .filter((labelId) => !has.has(labelId))
             .map((labelId) => tenantOp(scope, dropLabel, { issueId: after.id, labelId })),
