@@ -116,7 +116,9 @@ test('the labels of an issue know when it was created', () => {
   migrate({ ...at, path });
   const after = new Database(path);
   expect(
-    after.prepare('SELECT issue_id AS id, label_id AS label, created_at AS at FROM issue_labels').all(),
+    after
+      .prepare('SELECT issue_id AS id, label_id AS label, created_at AS at FROM issue_labels ORDER BY 1, 2')
+      .all(),
   ).toEqual([
     { id: 'iss_1', label: 'lbl_1', at: 17 },
     { id: 'iss_1', label: 'lbl_2', at: 17 },
