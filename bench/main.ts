@@ -11,6 +11,7 @@ import { list } from './parts/list.ts';
 import { listFilters } from './parts/list-filters.ts';
 import { pluginRuns } from './parts/plugin-runs.ts';
 import { recovery } from './parts/recovery.ts';
+import { slowDisk } from './parts/slow-disk.ts';
 import { webhooks } from './parts/webhooks.ts';
 import { printTable, type Findings } from './report.ts';
 import { fullEffort, quickEffort, type Effort } from './rounds.ts';
@@ -20,6 +21,7 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   list,
   'list-filters': listFilters,
   create,
+  'slow-disk': slowDisk,
   'plugin-runs': pluginRuns,
   webhooks,
   hostile,
