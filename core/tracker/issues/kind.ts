@@ -20,7 +20,8 @@ const takeNumber = tenantStatement(
 );
 const addLabel = tenantStatement(
   'issue_labels.add',
-  'INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at) VALUES (:ws, :issueId, :labelId, :createdAt)',
+  `INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at)
+   VALUES (:ws, :issueId, :labelId, (SELECT created_at FROM issues WHERE workspace_id = :ws AND id = :issueId))`,
 );
 const dropLabel = tenantStatement(
   'issue_labels.drop',
@@ -86,9 +87,7 @@ export const issueKind = kindOf(issue, {
             : []),
           ...after.labelIds
             .filter((labelId) => !had.has(labelId))
-            .map((labelId) =>
-              tenantOp(scope, addLabel, { issueId: after.id, labelId, createdAt: after.createdAt }),
-            ),
+            .map((labelId) => tenantOp(scope, addLabel, { issueId: after.id, labelId })),
           ...[...had]
             .filter((labelId) => !has.has(labelId))
             .map((labelId) => tenantOp(scope, dropLabel, { issueId: after.id, labelId })),
