@@ -23,12 +23,16 @@ export interface Child {
 const children = new Set<Bun.Subprocess>();
 process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 
-/** @param file beside this one */
-export function startChild(file: string): Child {
+/**
+ * @param file beside this one
+ * @param env beside that of this process
+ */
+export function startChild(file: string, env: Readonly<Record<string, string>> = {}): Child {
   const asked = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   let next = 1;
   const child = Bun.spawn([process.execPath, fileURLToPath(new URL(file, import.meta.url))], {
     stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...env },
     ipc(message: Told) {
       const waiting = asked.get(message.id);
       asked.delete(message.id);

@@ -8,9 +8,11 @@ import { footprint } from './parts/footprint.ts';
 import { get } from './parts/get.ts';
 import { hostile } from './parts/hostile.ts';
 import { list } from './parts/list.ts';
+import { listFilters } from './parts/list-filters.ts';
 import { pluginRuns } from './parts/plugin-runs.ts';
 import { recovery } from './parts/recovery.ts';
 import { sandbox } from './parts/sandbox.ts';
+import { slowDisk } from './parts/slow-disk.ts';
 import { webhooks } from './parts/webhooks.ts';
 import { printTable, type Findings } from './report.ts';
 import { fullEffort, quickEffort, type Effort } from './rounds.ts';
@@ -18,7 +20,9 @@ import { fullEffort, quickEffort, type Effort } from './rounds.ts';
 const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   get,
   list,
+  'list-filters': listFilters,
   create,
+  'slow-disk': slowDisk,
   'plugin-runs': pluginRuns,
   sandbox,
   webhooks,

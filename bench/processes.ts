@@ -31,6 +31,11 @@ export function childrenOf(pid: number): number[] {
     .filter((other) => parentOf(other) === pid);
 }
 
+/** Children, their children, and so on. */
+export function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
 /** Undefined for a process that has just ended. */
 function parentOf(pid: number): number | undefined {
   try {

@@ -21,7 +21,7 @@ export function get(effort: Effort): Promise<Findings> {
           yardstick: sides.yardstick.perSecond,
           unit: '/s',
           cpuRatio: sides.yardstick.cpuUs / sides.ours.cpuUs,
-          reach: 0.6,
+          reach: 0.65,
           bound: 'least',
           sides,
         }),

@@ -30,6 +30,8 @@ interface Ours {
   readonly counted: readonly number[];
 }
 
+const reachOf: Readonly<Record<Door, number>> = { fetch: 0.4, egress: 0.55 };
+
 export async function webhooks(effort: Effort): Promise<Findings> {
   const parts = [await throughput(effort), await hanging(effort), await backlog(effort)];
   return {
@@ -123,7 +125,7 @@ function throughput(effort: Effort): Promise<Findings> {
         yardstick: sides[door].perSecond,
         unit: '/s',
         cpuRatio: sides[door].cpuUs / sides.ours.cpuUs,
-        reach: 0.4,
+        reach: reachOf[door],
         bound: 'least',
         sides: door === 'egress' ? sides : {},
       });

@@ -18,7 +18,10 @@ export interface Bench {
   temporary(): string;
   /** @param file beside `children.ts` */
   start(file: string): Child;
-  tatami(options?: Partial<TatamiStart>): Promise<TatamiChild>;
+  /** @param env beside that of this process */
+  tatami(options?: Partial<TatamiStart>, env?: Readonly<Record<string, string>>): Promise<TatamiChild>;
+  /** Ends a server in order and starts it on the same data: what it has been through until then is no longer in the figures. */
+  anew(server: TatamiChild): Promise<TatamiChild>;
   yardstick(beside: TatamiChild, writes: boolean): Promise<{ child: Child; url: string }>;
 }
 
@@ -26,8 +29,8 @@ export interface Bench {
 export async function withServers<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
   const started: Child[] = [];
   const folders: string[] = [];
-  const begin = (file: string): Child => {
-    const child = startChild(file);
+  const begin = (file: string, env: Readonly<Record<string, string>> = {}): Child => {
+    const child = startChild(file, env);
     started.push(child);
     return child;
   };
@@ -38,16 +41,22 @@ export async function withServers<T>(work: (bench: Bench) => Promise<T>): Promis
   };
   const load = startLoad();
   started.push(load);
+  const tatami: Bench['tatami'] = async (options = {}, env = {}) => {
+    const dataDir = options.dataDir ?? temporary();
+    const child = begin('servers/tatami-server.ts', env);
+    const ready = await child.ask<TatamiReady>('start', { issues: 0, ...options, dataDir });
+    return { ...ready, child, dataDir, headers: { Authorization: `Bearer ${ready.apiKey}` } };
+  };
   try {
     return await work({
       load,
       temporary,
-      start: begin,
-      async tatami(options = {}) {
-        const dataDir = options.dataDir ?? temporary();
-        const child = begin('servers/tatami-server.ts');
-        const ready = await child.ask<TatamiReady>('start', { issues: 0, ...options, dataDir });
-        return { ...ready, child, dataDir, headers: { Authorization: `Bearer ${ready.apiKey}` } };
+      start: (file) => begin(file),
+      tatami,
+      async anew({ child, dataDir, apiKey, issueIds }) {
+        await child.ask('stop');
+        await child.kill();
+        return { ...(await tatami({ dataDir, apiKey })), issueIds };
       },
       async yardstick(beside, writes) {
         const recorded = await beside.child.ask<Recorded>('recordRequests');

@@ -38,6 +38,12 @@ const openWork = systemStatement<{ runs: number; deliveries: number }>(
   "SELECT sum(kind = 'run') AS runs, sum(kind = 'delivery') AS deliveries FROM due_work",
 );
 
+const runsDone = systemStatement<{ count: number }>(
+  'bench.runs_done',
+  'a bench counts what is done in the whole installation',
+  "SELECT count(*) AS count FROM runs WHERE status = 'succeeded'",
+);
+
 const plannedDeliveries = systemStatement<{ count: number }>(
   'bench.deliveries',
   'a bench counts deliveries in the whole installation',
@@ -134,6 +140,8 @@ answerParent({
     return (await call<{ id: string }>('POST', '/plugins', { package: document, grant })).id;
   },
   settled: () => tatami.settled(),
+  stop: () => tatami.stop(),
   deliveries: async () => (await tatami.services.store.readSystem(plannedDeliveries))[0]!.count,
+  runsDone: async () => (await tatami.services.store.readSystem(runsDone))[0]!.count,
   openWork: async () => (await tatami.services.store.readSystem(openWork))[0],
 });

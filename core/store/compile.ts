@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { isScan } from './cost.ts';
 import type { Statement, Value } from './statement.ts';
 import { tenantBreach } from './tenant-guard.ts';
+import { shapeOf, type RowShape } from './values.ts';
 
 const composedMax = 500;
 
@@ -17,7 +18,7 @@ interface Prepared {
 
 interface Compiled {
   readonly prepared: Prepared;
-  readonly columns: string[];
+  readonly columns: RowShape;
   /** Whether it is for the event loop in a workspace; null where nothing is known of its cost. */
   readonly pace: Pace | null;
 }
@@ -94,7 +95,7 @@ export function createCompiler(db: Database.Database, planner: Database.Database
     const { returnsRows, terms } = statement;
     const made: Compiled = {
       prepared: returnsRows ? prepared.raw(true) : prepared,
-      columns: returnsRows ? prepared.columns().map((column) => column.name) : [],
+      columns: shapeOf(returnsRows ? prepared.columns().map((column) => column.name) : []),
       pace: terms === undefined ? null : createPace(terms === null || isScan(plan, terms, definitionOf)),
     };
     if (statement.name === 'composed') composed.set(statement.sql, made);

@@ -8,10 +8,16 @@ export interface FilterColumn {
   readonly sql: string;
   /** A public value as the column holds it. */
   value?(value: FilterValue): Value;
+  /** The column holds what is greater as the lesser value. */
+  readonly descends?: boolean;
   /** Where the column holds an id and the filter names it: the ids of all names that pass. */
   ids?(passes: (name: string) => boolean): readonly string[];
-  /** `in` and `nin` take those ids, too. */
-  readonly takesIds?: true;
+  /** Whether a value is such an id: `in` and `nin` take those, too. */
+  isId?(value: string): boolean;
+  /** Where a table of its own holds the rows of an id, in the order of their creation: see `Condition.listed`. */
+  listed?(id: string): string;
+  /** Few rows have a value, so that a list had better begin with those than with what is listed elsewhere. */
+  readonly few?: true;
   /** For a field of many values: wraps a condition on `sql` into an EXISTS over the join table. */
   wrap?(condition: string): string;
 }
@@ -28,11 +34,28 @@ export function filterConditions(
     params[name] = value;
     return `:${name}`;
   };
+  const all = filters.flatMap(parts);
+  const isListed = !all.some((part) => isIn(part) && columns[part.field]?.few);
   // All bound in the first: parameters are the query's, whichever condition names them.
-  return filters
-    .flatMap(parts)
-    .map((part, index) => ({ sql: compile(part, columns, bind), params: index === 0 ? params : {} }));
+  return all.map((part, index) => ({
+    sql: compile(part, columns, bind),
+    params: index === 0 ? params : {},
+    ...(isListed && isIn(part) ? listedIn(part, columns, bind) : {}),
+  }));
 }
+
+/** Only of one id, as a row may have several. */
+function listedIn(
+  { field, values }: Listing,
+  columns: Readonly<Record<string, FilterColumn>>,
+  bind: Bind,
+): Pick<Condition, 'listed'> {
+  const column = columns[field];
+  const [id, ...others] = column?.listed ? valuesOf(column, values) : [];
+  return column?.listed && id !== undefined && others.length === 0 ? { listed: column.listed(bind(id)) } : {};
+}
+
+const isIn = (part: Filter): part is Listing => 'field' in part && part.test === 'in';
 
 const parts = (filter: Filter): readonly Filter[] => ('all' in filter ? filter.all.flatMap(parts) : [filter]);
 
@@ -65,12 +88,16 @@ function comparison(node: Comparison, column: FilterColumn, bind: Bind): string 
       return exists(text(column, node.test, node.value, bind));
     case 'gt':
     case 'lt':
-      return exists(`${column.sql} ${node.test === 'gt' ? '>' : '<'} ${bound(column, node.value, bind)}`);
+      return exists(`${column.sql} ${signOf(node.test, column)} ${bind(kept(column, node.value))}`);
   }
 }
 
+function signOf(test: 'gt' | 'lt', { descends = false }: FilterColumn): '>' | '<' {
+  return (test === 'gt') === descends ? '<' : '>';
+}
+
 function listing(node: Listing, column: FilterColumn, bind: Bind): string {
-  const list = listed(column, node.values, bind);
+  const list = valuesOf(column, node.values).map(bind);
   // A name that stands for nothing matches nothing, and its absence everything.
   if (list.length === 0) return constant(node.test === 'nin', bind);
   const inList = `${column.sql} IN (${list.join(', ')})`;
@@ -78,10 +105,10 @@ function listing(node: Listing, column: FilterColumn, bind: Bind): string {
   return column.wrap ? `NOT ${column.wrap(inList)}` : `(${column.sql} IS NULL OR NOT ${inList})`;
 }
 
-function listed(column: FilterColumn, values: readonly FilterValue[], bind: Bind): string[] {
-  if (!column.ids) return values.map((value) => bound(column, value, bind));
+function valuesOf(column: FilterColumn, values: readonly FilterValue[]): Value[] {
+  if (!column.ids) return values.map((value) => kept(column, value));
   const ids = column.ids((name) => values.includes(name));
-  return [...ids, ...(column.takesIds ? values.map(String) : [])].map(bind);
+  return [...ids, ...values.map(String).filter((value) => column.isId?.(value))];
 }
 
 function text(column: FilterColumn, test: 'contains' | 'startsWith', part: string, bind: Bind): string {
@@ -97,8 +124,8 @@ function text(column: FilterColumn, test: 'contains' | 'startsWith', part: strin
     : `substr(lower(${column.sql}), 1, length(${param})) = ${param}`;
 }
 
-function bound(column: FilterColumn, value: FilterValue, bind: Bind): string {
-  return bind(column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value);
+function kept(column: FilterColumn, value: FilterValue): Value {
+  return column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value;
 }
 
 /** Bound, because the planner folds a literal and then scans the table without its workspace. */

@@ -10,6 +10,11 @@ import type { Scope, Store } from './store.ts';
 export interface Condition {
   readonly sql: string;
   readonly params: Readonly<Record<string, Value>>;
+  /**
+   * A select of `listed_id` and `listed_at` that an index hands out in this order: the id, once, and the time of creation of every
+   * row that passes, and perhaps of others. By it a list in the order of creation finds its rows.
+   */
+  readonly listed?: string;
 }
 
 export interface SortKey {
@@ -52,8 +57,8 @@ export async function readPage(
   scope: Scope,
   query: PageQuery,
 ): Promise<Page<Row>> {
-  const order = [...query.order, { sql: 'id', direction: query.order.at(-1)?.direction ?? 'asc' }];
-  const where = ['workspace_id = :ws', ...query.where.map((condition) => condition.sql)];
+  const { from, byId, order } = sourceOf(query);
+  const where = ['workspace_id = :ws', ...byId, ...query.where.map((condition) => condition.sql)];
   const params: Record<string, Value> = Object.assign(
     {},
     ...query.where.map((condition) => condition.params),
@@ -66,7 +71,7 @@ export async function readPage(
   }
   const keys = order.map((key, index) => `${key.sql} AS k${index}`).join(', ');
   const { along, long } = columnsOf(query.select, query.without ?? []);
-  const sql = `SELECT ${along}, ${keys} FROM ${query.table} WHERE ${where.join(' AND ')}
+  const sql = `SELECT ${along}, ${keys} FROM ${from} WHERE ${where.join(' AND ')}
     ORDER BY ${order.map((key) => `${key.sql} ${key.direction}`).join(', ')} LIMIT :limit`;
   const terms = query.where.map((condition) => condition.sql);
   const rows = await store.read<Row>(scope, composedStatement<Row>(sql, terms), {
@@ -85,6 +90,29 @@ export async function readPage(
       )
     : null;
   return { data, pageInfo: { hasNextPage, endCursor } };
+}
+
+interface Source {
+  readonly from: string;
+  /** What joins the rows to what lists them. */
+  readonly byId: readonly string[];
+  readonly order: readonly SortKey[];
+}
+
+function sourceOf({ table, where, order }: PageQuery): Source {
+  const direction = order.at(-1)?.direction ?? 'asc';
+  const listed = where.find((condition) => condition.listed !== undefined)?.listed;
+  if (listed === undefined || order.length !== 1 || order[0]?.sql !== 'created_at')
+    return { from: table, byId: [], order: [...order, { sql: 'id', direction }] };
+  return {
+    // CROSS: in this order, whatever the planner thinks of it.
+    from: `(${listed}) CROSS JOIN ${table}`,
+    byId: ['id = listed_id'],
+    order: [
+      { sql: 'listed_at', direction },
+      { sql: 'listed_id', direction },
+    ],
+  };
 }
 
 /** Row values where all keys run one way, so that an index can seek; the expanded form where directions are mixed. */

@@ -2,6 +2,8 @@
 // A *tenant* statement sees one workspace, because `:ws` is bound by the request's Scope and nothing else can bind it;
 // a *system* statement crosses workspaces and states why it must (key look-up, claims, sweeps, the log head).
 
+import { LRUCache } from 'lru-cache';
+
 export type Value = string | number | bigint | null | Uint8Array;
 export type Params = Readonly<Record<string, Value>>;
 export type Row = Readonly<Record<string, Value>>;
@@ -27,6 +29,8 @@ export interface Statement<R = Row> {
 }
 
 const registry = new Map<string, Statement<unknown>>();
+/** The usual lists are asked for again and again. */
+const composed = new LRUCache<string, Statement<unknown>>({ max: 500 });
 
 /** Every statement declared so far, for the start-up guard. */
 export function registeredStatements(): IterableIterator<Statement<unknown>> {
@@ -50,8 +54,9 @@ export function systemStatement<R = Row>(name: string, why: string, sql: string)
 
 /** A tenant statement made at run time from a closed grammar (list filters); the engine checks its plan before first use. */
 export function composedStatement<R = Row>(sql: string, terms?: readonly string[] | null): Statement<R> {
-  const statement = build<R>('composed', sql, 'tenant', false);
-  return terms === undefined ? statement : { ...statement, terms };
+  let statement = composed.get(sql);
+  if (!statement) composed.set(sql, (statement = build<unknown>('composed', sql, 'tenant', false)));
+  return (terms === undefined ? statement : { ...statement, terms }) as Statement<R>;
 }
 
 function register<R>(statement: Statement<R>): Statement<R> {

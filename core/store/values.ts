@@ -60,8 +60,19 @@ function checked(statement: string, name: string, value: unknown): Value {
   );
 }
 
-export function rowOf(columns: readonly string[], values: readonly Value[]): Row {
-  const row: Record<string, Value> = {};
-  for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]!;
+/** The names of a statement's columns, and a row that has them all. */
+export interface RowShape {
+  readonly names: readonly string[];
+  readonly empty: Row;
+}
+
+export function shapeOf(names: readonly string[]): RowShape {
+  return { names, empty: Object.fromEntries(names.map((name) => [name, null])) };
+}
+
+/** Copied and filled, which costs half of giving an object one property after the other. */
+export function rowOf({ names, empty }: RowShape, values: readonly Value[]): Row {
+  const row: Record<string, Value> = { ...empty };
+  for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]!;
   return row;
 }

@@ -4,6 +4,7 @@ import fairQueues from './0002-fair-queues.sql' with { type: 'text' };
 import pluginValues from './0003-plugin-values.sql' with { type: 'text' };
 import recalledAnswers from './0004-recalled-answers.sql' with { type: 'text' };
 import runProgress from './0005-run-progress.sql' with { type: 'text' };
+import listIndexes from './0006-list-indexes.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   { name: '0003-plugin-values', sql: pluginValues },
   { name: '0004-recalled-answers', sql: recalledAnswers },
   { name: '0005-run-progress', sql: runProgress },
+  { name: '0006-list-indexes', sql: listIndexes },
 ];

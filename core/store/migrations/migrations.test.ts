@@ -101,3 +101,28 @@ test('what plugins missed before there were gaps is counted from where their con
   ]);
   after.close();
 });
+
+test('the labels of an issue know when it was created', () => {
+  const path = join(dir, 'labels.db');
+  migrate({ ...at, path }, migrations.slice(0, 5));
+  const before = new Database(path);
+  before.exec(`
+    PRAGMA foreign_keys = OFF;
+    INSERT INTO issues (workspace_id, id, team_id, number, title, state_id, priority, creator_kind, creator_id, creator_name, version, created_at, updated_at, description)
+      VALUES ('ws', 'iss_1', 't', 1, 'One', 's', 4, 'user', 'u', 'U', 1, 17, 18, ''), ('ws', 'iss_2', 't', 2, 'Two', 's', 4, 'user', 'u', 'U', 1, 23, 24, '');
+    INSERT INTO issue_labels (workspace_id, issue_id, label_id)
+      VALUES ('ws', 'iss_1', 'lbl_1'), ('ws', 'iss_1', 'lbl_2'), ('ws', 'iss_2', 'lbl_1');`);
+  before.close();
+  migrate({ ...at, path });
+  const after = new Database(path);
+  expect(
+    after
+      .prepare('SELECT issue_id AS id, label_id AS label, created_at AS at FROM issue_labels ORDER BY 1, 2')
+      .all(),
+  ).toEqual([
+    { id: 'iss_1', label: 'lbl_1', at: 17 },
+    { id: 'iss_1', label: 'lbl_2', at: 17 },
+    { id: 'iss_2', label: 'lbl_1', at: 23 },
+  ]);
+  after.close();
+});

@@ -3,7 +3,7 @@
 import type { LogHead } from '../log-head.ts';
 import type { Row, Value } from '../statement.ts';
 import { StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
-import { rowOf } from '../values.ts';
+import { rowOf, shapeOf } from '../values.ts';
 
 /** What the thread has to know of a statement. */
 export interface WireStatement {
@@ -108,7 +108,8 @@ export function outcomeFromWire(outcome: WireOutcome): CommitOutcome | Error {
 function rowsFromWire(returned: WireRows): readonly Row[] {
   if (!returned) return [];
   const { columns, rows } = returned;
-  return rows.map((values) => rowOf(columns, values.map(valueFromWire)));
+  const shape = shapeOf(columns);
+  return rows.map((values) => rowOf(shape, values.map(valueFromWire)));
 }
 
 export function errorToWire(error: unknown): WireError {

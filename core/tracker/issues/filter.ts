@@ -15,20 +15,28 @@ export const issueFilterFields: FilterFields = {
 };
 
 const ownColumns = filterColumnsOf(issue);
+const ranks = priorities.toReversed();
+/** Fewer issues than most labels are on. */
+const ofFew = ['id', 'assignee', 'project', 'parent', 'externalId'];
 
 export function issueFilterColumns(directory: Directory): Readonly<Record<string, FilterColumn>> {
+  const own = ownColumns(directory);
   return {
-    ...ownColumns(directory),
+    ...own,
+    ...Object.fromEntries(ofFew.map((name) => [name, { ...own[name]!, few: true as const }])),
     stateId: { sql: 'state_id' },
     // Stored most urgent first; compared the way people say it, urgent above low.
     priority: {
-      sql: '(4 - priority)',
-      value: (name) => priorities.indexOf(name as (typeof priorities)[number]),
+      sql: 'priority',
+      value: (name) => ranks.indexOf(name as (typeof priorities)[number]),
+      descends: true,
     },
     label: {
       sql: 'l.label_id',
       ids: (passes) => [...directory.labels.values()].filter(({ name }) => passes(name)).map(({ id }) => id),
-      takesIds: true,
+      isId: (value) => directory.labels.has(value),
+      listed: (id) =>
+        `SELECT issue_id AS listed_id, created_at AS listed_at FROM issue_labels WHERE workspace_id = :ws AND label_id = ${id}`,
       // A deleted label stays in the join table, but no issue shows it.
       wrap: (condition) =>
         `EXISTS (SELECT 1 FROM issue_labels AS l JOIN labels AS w ON w.workspace_id = :ws AND w.id = l.label_id
@@ -54,5 +62,8 @@ const sortings: Readonly<Record<string, Sorting>> = {
  * @throws ApiError validation_failed
  */
 export function issueOrder(sort: string | undefined): SortKey[] {
-  return sort === undefined ? [{ sql: 'created_at', direction: 'desc' }] : sortKeysOf(sortings, sort);
+  if (sort === undefined) return [{ sql: 'created_at', direction: 'desc' }];
+  const keys = sortKeysOf(sortings, sort);
+  // Ids go by time: said in full, the order is that of an index.
+  return sort === '-priority' ? [...keys, { sql: 'created_at', direction: 'asc' }] : keys;
 }

@@ -20,7 +20,8 @@ const takeNumber = tenantStatement(
 );
 const addLabel = tenantStatement(
   'issue_labels.add',
-  'INSERT INTO issue_labels (workspace_id, issue_id, label_id) VALUES (:ws, :issueId, :labelId)',
+  `INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at)
+   VALUES (:ws, :issueId, :labelId, (SELECT created_at FROM issues WHERE workspace_id = :ws AND id = :issueId))`,
 );
 const dropLabel = tenantStatement(
   'issue_labels.drop',

@@ -1,0 +1,50 @@
+// A disk whose syncs take longer, as on a usual cloud volume: a library that is loaded before the C library's and waits in its fsync
+// and fdatasync. It is compiled where it is needed.
+import { join } from 'node:path';
+
+const source = (delayMs: number): string => `
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+
+static void wait_as_a_disk(void) {
+  struct timespec left = { 0, ${delayMs * 1_000_000}L };
+  while (nanosleep(&left, &left) != 0);
+}
+int fsync(int file) {
+  static int (*real)(int);
+  if (!real) real = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+  wait_as_a_disk();
+  return real(file);
+}
+int fdatasync(int file) {
+  static int (*real)(int);
+  if (!real) real = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+  wait_as_a_disk();
+  return real(file);
+}
+`;
+
+/**
+ * @param folder where the library is put
+ * @returns the environment of a process whose syncs take that much longer; null where there is no C compiler
+ * @throws Error where that cannot compile it
+ */
+export async function delayedSyncs(folder: string, delayMs: number): Promise<Record<string, string> | null> {
+  const compiler = Bun.which('cc');
+  if (compiler === null) return null;
+  const [file, library] = [join(folder, 'delayed-syncs.c'), join(folder, 'delayed-syncs.so')];
+  await Bun.write(file, source(delayMs));
+  const { exitCode, stderr } = Bun.spawnSync([
+    compiler,
+    '-shared',
+    '-fPIC',
+    '-O2',
+    '-o',
+    library,
+    file,
+    '-ldl',
+  ]);
+  if (exitCode !== 0) throw new Error(`cc could not compile ${file}: ${stderr.toString()}`);
+  return { LD_PRELOAD: library };
+}

@@ -1,0 +1,112 @@
+// Which lists of issues cost no more than what they return, however many issues there are: an index finds the rows and hands them out in
+// order, on the first page and on any later one. docs/spec/api.md › Filters says the same to callers; bench `list-filters` measures it.
+import Database from 'libsql';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { bind } from '../../core/store/values.ts';
+import { startApp, type TestApp } from '../app.ts';
+
+let app: TestApp;
+let db: Database.Database;
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  app = await startApp();
+  db = new Database(join(app.dataDir, 'tatami.db'), { readonly: true });
+  ids.project = (await app.call('POST', '/api/v1/projects', { name: 'Flat' })).json.id;
+  ids.label = (await app.call('POST', '/api/v1/labels', { name: 'flat', color: '#123456' })).json.id;
+  const issue = async (n: number) =>
+    (
+      await app.call('POST', '/api/v1/issues', {
+        team: 'ENG',
+        title: `Issue ${n}`,
+        priority: 'high',
+        labels: ['flat'],
+        projectId: ids.project,
+        ...(ids.parent ? { parentId: ids.parent } : {}),
+      })
+    ).json.id as string;
+  ids.parent = await issue(0);
+  for (let n = 1; n < 6; n++) await issue(n);
+  ids.creator = (await app.call('GET', '/api/v1/issues?limit=1')).json.data[0].creator.id;
+});
+afterAll(async () => {
+  db.close();
+  await app.stop();
+});
+
+/** The plan of the list's one statement, without those of the columns that are computed for each row. */
+async function planOf(query: string): Promise<{ plan: string; end: string | null }> {
+  const { store } = app.services;
+  const { read } = store;
+  const plans: string[] = [];
+  store.read = (scope, statement, params = {}) => {
+    const values = bind(statement, params, scope.workspaceId);
+    const lines = db.prepare(`EXPLAIN QUERY PLAN ${statement.text}`).all(values) as {
+      parent: number;
+      detail: string;
+    }[];
+    plans.push(
+      lines
+        .filter(({ parent, detail }) => parent === 0 && !detail.startsWith('CORRELATED'))
+        .map(({ detail }) => detail)
+        .join('\n'),
+    );
+    return read(scope, statement, params);
+  };
+  try {
+    const { status, json } = await app.call('GET', `/api/v1/issues?limit=2&${query}`);
+    expect([query, status, plans.length]).toEqual([query, 200, 1]);
+    return { plan: plans[0]!, end: json.pageInfo.endCursor };
+  } finally {
+    store.read = read;
+  }
+}
+
+const by = (filter: object): string => `filter=${encodeURIComponent(JSON.stringify(filter))}`;
+const flat: readonly [string, () => string, string][] = [
+  ['newest first', () => '', 'issues_created'],
+  ['sort=createdAt', () => 'sort=createdAt', 'issues_created'],
+  ['sort=updatedAt', () => 'sort=updatedAt', 'issues_updated'],
+  ['sort=-updatedAt', () => 'sort=-updatedAt', 'issues_updated'],
+  ['sort=-priority', () => 'sort=-priority', 'issues_priority'],
+  ['team=', () => 'team=ENG', 'issues_team'],
+  ['state= of one team', () => 'state=backlog', 'issues_state'],
+  ['assignee=', () => 'assignee=me', 'issues_assignee'],
+  ['priority=', () => 'priority=high', 'issues_priority'],
+  ['label=, by name', () => 'label=flat', 'issue_labels_label'],
+  ['label=, by id', () => `label=${ids.label}`, 'issue_labels_label'],
+  ['project', () => by({ project: ids.project }), 'issues_project'],
+  ['parent', () => by({ parent: ids.parent }), 'issues_parent'],
+  ['creator', () => by({ creator: ids.creator }), 'issues_creator'],
+  ['createdAt', () => by({ createdAt: { gt: '2000-01-01T00:00:00Z' } }), 'issues_created'],
+];
+
+for (const [name, query, index] of flat)
+  test(`${name}: found and ordered by ${index}, on each page`, async () => {
+    const first = await planOf(query());
+    expect(first.plan).toContain(`INDEX ${index} (workspace_id=?`);
+    expect(first.plan).not.toContain('TEMP B-TREE');
+    if (first.end === null) return;
+    const deep = await planOf(`${query()}&after=${encodeURIComponent(first.end)}`);
+    expect(deep.plan).toMatch(new RegExp(`INDEX ${index} \\(workspace_id=\\?.*(?:[<>]\\?|>\\(\\?|<\\(\\?)`));
+    expect(deep.plan).not.toContain('TEMP B-TREE');
+  });
+
+test('a label lists its issues as any other filter does, and what few issues have comes first', async () => {
+  const listed = async (query: string): Promise<string[]> =>
+    (await app.call('GET', `/api/v1/issues?fields=id&${query}`)).json.data.map(
+      ({ id }: { id: string }) => id,
+    );
+  const all = await listed('');
+  expect(await listed('label=flat')).toEqual(all);
+  expect(await listed('label=flat&sort=createdAt')).toEqual(all.toReversed());
+  expect(await listed('label=flat&priority=low')).toEqual([]);
+  expect(await listed(`label=flat&${by({ parent: ids.parent })}`)).toEqual(all.slice(0, -1));
+  expect((await planOf(`label=flat&${by({ parent: ids.parent })}`)).plan).toContain('issues_parent');
+  await app.call('PATCH', `/api/v1/issues/${all[0]}`, { labels: [] });
+  await app.call('DELETE', `/api/v1/issues/${all[1]}`);
+  expect(await listed('label=flat')).toEqual(all.slice(2));
+  await app.call('DELETE', `/api/v1/labels/${ids.label}`);
+  expect(await listed(`label=${ids.label}`)).toEqual([]);
+});
