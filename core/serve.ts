@@ -9,6 +9,7 @@ import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
+import { createFreshEvents } from './events/fresh.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
 import { resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
@@ -87,9 +88,10 @@ async function compose(ground: Ground): Promise<Tatami> {
   const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
   const directories = cache.section(directorySection(store, directoryLoaders));
-  const committer = createCommitter({ store, ids, nowMs, baseUrl, directoryAfter });
+  const fresh = createFreshEvents();
+  const committer = createCommitter({ store, ids, nowMs, baseUrl, fresh, directoryAfter });
   committer.onCommit(cache.moveAlong);
-  const shared = { config, clock, services, committer, directoryOf: directories.of };
+  const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
   const door = createDoor({ ...shared, socket });
   const { port } = socket;

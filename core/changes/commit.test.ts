@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Directory } from '../context.ts';
 import { appendStatement } from '../events/append.ts';
 import { learnAtCommit } from '../events/learning.ts';
+import { createFreshEvents } from '../events/fresh.ts';
 import { createIds } from '../lib/ids.ts';
 import { openStore, type OpenedStore } from '../store/open-store.ts';
 import { tenantStatement } from '../store/statement.ts';
@@ -40,6 +41,7 @@ beforeAll(() => {
     ids: createIds(() => 0),
     nowMs: () => 0,
     baseUrl: '',
+    fresh: createFreshEvents(),
     directoryAfter: (directory) => directory,
   });
 });

@@ -1,7 +1,8 @@
 // Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
 import type { Directory, View } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
-import { appendEvent } from '../events/append.ts';
+import { appendedEvent, appendEvent, type NewEvent } from '../events/append.ts';
+import type { FreshEvents } from '../events/fresh.ts';
 import type { Learned } from '../events/learning.ts';
 import type { Ids } from '../lib/ids.ts';
 import { idPrefixes } from '../lib/ids.ts';
@@ -72,6 +73,8 @@ export function createCommitter(options: {
   ids: Ids;
   nowMs: () => number;
   baseUrl: string;
+  /** Is handed what was appended. */
+  fresh: FreshEvents;
   /** The directory as it will be once the changes are committed. */
   directoryAfter: (directory: Directory, changes: readonly Change[]) => Directory;
 }): Committer {
@@ -94,6 +97,11 @@ export function createCommitter(options: {
       const outcome = await options.store.commit(ops, settings);
       if (!outcome.ok) return { ...outcome, part: partOf(ops[outcome.op]!, guards, lastOps) };
       for (const listener of listeners) listener(scope.workspaceId, changes);
+      const first = guards.length + entityOps.length;
+      const appended = events.map((event, index) =>
+        appendedEvent(event, appendOps[index]!, outcome.rows[first + index]!),
+      );
+      options.fresh.add(scope.workspaceId, appended);
       return { ok: true, learned };
     },
   };
@@ -104,7 +112,7 @@ function eventsOf(
   view: View,
   { scope, actor, cause, requestId, traceparent }: Author,
   { ids, createdAt }: { ids: Ids; createdAt: number },
-): Parameters<typeof appendEvent>[1][] {
+): NewEvent[] {
   return changes
     .flatMap((change) => change.events(view))
     .map((draft) => {

@@ -1,14 +1,16 @@
-// Consumers on a real store: each event is planned once, however many workspaces have some.
+// Consumers and their queues on a real store: the work of each event is done once, whatever finds no room, takes long or is cut off.
 import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../store/open-store.ts';
-import { scopeOf, type Scope } from '../store/store.ts';
-import { appendEvent } from './append.ts';
-import { createConsumer } from './consumer.ts';
-import { placesMax } from './cursors.ts';
-import { createWorkQueue } from './work.ts';
+import { openStore, type OpenedStore } from '../store/open-store.ts';
+import { systemStatement, tenantStatement } from '../store/statement.ts';
+import { scopeOf, tenantOp, type Scope } from '../store/store.ts';
+import { appendedEvent, appendEvent, type NewEvent } from './append.ts';
+import { createConsumer, type Consumer } from './consumer.ts';
+import { createFreshEvents } from './fresh.ts';
+import { placesMax } from './places.ts';
+import { createUnitQueue, type Unit, type UnitQueue } from './work.ts';
 
 let cleanUp: (() => unknown)[] = [];
 afterEach(async () => {
@@ -16,64 +18,270 @@ afterEach(async () => {
   cleanUp = [];
 });
 
-const idOf = (index: number): string => `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+// Rows of the work in these tests, in a table that has no other use for such names.
+const insert = tenantStatement(
+  'test.insert_work',
+  "INSERT INTO cursors (workspace_id, consumer, sequence) SELECT :ws, 'work ' || value, 0 FROM json_each(:ids)",
+);
+const find = tenantStatement<{ id: string }>(
+  'test.find_work',
+  `SELECT substr(consumer, 6) AS id FROM cursors WHERE workspace_id = :ws
+     AND consumer IN (SELECT 'work ' || value FROM json_each(:ids))`,
+);
+const leased = systemStatement<{ id: string }>(
+  'test.leased',
+  'what waits for a worker, in all workspaces',
+  'SELECT id FROM due_work ORDER BY id',
+);
 
-test('each event makes its work once, in more workspaces than have their place remembered', async () => {
+const first = scopeOf('00000000-0000-7000-8000-000000000000');
+const workspaceOf = (index: number): Scope =>
+  scopeOf(`00000000-0000-7000-8000-${String(index).padStart(12, '0')}`);
+
+/** A process on the database: what it performs, and what of that it lets end. */
+interface Process {
+  readonly consumer: Consumer;
+  readonly queue: UnitQueue<Unit>;
+  /** In the order of their beginning. */
+  readonly performed: string[];
+  /** Appends events, each of which is work for every subject. */
+  happen(ids: readonly string[], scope?: Scope): Promise<void>;
+  cursor(): Promise<number>;
+}
+
+interface Setting {
+  readonly subjects?: readonly string[];
+  readonly room?: number;
+  /** Of all units of a subject, where they are ordered. */
+  readonly isOrdered?: boolean;
+  /** Whether it dies before any of its timers fires. */
+  readonly isCut?: boolean;
+  /** Resolves when a unit may end; never, where it hangs. */
+  mayEnd?(id: string): Promise<void>;
+}
+
+function openBase(): OpenedStore {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-consumer-'));
-  const { store, close } = openStore(dir, () => 0);
-  cleanUp.push(() => rmSync(dir, { recursive: true }), close);
-  const clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined };
-  const log = (): undefined => undefined;
+  const opened = openStore(dir, () => 0);
+  cleanUp.push(() => rmSync(dir, { recursive: true }), opened.close);
+  return opened;
+}
+
+const readCursor = tenantStatement<{ sequence: number }>(
+  'test.cursor',
+  "SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = 'test'",
+);
+
+function startProcess({ store }: OpenedStore, owner: string, setting: Setting = {}): Process {
+  const { subjects = ['plg_1'], room = 4_000, isOrdered = false, mayEnd = () => Promise.resolve() } = setting;
+  const fresh = createFreshEvents();
   const performed: string[] = [];
-  const queue = createWorkQueue({
-    store,
-    clock,
-    log,
-    kind: 'test',
-    owner: 'me',
-    room: 4_000,
+  const clock = {
+    nowMs: () => 0,
+    monotonicMs: () => performance.now(),
+    after: (delayMs: number, run: () => void) => {
+      const timer = setting.isCut ? undefined : setTimeout(run, delayMs);
+      return () => clearTimeout(timer);
+    },
+  };
+  const log = (): undefined => undefined;
+  const insertOp = (scope: Scope, units: readonly Unit[]) =>
+    tenantOp(scope, insert, { ids: JSON.stringify(units.map(({ id }) => id)) });
+  const stored = async (scope: Scope, ids: readonly string[]): Promise<Set<string>> =>
+    new Set((await store.read(scope, find, { ids: JSON.stringify(ids) })).map(({ id }) => id));
+  const queue: UnitQueue<Unit> = createUnitQueue<Unit>({
+    ...{ store, clock, log, kind: 'test', owner, room },
     async perform(item) {
       performed.push(item.id);
+      await mayEnd(item.id);
       await store.commit([queue.finish(item)]);
     },
+    rows: {
+      isBlocked: () => Promise.resolve(false),
+      isStored: async ({ scope, id }) => (await stored(scope, [id])).has(id),
+      insertOp,
+      addInOrderOp: ({ scope, subject, id }, leases) =>
+        queue.addAll(scope, [{ id, subject }], clock.nowMs(), leases),
+      stored: () => undefined,
+    },
   });
-  const consumer = createConsumer({
-    store,
-    log,
-    name: 'test',
+  const unitOf = ({ workspaceId }: Scope, event: { id: string; sequence: number }, subject: string): Unit => {
+    const scope = scopeOf(workspaceId, subject);
+    const id = `${event.id} of ${subject}`;
+    const unit: Unit = {
+      ...{ scope, subject, id, sequence: event.sequence },
+      orderKey: isOrdered ? subject : null,
+      async perform(item) {
+        performed.push(id);
+        await mayEnd(id);
+        await queue.whileSealed(item, () =>
+          store.commit([
+            item.epoch === null ? queue.ending(item, insertOp(scope, [unit])) : queue.finish(item),
+          ]),
+        );
+      },
+    };
+    return unit;
+  };
+  const consumer = createConsumer<Unit>({
+    ...{ store, clock, log, fresh, queue, name: 'test', stored },
     listens: () => Promise.resolve(true),
-    plan: (scope, events) =>
-      Promise.resolve({ ops: events.map(({ id }) => queue.add(scope, 'plg_1', `work of ${id}`, 0)) }),
+    plan: (scope, events, isMeant) =>
+      Promise.resolve({
+        units: events.flatMap((event) =>
+          subjects.filter(isMeant).map((subject) => unitOf(scope, event, subject)),
+        ),
+        notes: [],
+      }),
   });
   cleanUp.push(queue.stop, consumer.stop);
-  const scopes = Array.from({ length: placesMax + 50 }, (_, index) => scopeOf(idOf(index)));
-  const append = (scope: Scope, id: string) =>
-    appendEvent(
-      scope,
-      {
-        id,
-        type: 'label.created',
-        workspaceId: scope.workspaceId,
-        createdAt: 0,
-        entityKind: 'label',
-        entityId: 'lbl_1',
-        subjectId: null,
-        learnsOf: null,
-        actor: { kind: 'system', id: 'test', name: 'Test' },
-        cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
-        requestId: null,
-        traceparent: null,
-        data: {},
-      },
-      new Map(),
-    );
+  return {
+    consumer,
+    queue,
+    performed,
+    async happen(ids, scope = first) {
+      const events = ids.map((id) => eventNamed(scope, id));
+      const ops = events.map((event) => appendEvent(scope, event, new Map()));
+      const outcome = await store.commit(ops);
+      if (!outcome.ok) throw new Error(outcome.message);
+      fresh.add(
+        scope.workspaceId,
+        events.map((event, index) => appendedEvent(event, ops[index]!, outcome.rows[index]!)),
+      );
+    },
+    cursor: async () => (await store.readOne(first, readCursor))?.sequence ?? 0,
+  };
+}
+
+const eventNamed = ({ workspaceId }: Scope, id: string): NewEvent => ({
+  id,
+  type: 'label.created',
+  workspaceId,
+  createdAt: 0,
+  entityKind: 'label',
+  entityId: 'lbl_1',
+  subjectId: null,
+  learnsOf: null,
+  actor: { kind: 'system', id: 'test', name: 'Test' },
+  cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
+  requestId: null,
+  traceparent: null,
+  data: {},
+});
+
+const names = (count: number, prefix = 'evt_'): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(4, '0')}`);
+const worksOf = (events: readonly string[], subject = 'plg_1'): string[] =>
+  events.map((id) => `${id} of ${subject}`);
+const until = async (isTrue: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
+};
+
+async function settle({ consumer, queue }: Process): Promise<void> {
+  await consumer.settled();
+  await queue.settled();
+  await consumer.storeMarks();
+}
+
+test('each event makes its work once, in more workspaces than have their place remembered', async () => {
+  const process = startProcess(openBase(), 'me');
   const expected: string[] = [];
   for (const round of [1, 2]) {
-    const ids = scopes.map((_, index) => `evt_${round}_${index}`);
-    await store.commit(scopes.map((scope, index) => append(scope, ids[index]!)));
-    await consumer.settled();
-    await queue.settled();
-    expected.push(...ids.map((id) => `work of ${id}`));
-    expect(performed.toSorted()).toEqual(expected.toSorted());
+    for (let index = 0; index < placesMax + 50; index++) {
+      await process.happen([`evt_${round}_${index}`], workspaceOf(index));
+      expected.push(...worksOf([`evt_${round}_${index}`]));
+    }
+    await settle(process);
+    expect(process.performed.toSorted()).toEqual(expected.toSorted());
   }
+});
+
+test('what ends soon is written once: nothing waits in the database, and the cursor follows', async () => {
+  const opened = openBase();
+  const process = startProcess(opened, 'me');
+  const events = names(500);
+  await process.happen(events);
+  await settle(process);
+  expect(process.performed).toEqual(worksOf(events));
+  expect(await opened.store.readSystem(leased)).toEqual([]);
+  expect(await process.cursor()).toBe(500);
+});
+
+test('a subject without room lags behind, and neither loses work nor holds up another', async () => {
+  const gate = Promise.withResolvers<void>();
+  const process = startProcess(openBase(), 'me', {
+    subjects: ['plg_slow', 'plg_quick'],
+    room: 40,
+    mayEnd: (id) => (id.endsWith('slow') ? gate.promise : Promise.resolve()),
+  });
+  const events = names(1_500);
+  await process.happen(events);
+  await until(() => process.performed.filter((id) => id.endsWith('quick')).length === 1_500);
+  gate.resolve();
+  await settle(process);
+  expect(process.performed.filter((id) => id.endsWith('quick'))).toEqual(worksOf(events, 'plg_quick'));
+  expect(process.performed.filter((id) => id.endsWith('slow')).toSorted()).toEqual(
+    worksOf(events, 'plg_slow').toSorted(),
+  );
+  expect(await process.cursor()).toBe(1_500);
+});
+
+test('work that hangs is stored, so that the cursor goes on, and another process takes it over', async () => {
+  const opened = openBase();
+  const process = startProcess(opened, 'me', {
+    room: 40,
+    mayEnd: (id) => (id < 'evt_0300' ? Promise.resolve() : new Promise(() => undefined)),
+  });
+  const events = names(400);
+  await process.happen(events);
+  await until(async () => (await process.cursor()) === 400);
+  const waiting = (await opened.store.readSystem(leased)).map(({ id }) => id);
+  expect(waiting).toEqual(worksOf(events.slice(300)));
+  const next = startProcess(opened, 'next');
+  await next.queue.start();
+  await next.consumer.start();
+  await settle(next);
+  expect(next.performed.toSorted()).toEqual(worksOf(events.slice(300)));
+  // Its work never ends.
+  cleanUp = cleanUp.filter((clean) => clean !== process.queue.stop);
+});
+
+test('after a crash what ended is not done again, and what was under way is', async () => {
+  const opened = openBase();
+  const process = startProcess(opened, 'me', {
+    isCut: true,
+    mayEnd: (id) => (Number(id.slice(4, 8)) % 3 === 0 ? new Promise(() => undefined) : Promise.resolve()),
+  });
+  const events = names(90);
+  const ended = worksOf(events).filter((_, index) => index % 3 !== 0);
+  await process.happen(events);
+  const stored = async (): Promise<number> =>
+    (await opened.store.read(first, find, { ids: JSON.stringify(ended) })).length;
+  await until(async () => (await stored()) === ended.length);
+  expect(await process.cursor()).toBe(0);
+  const next = startProcess(opened, 'next');
+  await next.queue.start();
+  await next.consumer.start();
+  await settle(next);
+  expect(next.performed).toEqual(worksOf(events).filter((_, index) => index % 3 === 0));
+  expect(await process.cursor()).toBe(90);
+  cleanUp = cleanUp.filter((clean) => clean !== process.queue.stop);
+});
+
+test('units of one order key go one after the other', async () => {
+  const order: string[] = [];
+  let running = 0;
+  const process = startProcess(openBase(), 'me', {
+    isOrdered: true,
+    async mayEnd(id) {
+      expect(++running).toBe(1);
+      order.push(id);
+      await new Promise((resolve) => setImmediate(resolve));
+      running--;
+    },
+  });
+  const events = names(400);
+  await process.happen(events);
+  await settle(process);
+  expect(order).toEqual(worksOf(events));
 });

@@ -6,7 +6,8 @@ import type { EventType } from './catalogue.ts';
 import type { EventRow } from './event.ts';
 import type { Learned } from './learning.ts';
 
-interface StoredEvent {
+/** The columns of an event. */
+export interface StoredEvent {
   sequence: number;
   id: string;
   type: string;
@@ -137,6 +138,11 @@ async function readLog(
 export async function findEvent(store: Store, scope: Scope, id: string): Promise<EventRow | undefined> {
   const row = await store.readOne(scope, byId, { id });
   return row && new StoredEventRow(scope, row);
+}
+
+/** An event by its columns, as they were just written. */
+export function eventOf(scope: Scope, stored: StoredEvent): EventRow {
+  return new StoredEventRow(scope, stored);
 }
 
 /** 0 before the first event. */

@@ -191,7 +191,7 @@ test('a late worker cannot finish or put off what another process has taken over
   await next.start();
   while (!taken.has('next')) await new Promise((resolve) => setImmediate(resolve));
   const [before, now] = [taken.get('late')!, taken.get('next')!];
-  expect(now.epoch).toBe(before.epoch + 1);
+  expect(now.epoch).toBe(Number(before.epoch) + 1);
   expect((await opened.store.commit([late.finish(before)])).ok).toBe(false);
   expect((await opened.store.commit([late.defer(before, 5)])).ok).toBe(false);
   expect((await opened.store.commit([next.finish(now)])).ok).toBe(true);

@@ -1,10 +1,11 @@
-// The work queue: rows that wait for a worker (runs, deliveries, schedules), claimed by lease and fenced by epoch, so that
-// a crash loses none and a late worker cannot finish what another has taken over. Subjects (an install, an endpoint) share the room
-// in memory; what has none is held back in the database, and subjects take turns in getting theirs.
+// The work queue: work that waits for a worker (runs, deliveries, schedules). Its rows are claimed by lease and fenced by epoch, so
+// that a crash loses none and a late worker cannot finish what another has taken over. What an event means comes as a unit that has no
+// row until it has to wait. Subjects (an install, an endpoint) share the room in memory; what has none is held back in the
+// database, and subjects take turns in getting theirs.
 import type { Clock } from '../lib/clock.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import type { Log } from '../lib/log.ts';
-import type { Op, Store } from '../store/store.ts';
+import type { Op, Scope, Store } from '../store/store.ts';
 import { Behind } from './work/behind.ts';
 import { claim } from './work/claim.ts';
 import { createClaimer } from './work/claimer.ts';
@@ -12,13 +13,19 @@ import { createWorkClock } from './work/clock.ts';
 import { createIntake } from './work/intake.ts';
 import { createLeases, watchLeases } from './work/leases.ts';
 import { createWorkOps, type WorkOps } from './work/ops.ts';
+import type { Unit, UnitRows } from './work/unit.ts';
+import { createUnits, type Units } from './work/units.ts';
 import { createWorkers, type WorkItem } from './work/workers.ts';
 
 export { neverMs, returningWork } from './work-rows.ts';
 export type { Leases } from './work/leases.ts';
+export type { Unit, UnitRows } from './work/unit.ts';
 export type { WorkItem } from './work/workers.ts';
 
-export interface WorkQueue extends WorkOps {
+/** What whoever performs a piece of work calls, whether that has rows or not. */
+type ItemCalls = 'whileSealed' | 'ending' | 'putOff' | 'drop';
+
+export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
   isHeld(id: string): boolean;
   start(): Promise<void>;
   /** Looks for due work now. */
@@ -29,7 +36,13 @@ export interface WorkQueue extends WorkOps {
   stop(): Promise<void>;
 }
 
-interface WorkQueueOptions {
+/** A queue whose work has no rows until it has to wait. */
+export interface UnitQueue<U extends Unit> extends WorkQueue, Units<U> {
+  /** Called when work of a subject, the payer of the scope, has ended. */
+  onRoom(listener: (scope: Scope) => void): void;
+}
+
+interface WorkQueueOptions<Q extends WorkQueue> {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -44,19 +57,29 @@ interface WorkQueueOptions {
    */
   setBack?(byMs: number): Op[];
   /** Does the work and commits its end with `finish` or `defer`. What it throws gives the work back for a while. */
-  perform(item: WorkItem, queue: WorkQueue): Promise<void>;
+  perform(item: WorkItem, queue: Q): Promise<void>;
 }
 
-export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+/** A queue of work that has rows from the beginning. */
+export function createWorkQueue(options: WorkQueueOptions<WorkQueue>): WorkQueue {
+  return createUnitQueue({ ...options, rows: null });
+}
+
+export function createUnitQueue<U extends Unit>(
+  options: WorkQueueOptions<UnitQueue<U>> & { readonly rows: UnitRows<U> | null },
+): UnitQueue<U> {
   const { store, clock, log, kind, owner } = options;
   const shares = new Shares(options.room);
   const behind = new Behind(store, kind);
+  const roomListeners: ((scope: Scope) => void)[] = [];
   let stopped = false;
   let waiters: (() => void)[] = [];
   const isStopped = (): boolean => stopped;
+  const isBusy = (): boolean =>
+    workers.isBusy || claimer.isBusy || time.isMoving || isWriting() || (!behind.isEmpty && !stopped);
 
   const notify = (): void => {
-    if (workers.isBusy || claimer.isBusy || time.isMoving || (!behind.isEmpty && !stopped)) return;
+    if (isBusy()) return;
     const told = waiters;
     waiters = [];
     for (const resolve of told) resolve();
@@ -73,18 +96,32 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const workers = createWorkers({
     ...common,
     perform: (item) => options.perform(item, queue),
-    putOff: (item, forMs) => ops.defer(item, nowMs() + forMs),
-    onFree: lookAgain,
+    async putOff(item, forMs) {
+      await units.whileSealed(item, () => store.commit(units.putOff(item, nowMs() + forMs)));
+    },
+    onFree(scope) {
+      for (const listener of roomListeners) listener(scope);
+      lookAgain();
+    },
   });
   const intake = createIntake({ behind, hold: workers.hold, onDue: wake });
   const ops = createWorkOps({ ...common, leases: createLeases({ ...common, nowMs }), intake, nowMs });
   const desk = { ...common, intake, nowMs };
   const claimer = createClaimer({ ...common, claim: () => claim(desk), onRest: notify });
   const leaseWatch = watchLeases({ ...common, onFreed: wake });
+  const { units, isWriting } = createUnits({
+    ...common,
+    ops,
+    rows: options.rows,
+    hold: workers.hold,
+    onChange: notify,
+  });
 
-  const queue: WorkQueue = {
+  const queue: UnitQueue<U> = {
     ...ops,
-    isHeld: workers.isHeld,
+    ...units,
+    isHeld: (id) => units.isHeld(id) || workers.isHeld(id),
+    onRoom: (listener) => void roomListeners.push(listener),
     wake,
     async start() {
       await leaseWatch.start();

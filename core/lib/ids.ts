@@ -1,6 +1,8 @@
 // Identifiers: a prefix that names the kind and a time-ordered opaque suffix, so that newer rows sort after older ones.
 // The suffix follows the layout of UUIDv7 (RFC 9562 §5.7) in Crockford base 32: 48 bits of time, a counter, 65 random bits.
 
+import { createHash } from 'node:crypto';
+
 /** The prefixes of rows that belong to no resource; those of resources stand in their contracts. */
 export const idPrefixes = {
   event: 'evt',
@@ -22,6 +24,19 @@ export interface Ids {
   next(prefix: string | null): string;
   /** A version-7 UUID, for workspaces and teams (docs/spec/api.md › Ids). */
   uuid(): string;
+}
+
+/** Characters of a suffix that hold its time and counter, and those of its random part. */
+const orderChars = 13;
+
+/**
+ * The id of what one thing means for another (an event for an install), so that whoever works it out again finds the same. It
+ * sorts as `from` does.
+ */
+export function derivedId(prefix: string, from: string, by: string): string {
+  const order = from.slice(from.indexOf('_') + 1).slice(0, orderChars);
+  const digest = createHash('sha256').update(`${from} ${by}`).digest();
+  return `${prefix}_${order}${letters(digest.subarray(0, randomChars))}`;
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -54,8 +69,8 @@ export function createIds(
       random(pool);
       used = 0;
     }
-    let tail = '';
-    for (let i = 0; i < randomChars; i++) tail += alphabet[pool[used++]! & 31];
+    const tail = letters(pool.subarray(used, used + randomChars));
+    used += randomChars;
     return time + encode(counter, 3) + tail;
   };
 
@@ -68,6 +83,13 @@ export function createIds(
     next: (prefix) => (prefix === null ? uuid() : `${prefix}_${suffix()}`),
     uuid,
   };
+}
+
+/** One for each byte, of which five bits count. */
+function letters(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += alphabet[byte & 31];
+  return text;
 }
 
 /** RFC 9562 §5.7. */

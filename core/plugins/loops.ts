@@ -18,7 +18,7 @@ export async function findCut(
   scope: Scope,
   event: EventRow,
   installId: string,
-  planned: number,
+  planned: () => number,
 ): Promise<Cut | null> {
   const { depth, path, rootEventId } = event.cause;
   if (depth > depthMax)
@@ -33,7 +33,7 @@ export async function findCut(
       message: `This plugin met the same object ${sameInPathMax} times in one chain: ${path.join(' → ')}.`,
     };
   if (depth === 0 || rootEventId === null) return null;
-  if ((await runsOfRoot(store, scope, rootEventId)) + planned < runsPerRootMax) return null;
+  if ((await runsOfRoot(store, scope, rootEventId)) + planned() < runsPerRootMax) return null;
   return {
     code: 'loop_runs',
     message: `${runsPerRootMax} runs came from the event ${rootEventId}; this one is not started.`,

@@ -2,32 +2,37 @@
 // a dead run, because an automation that silently did nothing is the hardest to explain. docs/spec/plugins.md › Loops.
 import type { Plan } from '../events/consumer.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
-import type { Leases, WorkQueue } from '../events/work.ts';
+import type { Leases, UnitQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { createSearched } from '../lib/filter.ts';
-import type { Ids } from '../lib/ids.ts';
-import { idPrefixes } from '../lib/ids.ts';
+import { derivedId, idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
 import type { Install } from './installs/schema.ts';
 import { findCut } from './loops.ts';
 import type { Registry, Subscription } from './registry.ts';
-import { deadRunOp, queuedRow, queueRunOps, type NewRun, type RunRow } from './runs/rows.ts';
+import type { Runner } from './runner.ts';
+import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun, type RunRow } from './runs/rows.ts';
+import { runUnit, type RunUnit } from './runs/units.ts';
 import { createWants } from './wants.ts';
 
 export interface Planner {
-  /** The runs of new events. */
-  plan(scope: Scope, events: readonly EventRow[]): Promise<Plan>;
-  /** The runs of one install for events of the past that it wants. */
-  runsFor(scope: Scope, installId: string, events: readonly EventRow[]): Promise<Plan>;
+  /** The runs of new events. @param isMeant of which installs */
+  plan(
+    scope: Scope,
+    events: readonly EventRow[],
+    isMeant: (installId: string) => boolean,
+  ): Promise<Plan<RunUnit>>;
+  /** The runs of one install for events of the past that it wants, as ops that queue them. */
+  runsFor(scope: Scope, installId: string, events: readonly EventRow[]): Promise<readonly Op[]>;
   /** Those of the events that an install's subscriptions want. */
   wanted(scope: Scope, installId: string, events: readonly EventRow[]): Promise<EventRow[]>;
 }
 
 /** A plan that is being made; it lives as long as the planning of one page of events. */
 interface Draft {
-  readonly ops: Op[];
-  readonly leases: Leases;
+  readonly units: RunUnit[];
+  readonly notes: { id: string; op: Op }[];
   /** Runs of this plan by their root event. */
   readonly perRoot: Map<string, number>;
 }
@@ -35,17 +40,25 @@ interface Draft {
 export interface PlannerOptions {
   readonly store: Store;
   readonly clock: Clock;
-  readonly ids: Ids;
   readonly registry: Registry;
-  readonly queue: WorkQueue;
+  readonly queue: UnitQueue<RunUnit>;
   readonly turns: LoopTurns;
+  readonly perform: Runner['performPlanned'];
   /** Told of each run that is queued, so that its first attempt need not read it and its event again. */
   remember(run: RunRow, event: EventRow): void;
 }
 
 export function createPlanner(options: PlannerOptions): Planner {
-  const { store, clock, ids, registry, queue } = options;
+  const { store, clock, registry, queue } = options;
   const wants = createWants(options.turns);
+
+  /** Runs that come from an event and are under way, without a row. */
+  const unstoredOfRoot = (scope: Scope, root: string): number => {
+    let count = 0;
+    for (const { run, scope: of } of queue.unstored())
+      if (run.root_event_id === root && of.workspaceId === scope.workspaceId) count++;
+    return count;
+  };
 
   const addRun = async (
     draft: Draft,
@@ -53,28 +66,30 @@ export function createPlanner(options: PlannerOptions): Planner {
     event: EventRow,
     subscription: Subscription,
   ): Promise<void> => {
-    const now = clock.nowMs();
-    const run = runOf(ids.next(idPrefixes.run), event, subscription);
+    const nowMs = clock.nowMs();
+    const run = runOf(event, subscription);
     const root = event.cause.rootEventId ?? event.id;
     const planned = draft.perRoot.get(root) ?? 0;
-    const cut = await findCut(store, scope, event, run.installId, planned);
-    if (cut) return void draft.ops.push(deadRunOp(scope, run, cut, now));
+    const cut = await findCut(
+      store,
+      scope,
+      event,
+      run.installId,
+      () => planned + unstoredOfRoot(scope, root),
+    );
+    if (cut) return void draft.notes.push({ id: run.id, op: deadRunOp(scope, run, cut, nowMs) });
     draft.perRoot.set(root, planned + 1);
-    const [insert, due] = queueRunOps(queue, scope, run, now, draft.leases);
-    const taken: Op['taken'] = (rows) => {
-      // Ahead of the queue, which may perform it at once.
-      options.remember(queuedRow(run, now), event);
-      due.taken?.(rows);
-    };
-    draft.ops.push(insert, { ...due, taken });
+    draft.units.push(
+      runUnit({ perform: (...given) => options.perform(...given, queue) }, scope, { run, event, nowMs }),
+    );
   };
 
   const planFor = async (
     scope: Scope,
     events: readonly EventRow[],
     isDue: (install: Install, event: EventRow) => boolean,
-  ): Promise<Plan> => {
-    const draft: Draft = { ops: [], leases: queue.draft(), perRoot: new Map() };
+  ): Promise<Draft> => {
+    const draft: Draft = { units: [], notes: [], perRoot: new Map() };
     for (const event of events) {
       const subscriptions = await registry.subscriptions(scope, event.type);
       if (subscriptions.length === 0) continue;
@@ -84,14 +99,25 @@ export function createPlanner(options: PlannerOptions): Planner {
         if (isDue(one.install, event) && (await wants(scope, one, event, { shown, searched })))
           await addRun(draft, scope, event, one);
     }
-    return { ops: draft.ops };
+    return draft;
   };
 
   return {
     // What happened before the plugin was there, or while it was off, is not its business.
-    plan: (scope, events) =>
-      planFor(scope, events, (install, { sequence }) => sequence > install.sinceSequence),
-    runsFor: (scope, installId, events) => planFor(scope, events, ({ id }) => id === installId),
+    plan: (scope, events, isMeant) =>
+      planFor(
+        scope,
+        events,
+        (install, { sequence }) => sequence > install.sinceSequence && isMeant(install.id),
+      ),
+    async runsFor(scope, installId, events) {
+      const { units, notes } = await planFor(scope, events, ({ id }) => id === installId);
+      const leases = queue.draft();
+      return [
+        ...units.flatMap((unit) => queueUnitOps(options, scope, unit, leases)),
+        ...notes.map(({ op }) => op),
+      ];
+    },
     async wanted(scope, installId, events) {
       const wanting: EventRow[] = [];
       for (const event of events) {
@@ -108,7 +134,24 @@ export function createPlanner(options: PlannerOptions): Planner {
   };
 }
 
-function runOf(id: string, event: EventRow, { install, order }: Subscription): NewRun {
+/** A run that is queued with its rows from the beginning. */
+function queueUnitOps(
+  { queue, remember }: PlannerOptions,
+  scope: Scope,
+  { run, event }: RunUnit,
+  leases: Leases,
+): readonly Op[] {
+  const due = queueRunOp(queue, scope, keyOf(run), run.created_at, leases);
+  const taken: Op['taken'] = (rows) => {
+    // Ahead of the queue, which may perform it at once.
+    remember(run, event);
+    due.taken?.(rows);
+  };
+  return [insertRunsOp(scope, [run]), { ...due, taken }];
+}
+
+function runOf(event: EventRow, { install, order }: Subscription): NewRun {
+  const id = derivedId(idPrefixes.run, event.id, install.id);
   return {
     id,
     installId: install.id,

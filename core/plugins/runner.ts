@@ -4,7 +4,7 @@ import type { EventRow } from '../events/event.ts';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
 import { runsPerMinuteMax } from './limits.ts';
 import { createRunRate } from './run-rate.ts';
-import { createAttempts, type AttemptOptions } from './runs/attempt.ts';
+import { createAttempts, type AttemptOptions, type HeldRun } from './runs/attempt.ts';
 import { createEndAttempt, type EndingOptions } from './runs/ending.ts';
 import { createLater } from './runs/later.ts';
 import { createPlannedRuns } from './runs/planned.ts';
@@ -21,7 +21,10 @@ export type RunnerOptions = AttemptOptions &
   Pick<TryOptions, 'isStopping'> & { readonly random: () => number };
 
 export interface Runner {
+  /** A run that has its row. */
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
+  /** A run that has none as yet. */
+  performPlanned(item: WorkItem, run: RunRow, event: EventRow, queue: WorkQueue): Promise<void>;
   /** Keeps a run and its event for the first attempt. */
   remember(run: RunRow, event: EventRow): void;
   isActive(runId: string): boolean;
@@ -39,28 +42,35 @@ export function createRunner(options: RunnerOptions): Runner {
   const active = new Set<string>();
   const rate = createRunRate(runsPerMinuteMax, clock.nowMs);
 
-  const perform = async (item: WorkItem, queue: WorkQueue): Promise<void> => {
-    const found = await planned.find(item);
-    if (!found) return void (await store.commit([queue.finish(item)]));
-    const startAtMs = rate.take(found.run.install_id);
+  const perform = async (held: HeldRun): Promise<void> => {
+    const { item, queue, run } = held;
+    const startAtMs = rate.take(run.install_id);
     if (startAtMs !== null) {
-      await store.commit([queue.defer(item, startAtMs)]);
+      await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));
       return queue.wake();
     }
-    const held = { item, queue, ...found };
     for (let repeats = 0; await tryRun(held, repeats < repeatsMax); repeats++);
   };
 
+  /** Says for so long that the run is under way. */
+  const whileActive = async (id: string, work: () => Promise<unknown>): Promise<void> => {
+    active.add(id);
+    try {
+      await work();
+    } finally {
+      active.delete(id);
+      attempts.forget(id);
+    }
+  };
+
   return {
-    async perform(item, queue) {
-      active.add(item.id);
-      try {
-        await perform(item, queue);
-      } finally {
-        active.delete(item.id);
-        attempts.forget(item.id);
-      }
-    },
+    perform: (item, queue) =>
+      whileActive(item.id, async () => {
+        const found = await planned.find(item);
+        await (found ? perform({ item, queue, ...found }) : store.commit([queue.finish(item)]));
+      }),
+    performPlanned: (item, run, event, queue) =>
+      whileActive(item.id, () => perform({ item, queue, run, event })),
     remember: planned.remember,
     isActive: (runId) => active.has(runId),
   };

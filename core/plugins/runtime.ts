@@ -81,6 +81,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await schedules.queue.settled();
       await catchUps.settled();
       await runs.settled();
+      await consumer.storeMarks();
     },
     async stop() {
       stopping = true;
@@ -91,11 +92,15 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       // What still runs or waits then is for the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
       await ended.finally(() => clearTimeout(interrupt));
+      await consumer.storeMarks();
     },
   };
 }
 
-function routesOf(options: PluginRuntimeOptions, { runner, runs, catchUps, stateOps }: Workers): Route[] {
+function routesOf(
+  options: PluginRuntimeOptions,
+  { runner, runs, consumer, catchUps, stateOps }: Workers,
+): Route[] {
   const { app, filterFields, serverVersion } = options;
   return [
     ...installRoutes({
@@ -104,7 +109,7 @@ function routesOf(options: PluginRuntimeOptions, { runner, runs, catchUps, state
       serverVersion,
       stateOps,
     }),
-    ...runRoutes({ queue: runs, activity: runner }),
+    ...runRoutes({ queue: runs, isActive: runner.isActive, storeWork: consumer.storeWork }),
     ...catchUpRoutes(catchUps),
     ...kvRoutes,
   ];

@@ -3,7 +3,8 @@
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { createConsumer, type Consumer } from '../events/consumer.ts';
-import { createWorkQueue, type WorkQueue } from '../events/work.ts';
+import type { FreshEvents } from '../events/fresh.ts';
+import { createUnitQueue, createWorkQueue, type UnitQueue, type WorkQueue } from '../events/work.ts';
 import type { App } from '../http/app.ts';
 import type { Clock } from '../lib/clock.ts';
 import { idPrefixes } from '../lib/ids.ts';
@@ -17,6 +18,7 @@ import { createPlanner } from './planner.ts';
 import type { Registry } from './registry.ts';
 import { createRunner, type Runner } from './runner.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
+import { runRows, storedRunsOf, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
 /** Runs in memory, with their events; the sandbox runs one at a time per partition and decides how many at once. */
@@ -31,6 +33,7 @@ export interface WorkersOptions {
   /** Names this process among others on the same database. */
   readonly owner: string;
   readonly committer: Committer;
+  readonly fresh: FreshEvents;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sandbox: SandboxOnDemand;
   /** The door; known once the app is made of these routes among others. */
@@ -69,17 +72,31 @@ export function createWorkers(options: WorkersOptions): Workers {
     callTurns: createCallTurns({ ledger }),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });
-  const runs = createWorkQueue({ ...queueOptions, kind: 'run', room: runsHeld, perform: runner.perform });
+  const runs: UnitQueue<RunUnit> = createUnitQueue({
+    ...queueOptions,
+    kind: 'run',
+    room: runsHeld,
+    perform: runner.perform,
+    rows: runRows(store, runner.remember, () => runs),
+  });
   const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
-  const { remember } = runner;
-  const planner = createPlanner({ store, clock, ids, registry, turns, queue: runs, remember });
-  const { listens } = registry;
-  const consumer = createConsumer({ store, name: 'plugins', log, listens, plan: planner.plan });
+  const { remember, performPlanned: perform } = runner;
+  const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember });
+  const consumer = createConsumer({
+    ...{ store, clock, name: 'plugins', log, fresh: options.fresh, queue: runs },
+    listens: registry.listens,
+    plan: planner.plan,
+    stored: (scope, ids) => storedRunsOf(store, scope, ids),
+  });
   const catchUps = createWorkQueue({
     ...queueOptions,
     kind: 'catch-up',
     room: catchUpsHeld,
-    perform: createCatchUpWorker({ ...options, store, ids, planner, runs, stopped: isStopping }),
+    perform: createCatchUpWorker({
+      ...{ ...options, store, ids, planner, runs },
+      storeWork: consumer.storeWork,
+      stopped: isStopping,
+    }),
   });
   return { runner, runs, schedules, catchUps, consumer, stateOps };
 }

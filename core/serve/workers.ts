@@ -3,6 +3,7 @@ import type { Committer } from '../changes/commit.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
+import type { FreshEvents } from '../events/fresh.ts';
 import { createStreams, type Streams } from '../events/stream/streams.ts';
 import { createHousekeeping } from '../housekeeping.ts';
 import type { App } from '../http/app.ts';
@@ -39,6 +40,7 @@ export interface WorkersOptions {
   readonly resolve: Resolve;
   readonly services: Services;
   readonly committer: Committer;
+  readonly fresh: FreshEvents;
   readonly cache: WorkspaceCache;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly door: Door;
@@ -59,6 +61,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     /** The name of this process on the leases of its work. */
     owner: services.ids.uuid(),
     committer: options.committer,
+    fresh: options.fresh,
     cache: options.cache,
     directoryOf: options.directoryOf,
     filterFields: filterFieldsOf,
@@ -69,7 +72,10 @@ export function createWorkers(options: WorkersOptions): Workers {
     app: options.app,
     serverVersion: version,
   });
-  const streams = createStreams({ store, clock, log, turns: services.turns, unsent: door.outflow.unsent });
+  const streams = createStreams({
+    ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
+    unsent: door.outflow.unsent,
+  });
   const webhooks = createWebhooks({
     ...shared,
     egress: createEgress({

@@ -3,6 +3,7 @@ import type { Change } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory, Services } from '../context.ts';
+import type { FreshEvents } from '../events/fresh.ts';
 import type { Streams } from '../events/stream/streams.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -34,6 +35,7 @@ interface WebhooksOptions {
   readonly random: () => number;
   readonly owner: string;
   readonly committer: Committer;
+  readonly fresh: FreshEvents;
   readonly cache: WorkspaceCache;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly egress: Egress;
@@ -51,7 +53,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const subscriptions = createSubscriptions({ store, cache: options.cache, log, turns, filterFields });
   const pipeline = createPipeline({ ...options, subscriptions, healths, lanes });
   const { consumer, queue, deliverer } = pipeline;
-  const replays = createReplays({ store, clock, log, ids, owner, subscriptions, deliveries: queue });
+  const replays = createReplays({
+    ...{ store, clock, log, ids, owner, subscriptions, deliveries: queue },
+    storeWork: consumer.storeWork,
+  });
 
   options.committer.onCommit((_workspaceId, changes) => {
     for (const endpointId of forgivenIn(changes)) {
@@ -74,11 +79,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         await replays.queue.settled();
         await queue.settled();
       }
+      await consumer.storeMarks();
     },
     async stop() {
       await Promise.all([consumer.stop(), replays.stop()]);
       deliverer.stop();
       await queue.stop();
+      await consumer.storeMarks();
       options.egress.close();
     },
   };
@@ -97,10 +104,11 @@ function forgivenIn(changes: readonly Change[]): string[] {
 function routesOf(
   { egress, filterFields, sentEvents, streams }: WebhooksOptions,
   healths: Healths,
-  { deliverer, queue }: Pipeline,
+  { consumer, deliverer, queue }: Pipeline,
   replays: Replays,
 ): readonly Route[] {
-  const work = { active: deliverer.active, noteCanceled: deliverer.noteCanceled, queue };
+  const { storeWork } = consumer;
+  const work = { active: deliverer.active, noteCanceled: deliverer.noteCanceled, storeWork, queue };
   return [
     ...endpointResource({
       checkUrl: egress.checkUrl,

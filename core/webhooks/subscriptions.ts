@@ -25,8 +25,12 @@ interface Subscriber {
 export interface Subscriptions {
   /** Whether any endpoint listens to any event. */
   listens(scope: Scope): Promise<boolean>;
-  /** The endpoints that want an event which happens now. */
-  wanting(scope: Scope, event: EventRow): Promise<readonly Endpoint[]>;
+  /** The endpoints that want an event which happens now, of those that are meant. */
+  wanting(
+    scope: Scope,
+    event: EventRow,
+    isMeant: (endpointId: string) => boolean,
+  ): Promise<readonly Endpoint[]>;
   /** Whether an endpoint wants an event, whenever that happened. */
   wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
   /** Undefined when deleted or disabled. */
@@ -70,7 +74,7 @@ export function createSubscriptions(options: {
 
   return {
     listens: async (scope) => (await of(scope)).byType.size > 0,
-    async wanting(scope, event) {
+    async wanting(scope, event, isMeant) {
       const wanting: Endpoint[] = [];
       const subscribers = (await of(scope)).byType.get(event.type) ?? none;
       if (subscribers.length === 0) return wanting;
@@ -80,6 +84,7 @@ export function createSubscriptions(options: {
         const { endpoint } = subscriber;
         // An endpoint hears of what happens from its registration on. Its ping has been on its way since it was asked for.
         if (event.sequence <= endpoint.sinceSequence || isPingOf(endpoint.id, event)) continue;
+        if (!isMeant(endpoint.id)) continue;
         if (await wants(scope, subscriber, data, searched)) wanting.push(endpoint);
       }
       return wanting;

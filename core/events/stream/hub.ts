@@ -3,11 +3,14 @@
 import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
+import type { FreshEvents } from '../fresh.ts';
 import { pageAfter } from '../log.ts';
 import { frameOf } from './frame.ts';
 import { NewestFrames, pieceCharacters, type Piece } from './newest-frames.ts';
 
 const pageEvents = 200;
+/** What it renders in one turn of what was just committed. */
+const freshEvents = 50;
 /** What the hub reads in one turn (bytes). */
 const turnBytes = 256 * 1024;
 
@@ -25,6 +28,7 @@ export interface Hub {
 interface HubOptions {
   readonly store: Store;
   readonly turns: LoopTurns;
+  readonly fresh: FreshEvents;
   readonly workspaceId: string;
   /** The last sequence of the log. */
   readonly end: number;
@@ -72,10 +76,15 @@ export function createHub(options: HubOptions): Hub {
   };
 }
 
-async function readOn({ store, turns, workspaceId }: HubOptions, newest: NewestFrames): Promise<void> {
+async function readOn({ store, turns, fresh, workspaceId }: HubOptions, newest: NewestFrames): Promise<void> {
   const everyone = scopeOf(workspaceId);
   for (let more = true; more;)
     more = await turns.run(everyone, async () => {
+      const handed = fresh.after(workspaceId, newest.last, freshEvents);
+      if (handed) {
+        newest.add(handed.map(frameOf));
+        return handed.length === freshEvents;
+      }
       const page = await pageAfter(store, everyone, newest.last, { limit: pageEvents, bytesMax: turnBytes });
       newest.add(page.events.map(frameOf));
       return page.more;

@@ -6,6 +6,7 @@ import { createLoopTurns } from '../../lib/fairness/loop-turns.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { openStore } from '../../store/open-store.ts';
 import { scopeOf } from '../../store/store.ts';
+import { createFreshEvents } from '../fresh.ts';
 import { createStreams } from './streams.ts';
 
 test('a stream that is still being opened when all of them end, ends as well', async () => {
@@ -17,6 +18,7 @@ test('a stream that is still being opened when all of them end, ends as well', a
     clock: { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined },
     log: () => undefined,
     turns: createLoopTurns(() => undefined),
+    fresh: createFreshEvents(),
     unsent: new Shares(1_000_000),
   });
   const opening = streams.open(scopeOf('00000000-0000-7000-8000-000000000001'), null, {

@@ -8,6 +8,7 @@ import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import type { EventEnvelope } from '../event.ts';
+import type { FreshEvents } from '../fresh.ts';
 import { lastSequence } from '../log.ts';
 import { createHub, type Hub } from './hub.ts';
 import { EventStream, type Reader } from './stream.ts';
@@ -38,6 +39,7 @@ interface StreamsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly turns: LoopTurns;
+  readonly fresh: FreshEvents;
   /** Pieces that no socket has taken yet count here. */
   readonly unsent: Shares;
 }
@@ -56,13 +58,12 @@ export function createStreams(options: StreamsOptions): Streams {
     return room;
   };
 
-  store.onEvents((workspaceIds) => {
-    for (const id of workspaceIds)
-      // A hub that could not be made is told to whoever opens a stream.
-      rooms.get(id)?.hub.then(
-        (hub) => hub.wake(),
-        () => undefined,
-      );
+  options.fresh.onAdded((workspaceId) => {
+    // A hub that could not be made is told to whoever opens a stream.
+    rooms.get(workspaceId)?.hub.then(
+      (hub) => hub.wake(),
+      () => undefined,
+    );
   });
 
   return {
@@ -99,11 +100,11 @@ export function createStreams(options: StreamsOptions): Streams {
   };
 }
 
-async function openHub({ store, turns, log }: StreamsOptions, workspaceId: string): Promise<Hub> {
+async function openHub({ store, turns, fresh, log }: StreamsOptions, workspaceId: string): Promise<Hub> {
   const end = await lastSequence(store, scopeOf(workspaceId));
   const onError = (error: unknown): void =>
     log('error', 'the event stream could not read', { workspaceId, error: errorForLog(error) });
-  return createHub({ store, turns, workspaceId, end, onError });
+  return createHub({ store, turns, fresh, workspaceId, end, onError });
 }
 
 function requirePlace({ streams }: Room, tokenId: string): void {

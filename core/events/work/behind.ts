@@ -36,6 +36,11 @@ export class Behind {
     return this.#turns.isEmpty;
   }
 
+  /** Whether it remembers something of a subject. */
+  has(scope: Scope, subject: string): boolean {
+    return this.#remembered.has(keyOf(scope, subject));
+  }
+
   note(scope: Scope, subject: string): void {
     if (!this.#isPartial) this.#remember(scope, subject);
   }

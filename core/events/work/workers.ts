@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Op, Scope, Store } from '../../store/store.ts';
+import type { Scope } from '../../store/store.ts';
 
 /** Failed work is due again after this long. */
 const failedMs = 5_000;
@@ -13,29 +13,29 @@ export interface WorkItem {
   /** Its payer is the subject. */
   readonly scope: Scope;
   readonly id: string;
-  /** Who finishes the row must name the epoch it was leased under. */
-  readonly epoch: number;
+  /** Who finishes the row must name the epoch it was leased under. Null as long as it has no row. */
+  readonly epoch: number | null;
 }
 
 interface Workers {
-  hold(item: WorkItem): void;
+  /** @param perform the queue's own by default */
+  hold(item: WorkItem, perform?: (item: WorkItem) => Promise<void>): void;
   isHeld(id: string): boolean;
   readonly isBusy: boolean;
 }
 
 export function createWorkers(options: {
-  store: Store;
   clock: Clock;
   log: Log;
   kind: string;
   shares: Shares;
   perform(item: WorkItem): Promise<void>;
-  /** Puts the item off for so long. */
-  putOff(item: WorkItem, forMs: number): Op;
+  /** Commits that the item is put off for so long. */
+  putOff(item: WorkItem, forMs: number): Promise<void>;
   isStopped(): boolean;
-  onFree(): void;
+  onFree(scope: Scope): void;
 }): Workers {
-  const { store, clock, log, kind, shares, isStopped } = options;
+  const { clock, log, kind, shares, isStopped } = options;
   // A lease of our own never runs out for ourselves: what is held here is claimed by nobody else of this process. Rows are leased
   // as far as there is room, so that this holds little more than that.
   const held = new Set<string>();
@@ -44,8 +44,7 @@ export function createWorkers(options: {
   const giveBack = async (item: WorkItem): Promise<void> => {
     for (;;) {
       try {
-        await store.commit([options.putOff(item, failedMs)]);
-        return;
+        return await options.putOff(item, failedMs);
       } catch (error) {
         if (isStopped()) return;
         log('warn', 'work could not be given back', { kind, id: item.id, error: errorForLog(error) });
@@ -54,26 +53,26 @@ export function createWorkers(options: {
     }
   };
 
-  const performOne = async (item: WorkItem): Promise<void> => {
+  const performOne = async (item: WorkItem, perform: (item: WorkItem) => Promise<void>): Promise<void> => {
     const { id, scope } = item;
     try {
-      await options.perform(item);
+      await perform(item);
     } catch (error) {
       log('error', 'work failed', { kind, id, workspaceId: scope.workspaceId, error: errorForLog(error) });
       await giveBack(item);
     }
     held.delete(id);
     shares.give(scope.workspaceId, scope.payer ?? '');
-    options.onFree();
+    options.onFree(scope);
   };
 
   return {
-    hold(item) {
+    hold(item, perform = options.perform) {
       // What is leased to a process that ends is the next one's.
       if (isStopped()) return;
       held.add(item.id);
       shares.take(item.scope.workspaceId, item.scope.payer ?? '');
-      void performOne(item);
+      void performOne(item, perform);
     },
     isHeld: (id) => held.has(id),
     get isBusy() {

@@ -27,12 +27,17 @@ export interface CountOptions {
 export function createGapCount(options: CountOptions): GapStep {
   const { store, clock, ids, pages } = options;
 
-  /** Undefined when the process ends first. */
-  const missedIn = async (scope: Scope, gap: GapRow): Promise<number | undefined> => {
+  /** A word where it cannot be told: the process ends first, or the install changes. */
+  const missedIn = async (
+    scope: Scope,
+    install: Install,
+    gap: GapRow,
+  ): Promise<number | 'stopped' | 'changed'> => {
     let missed = 0;
     for (let after = gap.after_sequence, ends = false; !ends;) {
-      if (options.stopped()) return undefined;
-      const page = await pages.read(scope, gap, after);
+      if (options.stopped()) return 'stopped';
+      const page = await pages.read(scope, install, gap, after);
+      if (!page) return 'changed';
       missed += page.events.length;
       after = page.to;
       ends = page.ends;
@@ -42,8 +47,8 @@ export function createGapCount(options: CountOptions): GapStep {
 
   return async ({ item, queue, gap, install }) => {
     const { scope } = item;
-    const missed = await missedIn(scope, gap);
-    if (missed === undefined) return false;
+    const missed = await missedIn(scope, install, gap);
+    if (typeof missed === 'string') return missed === 'changed';
     const nowMs = clock.nowMs();
     const waiting = missed + (await countGivenUp(store, scope, install.id));
     const author = systemAuthor(scope, 'sandbox', await options.directoryOf(scope));

@@ -2,7 +2,9 @@
 import type { EventRow } from '../../events/event.ts';
 import { pageAfter } from '../../events/log.ts';
 import type { Scope, Store } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
 import type { Planner } from '../planner.ts';
+import type { Registry } from '../registry.ts';
 import { metEvents, type GapRow } from './rows.ts';
 
 const pageEvents = 200;
@@ -16,10 +18,12 @@ interface GapPage {
 }
 
 export interface GapPages {
-  read(scope: Scope, gap: GapRow, after: number): Promise<GapPage>;
+  /** Null where the install changed meanwhile: what it wants may have been read of both. */
+  read(scope: Scope, install: Install, gap: GapRow, after: number): Promise<GapPage | null>;
 }
 
-export function createGapPages({ store, planner }: { store: Store; planner: Planner }): GapPages {
+export function createGapPages(options: { store: Store; planner: Planner; registry: Registry }): GapPages {
+  const { store, planner, registry } = options;
   const metOf = async (
     scope: Scope,
     installId: string,
@@ -31,12 +35,13 @@ export function createGapPages({ store, planner }: { store: Store; planner: Plan
   };
 
   return {
-    async read(scope, gap, after) {
+    async read(scope, install, gap, after) {
       const until = gap.until_sequence ?? after;
       const page = await pageAfter(store, scope, after, { limit: pageEvents });
       const events = page.events.filter(({ sequence }) => sequence <= until);
       const wanted = await planner.wanted(scope, gap.install_id, events);
       const met = await metOf(scope, gap.install_id, wanted);
+      if ((await registry.active(scope, install.id))?.version !== install.version) return null;
       return {
         events: wanted.filter(({ id }) => !met.has(id)),
         to: events.at(-1)?.sequence ?? after,

@@ -39,8 +39,9 @@ export function createGapReplay(options: ReplayOptions): GapStep {
     const { scope } = item;
     if (await revive(scope, gap, install)) return true;
     const from = gap.after_sequence;
-    const page = await options.pages.read(scope, gap, from);
-    const plan = await planner.runsFor(scope, install.id, page.events);
+    const page = await options.pages.read(scope, install, gap, from);
+    if (!page) return true;
+    const queued = await planner.runsFor(scope, install.id, page.events);
     const moved = {
       from,
       to: page.to,
@@ -49,7 +50,7 @@ export function createGapReplay(options: ReplayOptions): GapStep {
       finishedAt: page.ends ? clock.nowMs() : null,
     };
     const outcome = await store.commit(
-      [moveGapOp(scope, gap.id, moved), ...(page.ends ? [queue.finish(item)] : []), ...plan.ops],
+      [moveGapOp(scope, gap.id, moved), ...(page.ends ? [queue.finish(item)] : []), ...queued],
       delayed,
     );
     return !(outcome.ok && page.ends);

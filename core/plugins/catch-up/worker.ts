@@ -1,5 +1,6 @@
 // Works on the gaps of installs that are on again: counts a gap once it is closed, and makes its runs when somebody asks.
 import { neverMs, type WorkItem, type WorkQueue } from '../../events/work.ts';
+import type { Scope } from '../../store/store.ts';
 import type { Registry } from '../registry.ts';
 import { createGapCount, type CountOptions } from './count.ts';
 import { createGapPages } from './pages.ts';
@@ -8,6 +9,8 @@ import { findGap } from './rows.ts';
 
 export interface CatchUpWorkerOptions extends Omit<CountOptions & ReplayOptions, 'pages'> {
   readonly registry: Registry;
+  /** Has runs of an install stored that are under way, so that they are not missed. */
+  storeWork(scope: Scope, installId: string): Promise<void>;
 }
 
 export function createCatchUpWorker(options: CatchUpWorkerOptions) {
@@ -20,6 +23,7 @@ export function createCatchUpWorker(options: CatchUpWorkerOptions) {
     while (!options.stopped()) {
       const gap = await store.readOne(item.scope, findGap, { id: item.id });
       if (!gap || gap.status === 'done') return void (await store.commit([queue.finish(item)]));
+      await options.storeWork(item.scope, gap.install_id);
       const install = await registry.active(item.scope, gap.install_id);
       // While the install is off the gap waits; switching the install on wakes it.
       if (!install || gap.status === 'off' || gap.status === 'offered')

@@ -1,12 +1,12 @@
 // Ends an attempt of a run in one batch: what it staged, its record, and the end or the delay of its work row.
 import type { Change } from '../../changes/change.ts';
-import type { Author, Committer } from '../../changes/commit.ts';
+import type { Author, Committed, Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import { effectOf, usageOf, type Attempt, type HeldRun } from './attempt.ts';
-import { recordRunOp, releaseNextOp, type RunRecord } from './rows.ts';
+import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
   /** What it wrote and may keep. */
@@ -30,20 +30,37 @@ export interface EndingOptions {
 export function createEndAttempt(options: EndingOptions): EndAttempt {
   const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
-  return async (held, tried, ending) => {
+  /** Commits the end of an attempt. Its run may have got a row just now, so that nothing of this is made before. */
+  const commit = async (held: HeldRun, tried: Attempt | null, ending: Ending): Promise<Committed> => {
     const { item, queue, run } = held;
     const now = options.clock.nowMs();
     const author = authorOf(held, tried, await options.directoryOf(item.scope));
-    const isOver = ending.againAtMs === undefined;
-    const guard = ending.againAtMs === undefined ? queue.finish(item) : queue.defer(item, ending.againAtMs);
+    const record = (made: RunRecord['events']): RunRecord => recordOf(tried, ending, made, now);
+    const more = ending.more ?? [];
+    const { commit } = options.committer;
+    if (ending.againAtMs !== undefined) {
+      const last = (made: RunRecord['events']): Op[] => [
+        recordRunOp(item.scope, run.id, record(made)),
+        ...more,
+      ];
+      return commit(author, ending.changes ?? [], queue.putOff(item, ending.againAtMs), last, delayed);
+    }
+    const hasRow = item.epoch !== null;
     const last = (made: RunRecord['events']): Op[] => [
-      recordRunOp(item.scope, run.id, recordOf(tried, ending, made, now)),
-      ...(isOver ? [releaseNextOp(queue, item, run, now)] : []),
-      ...(ending.more ?? []),
+      ...(hasRow
+        ? [recordRunOp(item.scope, run.id, record(made)), ...releaseNextOps(queue, item, run, now)]
+        : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
+      ...more,
     ];
-    const committed = await options.committer.commit(author, ending.changes ?? [], [guard], last, delayed);
+    return commit(author, ending.changes ?? [], hasRow ? [queue.finish(item)] : [], last, delayed);
+  };
+
+  return async (held, tried, ending) => {
+    const { item, queue, run } = held;
+    const committed = await queue.whileSealed(item, () => commit(held, tried, ending));
     if (committed.ok) return true;
     if (committed.part === 'change') return false;
+    queue.drop(item);
     options.log('warn', 'a run was ended elsewhere', {
       runId: run.id,
       part: committed.part,

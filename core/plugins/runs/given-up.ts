@@ -2,7 +2,7 @@
 import type { Leases, WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
-import { queueRunOp, runColumns, type RunRow } from './rows.ts';
+import { keyOf, queueRunOp, runColumns, type RunRow } from './rows.ts';
 
 /** The error of a run that was given up. */
 export const givenUpCode = 'plugin_inactive';
@@ -38,18 +38,6 @@ export function reviveRunOps(
 ): readonly Op[] {
   return [
     tenantOp(scope, revive, { id: run.id, mode: how.mode }, { expectRows: 1 }),
-    queueRunOp(
-      queue,
-      scope,
-      {
-        id: run.id,
-        installId: run.install_id,
-        handler: { kind: run.handler_kind, name: run.handler },
-        orderKey: run.order_key,
-        sequence: run.sequence,
-      },
-      how.nowMs,
-      how.leases,
-    ),
+    queueRunOp(queue, scope, keyOf(run), how.nowMs, how.leases),
   ];
 }

@@ -8,8 +8,8 @@ import { seeing, seeingRun, steering } from '../installs/rights.ts';
 import { getRun, listRuns, runSchedule, type RunActivity } from './runs.ts';
 import { RunShown, runStatuses } from './schema.ts';
 
-export function runRoutes(options: { queue: WorkQueue; activity: RunActivity }): Route[] {
-  const { queue, activity } = options;
+export function runRoutes(options: { queue: WorkQueue } & RunActivity): Route[] {
+  const { queue, ...activity } = options;
   return [
     defineRoute({
       method: 'GET',

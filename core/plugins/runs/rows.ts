@@ -50,6 +50,22 @@ const insertRun = tenantStatement(
    VALUES (:ws, :id, :installId, :handlerKind, :handler, :orderKey, :sequence, :eventId, :rootEventId, :depth,
      :status, :mode, 0, :now, :finishedAt, :error)`,
 );
+const insertRuns = tenantStatement(
+  'runs.insert_all',
+  `INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth,
+     status, mode, attempt, created_at)
+   SELECT :ws, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8,
+     'queued', value->>9, 0, value->>10 FROM json_each(:runs)`,
+);
+const insertEnded = tenantStatement(
+  'runs.insert_ended',
+  `INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth,
+     status, mode, attempt, created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json,
+     effects_json, logs_json, error_json)
+   VALUES (:ws, :id, :installId, :handlerKind, :handler, :orderKey, :sequence, :eventId, :rootEventId, :depth,
+     :status, :mode, :attempt, :createdAt, :startedAt, :finishedAt, :cpuMs, :memoryBytes, :wallMs, :queueMs, :events, :calls,
+     :effects, :logs, :error)`,
+);
 /** Due now when nothing of the same order key is open before it, otherwise when that ends. */
 const queueRun = tenantStatement(
   'runs.queue',
@@ -82,6 +98,11 @@ const interrupted = tenantStatement(
 const findRunRow = tenantStatement<RunRow>(
   'runs.find',
   `SELECT ${runColumns} FROM runs WHERE workspace_id = :ws AND id = :id`,
+);
+const openOfKey = tenantStatement<{ id: string }>(
+  'runs.open_of_key',
+  `SELECT id FROM runs WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
+     AND order_key = :orderKey AND status IN ('queued', 'running', 'retrying') LIMIT 1`,
 );
 const countOfRoot = tenantStatement<{ count: number }>(
   'runs.of_root',
@@ -143,6 +164,17 @@ export function queueRunOps(
     }),
     queueRunOp(queue, scope, run, nowMs, leases),
   ];
+}
+
+/** What `queueRunOp` asks of a run, of its row. */
+export function keyOf(run: RunRow): Parameters<typeof queueRunOp>[2] {
+  return {
+    id: run.id,
+    installId: run.install_id,
+    handler: { kind: run.handler_kind, name: run.handler },
+    orderKey: run.order_key,
+    sequence: run.sequence,
+  };
 }
 
 /** The work row of a run. @param leases as for `queueRunOps` */
@@ -249,22 +281,48 @@ export interface RunRecord {
 }
 
 export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {
-  const { events, calls, effects, logs, error, ...plain } = run;
-  return tenantOp(
-    scope,
-    record,
-    {
-      id,
-      ...plain,
-      memoryBytes: Math.round(plain.memoryBytes),
-      events: JSON.stringify(events),
-      calls: JSON.stringify(calls),
-      effects: JSON.stringify(effects),
-      logs: JSON.stringify(logs),
-      error: error && JSON.stringify(error),
-    },
-    { expectRows: 1 },
-  );
+  return tenantOp(scope, record, { id, ...columnsOf(run) }, { expectRows: 1 });
+}
+
+/** The row of a run that had none while it was under way; its id is refused where the run has one after all. */
+export function endedRunOp(scope: Scope, row: RunRow, run: RunRecord): Op {
+  return tenantOp(scope, insertEnded, { ...newColumnsOf(row), createdAt: row.created_at, ...columnsOf(run) });
+}
+
+/** Runs of one workspace that are queued, whose work rows are somebody else's business. */
+export function insertRunsOp(scope: Scope, runs: readonly RunRow[]): Op {
+  const rows = runs.map((run) => [
+    ...[run.id, run.install_id, run.handler_kind, run.handler, run.order_key, run.sequence],
+    ...[run.event_id, run.root_event_id, run.depth, run.mode, run.created_at],
+  ]);
+  return tenantOp(scope, insertRuns, { runs: JSON.stringify(rows) });
+}
+
+function newColumnsOf(row: RunRow) {
+  return {
+    id: row.id,
+    installId: row.install_id,
+    handlerKind: row.handler_kind,
+    handler: row.handler,
+    orderKey: row.order_key,
+    sequence: row.sequence,
+    eventId: row.event_id,
+    rootEventId: row.root_event_id,
+    depth: row.depth,
+    mode: row.mode,
+  };
+}
+
+function columnsOf({ events, calls, effects, logs, error, ...plain }: RunRecord) {
+  return {
+    ...plain,
+    memoryBytes: Math.round(plain.memoryBytes),
+    events: JSON.stringify(events),
+    calls: JSON.stringify(calls),
+    effects: JSON.stringify(effects),
+    logs: JSON.stringify(logs),
+    error: error && JSON.stringify(error),
+  };
 }
 
 /** Counts that a run waits to be run again through no fault of its own. */
@@ -272,22 +330,28 @@ export function interruptedOp(scope: Scope, id: string): Op {
   return tenantOp(scope, interrupted, { id });
 }
 
-/** Makes the next run of the same order key due. */
-export function releaseNextOp(queue: WorkQueue, item: WorkItem, run: RunRow, nowMs: number): Op {
-  return queue.due(
-    tenantOp(item.scope, releaseNext, {
-      installId: run.install_id,
-      handler: run.handler,
-      orderKey: run.order_key,
-      sequence: run.sequence,
-      never: neverMs,
-      ...queue.lease(item.scope, run.install_id, nowMs),
-    }),
-  );
+/** Makes the next run of the same order key due; none where nothing can wait for this one. */
+export function releaseNextOps(queue: WorkQueue, item: WorkItem, run: RunRow, nowMs: number): Op[] {
+  if (run.order_key === run.id) return [];
+  const params = {
+    installId: run.install_id,
+    handler: run.handler,
+    orderKey: run.order_key,
+    sequence: run.sequence,
+    never: neverMs,
+    ...queue.lease(item.scope, run.install_id, nowMs),
+  };
+  return [queue.due(tenantOp(item.scope, releaseNext, params))];
 }
 
 export function findRun(store: Store, scope: Scope, id: string): Promise<RunRow | undefined> {
   return store.readOne(scope, findRunRow, { id });
+}
+
+/** Whether a run with the same order key is stored and open. */
+export async function isOpenBefore(store: Store, scope: Scope, run: RunRow): Promise<boolean> {
+  const key = { installId: run.install_id, handler: run.handler, orderKey: run.order_key };
+  return (await store.readOne(scope, openOfKey, key)) !== undefined;
 }
 
 /** At most 100 are counted. */

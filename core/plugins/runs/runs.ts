@@ -4,6 +4,7 @@ import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
+import type { Scope } from '../../store/store.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
@@ -20,13 +21,16 @@ import {
   type RunRow,
 } from './rows.ts';
 
-/** Whether a queued run is being worked on right now, which only its worker knows. */
+/** What only the workers know of runs. */
 export interface RunActivity {
+  /** Whether a queued run is being worked on right now. */
   isActive(runId: string): boolean;
+  /** Has runs stored that have no row as yet: all of a workspace, or those of one install. */
+  storeWork(scope: Scope, installId?: string): Promise<void>;
 }
 
-/** The activity of a run that is only being queued. */
-const notYet: RunActivity = { isActive: () => false };
+/** Of a run that is only being queued. */
+const notYet = { isActive: () => false };
 
 export async function listRuns(
   ctx: Context,
@@ -35,6 +39,7 @@ export async function listRuns(
   activity: RunActivity,
 ) {
   const { id: installId } = await getInstall(ctx, pluginId);
+  await activity.storeWork(ctx.scope, installId);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'runs',
     select: runColumns,
@@ -50,7 +55,11 @@ export async function listRuns(
 }
 
 export async function getRun(ctx: Context, id: string, activity: RunActivity) {
-  const row = await findRun(ctx.store, ctx.scope, id);
+  let row = await findRun(ctx.store, ctx.scope, id);
+  if (!row) {
+    await activity.storeWork(ctx.scope);
+    row = await findRun(ctx.store, ctx.scope, id);
+  }
   if (!row) throw notFound();
   return showRun(row, activity);
 }
@@ -81,7 +90,7 @@ export async function runSchedule(
   };
 }
 
-function showRun(row: RunRow, activity: RunActivity) {
+function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
   return {
     id: row.id,
     pluginId: row.install_id,

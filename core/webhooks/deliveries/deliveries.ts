@@ -13,6 +13,7 @@ import { limitDefault } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { readPage, type Condition } from '../../store/page.ts';
 import type { Value } from '../../store/statement.ts';
+import type { Scope } from '../../store/store.ts';
 import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
 import type { Message } from '../payload.ts';
 import { messageOfDelivery } from './message.ts';
@@ -32,6 +33,8 @@ export interface DeliveryWork {
   noteCanceled(id: string, queue: WorkQueue): void;
   /** The deliveries being attempted now, which only their worker knows. */
   active(): ReadonlySet<string>;
+  /** Has deliveries stored that have no row as yet: all of a workspace, or those to one endpoint. */
+  storeWork(scope: Scope, endpointId?: string): Promise<void>;
   readonly queue: WorkQueue;
 }
 
@@ -46,7 +49,9 @@ export interface DeliveryQuery extends PageParameters {
 }
 
 /** Newest first. @throws ApiError invalid_cursor */
-export async function listDeliveries(ctx: Context, query: DeliveryQuery, { active }: DeliveryWork) {
+export async function listDeliveries(ctx: Context, query: DeliveryQuery, work: DeliveryWork) {
+  const { active } = work;
+  await work.storeWork(ctx.scope, query.webhook);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'deliveries',
     select: deliveryColumns,
@@ -78,11 +83,11 @@ export async function listDeliveriesTo(
 }
 
 /** @throws ApiError not_found, also where the token may not read the event: its payload is in here. */
-export async function getDelivery(ctx: Context, id: string, { active }: DeliveryWork) {
-  const { row, message } = await readDelivery(ctx, id);
+export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) {
+  const { row, message } = await readDelivery(ctx, id, work);
   const attempts = await ctx.store.read(ctx.scope, attemptsOf, { deliveryId: id });
   return {
-    ...showDelivery(row, active()),
+    ...showDelivery(row, work.active()),
     payload: message.payload,
     attemptList: attempts.map((attempt) => ({
       number: attempt.number,
@@ -101,7 +106,7 @@ export async function getDelivery(ctx: Context, id: string, { active }: Delivery
 
 /** A new delivery of the same event, signed afresh when it is made. @throws ApiError not_found, conflict */
 export async function replayDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
-  const { row, message } = await readDelivery(ctx, id);
+  const { row, message } = await readDelivery(ctx, id, work);
   const endpoint = await endpointKind.find(ctx, row.endpoint_id);
   if (!endpoint || endpoint.deletedAt !== null)
     throw new ApiError(
@@ -149,7 +154,7 @@ export function makeDelivery(
 
 /** Has no more attempts made. One that is under way is not cut off, and is recorded. @throws ApiError not_found, conflict */
 export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
-  const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
+  const row = await findRow(ctx, id, work);
   if (!row) throw notFound();
   if (row.status !== 'pending' && row.status !== 'retrying')
     throw new ApiError('conflict', `This delivery has ended: it is ${row.status}.`);
@@ -166,8 +171,19 @@ export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWor
   };
 }
 
-async function readDelivery(ctx: Context, id: string): Promise<{ row: DeliveryRow; message: Message }> {
+async function findRow(ctx: Context, id: string, work: DeliveryWork): Promise<DeliveryRow | undefined> {
   const row = await ctx.store.readOne(ctx.scope, findDelivery, { id });
+  if (row) return row;
+  await work.storeWork(ctx.scope);
+  return ctx.store.readOne(ctx.scope, findDelivery, { id });
+}
+
+async function readDelivery(
+  ctx: Context,
+  id: string,
+  work: DeliveryWork,
+): Promise<{ row: DeliveryRow; message: Message }> {
+  const row = await findRow(ctx, id, work);
   const message = row && (await messageOfDelivery(ctx.store, ctx.scope, row, ctx.baseUrl));
   if (!message || !mayRead(ctx.scopes, row.event_type as EventType)) throw notFound();
   return { row, message };

@@ -4,7 +4,7 @@
 import { neverMs, returningWork, type Leases, type WorkQueue } from '../../events/work.ts';
 import type { WorkRow } from '../../events/work-rows.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import type { DeliveryRow } from './rows.ts';
 
 const ahead = `SELECT 1 FROM deliveries AS d JOIN due_work AS w ON w.workspace_id = :ws AND w.id = d.id
@@ -27,6 +27,18 @@ const free = tenantStatement<WorkRow>(
        AND d.status IN ('pending', 'retrying') AND d.id <> :id ORDER BY d.sequence, d.id LIMIT 1)
    ${returningWork}`,
 );
+
+const openOfKey = tenantStatement<{ id: string }>(
+  'deliveries.open_of_key',
+  `SELECT id FROM deliveries WHERE workspace_id = :ws AND endpoint_id = :endpointId AND order_key = :orderKey
+     AND status IN ('pending', 'retrying') LIMIT 1`,
+);
+
+/** Whether a delivery of the same key is stored and open. */
+export async function isOpenBefore(store: Store, scope: Scope, delivery: Ordered): Promise<boolean> {
+  const { endpoint_id: endpointId, order_key: orderKey } = delivery;
+  return (await store.readOne(scope, openOfKey, { endpointId, orderKey })) !== undefined;
+}
 
 /** The key of a delivery to an ordered endpoint: the issue of the event, else the entity that it is about. */
 export function orderKeyOf(

@@ -1,7 +1,7 @@
 // The rows of deliveries and attempts, and of the health of endpoints. They are written in the batch that moves the work row.
 import type { EventRow } from '../../events/event.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
-import { systemOp, tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/kind.ts';
 import { orderKeyOf } from './order.ts';
 
@@ -43,6 +43,17 @@ const insertAll = tenantStatement(
   `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, origin, order_key, status, attempts, created_at)
    SELECT :ws, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, 'pending', 0, value->>7
    FROM json_each(:deliveries)`,
+);
+const insertEnded = tenantStatement(
+  'deliveries.insert_ended',
+  `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, origin, order_key, status, attempts,
+     created_at, first_attempt_at, next_attempt_at, finished_at)
+   VALUES (:ws, :id, :endpointId, :eventId, :eventType, :sequence, :origin, :orderKey, :status, :attempts,
+     :createdAt, :firstAttemptAt, :nextAttemptAt, :finishedAt)`,
+);
+const storedIds = tenantStatement<{ id: string }>(
+  'deliveries.stored',
+  'SELECT id FROM deliveries WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
 );
 export const findDelivery = tenantStatement<DeliveryRow>(
   'deliveries.find',
@@ -154,7 +165,11 @@ export function insertDeliveryOp(scope: Scope, delivery: DeliveryRow, sample: st
 }
 
 /** @param taken called once they are stored, before later ops of the batch are told */
-export function insertDeliveriesOp(scope: Scope, deliveries: readonly DeliveryRow[], taken: () => void): Op {
+export function insertDeliveriesOp(
+  scope: Scope,
+  deliveries: readonly DeliveryRow[],
+  taken: () => void = () => undefined,
+): Op {
   const rows = deliveries.map((row) => [
     ...[row.id, row.endpoint_id, row.event_id, row.event_type, row.sequence],
     ...[row.origin, row.order_key, row.created_at],
@@ -168,6 +183,30 @@ export interface DeliveryMove {
   readonly firstAttemptAt: number | null;
   readonly nextAttemptAt: number | null;
   readonly finishedAt: number | null;
+}
+
+/** The row of a delivery that had none until it ended; its id is refused where it has one after all. */
+export function endedDeliveryOp(scope: Scope, delivery: DeliveryRow, to: DeliveryMove): Op {
+  return tenantOp(scope, insertEnded, {
+    id: delivery.id,
+    endpointId: delivery.endpoint_id,
+    eventId: delivery.event_id,
+    eventType: delivery.event_type,
+    sequence: delivery.sequence,
+    origin: delivery.origin,
+    orderKey: delivery.order_key,
+    createdAt: delivery.created_at,
+    ...to,
+  });
+}
+
+/** Of these ids, those of deliveries that are stored. */
+export async function storedDeliveriesOf(
+  store: Store,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  return new Set((await store.read(scope, storedIds, { ids: JSON.stringify(ids) })).map(({ id }) => id));
 }
 
 export function moveDeliveryOp(scope: Scope, id: string, to: DeliveryMove): Op {

@@ -18,6 +18,8 @@ export interface ReplayWorkerOptions {
   readonly subscriptions: Subscriptions;
   /** The queue of deliveries. */
   readonly deliveries: WorkQueue;
+  /** Has deliveries to an endpoint stored that are under way, so that a replay of what was not delivered leaves them out. */
+  storeWork(scope: Scope, endpointId: string): Promise<void>;
   /** Once true, what is left of a replay is made by the next process. */
   stopped(): boolean;
 }
@@ -69,6 +71,7 @@ async function planPage(
 ): Promise<Planned> {
   const endpoint = await options.subscriptions.enabled(scope, replay.endpoint_id);
   if (!endpoint) return { made: [], to: replay.after_sequence, status: 'canceled' };
+  await options.storeWork(scope, endpoint.id);
   const { events, to, isLast } = await readReplayPage(options, scope, replay);
   return {
     made: events.map((event) =>

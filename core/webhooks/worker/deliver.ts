@@ -12,9 +12,11 @@ import type { Messages } from '../deliveries/message.ts';
 import { freeNextOp, isOrdered } from '../deliveries/order.ts';
 import {
   cancelDeliveryOp,
+  endedDeliveryOp,
   moveDeliveryOp,
   noteLateAttemptOps,
   recordAttemptOp,
+  type DeliveryMove,
   type DeliveryRow,
 } from '../deliveries/rows.ts';
 import { openAddress } from '../endpoints/address.ts';
@@ -47,17 +49,19 @@ export interface Delivering {
 }
 
 /** A delivery that a worker has taken. */
-interface Taken {
+export interface Taken {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly delivery: DeliveryRow;
+  /** Undefined where it has to be read. */
+  readonly message: Message | undefined;
 }
 
 export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
   const { delivery } = taken;
   const { scope } = taken.item;
   const endpoint = await parts.subscriptions.enabled(scope, delivery.endpoint_id);
-  const message = endpoint && (await parts.messages.of(scope, delivery));
+  const message = endpoint && (taken.message ?? (await parts.messages.of(scope, delivery)));
   if (!endpoint || !message) return cancel(parts, taken);
   const attempted = await attemptInCompany(parts, scope, endpoint, delivery, message);
   // It was cut short. The lease ends with this process, and the next process makes the attempt.
@@ -69,12 +73,24 @@ export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
 /** Ends a delivery that has nowhere to go: its endpoint is switched off or deleted, or its event is gone. */
 export async function cancel({ store, clock }: Delivering, { item, queue, delivery }: Taken): Promise<void> {
   const { scope } = item;
-  const now = clock.nowMs();
-  await store.commit([
-    queue.finish(item),
-    cancelDeliveryOp(scope, delivery.id, now),
-    ...freeNext(scope, delivery, queue, now),
-  ]);
+  const canceled = {
+    status: 'canceled' as const,
+    attempts: delivery.attempts,
+    firstAttemptAt: delivery.first_attempt_at,
+    nextAttemptAt: null,
+  };
+  await queue.whileSealed(item, () => {
+    const now = clock.nowMs();
+    if (item.epoch === null)
+      return store.commit([
+        queue.ending(item, endedDeliveryOp(scope, delivery, { ...canceled, finishedAt: now })),
+      ]);
+    return store.commit([
+      queue.finish(item),
+      cancelDeliveryOp(scope, delivery.id, now),
+      ...freeNext(scope, delivery, queue, now),
+    ]);
+  });
 }
 
 async function attemptInCompany(
@@ -102,30 +118,42 @@ async function attemptInCompany(
 }
 
 /** Commits in one batch: the end of the lease or the next due time, the delivery, the attempt, and the endpoint's health. */
-async function record(
-  parts: Delivering,
-  { item, queue, delivery }: Taken,
-  attempted: Attempted,
-): Promise<void> {
+async function record(parts: Delivering, taken: Taken, attempted: Attempted): Promise<void> {
   const { store, healths, company } = parts;
+  const { item, queue, delivery } = taken;
   const { scope } = item;
   const endpointId = delivery.endpoint_id;
   const to = await moveAfter(parts, scope, delivery, attempted);
   if (!healths.isLoaded(endpointId)) await healths.load(scope, endpointId);
   const now = parts.clock.nowMs();
-  const ops = [
-    to.nextAttemptAt === null ? queue.finish(item) : queue.defer(item, to.nextAttemptAt),
-    moveDeliveryOp(scope, delivery.id, to),
-    recordAttemptOp(scope, delivery.id, attempted.record),
-    ...healths.note(scope, endpointId, attempted.worked, now),
-    ...(to.nextAttemptAt === null ? freeNext(scope, delivery, queue, now) : []),
-  ];
+  const health = healths.note(scope, endpointId, attempted.worked, now);
   const reason = reasonToDisable(healths, endpointId, attempted, now);
-  const { ok } = await (reason === null
-    ? store.commit(ops, { commitDelayMs: company.isExpected() ? backgroundCommitDelayMs : 0 })
-    : parts.disable(scope, endpointId, reason, ops));
-  if (!ok) return recordLate(parts, scope, delivery, attempted);
-  if (to.nextAttemptAt !== null) queue.wake();
+  const { ok } = await queue.whileSealed(item, () => {
+    const ops = [
+      ...moveOps(taken, to, recordAttemptOp(scope, delivery.id, attempted.record), now),
+      ...health,
+    ];
+    return reason === null
+      ? store.commit(ops, { commitDelayMs: company.isExpected() ? backgroundCommitDelayMs : 0 })
+      : parts.disable(scope, endpointId, reason, ops);
+  });
+  if (ok) return to.nextAttemptAt === null ? undefined : queue.wake();
+  queue.drop(item);
+  await recordLate(parts, scope, delivery, attempted);
+}
+
+/** Moves a delivery on, whether it has its rows or not. The first op guards the batch. */
+function moveOps({ item, queue, delivery }: Taken, to: DeliveryMove, attempt: Op, nowMs: number): Op[] {
+  const { scope } = item;
+  if (to.nextAttemptAt !== null)
+    return [...queue.putOff(item, to.nextAttemptAt), moveDeliveryOp(scope, delivery.id, to), attempt];
+  if (item.epoch === null) return [queue.ending(item, endedDeliveryOp(scope, delivery, to)), attempt];
+  return [
+    queue.finish(item),
+    moveDeliveryOp(scope, delivery.id, to),
+    attempt,
+    ...freeNext(scope, delivery, queue, nowMs),
+  ];
 }
 
 /** The next delivery of the same key waits for the end of this one. */

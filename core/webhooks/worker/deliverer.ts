@@ -3,9 +3,10 @@
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import { findDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import { createMessages } from '../deliveries/message.ts';
+import type { Message } from '../payload.ts';
 import { createSecretOpener } from '../secret.ts';
 import { createCompany } from './company.ts';
-import { cancel, deliver, type Delivering } from './deliver.ts';
+import { cancel, deliver, type Delivering, type Taken } from './deliver.ts';
 import { createFresh, type Fresh } from './fresh.ts';
 import type { Lanes } from './lanes.ts';
 
@@ -18,7 +19,10 @@ interface DelivererOptions extends Omit<Delivering, 'messages' | 'company' | 'op
 }
 
 export interface Deliverer {
+  /** A delivery that has its rows. */
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
+  /** A delivery that has none as yet. */
+  performPlanned(item: WorkItem, queue: WorkQueue, delivery: DeliveryRow, message: Message): Promise<void>;
   /** Lets first attempts do without reading their delivery, as far as there is room to remember it. */
   readonly remember: Fresh['remember'];
   /** A delivery was canceled: where it waits in memory for its attempt, that is not made. */
@@ -44,8 +48,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const active = new Set<string>();
   const canceled = new Set<string>();
 
-  const performInLane = async (item: WorkItem, queue: WorkQueue, delivery: DeliveryRow): Promise<void> => {
-    const taken = { item, queue, delivery };
+  const performInLane = async (taken: Taken): Promise<void> => {
+    const { item, delivery } = taken;
     const endpointId = delivery.endpoint_id;
     if (!(await subscriptions.enabled(item.scope, endpointId))) return cancel(parts, taken);
     if (!healths.isLoaded(endpointId)) await healths.load(item.scope, endpointId);
@@ -66,9 +70,16 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       try {
         const delivery = remembered ?? (await store.readOne(scope, findDelivery, { id }));
         if (!delivery) return void (await store.commit([queue.finish(item)]));
-        await performInLane(item, queue, delivery);
+        await performInLane({ item, queue, delivery, message: undefined });
       } finally {
         canceled.delete(id);
+      }
+    },
+    async performPlanned(item, queue, delivery, message) {
+      try {
+        await performInLane({ item, queue, delivery, message });
+      } finally {
+        canceled.delete(item.id);
       }
     },
     remember: fresh.remember,

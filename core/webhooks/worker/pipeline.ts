@@ -2,11 +2,13 @@
 import type { Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import { createConsumer, type Consumer } from '../../events/consumer.ts';
-import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
+import type { FreshEvents } from '../../events/fresh.ts';
+import { createUnitQueue, type UnitQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
 import type { Scope } from '../../store/store.ts';
-import { setDeliveriesBackOp } from '../deliveries/rows.ts';
+import { setDeliveriesBackOp, storedDeliveriesOf } from '../deliveries/rows.ts';
+import { deliveryRows, type DeliveryUnit } from '../deliveries/units.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import { createDeliverer, type Deliverer } from './deliverer.ts';
 import { createDisable } from './disable.ts';
@@ -19,7 +21,7 @@ const deliveriesHeld = 2_000;
 
 export interface Pipeline {
   readonly consumer: Consumer;
-  readonly queue: WorkQueue;
+  readonly queue: UnitQueue<DeliveryUnit>;
   readonly deliverer: Deliverer;
 }
 
@@ -29,6 +31,7 @@ export function createPipeline(options: {
   random: () => number;
   owner: string;
   committer: Committer;
+  fresh: FreshEvents;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   egress: Egress;
   version: string;
@@ -47,7 +50,7 @@ export function createPipeline(options: {
     baseUrl,
     disable: createDisable({ ...options, store, ids, log }),
   });
-  const queue = createWorkQueue({
+  const queue: UnitQueue<DeliveryUnit> = createUnitQueue({
     store,
     clock,
     log,
@@ -56,13 +59,13 @@ export function createPipeline(options: {
     room: deliveriesHeld,
     setBack: (byMs) => [setDeliveriesBackOp(byMs)],
     perform: deliverer.perform,
+    rows: deliveryRows(store, deliverer.remember, () => queue),
   });
   const consumer = createConsumer({
-    store,
-    name: 'webhooks',
-    log,
+    ...{ store, clock, name: 'webhooks', log, fresh: options.fresh, queue },
     listens: subscriptions.listens,
-    plan: createPlanner({ clock, ids, baseUrl, subscriptions, deliverer, queue }),
+    plan: createPlanner({ clock, baseUrl, subscriptions, deliverer, queue }),
+    stored: (scope, ids) => storedDeliveriesOf(store, scope, ids),
   });
   return { consumer, queue, deliverer };
 }

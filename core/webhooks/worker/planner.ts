@@ -3,47 +3,48 @@ import type { Plan } from '../../events/consumer.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Ids } from '../../lib/ids.ts';
-import { idPrefixes } from '../../lib/ids.ts';
+import { derivedId, idPrefixes } from '../../lib/ids.ts';
 import type { Scope } from '../../store/store.ts';
-import type { Deliverer } from './deliverer.ts';
-import { queueDeliveriesOps } from '../deliveries/queue.ts';
-import { newDelivery, type DeliveryRow } from '../deliveries/rows.ts';
-import { messageOf, type Message } from '../payload.ts';
+import { newDelivery } from '../deliveries/rows.ts';
+import { deliveryUnit, type DeliveryUnit } from '../deliveries/units.ts';
+import { messageOf } from '../payload.ts';
 import type { Subscriptions } from '../subscriptions.ts';
+import type { Deliverer } from './deliverer.ts';
 
-/** A batch holds up everything else while it is written. So many deliveries take about ten milliseconds. */
+/** Of one page, so that many endpoints do not make much that finds no room. */
 const deliveriesAtOnce = 1_000;
 
 export function createPlanner(options: {
   clock: Clock;
-  ids: Ids;
   baseUrl: string;
   subscriptions: Subscriptions;
   deliverer: Deliverer;
   queue: WorkQueue;
-}): (scope: Scope, events: readonly EventRow[]) => Promise<Plan> {
+}): (
+  scope: Scope,
+  events: readonly EventRow[],
+  isMeant: (endpointId: string) => boolean,
+) => Promise<Plan<DeliveryUnit>> {
   const { clock, subscriptions, deliverer, queue } = options;
+  const perform: Parameters<typeof deliveryUnit>[3] = (item, delivery, message) =>
+    deliverer.performPlanned(item, queue, delivery, message);
 
-  return async (scope, events) => {
+  return async (scope, events, isMeant) => {
     const now = clock.nowMs();
-    const deliveries: DeliveryRow[] = [];
-    const messages = new Map<string, Message>();
+    const units: DeliveryUnit[] = [];
     let through = 0;
 
     for (const event of events) {
-      if (deliveries.length >= deliveriesAtOnce) break;
+      if (units.length >= deliveriesAtOnce) break;
       through = event.sequence;
-      const wanting = await subscriptions.wanting(scope, event);
+      const wanting = await subscriptions.wanting(scope, event, isMeant);
       if (wanting.length === 0) continue;
-      messages.set(event.id, messageOf(event, options.baseUrl));
-      for (const endpoint of wanting)
-        deliveries.push(newDelivery(options.ids.next(idPrefixes.delivery), endpoint, event, now));
+      const message = messageOf(event, options.baseUrl);
+      for (const endpoint of wanting) {
+        const id = derivedId(idPrefixes.delivery, event.id, endpoint.id);
+        units.push(deliveryUnit(scope, newDelivery(id, endpoint, event, now), message, perform));
+      }
     }
-    const ops = queueDeliveriesOps(queue, scope, deliveries, (delivery, soon) => {
-      const message = messages.get(delivery.event_id);
-      if (message) deliverer.remember(scope, delivery, message, soon);
-    });
-    return { through, ops };
+    return { units, notes: [], through };
   };
 }

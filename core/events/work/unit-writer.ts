@@ -1,0 +1,169 @@
+// Writes units that are to wait: their rows, and the rows of their work, which are leased to this process where it is under way
+// already. One batch goes at a time, so that units of one order key are written in their order.
+import type { Clock } from '../../lib/clock.ts';
+import { errorForLog } from '../../lib/failures.ts';
+import type { Log } from '../../lib/log.ts';
+import { backgroundCommitDelayMs, scopeOf, type Op, type Scope, type Store } from '../../store/store.ts';
+import type { Leases } from './leases.ts';
+import type { WorkOps } from './ops.ts';
+import type { Unit, UnitRows } from './unit.ts';
+import type { Kept, Window } from './window.ts';
+import { againMs } from './workers.ts';
+
+const unitsAtOnce = 1_000;
+
+interface WriterParts<U extends Unit> {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly kind: string;
+  readonly rows: UnitRows<U>;
+  readonly window: () => Window<U>;
+  readonly ops: Pick<WorkOps, 'addAll' | 'addLeased' | 'draft'>;
+  isStopped(): boolean;
+  onRest(): void;
+}
+
+export interface UnitWriter<U extends Unit> {
+  readonly isBusy: boolean;
+  /** Has units written, each with all of its order key. */
+  write(kept: readonly Kept<U>[]): void;
+  /** Goes on with what had to wait for the end of a unit. */
+  goOn(): void;
+  /** Writes what can be written now. @returns false where the store refused */
+  flush(): Promise<boolean>;
+}
+
+export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWriter<U> {
+  const { clock, log, kind } = parts;
+  /** Of the window, which bounds them. */
+  const pending = new Set<Kept<U>>();
+  let writing: Promise<void> | null = null;
+  let isRefused = false;
+
+  /** What may be written now: nothing of an order key of which an end is being committed. */
+  const nextBatch = (): Kept<U>[] => {
+    const window = parts.window();
+    const batch: Kept<U>[] = [];
+    for (const kept of pending) {
+      if (window.find(kept.unit.id) !== kept) pending.delete(kept);
+      else if (batch.length < unitsAtOnce && window.chainOf(kept).every(({ sealed }) => !sealed))
+        batch.push(kept);
+    }
+    return batch;
+  };
+
+  const writeAll = async (): Promise<void> => {
+    for (let batch = nextBatch(); batch.length > 0 && !parts.isStopped(); batch = nextBatch()) {
+      const done = writeBatch(parts, batch);
+      for (const kept of batch) kept.writing = done;
+      try {
+        await done;
+        isRefused = false;
+      } catch (error) {
+        isRefused = true;
+        log('warn', 'work could not be stored', { kind, error: errorForLog(error) });
+        clock.after(againMs, goOn);
+        return;
+      } finally {
+        for (const kept of batch) kept.writing = null;
+      }
+    }
+  };
+
+  const goOn = (): void => {
+    if (writing || pending.size === 0 || parts.isStopped()) return;
+    writing = writeAll().finally(() => {
+      writing = null;
+      parts.onRest();
+    });
+  };
+
+  return {
+    get isBusy() {
+      return writing !== null;
+    },
+    write(list) {
+      for (const kept of list)
+        for (const one of parts.window().chainOf(kept)) if (!one.writing) pending.add(one);
+      goOn();
+    },
+    goOn,
+    async flush() {
+      isRefused = false;
+      goOn();
+      while (writing) await writing;
+      return !isRefused;
+    },
+  };
+}
+
+/** @throws StoreError */
+async function writeBatch<U extends Unit>(parts: WriterParts<U>, batch: readonly Kept<U>[]): Promise<void> {
+  const leases = parts.ops.draft();
+  const ops = [...Map.groupBy(batch, ({ unit }) => unit.scope.workspaceId)].flatMap(([workspaceId, kept]) =>
+    opsFor(parts, scopeOf(workspaceId), kept, leases),
+  );
+  const outcome = await parts.store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
+  if (!outcome.ok) await leaveOut(parts, batch, outcome.message);
+}
+
+/** The units of one workspace. */
+function opsFor<U extends Unit>(
+  { rows, ops, window, clock }: WriterParts<U>,
+  scope: Scope,
+  batch: readonly Kept<U>[],
+  leases: Leases,
+): Op[] {
+  const underWay = batch.filter(({ isUnderWay }) => isUnderWay);
+  const waiting = batch.filter(({ isUnderWay }) => !isUnderWay);
+  const plain = waiting.filter(({ unit }) => unit.orderKey === null);
+  const ordered = waiting.filter(({ unit }) => unit.orderKey !== null);
+  const insert = rows.insertOp(
+    scope,
+    batch.map(({ unit }) => unit),
+  );
+  // It leaves the window before its row is taken up, which may be at once.
+  const leaving = (op: Op, kept: readonly Kept<U>[]): Op => ({
+    ...op,
+    taken(returned) {
+      for (const { unit } of kept) rows.stored(unit);
+      for (const one of kept) window().written(one);
+      op.taken?.(returned);
+    },
+  });
+  return [
+    insert,
+    ...(underWay.length > 0 ? [ops.addLeased(scope, underWay, (kept) => window().written(kept))] : []),
+    ...(plain.length > 0
+      ? [
+          leaving(
+            ops.addAll(
+              scope,
+              plain.map(({ unit }) => unit),
+              clock.nowMs(),
+              leases,
+            ),
+            plain,
+          ),
+        ]
+      : []),
+    ...ordered.map((kept) => leaving(rows.addInOrderOp(kept.unit, leases), [kept])),
+  ];
+}
+
+/** Another process on the same database has some of them already. @throws Error where that is not the reason */
+async function leaveOut<U extends Unit>(
+  { rows, window, log, kind }: WriterParts<U>,
+  batch: readonly Kept<U>[],
+  message: string,
+): Promise<void> {
+  let left = 0;
+  for (const kept of batch) {
+    if (!(await rows.isStored(kept.unit))) continue;
+    window().ended(kept);
+    left++;
+  }
+  if (left === 0) throw new Error(`Planned work cannot be stored: ${message}`);
+  log('warn', 'work was stored elsewhere', { kind, units: left });
+}

@@ -1,0 +1,141 @@
+// What a queue does with units: it begins them or lets them wait, has them written where they wait too long, and keeps two from
+// writing the same one at once.
+import type { Clock } from '../../lib/clock.ts';
+import type { Shares } from '../../lib/fairness/shares.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Op, Scope, Store } from '../../store/store.ts';
+import type { Behind } from './behind.ts';
+import type { WorkOps } from './ops.ts';
+import { createUnitWriter } from './unit-writer.ts';
+import type { Unit, UnitRows } from './unit.ts';
+import { createWindow, type Kept, type Window } from './window.ts';
+import type { WorkItem } from './workers.ts';
+
+export interface Units<U extends Unit> {
+  /**
+   * Begins a unit, or lets it wait for an earlier one of its order key.
+   * @param onSettled called once it has ended or is stored
+   * @returns false where its subject has no room
+   */
+  offer(unit: U, onSettled: () => void): Promise<boolean>;
+  hasRoom(scope: Scope, subject: string): boolean;
+  /** Stores units that find no room. @throws StoreError, Error where the store refused; some may be stored then */
+  store(units: readonly U[], onSettled: (unit: U) => void): Promise<void>;
+  /** Stores units that are in memory, for somebody who wants to see them. Where the store refuses, nothing is thrown. */
+  storeHeld(scope: Scope, isMeant: (unit: U) => boolean): Promise<void>;
+  /** The units in memory of which nothing is stored. */
+  unstored(): Iterable<U>;
+  isHeld(id: string): boolean;
+  /** Commits something about an item while nobody else does. What is committed has to be made in here: its row may just have come. */
+  whileSealed<T>(item: WorkItem, commit: () => Promise<T>): Promise<T>;
+  /** An op that stands for the end of an item that has no row: with its batch the item has ended. */
+  ending(item: WorkItem, op: Op): Op;
+  /** Gives work back until later, whether it has rows or not; the first op guards the batch. */
+  putOff(item: WorkItem, dueAtMs: number): Op[];
+  /** Work that was ended elsewhere. */
+  drop(item: WorkItem): void;
+}
+
+interface UnitsOptions<U extends Unit> {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly kind: string;
+  readonly shares: Shares;
+  readonly behind: Behind;
+  readonly ops: WorkOps;
+  /** Null of a queue that has no units. */
+  readonly rows: UnitRows<U> | null;
+  hold(item: WorkItem, perform: (item: WorkItem) => Promise<void>): void;
+  isStopped(): boolean;
+  onChange(): void;
+}
+
+export function createUnits<U extends Unit>(
+  options: UnitsOptions<U>,
+): { readonly units: Units<U>; isWriting(): boolean } {
+  const { shares, behind, ops } = options;
+  const rows = options.rows ?? noRows;
+  const writer = createUnitWriter({ ...options, rows, window: () => window, onRest: options.onChange });
+  const window: Window<U> = createWindow({ ...options, rows, write: writer.write });
+
+  const unsealed = (list: readonly Kept<U>[]): Promise<unknown> =>
+    Promise.all(list.flatMap((kept) => window.chainOf(kept).map(({ sealed }) => sealed)));
+  const left = (list: readonly Kept<U>[]): Kept<U>[] =>
+    list.filter((kept) => window.find(kept.unit.id) === kept);
+
+  const units: Units<U> = {
+    offer: (unit, onSettled) =>
+      behind.has(unit.scope, unit.subject) ? Promise.resolve(false) : window.offer(unit, onSettled),
+    // Half of its share, so that it gets on by more than a piece at a time.
+    hasRoom: ({ workspaceId }, subject) =>
+      shares.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
+    async store(given, onSettled) {
+      const list = given.map((unit) => window.admit(unit, () => onSettled(unit)));
+      writer.write(list);
+      for (let rest = left(list); rest.length > 0; rest = left(list)) {
+        if (options.isStopped() || !(await writer.flush())) {
+          for (const kept of left(list)) window.ended(kept);
+          throw new Error('The store refused work that has no room in memory.');
+        }
+        await unsealed(left(list));
+      }
+    },
+    async storeHeld(scope, isMeant) {
+      const list = [...window.all()].filter(
+        ({ unit }) => unit.scope.workspaceId === scope.workspaceId && isMeant(unit),
+      );
+      if (list.length === 0) return;
+      await unsealed(list);
+      writer.write(left(list));
+      await writer.flush();
+    },
+    *unstored() {
+      for (const { unit } of window.all()) yield unit;
+    },
+    isHeld: (id) => window.find(id) !== undefined,
+    async whileSealed(item, commit) {
+      const kept = window.find(item.id);
+      // Whoever writes it is not kept from it, and goes first.
+      while (kept?.writing) await kept.writing.catch(() => undefined);
+      if (!kept || item.epoch !== null) return commit();
+      const done = commit();
+      kept.sealed = done.catch(() => undefined);
+      try {
+        return await done;
+      } finally {
+        kept.sealed = null;
+        writer.goOn();
+      }
+    },
+    ending: window.ending,
+    putOff(item, dueAtMs) {
+      const kept = window.find(item.id);
+      if (item.epoch !== null || !kept) return [ops.defer(item, dueAtMs)];
+      const { scope, subject, id } = kept.unit;
+      const add = ops.add(scope, subject, id, dueAtMs);
+      const taken: Op['taken'] = (returned) => {
+        window.written(kept);
+        add.taken?.(returned);
+      };
+      return [rows.insertOp(scope, [kept.unit]), { ...add, taken }];
+    },
+    drop(item) {
+      const kept = window.find(item.id);
+      if (kept) window.ended(kept);
+    },
+  };
+  return { units, isWriting: () => writer.isBusy };
+}
+
+function refuse(): never {
+  throw new Error('This queue has no units.');
+}
+
+const noRows = {
+  isBlocked: refuse,
+  isStored: refuse,
+  insertOp: refuse,
+  addInOrderOp: refuse,
+  stored: refuse,
+};

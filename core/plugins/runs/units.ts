@@ -1,0 +1,73 @@
+// Runs of events as units: most end within milliseconds and are written once, with what they did; those that have to wait get a row
+// and a work row first.
+import type { EventRow } from '../../events/event.ts';
+import type { Unit, UnitRows, WorkItem, WorkQueue } from '../../events/work.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { scopeOf, type Scope, type Store } from '../../store/store.ts';
+import {
+  findRun,
+  insertRunsOp,
+  isOpenBefore,
+  keyOf,
+  queueRunOp,
+  queuedRow,
+  type NewRun,
+  type RunRow,
+} from './rows.ts';
+
+export interface RunUnit extends Unit {
+  readonly run: RunRow;
+  readonly event: EventRow;
+}
+
+interface UnitOptions {
+  /** Performs a run that has no row, or has just got one. */
+  perform(item: WorkItem, run: RunRow, event: EventRow): Promise<void>;
+}
+
+export function runUnit(
+  options: UnitOptions,
+  scope: Scope,
+  planned: { readonly run: NewRun; readonly event: EventRow; readonly nowMs: number },
+): RunUnit {
+  const { event, nowMs } = planned;
+  const { id, installId, handler, orderKey, sequence } = planned.run;
+  const run = queuedRow(planned.run, nowMs);
+  return {
+    ...{ run, event, id, sequence },
+    scope: scopeOf(scope.workspaceId, installId),
+    subject: installId,
+    // A key of its own waits for nobody.
+    orderKey: orderKey === id ? null : `${installId} ${handler.name} ${orderKey}`,
+    perform: (item) => options.perform(item, run, event),
+  };
+}
+
+const storedRuns = tenantStatement<{ id: string }>(
+  'runs.stored',
+  'SELECT id FROM runs WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
+);
+
+/** Of these ids, those of runs that are stored. */
+export async function storedRunsOf(store: Store, scope: Scope, ids: readonly string[]): Promise<Set<string>> {
+  return new Set((await store.read(scope, storedRuns, { ids: JSON.stringify(ids) })).map(({ id }) => id));
+}
+
+/** @param remember told of a run that is stored, so that its first attempt need not read it and its event again */
+export function runRows(
+  store: Store,
+  remember: (run: RunRow, event: EventRow) => void,
+  queue: () => WorkQueue,
+): UnitRows<RunUnit> {
+  return {
+    isBlocked: ({ scope, run }) => isOpenBefore(store, scope, run),
+    isStored: async ({ scope, id }) => (await findRun(store, scope, id)) !== undefined,
+    insertOp: (scope, units) =>
+      insertRunsOp(
+        scope,
+        units.map(({ run }) => run),
+      ),
+    addInOrderOp: ({ scope, run }, leases) => queueRunOp(queue(), scope, keyOf(run), run.created_at, leases),
+    stored: ({ run, event }) => remember(run, event),
+  };
+}

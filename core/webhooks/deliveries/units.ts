@@ -1,0 +1,52 @@
+// Deliveries of what happens now, as units: most are over with their first attempt and are written once, with that. What has to wait
+// gets a row and a work row first.
+import type { Unit, UnitRows, WorkItem, WorkQueue } from '../../events/work.ts';
+import { scopeOf, type Scope, type Store } from '../../store/store.ts';
+import type { Message } from '../payload.ts';
+import { addInOrderOp, isOpenBefore, isOrdered } from './order.ts';
+import { findDelivery, insertDeliveriesOp, type DeliveryRow } from './rows.ts';
+
+export interface DeliveryUnit extends Unit {
+  readonly delivery: DeliveryRow;
+  readonly message: Message;
+}
+
+/** @param perform makes its first attempt */
+export function deliveryUnit(
+  { workspaceId }: Scope,
+  delivery: DeliveryRow,
+  message: Message,
+  perform: (item: WorkItem, delivery: DeliveryRow, message: Message) => Promise<void>,
+): DeliveryUnit {
+  const { id, endpoint_id: endpointId, order_key: key } = delivery;
+  return {
+    ...{ delivery, message, id },
+    scope: scopeOf(workspaceId, endpointId),
+    subject: endpointId,
+    sequence: delivery.sequence ?? 0,
+    orderKey: key === null ? null : `${endpointId} ${key}`,
+    perform: (item) => perform(item, delivery, message),
+  };
+}
+
+/** @param remember told of a delivery that is stored, so that its first attempt need not read it again */
+export function deliveryRows(
+  store: Store,
+  remember: (scope: Scope, delivery: DeliveryRow, message: Message, soon: boolean) => void,
+  queue: () => WorkQueue,
+): UnitRows<DeliveryUnit> {
+  return {
+    isBlocked: async ({ scope, delivery }) => isOrdered(delivery) && isOpenBefore(store, scope, delivery),
+    isStored: async ({ scope, id }) => (await store.readOne(scope, findDelivery, { id })) !== undefined,
+    insertOp: (scope, units) =>
+      insertDeliveriesOp(
+        scope,
+        units.map(({ delivery }) => delivery),
+      ),
+    addInOrderOp({ scope, delivery }, leases) {
+      if (!isOrdered(delivery)) throw new Error('A delivery without an order key waits for no other.');
+      return addInOrderOp(queue(), leases, scope, delivery, delivery.created_at);
+    },
+    stored: ({ scope, delivery, message }) => remember(scope, delivery, message, false),
+  };
+}
