@@ -14,6 +14,7 @@ import { createIntake } from './work/intake.ts';
 import { createLeases, watchLeases } from './work/leases.ts';
 import { createWorkOps, type WorkOps } from './work/ops.ts';
 import type { Unit, UnitRows } from './work/unit.ts';
+import { createRest } from './work/rest.ts';
 import { createUnits, type Units } from './work/units.ts';
 import { createWorkers, type WorkItem } from './work/workers.ts';
 
@@ -73,17 +74,11 @@ export function createUnitQueue<U extends Unit>(
   const behind = new Behind(store, kind);
   const roomListeners: ((scope: Scope) => void)[] = [];
   let stopped = false;
-  let waiters: (() => void)[] = [];
   const isStopped = (): boolean => stopped;
-  const isBusy = (): boolean =>
-    workers.isBusy || claimer.isBusy || time.isMoving || isWriting() || (!behind.isEmpty && !stopped);
-
-  const notify = (): void => {
-    if (isBusy()) return;
-    const told = waiters;
-    waiters = [];
-    for (const resolve of told) resolve();
-  };
+  const rest = createRest(
+    () => workers.isBusy || claimer.isBusy || time.isMoving || isWriting() || (!behind.isEmpty && !stopped),
+  );
+  const notify = rest.look;
   const wake = (): void => claimer.wake();
   const lookAgain = (): void => {
     wake();
@@ -123,24 +118,38 @@ export function createUnitQueue<U extends Unit>(
     isHeld: (id) => units.isHeld(id) || workers.isHeld(id),
     onRoom: (listener) => void roomListeners.push(listener),
     wake,
+    ...createLife({ leaseWatch, behind, claimer, rest }, workers, () => (stopped = true)),
+  };
+  return queue;
+}
+
+/** How a queue begins and ends. */
+function createLife(
+  parts: {
+    readonly leaseWatch: ReturnType<typeof watchLeases>;
+    readonly behind: Behind;
+    readonly claimer: ReturnType<typeof createClaimer>;
+    readonly rest: ReturnType<typeof createRest>;
+  },
+  workers: { readonly isBusy: boolean },
+  onStop: () => void,
+): Pick<WorkQueue, 'start' | 'settled' | 'stop'> {
+  const { leaseWatch, behind, claimer, rest } = parts;
+  return {
     async start() {
       await leaseWatch.start();
       await behind.look();
-      wake();
+      claimer.wake();
     },
     settled() {
-      wake();
-      return new Promise((resolve) => {
-        waiters.push(resolve);
-        notify();
-      });
+      claimer.wake();
+      return rest.begins();
     },
     async stop() {
-      stopped = true;
+      onStop();
       claimer.stop();
       leaseWatch.stop();
-      if (workers.isBusy || claimer.isBusy) await new Promise<void>((resolve) => waiters.push(resolve));
+      if (workers.isBusy || claimer.isBusy) await rest.begins();
     },
   };
-  return queue;
 }

@@ -49,40 +49,8 @@ export interface PlannerOptions {
 }
 
 export function createPlanner(options: PlannerOptions): Planner {
-  const { store, clock, registry, queue } = options;
+  const { registry, queue } = options;
   const wants = createWants(options.turns);
-
-  /** Runs that come from an event and are under way, without a row. */
-  const unstoredOfRoot = (scope: Scope, root: string): number => {
-    let count = 0;
-    for (const { run, scope: of } of queue.unstored())
-      if (run.root_event_id === root && of.workspaceId === scope.workspaceId) count++;
-    return count;
-  };
-
-  const addRun = async (
-    draft: Draft,
-    scope: Scope,
-    event: EventRow,
-    subscription: Subscription,
-  ): Promise<void> => {
-    const nowMs = clock.nowMs();
-    const run = runOf(event, subscription);
-    const root = event.cause.rootEventId ?? event.id;
-    const planned = draft.perRoot.get(root) ?? 0;
-    const cut = await findCut(
-      store,
-      scope,
-      event,
-      run.installId,
-      () => planned + unstoredOfRoot(scope, root),
-    );
-    if (cut) return void draft.notes.push({ id: run.id, op: deadRunOp(scope, run, cut, nowMs) });
-    draft.perRoot.set(root, planned + 1);
-    draft.units.push(
-      runUnit({ perform: (...given) => options.perform(...given, queue) }, scope, { run, event, nowMs }),
-    );
-  };
 
   const planFor = async (
     scope: Scope,
@@ -97,7 +65,7 @@ export function createPlanner(options: PlannerOptions): Planner {
       const searched = createSearched();
       for (const one of subscriptions)
         if (isDue(one.install, event) && (await wants(scope, one, event, { shown, searched })))
-          await addRun(draft, scope, event, one);
+          await addRun(options, draft, scope, event, one);
     }
     return draft;
   };
@@ -132,6 +100,40 @@ export function createPlanner(options: PlannerOptions): Planner {
       return wanting;
     },
   };
+}
+
+/** Adds the run of one event, or the record of one that is cut. */
+async function addRun(
+  options: PlannerOptions,
+  draft: Draft,
+  scope: Scope,
+  event: EventRow,
+  subscription: Subscription,
+): Promise<void> {
+  const { store, clock, queue } = options;
+  const nowMs = clock.nowMs();
+  const run = runOf(event, subscription);
+  const root = event.cause.rootEventId ?? event.id;
+  const planned = draft.perRoot.get(root) ?? 0;
+  const cut = await findCut(
+    store,
+    scope,
+    event,
+    run.installId,
+    () => planned + unstoredOfRoot(queue, scope, root),
+  );
+  if (cut) return void draft.notes.push({ id: run.id, op: deadRunOp(scope, run, cut, nowMs) });
+  draft.perRoot.set(root, planned + 1);
+  const perform: Parameters<typeof runUnit>[0]['perform'] = (...given) => options.perform(...given, queue);
+  draft.units.push(runUnit({ perform }, scope, { run, event, nowMs }));
+}
+
+/** How many runs that come from an event are under way without a row. */
+function unstoredOfRoot(queue: UnitQueue<RunUnit>, { workspaceId }: Scope, root: string): number {
+  let count = 0;
+  for (const { run, scope } of queue.unstored())
+    if (run.root_event_id === root && scope.workspaceId === workspaceId) count++;
+  return count;
 }
 
 /** A run that is queued with its rows from the beginning. */

@@ -6,7 +6,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import type { Behind } from './behind.ts';
 import type { WorkOps } from './ops.ts';
-import { createUnitWriter } from './unit-writer.ts';
+import { createUnitWriter, type UnitWriter } from './unit-writer.ts';
 import type { Unit, UnitRows } from './unit.ts';
 import { createWindow, type Kept, type Window } from './window.ts';
 import type { WorkItem } from './workers.ts';
@@ -59,10 +59,7 @@ export function createUnits<U extends Unit>(
   const writer = createUnitWriter({ ...options, rows, window: () => window, onRest: options.onChange });
   const window: Window<U> = createWindow({ ...options, rows, write: writer.write });
 
-  const unsealed = (list: readonly Kept<U>[]): Promise<unknown> =>
-    Promise.all(list.flatMap((kept) => window.chainOf(kept).map(({ sealed }) => sealed)));
-  const left = (list: readonly Kept<U>[]): Kept<U>[] =>
-    list.filter((kept) => window.find(kept.unit.id) === kept);
+  const storing = createStoring({ window, writer, isStopped: options.isStopped });
 
   const units: Units<U> = {
     offer: (unit, onSettled) =>
@@ -70,26 +67,7 @@ export function createUnits<U extends Unit>(
     // Half of its share, so that it gets on by more than a piece at a time.
     hasRoom: ({ workspaceId }, subject) =>
       shares.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
-    async store(given, onSettled) {
-      const list = given.map((unit) => window.admit(unit, () => onSettled(unit)));
-      writer.write(list);
-      for (let rest = left(list); rest.length > 0; rest = left(list)) {
-        if (options.isStopped() || !(await writer.flush())) {
-          for (const kept of left(list)) window.ended(kept);
-          throw new Error('The store refused work that has no room in memory.');
-        }
-        await unsealed(left(list));
-      }
-    },
-    async storeHeld(scope, isMeant) {
-      const list = [...window.all()].filter(
-        ({ unit }) => unit.scope.workspaceId === scope.workspaceId && isMeant(unit),
-      );
-      if (list.length === 0) return;
-      await unsealed(list);
-      writer.write(left(list));
-      await writer.flush();
-    },
+    ...storing,
     *unstored() {
       for (const { unit } of window.all()) yield unit;
     },
@@ -108,7 +86,15 @@ export function createUnits<U extends Unit>(
         writer.goOn();
       }
     },
-    ending: window.ending,
+    ending(item, op) {
+      const kept = window.find(item.id);
+      if (!kept) return op;
+      const taken: Op['taken'] = (returned) => {
+        op.taken?.(returned);
+        window.ended(kept);
+      };
+      return { ...op, taken };
+    },
     putOff(item, dueAtMs) {
       const kept = window.find(item.id);
       if (item.epoch !== null || !kept) return [ops.defer(item, dueAtMs)];
@@ -126,6 +112,42 @@ export function createUnits<U extends Unit>(
     },
   };
   return { units, isWriting: () => writer.isBusy };
+}
+
+/** Stores units, and waits until that is done. */
+function createStoring<U extends Unit>(parts: {
+  readonly window: Window<U>;
+  readonly writer: UnitWriter<U>;
+  isStopped(): boolean;
+}): Pick<Units<U>, 'store' | 'storeHeld'> {
+  const { window, writer } = parts;
+  const unsealed = async (list: readonly Kept<U>[]): Promise<void> => {
+    for (const kept of list) for (const one of window.chainOf(kept)) await one.sealed;
+  };
+  const left = (list: readonly Kept<U>[]): Kept<U>[] =>
+    list.filter((kept) => window.find(kept.unit.id) === kept);
+  return {
+    async store(units, onSettled) {
+      const list = units.map((unit) => window.admit(unit, () => onSettled(unit)));
+      writer.write(list);
+      for (let rest = left(list); rest.length > 0; rest = left(list)) {
+        if (parts.isStopped() || !(await writer.flush())) {
+          for (const kept of left(list)) window.ended(kept);
+          throw new Error('The store refused work that has no room in memory.');
+        }
+        await unsealed(left(list));
+      }
+    },
+    async storeHeld(scope, isMeant) {
+      const list = [...window.all()].filter(
+        ({ unit }) => unit.scope.workspaceId === scope.workspaceId && isMeant(unit),
+      );
+      if (list.length === 0) return;
+      await unsealed(list);
+      writer.write(left(list));
+      await writer.flush();
+    },
+  };
 }
 
 function refuse(): never {

@@ -1,0 +1,97 @@
+// Runs the steps of a consumer: in each workspace one after the other, as long as there is more to do.
+import { errorForLog } from '../lib/failures.ts';
+import type { Log } from '../lib/log.ts';
+import { scopeOf } from '../store/store.ts';
+import type { Step } from './reading.ts';
+
+interface LoopsOptions {
+  /** Of the consumer. */
+  readonly name: string;
+  readonly log: Log;
+  readonly step: Step;
+  /** A workspace has nothing more to do for now. */
+  onRest(workspaceId: string): void;
+}
+
+export interface Loops {
+  /** There may be something to do in a workspace. */
+  wake(workspaceId: string): void;
+  isStopped(): boolean;
+  /** Resolves once nothing runs. */
+  rest(): Promise<void>;
+  /** Resolves after the next step in any workspace, done or failed; the next time that a workspace rests. */
+  nextStep(): Promise<true>;
+  nextRest(): Promise<true>;
+  stop(): Promise<void>;
+}
+
+export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
+  // Both hold workspaces with something under way.
+  const running = new Map<string, Promise<void>>();
+  const woken = new Set<string>();
+  const steps = createSignal();
+  const rests = createSignal();
+  let stopped = false;
+
+  const run = async (workspaceId: string): Promise<void> => {
+    const scope = scopeOf(workspaceId);
+    for (let failures = 0; !stopped;) {
+      woken.delete(workspaceId);
+      try {
+        while (!stopped && (await step(scope))) steps.tell();
+        failures = 0;
+        if (!woken.has(workspaceId)) return;
+      } catch (error) {
+        steps.tell();
+        if (stopped) return;
+        failures++;
+        log('error', 'consumer failed', { consumer: name, workspaceId, failures, error: errorForLog(error) });
+        await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 20 * 2 ** failures)));
+      }
+    }
+  };
+
+  const wake = (workspaceId: string): void => {
+    if (stopped) return;
+    woken.add(workspaceId);
+    if (running.has(workspaceId)) return;
+    running.set(
+      workspaceId,
+      run(workspaceId).finally(() => {
+        running.delete(workspaceId);
+        if (woken.has(workspaceId)) wake(workspaceId);
+        else onRest(workspaceId);
+        steps.tell();
+        rests.tell();
+      }),
+    );
+  };
+
+  const rest = async (): Promise<void> => {
+    while (running.size > 0) await Promise.all(running.values());
+  };
+  return {
+    wake,
+    isStopped: () => stopped,
+    rest,
+    nextStep: steps.next,
+    nextRest: rests.next,
+    async stop() {
+      stopped = true;
+      await rest();
+      rests.tell();
+    },
+  };
+}
+
+function createSignal() {
+  let waiting: (() => void)[] = [];
+  return {
+    tell(): void {
+      const told = waiting;
+      waiting = [];
+      for (const resolve of told) resolve();
+    },
+    next: (): Promise<true> => new Promise((resolve) => waiting.push(() => resolve(true))),
+  };
+}

@@ -1,0 +1,65 @@
+// Stores the low-water marks of a consumer a moment after they moved, and looks after subjects that lag behind and do not get on.
+import type { Clock } from '../lib/clock.ts';
+import { errorForLog } from '../lib/failures.ts';
+import type { Log } from '../lib/log.ts';
+import { scopeOf } from '../store/store.ts';
+import type { Place, Places } from './places.ts';
+import { stuckMs } from './reading.ts';
+
+/** What ended so shortly before a crash is looked at again after it. */
+const markMs = 100;
+
+interface Marks {
+  /** Something of a workspace is done, or waits. */
+  lookLater(workspaceId: string): void;
+  /** A failure is only logged: what lies behind an old mark is planned again. */
+  store(workspaceId: string): Promise<void>;
+  stop(): void;
+}
+
+/** @param wake has a workspace read on */
+export function createMarks(
+  { name, log, clock }: { readonly name: string; readonly log: Log; readonly clock: Clock },
+  places: Places,
+  wake: (workspaceId: string) => void,
+): Marks {
+  /** Of workspaces with something under way. */
+  const timers = new Map<string, () => void>();
+  let stopped = false;
+
+  const store = async (workspaceId: string): Promise<void> => {
+    try {
+      await places.store(scopeOf(workspaceId));
+    } catch (error) {
+      log('warn', 'a cursor was not stored', { consumer: name, workspaceId, error: errorForLog(error) });
+    }
+  };
+
+  const lookLater = (workspaceId: string): void => {
+    const place = places.known(workspaceId);
+    if (stopped || !place || timers.has(workspaceId)) return;
+    const lags = place.lagging.size > 0;
+    if (!lags && !hasNews(place)) return;
+    const look = async (): Promise<void> => {
+      timers.delete(workspaceId);
+      if (lags) wake(workspaceId);
+      await store(workspaceId);
+      lookLater(workspaceId);
+    };
+    timers.set(
+      workspaceId,
+      clock.after(lags ? stuckMs : markMs, () => void look()),
+    );
+  };
+
+  return {
+    lookLater,
+    store,
+    stop() {
+      stopped = true;
+      for (const cancel of timers.values()) cancel();
+    },
+  };
+}
+
+const hasNews = ({ hasWorked, lowWater, stored }: Place): boolean => hasWorked && lowWater > stored;
