@@ -40,16 +40,12 @@ export function openFileEngine(options: {
   const head = startLogHead(logHead, readRows(compile, readHead, {}, null)[0]);
 
   const readers = createReaders(options);
-  const listeners: ((workspaceIds: ReadonlySet<string>) => void)[] = [];
   const writer = openWriter({ path, logHead, head });
   const snapshot = holdSnapshot(db);
   const writes = new GroupCommit({
     writer,
     encoder: createEncoder(compile),
     onCommitted: snapshot.moveOn,
-    onEvents(workspaceIds) {
-      for (const listener of listeners) listener(workspaceIds);
-    },
   });
   let closed: Promise<void> | null = null;
 
@@ -68,7 +64,6 @@ export function openFileEngine(options: {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
       return writes.commit(ops, commitDelayMs);
     },
-    onEvents: (listener) => void listeners.push(listener),
     status() {
       const { fault } = writes;
       return { writable: !fault && !closed, reason: fault?.message ?? null };

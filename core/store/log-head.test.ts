@@ -10,11 +10,11 @@ import { tenantStatement } from './statement.ts';
 import { scopeOf, tenantOp } from './store.ts';
 
 const add = tenantStatement(
-  'log_head_test.add',
+  'test.log_head_add',
   'INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, 0)',
 );
 const count = tenantStatement<{ n: number }>(
-  'log_head_test.count',
+  'test.log_head_count',
   'SELECT count(*) AS n FROM cursors WHERE workspace_id = :ws',
 );
 const scope = scopeOf('ws_a');

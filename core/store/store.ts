@@ -67,8 +67,6 @@ export interface Store {
   readSystem<R>(statement: Statement<R>, params?: Params): Promise<R[]>;
   /** All or nothing; durable (fsync) once resolved. @throws StoreError */
   commit(ops: readonly Op[], options?: CommitOptions): Promise<CommitOutcome>;
-  /** Called after every group that appended events, with the workspaces that have new ones. */
-  onEvents(listener: (workspaceIds: ReadonlySet<string>) => void): void;
   status(): { writable: boolean; reason: string | null };
   close(): Promise<void>;
 }

@@ -13,26 +13,17 @@ import {
   type WireValue,
 } from './wire.ts';
 
-/** What the batches of a group append to the event log. */
-export interface Appended {
-  /** The chain of the log head, over the appended events. */
-  readonly chain: Hash;
-  /** Workspaces that have new events. */
-  readonly workspaces: Set<string>;
-}
-
 export type BatchOutcome = Exclude<WireOutcome, { ok: 'error' }>;
 
 /**
  * What it changed is the caller's to undo where it fails, or throws.
- * @param appended is told of a batch that succeeded
+ * @param chain of the log head: grows by what a batch that succeeded has appended to the event log
  * @throws what libsql throws, but for broken constraints
  */
-export function runBatch(prepare: Prepare, batch: WireBatch, appended: Appended): BatchOutcome {
+export function runBatch(prepare: Prepare, batch: WireBatch, chain: Hash): BatchOutcome {
   const returned: WireRows[] = [];
   const links: string[] = [];
-  const workspaces: string[] = [];
-  for (const [index, { statement, values, workspaceId, expectRows }] of batch.entries()) {
+  for (const [index, { statement, values, expectRows }] of batch.entries()) {
     const prepared = prepare(statement);
     let changed: number;
     try {
@@ -46,12 +37,9 @@ export function runBatch(prepare: Prepare, batch: WireBatch, appended: Appended)
       const message = `${prepared.name} changed ${changed} rows`;
       return { ok: false, op: index, reason: 'lost_race', message };
     }
-    if (!prepared.chained) continue;
-    links.push(JSON.stringify([values, returned[index]!]));
-    if (workspaceId !== null) workspaces.push(workspaceId);
+    if (prepared.chained) links.push(JSON.stringify([values, returned[index]!]));
   }
-  for (const link of links) appended.chain.update(link);
-  for (const workspaceId of workspaces) appended.workspaces.add(workspaceId);
+  for (const link of links) chain.update(link);
   return { ok: true, rows: returned };
 }
 

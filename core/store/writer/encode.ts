@@ -33,7 +33,7 @@ export function createEncoder(compile: Compile): Encoder {
         compile(statement);
         const workspaceId = scope?.workspaceId ?? null;
         const values = inOrder(statement, params, workspaceId, valueToWire);
-        return { statement: refer(statement), values, workspaceId, expectRows };
+        return { statement: refer(statement), values, expectRows };
       }),
     group(batches) {
       const statements = unsent;

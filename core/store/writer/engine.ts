@@ -82,9 +82,9 @@ function commitGroup(
     return faultToWire(faultOf(error), false);
   }
   try {
-    const { outcomes, workspaces, wroteRows } = transactions.commit(batches);
+    const { outcomes, wroteRows } = transactions.commit(batches);
     const said = outcomes.map(outcomeToWire);
-    return { ok: true, outcomes: said, workspaces: [...workspaces], wroteRows, logIsLong: false };
+    return { ok: true, outcomes: said, wroteRows, logIsLong: false };
   } catch (error) {
     const fault = transactions.abandon(faultOf(error));
     return faultToWire(fault, fault.fault === 'broken');

@@ -26,8 +26,6 @@ interface GroupCommitOptions {
   readonly encoder: Encoder;
   /** Called when a group is committed, before anybody hears of it and before the next one goes. */
   onCommitted(): void;
-  /** Told of workspaces with new events, after those who wait for the batches. */
-  onEvents(workspaceIds: ReadonlySet<string>): void;
 }
 
 export class GroupCommit {
@@ -101,7 +99,6 @@ export class GroupCommit {
     }
     for (let index = 0; index < group.length; index++)
       settle(group[index]!, outcomeFromWire(answer.outcomes[index]!));
-    if (answer.workspaces.length > 0) this.#options.onEvents(new Set(answer.workspaces));
   }
 
   #failed(group: readonly Waiting[], fault: StoreError, breaks: boolean): void {

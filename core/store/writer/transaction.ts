@@ -1,12 +1,12 @@
 // One transaction for a group of batches, and the log head that moves with it. Batches run without savepoints, which nearly
 // always do; where one of them fails, the group is begun anew and each runs in a savepoint of its own.
 import type Database from 'libsql';
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { concernsStore, isEngineError } from '../engine-errors.ts';
 import type { LogHead } from '../log-head.ts';
 import type { Value } from '../statement.ts';
 import { StoreError } from '../store.ts';
-import { runBatch, type Appended, type BatchOutcome } from './batch.ts';
+import { runBatch, type BatchOutcome } from './batch.ts';
 import type { HeadKeeper } from './head-keeper.ts';
 import type { Prepare } from './prepare.ts';
 import type { WireBatch } from './wire.ts';
@@ -16,8 +16,6 @@ type Outcomes = readonly (BatchOutcome | Error)[];
 
 interface GroupResult {
   readonly outcomes: Outcomes;
-  /** Workspaces that have new events. */
-  readonly workspaces: ReadonlySet<string>;
   readonly wroteRows: boolean;
 }
 
@@ -42,33 +40,30 @@ export function createTransactions(options: On & { keeper: HeadKeeper; head: Log
   let { head } = options;
 
   /** From the head on, whatever an attempt before has added. */
-  const nothingAppended = (): Appended => ({
-    chain: createHash('sha256').update(head.hash),
-    workspaces: new Set(),
-  });
+  const chainFromHead = (): Hash => createHash('sha256').update(head.hash);
 
   return {
     begin: () => void steps.begin.run(),
     commit(group) {
       const before = steps.rowsWritten();
-      let appended = nothingAppended();
-      let outcomes: Outcomes | null = runTogether({ db, prepare }, group, appended);
+      let chain = chainFromHead();
+      let outcomes: Outcomes | null = runTogether({ db, prepare }, group, chain);
       if (!outcomes) {
         steps.rollback.run();
         steps.begin.run();
-        appended = nothingAppended();
-        outcomes = runApart({ db, prepare, steps }, group, appended);
+        chain = chainFromHead();
+        outcomes = runApart({ db, prepare, steps }, group, chain);
       }
       const wroteRows = steps.rowsWritten() > before;
       if (!wroteRows) steps.commit.run();
       else {
-        const next = { position: head.position + 1, hash: appended.chain.digest('hex') };
+        const next = { position: head.position + 1, hash: chain.digest('hex') };
         steps.moveHead.run([BigInt(next.position), next.hash]);
         steps.commit.run();
         head = next;
         keeper.write(head);
       }
-      return { outcomes, workspaces: appended.workspaces, wroteRows };
+      return { outcomes, wroteRows };
     },
     abandon(fault) {
       // SQLite rolls back by itself after a full disk or an I/O error.
@@ -104,12 +99,12 @@ function prepareSteps(db: Database.Database) {
 function runTogether(
   { db, prepare }: On,
   group: readonly WireBatch[],
-  appended: Appended,
+  chain: Hash,
 ): BatchOutcome[] | null {
   const outcomes: BatchOutcome[] = [];
   for (const batch of group) {
     try {
-      const outcome = runBatch(prepare, batch, appended);
+      const outcome = runBatch(prepare, batch, chain);
       if (!outcome.ok) return null;
       outcomes.push(outcome);
     } catch (error) {
@@ -124,13 +119,13 @@ function runTogether(
 function runApart(
   { db, prepare, steps }: On & { steps: Steps },
   group: readonly WireBatch[],
-  appended: Appended,
+  chain: Hash,
 ): Outcomes {
   return group.map((batch) => {
     steps.savepoint.run();
     let outcome: BatchOutcome | Error;
     try {
-      outcome = runBatch(prepare, batch, appended);
+      outcome = runBatch(prepare, batch, chain);
     } catch (error) {
       if (concernsStore(error) || !db.inTransaction) throw error;
       outcome = error instanceof Error ? error : new Error(String(error));

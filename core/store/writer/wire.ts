@@ -20,7 +20,6 @@ interface WireOp {
   /** Its number where the thread has been told of it. */
   readonly statement: number | WireStatement;
   readonly values: readonly WireValue[];
-  readonly workspaceId: string | null;
   readonly expectRows: 1 | null;
 }
 
@@ -62,8 +61,6 @@ export type GroupAnswer =
       readonly ok: true;
       /** A fault of one batch alone (a value that a function cannot take) stands in its place. */
       readonly outcomes: readonly WireOutcome[];
-      /** Workspaces that have new events. */
-      readonly workspaces: readonly string[];
       readonly wroteRows: boolean;
       /** It is time for a checkpoint. */
       readonly logIsLong: boolean;
