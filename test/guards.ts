@@ -29,7 +29,7 @@ export function testGuards(guards: readonly Guard[], fast: readonly (Guard | und
   afterAll(() => rmSync(copy, { recursive: true }));
 
   async function failures(suite: string): Promise<string[]> {
-    const child = Bun.spawn([process.execPath, 'test', '--timeout', '60000', suite], {
+    const child = Bun.spawn([process.execPath, 'test', '--timeout', '20000', suite], {
       cwd: copy,
       stdout: 'pipe',
       stderr: 'pipe',

@@ -9,7 +9,7 @@ import { scopeOf, tenantOp, type Scope } from '../store/store.ts';
 import { appendedEvent, appendEvent, type NewEvent } from './append.ts';
 import { createConsumer, type Consumer } from './consumer.ts';
 import { createFreshEvents } from './fresh.ts';
-import { placesMax } from './places.ts';
+import { Place, placesMax } from './places.ts';
 import { createUnitQueue, type Unit, type UnitQueue } from './work.ts';
 
 let cleanUp: (() => unknown)[] = [];
@@ -44,6 +44,8 @@ interface Process {
   readonly queue: UnitQueue<Unit>;
   /** In the order of their beginning. */
   readonly performed: string[];
+  /** Units whose end was refused. */
+  readonly refused: readonly string[];
   /** Appends events, each of which is work for every subject. */
   happen(ids: readonly string[], scope?: Scope): Promise<void>;
   cursor(): Promise<number>;
@@ -58,6 +60,8 @@ interface Setting {
   readonly isCut?: boolean;
   /** Resolves when a unit may end; never, where it hangs. */
   mayEnd?(id: string): Promise<void>;
+  /** Passed while its end is being committed. */
+  atEnd?(): Promise<void>;
 }
 
 function openBase(): OpenedStore {
@@ -76,6 +80,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
   const { subjects = ['plg_1'], room = 4_000, isOrdered = false, mayEnd = () => Promise.resolve() } = setting;
   const fresh = createFreshEvents();
   const performed: string[] = [];
+  const refused: string[] = [];
   const clock = {
     nowMs: () => 0,
     monotonicMs: () => performance.now(),
@@ -114,11 +119,12 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
       async perform(item) {
         performed.push(id);
         await mayEnd(id);
-        await queue.whileSealed(item, () =>
-          store.commit([
-            item.epoch === null ? queue.ending(item, insertOp(scope, [unit])) : queue.finish(item),
-          ]),
-        );
+        const ended = await queue.whileSealed(item, async () => {
+          const op = item.epoch === null ? queue.ending(item, insertOp(scope, [unit])) : queue.finish(item);
+          await setting.atEnd?.();
+          return store.commit([op]);
+        });
+        if (!ended.ok) refused.push(id);
       },
     };
     return unit;
@@ -139,6 +145,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     consumer,
     queue,
     performed,
+    refused,
     async happen(ids, scope = first) {
       const events = ids.map((id) => eventNamed(scope, id));
       const ops = events.map((event) => appendEvent(scope, event, new Map()));
@@ -174,7 +181,11 @@ const names = (count: number, prefix = 'evt_'): string[] =>
 const worksOf = (events: readonly string[], subject = 'plg_1'): string[] =>
   events.map((id) => `${id} of ${subject}`);
 const until = async (isTrue: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
+  const sinceMs = performance.now();
+  while (!(await isTrue())) {
+    if (performance.now() - sinceMs > 10_000) throw new Error('What was waited for did not come.');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 };
 
 async function settle({ consumer, queue }: Process): Promise<void> {
@@ -257,6 +268,7 @@ test('after a crash what ended is not done again, and what was under way is', as
   const stored = async (): Promise<number> =>
     (await opened.store.read(first, find, { ids: JSON.stringify(ended) })).length;
   await until(async () => (await stored()) === ended.length);
+  await process.consumer.storeMarks();
   expect(await process.cursor()).toBe(0);
   const next = startProcess(opened, 'next');
   await next.queue.start();
@@ -284,4 +296,23 @@ test('units of one order key go one after the other', async () => {
   await process.happen(events);
   await settle(process);
   expect(order).toEqual(worksOf(events));
+});
+
+test('a unit whose end is being committed is not written over', async () => {
+  const process = startProcess(openBase(), 'me', { isOrdered: true, atEnd: () => Bun.sleep(400) });
+  const events = names(3);
+  await process.happen(events);
+  await settle(process);
+  expect(process.performed).toEqual(worksOf(events));
+  expect(process.refused).toEqual([]);
+});
+
+test('the low-water mark stays before who lags behind', () => {
+  const place = new Place(3, 3);
+  place.at = 20;
+  expect(place.lowWater).toBe(20);
+  place.lagging.set('plg_1', { after: 7, movedMs: 0, isLookedAt: false, isRefused: false });
+  expect(place.lowWater).toBe(7);
+  place.open(5);
+  expect(place.lowWater).toBe(4);
 });

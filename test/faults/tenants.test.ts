@@ -65,7 +65,7 @@ beforeAll(async () => {
     const info = all(`PRAGMA table_info(${table})`);
     const values = info.map(({ name, type, notnull }) => {
       if (name === 'workspace_id') return victim.workspaceId;
-      if (name === 'status') return table === 'runs' ? 'queued' : 'pending';
+      if (name === 'status' && type === 'TEXT') return table === 'runs' ? 'queued' : 'pending';
       if (notnull === 0 && String(name).endsWith('_at')) return null;
       return type === 'TEXT' ? `secret_${table}` : type === 'BLOB' ? Buffer.from('s') : 1n;
     });

@@ -96,11 +96,7 @@ function prepareSteps(db: Database.Database) {
 }
 
 /** Without savepoints; null as soon as a batch fails. */
-function runTogether(
-  { db, prepare }: On,
-  group: readonly WireBatch[],
-  chain: Hash,
-): BatchOutcome[] | null {
+function runTogether({ db, prepare }: On, group: readonly WireBatch[], chain: Hash): BatchOutcome[] | null {
   const outcomes: BatchOutcome[] = [];
   for (const batch of group) {
     try {
