@@ -96,12 +96,16 @@ export function createCommitter(options: {
       const ops = [...guards, ...entityOps, ...appendOps, ...lastOps];
       const outcome = await options.store.commit(ops, settings);
       if (!outcome.ok) return { ...outcome, part: partOf(ops[outcome.op]!, guards, lastOps) };
-      for (const listener of listeners) listener(scope.workspaceId, changes);
       const first = guards.length + entityOps.length;
       const appended = events.map((event, index) =>
         appendedEvent(event, appendOps[index]!, outcome.rows[first + index]!),
       );
-      options.fresh.add(scope.workspaceId, appended);
+      try {
+        for (const listener of listeners) listener(scope.workspaceId, changes);
+      } finally {
+        // Whatever a listener does wrong, the events are in the log, and nobody else tells of them.
+        options.fresh.add(scope.workspaceId, appended);
+      }
       return { ok: true, learned };
     },
   };

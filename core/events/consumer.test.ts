@@ -130,15 +130,18 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     return unit;
   };
   const consumer = createConsumer<Unit>({
-    ...{ store, clock, log, fresh, queue, name: 'test', stored },
+    ...{ store, clock, log, fresh, queue, name: 'test' },
+    isStored: async (scope, id) => (await stored(scope, [id])).has(id),
     listens: () => Promise.resolve(true),
-    plan: (scope, events, isMeant) =>
-      Promise.resolve({
-        units: events.flatMap((event) =>
-          subjects.filter(isMeant).map((subject) => unitOf(scope, event, subject)),
-        ),
-        notes: [],
-      }),
+    async plan(scope, events, isMeant, isNew) {
+      const units: Unit[] = [];
+      for (const event of events)
+        for (const subject of subjects.filter((one) => isMeant(one, event.sequence))) {
+          const unit = unitOf(scope, event, subject);
+          if (await isNew(unit.id)) units.push(unit);
+        }
+      return { units, notes: [] };
+    },
   });
   cleanUp.push(queue.stop, consumer.stop);
   return {
@@ -307,11 +310,30 @@ test('a unit whose end is being committed is not written over', async () => {
   expect(process.refused).toEqual([]);
 });
 
+test('the cursor follows where events mean nothing to those who listen', async () => {
+  const process = startProcess(openBase(), 'me', { subjects: [] });
+  await process.happen(names(5_000));
+  await process.consumer.settled();
+  expect(await process.cursor()).toBeGreaterThan(2_000);
+  await process.consumer.storeMarks();
+  expect(await process.cursor()).toBe(5_000);
+});
+
+test('who looks sees all that was made of the events so far, though it has no room', async () => {
+  const opened = openBase();
+  const process = startProcess(opened, 'me', { room: 40, mayEnd: () => new Promise(() => undefined) });
+  const events = names(1_200);
+  await process.happen(events);
+  await Promise.all(Array.from({ length: 5 }, () => process.consumer.storeWork(first)));
+  expect((await opened.store.readSystem(leased)).map(({ id }) => id)).toEqual(worksOf(events));
+  cleanUp = cleanUp.filter((clean) => clean !== process.queue.stop);
+});
+
 test('the low-water mark stays before who lags behind', () => {
   const place = new Place(3, 3);
   place.at = 20;
   expect(place.lowWater).toBe(20);
-  place.lagging.set('plg_1', { after: 7, movedMs: 0, isLookedAt: false, isRefused: false });
+  place.lagging.set('plg_1', { after: 7, movedMs: 0, isLookedAt: false });
   expect(place.lowWater).toBe(7);
   place.open(5);
   expect(place.lowWater).toBe(4);

@@ -5,6 +5,7 @@
 import type { Log } from '../lib/log.ts';
 import { systemStatement } from '../store/statement.ts';
 import type { Scope } from '../store/store.ts';
+import { lastSequence } from './log.ts';
 import { createLoops } from './loops.ts';
 import { createMarks } from './marks.ts';
 import { createPlaces } from './places.ts';
@@ -64,12 +65,18 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
       while (!isStopped() && lags() && (await loops.nextRest()));
     },
     async storeWork(scope, subject) {
-      const place = places.known(scope.workspaceId);
-      const lags = [...(place?.lagging ?? [])].filter(([one]) => (subject ?? one) === one);
-      for (const [, lag] of lags) lag.isLookedAt = true;
-      if (lags.length > 0) loops.wake(scope.workspaceId);
-      while (!isStopped() && lags.some(([one, lag]) => place?.lagging.get(one) === lag && !lag.isRefused))
-        await loops.nextStep();
+      const end = await lastSequence(store, scope);
+      await places.using(scope, async (place) => {
+        for (;;) {
+          const lags = [...place.lagging].filter(([one]) => (subject ?? one) === one);
+          for (const [, lag] of lags) lag.isLookedAt = true;
+          if (isStopped() || (lags.length === 0 && place.at >= end)) return;
+          loops.wake(scope.workspaceId);
+          await loops.nextStep();
+          // What the store does not take cannot be seen.
+          if (place.hasFailed) return;
+        }
+      });
       await queue.storeHeld(scope, (unit) => (subject ?? unit.subject) === unit.subject);
     },
     async stop() {
@@ -77,8 +84,7 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
       await loops.stop();
     },
     async storeMarks() {
-      for (const workspaceId of [...places.all()])
-        if (places.known(workspaceId)?.hasWorked) await marks.store(workspaceId);
+      for (const workspaceId of [...places.all()]) await marks.store(workspaceId);
     },
   };
 }

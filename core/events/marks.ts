@@ -8,12 +8,14 @@ import { stuckMs } from './reading.ts';
 
 /** What ended so shortly before a crash is looked at again after it. */
 const markMs = 100;
+/** After a failure. */
+const againMs = 1_000;
 
 interface Marks {
   /** Something of a workspace is done, or waits. */
   lookLater(workspaceId: string): void;
-  /** A failure is only logged: what lies behind an old mark is planned again. */
-  store(workspaceId: string): Promise<void>;
+  /** A failure is only logged: what lies behind an old mark is planned again. @returns whether it is stored */
+  store(workspaceId: string): Promise<boolean>;
   stop(): void;
 }
 
@@ -27,15 +29,17 @@ export function createMarks(
   const timers = new Map<string, () => void>();
   let stopped = false;
 
-  const store = async (workspaceId: string): Promise<void> => {
+  const store = async (workspaceId: string): Promise<boolean> => {
     try {
       await places.store(scopeOf(workspaceId));
+      return true;
     } catch (error) {
       log('warn', 'a cursor was not stored', { consumer: name, workspaceId, error: errorForLog(error) });
+      return false;
     }
   };
 
-  const lookLater = (workspaceId: string): void => {
+  const lookIn = (workspaceId: string, waitMs: number): void => {
     const place = places.known(workspaceId);
     if (stopped || !place || timers.has(workspaceId)) return;
     const lags = place.lagging.size > 0;
@@ -43,17 +47,16 @@ export function createMarks(
     const look = async (): Promise<void> => {
       timers.delete(workspaceId);
       if (lags) wake(workspaceId);
-      await store(workspaceId);
-      lookLater(workspaceId);
+      lookIn(workspaceId, (await store(workspaceId)) ? 0 : againMs);
     };
     timers.set(
       workspaceId,
-      clock.after(lags ? stuckMs : markMs, () => void look()),
+      clock.after(Math.max(waitMs, lags ? stuckMs : markMs), () => void look()),
     );
   };
 
   return {
-    lookLater,
+    lookLater: (workspaceId) => lookIn(workspaceId, 0),
     store,
     stop() {
       stopped = true;

@@ -25,8 +25,6 @@ export interface Lag {
   movedMs: number;
   /** Its work is to be stored, because somebody wants to see it. */
   isLookedAt: boolean;
-  /** The store would not take it. */
-  isRefused: boolean;
 }
 
 export class Place {
@@ -38,6 +36,10 @@ export class Place {
   againThrough: number;
   /** Whether work was made since the mark was stored. */
   hasWorked = false;
+  /** How many read or wait with it. */
+  users = 0;
+  /** The last step went wrong. */
+  hasFailed = false;
   readonly lagging = new Map<string, Lag>();
   /** How much work of an event is neither done nor stored, by its sequence: no more than the room of the work queue. */
   readonly #open = new Map<number, number>();
@@ -60,7 +62,7 @@ export class Place {
   }
 
   get isBusy(): boolean {
-    return this.#open.size > 0 || this.lagging.size > 0;
+    return this.users > 0 || this.#open.size > 0 || this.lagging.size > 0;
   }
 
   /** All work of events up to here is done or stored. */
@@ -73,7 +75,8 @@ export class Place {
 }
 
 export interface Places {
-  of(scope: Scope): Promise<Place>;
+  /** Is not forgotten while `work` goes on. */
+  using<T>(scope: Scope, work: (place: Place) => Promise<T>): Promise<T>;
   /** The place, where the workspace has one in memory. */
   known(workspaceId: string): Place | undefined;
   /** Brings the database up to the low-water mark. */
@@ -95,15 +98,31 @@ export function createPlaces(store: Store, consumer: string): Places {
     }
   };
 
+  const of = async (scope: Scope): Promise<Place> => {
+    const known = places.get(scope.workspaceId);
+    if (known) return known;
+    const [stored, end] = [await read(scope), await lastSequence(store, scope)];
+    // Somebody else may have read it meanwhile.
+    const other = places.get(scope.workspaceId);
+    if (other) return other;
+    const place = new Place(stored, end);
+    remember(scope.workspaceId, place);
+    return place;
+  };
+
   return {
     known: (workspaceId) => places.get(workspaceId),
     all: () => places.keys(),
-    async of(scope) {
-      const known = places.get(scope.workspaceId);
-      if (known) return known;
-      const place = new Place(await read(scope), await lastSequence(store, scope));
-      remember(scope.workspaceId, place);
-      return place;
+    async using(scope, work) {
+      let place = await of(scope);
+      // It may have been forgotten in the moment between.
+      while (places.get(scope.workspaceId) !== place) place = await of(scope);
+      place.users++;
+      try {
+        return await work(place);
+      } finally {
+        place.users--;
+      }
     },
     async store(scope) {
       const place = places.get(scope.workspaceId);

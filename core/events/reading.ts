@@ -17,8 +17,8 @@ const lagMax = 10_000;
 /** What events mean, in their order. */
 export interface Plan<U> {
   readonly units: readonly U[];
-  /** Work that is refused is only recorded, under the id that it would have. */
-  readonly notes: readonly { readonly id: string; readonly op: Op }[];
+  /** The records of work that is refused. */
+  readonly notes: readonly Op[];
   /** Up to which event it goes where that is not the last: the others are asked for again. */
   readonly through?: number;
 }
@@ -30,11 +30,19 @@ export interface ReadingOptions<U extends Unit> {
   readonly queue: UnitQueue<U>;
   /** Whether anybody in the workspace listens to any event now; if not, events are passed over unread. */
   listens(scope: Scope): Promise<boolean>;
-  /** @param isMeant whose work is made */
-  plan(scope: Scope, events: readonly EventRow[], isMeant: (subject: string) => boolean): Promise<Plan<U>>;
-  /** Of these ids of work, those that are stored. */
-  stored(scope: Scope, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** @param isNew whether work of that id has not been made before; nothing else is to be planned */
+  plan(
+    scope: Scope,
+    events: readonly EventRow[],
+    isMeant: Meant,
+    isNew: (id: string) => Promise<boolean>,
+  ): Promise<Plan<U>>;
+  /** Whether work of that id is stored. */
+  isStored(scope: Scope, id: string): Promise<boolean>;
 }
+
+/** Whether the work of a subject for an event is to be made. */
+export type Meant = (subject: string, sequence: number) => boolean;
 
 interface ReadingParts<U extends Unit> extends ReadingOptions<U> {
   readonly places: Places;
@@ -47,47 +55,30 @@ interface ReadingParts<U extends Unit> extends ReadingOptions<U> {
 export type Step = (scope: Scope) => Promise<boolean>;
 
 export function createStep<U extends Unit>(parts: ReadingParts<U>): Step {
-  return async (scope) => {
-    const place = await parts.places.of(scope);
+  const step = async (scope: Scope, place: Place): Promise<boolean> => {
+    const hasRead = await readOn(parts, scope, place);
+    const hasStored = await storeStuck(parts, scope, place);
     let hasMoved = false;
     for (const [subject, lag] of place.lagging) {
       if (parts.isStopped()) return false;
-      if (lag.after < place.at) hasMoved = (await catchUp(parts, scope, place, subject, lag)) || hasMoved;
+      if (lag.after < place.at && (await catchUp(parts, scope, place, subject, lag))) hasMoved = true;
       if (lag.after >= place.at) place.lagging.delete(subject);
     }
-    return (await readOn(parts, scope, place)) || hasMoved;
+    return hasRead || hasStored || hasMoved;
   };
-}
-
-/** Makes the work of one who lags behind, as far as it has room; stores it instead where it is stuck, or somebody wants to see it. */
-async function catchUp<U extends Unit>(
-  parts: ReadingParts<U>,
-  scope: Scope,
-  place: Place,
-  subject: string,
-  lag: Lag,
-): Promise<boolean> {
-  const { queue, clock } = parts;
-  const nowMs = clock.monotonicMs();
-  const hasRoom = queue.hasRoom(scope, subject) && !lag.isLookedAt;
-  const isStuck = lag.isLookedAt || place.at - lag.after > lagMax || nowMs - lag.movedMs >= stuckMs;
-  if (!hasRoom && !isStuck) return false;
-  const events = (await eventsAfter(parts, scope, lag.after)).filter(({ sequence }) => sequence <= place.at);
-  const plan = await planned(parts, scope, place, events, (one) => one === subject);
-  const last = plan.through ?? events.at(-1)?.sequence ?? place.at;
-  let through = last;
-  if (hasRoom) {
-    const refused = await offer(parts, place, plan.units);
-    through = (refused.get(subject) ?? last + 1) - 1;
-  } else {
-    lag.isRefused = true;
-    await keep(parts, place, plan.units);
-    lag.isRefused = false;
-  }
-  const hasMoved = through > lag.after;
-  lag.after = through;
-  if (hasMoved) lag.movedMs = nowMs;
-  return hasMoved;
+  return (scope) =>
+    parts.places.using(scope, async (place) => {
+      try {
+        const goesOn = await step(scope, place);
+        place.hasFailed = false;
+        return goesOn;
+      } catch (error) {
+        // Its events are read again, and some of their work is under way.
+        place.hasFailed = true;
+        place.againThrough = await lastSequence(parts.store, scope);
+        throw error;
+      }
+    });
 }
 
 /** The next page; false where there is none. */
@@ -97,25 +88,67 @@ async function readOn<U extends Unit>(parts: ReadingParts<U>, scope: Scope, plac
   // First the end of the log, then whether anybody listens: who begins to listen in between misses nothing.
   const end = handed ? (handed.at(-1)?.sequence ?? place.at) : await lastSequence(store, scope);
   if (end === place.at) return false;
-  if (!(await parts.listens(scope))) {
-    place.at = end;
-    if (end - place.stored >= idleEvents) await places.store(scope);
-    return true;
-  }
-  const events = handed ?? (await eventsAfter(parts, scope, place.at));
-  if (events.length === 0) return false;
-  const last = events.at(-1)!.sequence;
-  try {
-    const { units, through } = await planned(parts, scope, place, events, (one) => !place.lagging.has(one));
+  if (await parts.listens(scope)) {
+    const events = handed ?? (await eventsAfter(parts, scope, place.at));
+    if (events.length === 0) return false;
+    const isMeant = (subject: string): boolean => !place.lagging.has(subject);
+    const { units, through } = await planned(parts, scope, place, events, isMeant);
     const movedMs = parts.clock.monotonicMs();
     for (const [subject, sequence] of await offer(parts, place, units))
-      place.lagging.set(subject, { after: sequence - 1, movedMs, isLookedAt: false, isRefused: false });
-    place.at = through ?? last;
-  } catch (error) {
-    // It is read again, and some of its work is under way.
-    place.againThrough = Math.max(place.againThrough, last);
-    throw error;
+      place.lagging.set(subject, { after: sequence - 1, movedMs, isLookedAt: false });
+    place.at = through ?? events.at(-1)!.sequence;
+  } else place.at = end;
+  if (place.lowWater - place.stored >= idleEvents) await places.store(scope);
+  return true;
+}
+
+/** Stores the next page of work of those who lag behind and are stuck, or whom somebody looks at. */
+async function storeStuck<U extends Unit>(
+  parts: ReadingParts<U>,
+  scope: Scope,
+  place: Place,
+): Promise<boolean> {
+  const nowMs = parts.clock.monotonicMs();
+  const isStuck = (lag: Lag): boolean =>
+    lag.isLookedAt || place.at - lag.after > lagMax || nowMs - lag.movedMs >= stuckMs;
+  const stuck = new Map([...place.lagging].filter(([, lag]) => lag.after < place.at && isStuck(lag)));
+  for (const [subject, { isLookedAt }] of stuck)
+    if (!isLookedAt && parts.queue.hasRoom(scope, subject)) stuck.delete(subject);
+  if (stuck.size === 0) return false;
+  const from = Math.min(...[...stuck.values()].map(({ after }) => after));
+  const events = (await eventsAfter(parts, scope, from)).filter(({ sequence }) => sequence <= place.at);
+  if (events.length === 0) return false;
+  const isMeant = (subject: string, sequence: number): boolean =>
+    sequence > (stuck.get(subject)?.after ?? Infinity);
+  const plan = await planned(parts, scope, place, events, isMeant);
+  await keep(parts, place, plan.units);
+  const through = plan.through ?? events.at(-1)!.sequence;
+  for (const lag of stuck.values()) {
+    if (lag.after >= through) continue;
+    lag.after = through;
+    lag.movedMs = nowMs - stuckMs;
   }
+  return true;
+}
+
+/** Makes the work of one who lags behind, as far as it has room. @returns whether it got on */
+async function catchUp<U extends Unit>(
+  parts: ReadingParts<U>,
+  scope: Scope,
+  place: Place,
+  subject: string,
+  lag: Lag,
+): Promise<boolean> {
+  if (lag.isLookedAt || !parts.queue.hasRoom(scope, subject)) return false;
+  const events = (await eventsAfter(parts, scope, lag.after)).filter(({ sequence }) => sequence <= place.at);
+  if (events.length === 0) return false;
+  const plan = await planned(parts, scope, place, events, (one) => one === subject);
+  const last = plan.through ?? events.at(-1)!.sequence;
+  const refused = await offer(parts, place, plan.units);
+  const through = (refused.get(subject) ?? last + 1) - 1;
+  if (through <= lag.after) return false;
+  lag.after = through;
+  lag.movedMs = parts.clock.monotonicMs();
   return true;
 }
 
@@ -132,28 +165,21 @@ async function eventsAfter<U extends Unit>(
 
 /** The plan, without what an earlier reading has made of the same events. */
 async function planned<U extends Unit>(
-  { store, queue, plan, stored }: ReadingParts<U>,
+  { store, queue, plan, isStored }: ReadingParts<U>,
   scope: Scope,
   place: Place,
   events: readonly EventRow[],
-  isMeant: (subject: string) => boolean,
+  isMeant: Meant,
 ): Promise<Plan<U>> {
-  const made = await plan(scope, events, isMeant);
-  let { units, notes } = made;
-  const first = events[0]?.sequence ?? Infinity;
-  if (first <= place.againThrough && units.length + notes.length > 0) {
-    const known = await stored(
-      scope,
-      [...units, ...notes].map(({ id }) => id),
-    );
-    units = units.filter(({ id }) => !known.has(id) && !queue.isHeld(id));
-    notes = notes.filter(({ id }) => !known.has(id));
-  }
-  if (notes.length > 0) {
+  const isAgain = events[0]!.sequence <= place.againThrough;
+  const isNew = async (id: string): Promise<boolean> =>
+    !isAgain || !(queue.isHeld(id) || (await isStored(scope, id)));
+  const made = await plan(scope, events, isMeant, isNew);
+  if (made.notes.length > 0) {
     place.hasWorked = true;
-    await store.commit(notes.map(({ op }) => op));
+    await store.commit(made.notes);
   }
-  return { ...made, units, notes };
+  return made;
 }
 
 /** @returns where each subject stopped that had no room for more */
@@ -166,9 +192,13 @@ async function offer<U extends Unit>(
   for (const unit of units) {
     if (refused.has(unit.subject)) continue;
     place.open(unit.sequence);
-    if (await parts.queue.offer(unit, settler(parts, place, unit))) continue;
-    place.close(unit.sequence);
-    refused.set(unit.subject, unit.sequence);
+    let isTaken = false;
+    try {
+      isTaken = await parts.queue.offer(unit, settler(parts, place, unit));
+    } finally {
+      if (!isTaken) place.close(unit.sequence);
+    }
+    if (!isTaken) refused.set(unit.subject, unit.sequence);
   }
   return refused;
 }
@@ -179,6 +209,7 @@ async function keep<U extends Unit>(
   place: Place,
   units: readonly U[],
 ): Promise<void> {
+  if (units.length === 0) return;
   for (const unit of units) place.open(unit.sequence);
   await parts.queue.store(units, (unit) => settler(parts, place, unit)());
 }

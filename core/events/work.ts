@@ -92,7 +92,8 @@ export function createUnitQueue<U extends Unit>(
     ...common,
     perform: (item) => options.perform(item, queue),
     async putOff(item, forMs) {
-      await units.whileSealed(item, () => store.commit(units.putOff(item, nowMs() + forMs)));
+      const { ok } = await units.whileSealed(item, () => store.commit(units.putOff(item, nowMs() + forMs)));
+      if (!ok) units.drop(item);
     },
     onFree(scope) {
       for (const listener of roomListeners) listener(scope);

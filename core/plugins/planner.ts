@@ -1,6 +1,6 @@
 // Turns events into runs: finds who subscribed, applies the filter, and cuts loops before they start. A cut is recorded as
 // a dead run, because an automation that silently did nothing is the hardest to explain. docs/spec/plugins.md › Loops.
-import type { Plan } from '../events/consumer.ts';
+import type { ConsumerOptions } from '../events/consumer.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import type { Leases, UnitQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -17,12 +17,8 @@ import { runUnit, type RunUnit } from './runs/units.ts';
 import { createWants } from './wants.ts';
 
 export interface Planner {
-  /** The runs of new events. @param isMeant of which installs */
-  plan(
-    scope: Scope,
-    events: readonly EventRow[],
-    isMeant: (installId: string) => boolean,
-  ): Promise<Plan<RunUnit>>;
+  /** The runs of new events. */
+  readonly plan: ConsumerOptions<RunUnit>['plan'];
   /** The runs of one install for events of the past that it wants, as ops that queue them. */
   runsFor(scope: Scope, installId: string, events: readonly EventRow[]): Promise<readonly Op[]>;
   /** Those of the events that an install's subscriptions want. */
@@ -32,7 +28,7 @@ export interface Planner {
 /** A plan that is being made; it lives as long as the planning of one page of events. */
 interface Draft {
   readonly units: RunUnit[];
-  readonly notes: { id: string; op: Op }[];
+  readonly notes: Op[];
   /** Runs of this plan by their root event. */
   readonly perRoot: Map<string, number>;
 }
@@ -56,6 +52,7 @@ export function createPlanner(options: PlannerOptions): Planner {
     scope: Scope,
     events: readonly EventRow[],
     isDue: (install: Install, event: EventRow) => boolean,
+    isNew: (runId: string) => Promise<boolean>,
   ): Promise<Draft> => {
     const draft: Draft = { units: [], notes: [], perRoot: new Map() };
     for (const event of events) {
@@ -65,26 +62,29 @@ export function createPlanner(options: PlannerOptions): Planner {
       const searched = createSearched();
       for (const one of subscriptions)
         if (isDue(one.install, event) && (await wants(scope, one, event, { shown, searched })))
-          await addRun(options, draft, scope, event, one);
+          await addRun(options, draft, scope, event, one, isNew);
     }
     return draft;
   };
 
   return {
     // What happened before the plugin was there, or while it was off, is not its business.
-    plan: (scope, events, isMeant) =>
+    plan: (scope, events, isMeant, isNew) =>
       planFor(
         scope,
         events,
-        (install, { sequence }) => sequence > install.sinceSequence && isMeant(install.id),
+        ({ id, sinceSequence }, { sequence }) => sequence > sinceSequence && isMeant(id, sequence),
+        isNew,
       ),
     async runsFor(scope, installId, events) {
-      const { units, notes } = await planFor(scope, events, ({ id }) => id === installId);
+      const { units, notes } = await planFor(
+        scope,
+        events,
+        ({ id }) => id === installId,
+        () => Promise.resolve(true),
+      );
       const leases = queue.draft();
-      return [
-        ...units.flatMap((unit) => queueUnitOps(options, scope, unit, leases)),
-        ...notes.map(({ op }) => op),
-      ];
+      return [...units.flatMap((unit) => queueUnitOps(options, scope, unit, leases)), ...notes];
     },
     async wanted(scope, installId, events) {
       const wanting: EventRow[] = [];
@@ -109,10 +109,13 @@ async function addRun(
   scope: Scope,
   event: EventRow,
   subscription: Subscription,
+  isNew: (runId: string) => Promise<boolean>,
 ): Promise<void> {
   const { store, clock, queue } = options;
   const nowMs = clock.nowMs();
   const run = runOf(event, subscription);
+  // Before it counts among the runs of its root.
+  if (!(await isNew(run.id))) return;
   const root = event.cause.rootEventId ?? event.id;
   const planned = draft.perRoot.get(root) ?? 0;
   const cut = await findCut(
@@ -122,7 +125,7 @@ async function addRun(
     run.installId,
     () => planned + unstoredOfRoot(queue, scope, root),
   );
-  if (cut) return void draft.notes.push({ id: run.id, op: deadRunOp(scope, run, cut, nowMs) });
+  if (cut) return void draft.notes.push(deadRunOp(scope, run, cut, nowMs));
   draft.perRoot.set(root, planned + 1);
   const perform: Parameters<typeof runUnit>[0]['perform'] = (...given) => options.perform(...given, queue);
   draft.units.push(runUnit({ perform }, scope, { run, event, nowMs }));

@@ -46,8 +46,8 @@ export function createRunner(options: RunnerOptions): Runner {
     const { item, queue, run } = held;
     const startAtMs = rate.take(run.install_id);
     if (startAtMs !== null) {
-      await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));
-      return queue.wake();
+      const { ok } = await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));
+      return ok ? queue.wake() : queue.drop(item);
     }
     for (let repeats = 0; await tryRun(held, repeats < repeatsMax); repeats++);
   };

@@ -18,7 +18,8 @@ import { createPlanner } from './planner.ts';
 import type { Registry } from './registry.ts';
 import { createRunner, type Runner } from './runner.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
-import { runRows, storedRunsOf, type RunUnit } from './runs/units.ts';
+import { findRun } from './runs/rows.ts';
+import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
 /** Runs in memory, with their events; the sandbox runs one at a time per partition and decides how many at once. */
@@ -86,7 +87,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     ...{ store, clock, name: 'plugins', log, fresh: options.fresh, queue: runs },
     listens: registry.listens,
     plan: planner.plan,
-    stored: (scope, ids) => storedRunsOf(store, scope, ids),
+    isStored: async (scope, id) => (await findRun(store, scope, id)) !== undefined,
   });
   const catchUps = createWorkQueue({
     ...queueOptions,

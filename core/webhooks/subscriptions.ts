@@ -29,7 +29,7 @@ export interface Subscriptions {
   wanting(
     scope: Scope,
     event: EventRow,
-    isMeant: (endpointId: string) => boolean,
+    isMeant: (endpointId: string, sequence: number) => boolean,
   ): Promise<readonly Endpoint[]>;
   /** Whether an endpoint wants an event, whenever that happened. */
   wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
@@ -84,7 +84,7 @@ export function createSubscriptions(options: {
         const { endpoint } = subscriber;
         // An endpoint hears of what happens from its registration on. Its ping has been on its way since it was asked for.
         if (event.sequence <= endpoint.sinceSequence || isPingOf(endpoint.id, event)) continue;
-        if (!isMeant(endpoint.id)) continue;
+        if (!isMeant(endpoint.id, event.sequence)) continue;
         if (await wants(scope, subscriber, data, searched)) wanting.push(endpoint);
       }
       return wanting;

@@ -39,7 +39,7 @@ export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWri
   /** Of the window, which bounds them. */
   const pending = new Set<Kept<U>>();
   let writing: Promise<void> | null = null;
-  let isRefused = false;
+  let isPaused = false;
 
   /** What may be written now: nothing of an order key of which an end is being committed. */
   const nextBatch = (): Kept<U>[] => {
@@ -59,11 +59,13 @@ export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWri
       for (const kept of batch) kept.writing = done;
       try {
         await done;
-        isRefused = false;
       } catch (error) {
-        isRefused = true;
         log('warn', 'work could not be stored', { kind, error: errorForLog(error) });
-        clock.after(againMs, goOn);
+        isPaused = true;
+        clock.after(againMs, () => {
+          isPaused = false;
+          goOn();
+        });
         return;
       } finally {
         for (const kept of batch) kept.writing = null;
@@ -72,7 +74,7 @@ export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWri
   };
 
   const goOn = (): void => {
-    if (writing || pending.size === 0 || parts.isStopped()) return;
+    if (writing || isPaused || pending.size === 0 || parts.isStopped()) return;
     writing = writeAll().finally(() => {
       writing = null;
       parts.onRest();
@@ -90,10 +92,9 @@ export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWri
     },
     goOn,
     async flush() {
-      isRefused = false;
       goOn();
       while (writing) await writing;
-      return !isRefused;
+      return !isPaused;
     },
   };
 }
@@ -148,7 +149,7 @@ function opsFor<U extends Unit>(
           ),
         ]
       : []),
-    ...ordered.map((kept) => leaving(rows.addInOrderOp(kept.unit, leases), [kept])),
+    ...ordered.map((kept) => leaving(rows.addInOrderOp(kept.unit, leases, clock.nowMs()), [kept])),
   ];
 }
 

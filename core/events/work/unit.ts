@@ -26,7 +26,7 @@ export interface UnitRows<U extends Unit> {
   /** The rows of units of one workspace, open. The rows of their work follow in the same batch. */
   insertOp(scope: Scope, units: readonly U[]): Op;
   /** The work row of a unit that is ordered: due where nothing open stands before it, else once that has ended. */
-  addInOrderOp(unit: U, leases: Leases): Op;
+  addInOrderOp(unit: U, leases: Leases, nowMs: number): Op;
   /** Told of units that are stored and will be performed from their rows, before they are. */
   stored(unit: U): void;
 }

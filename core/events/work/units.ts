@@ -82,6 +82,8 @@ export function createUnits<U extends Unit>(
       try {
         return await done;
       } finally {
+        // The store tells what became of a batch in the microtask after this one: with that the item leaves the window.
+        await Promise.resolve();
         kept.sealed = null;
         writer.goOn();
       }
@@ -99,7 +101,8 @@ export function createUnits<U extends Unit>(
       const kept = window.find(item.id);
       if (item.epoch !== null || !kept) return [ops.defer(item, dueAtMs)];
       const { scope, subject, id } = kept.unit;
-      const add = ops.add(scope, subject, id, dueAtMs);
+      // Not at once: this one has to leave before.
+      const add = ops.add(scope, subject, id, Math.max(dueAtMs, options.clock.nowMs() + 1));
       const taken: Op['taken'] = (returned) => {
         window.written(kept);
         add.taken?.(returned);
@@ -142,10 +145,11 @@ function createStoring<U extends Unit>(parts: {
       const list = [...window.all()].filter(
         ({ unit }) => unit.scope.workspaceId === scope.workspaceId && isMeant(unit),
       );
-      if (list.length === 0) return;
-      await unsealed(list);
-      writer.write(left(list));
-      await writer.flush();
+      for (let rest = left(list); rest.length > 0 && !parts.isStopped(); rest = left(list)) {
+        await unsealed(rest);
+        writer.write(left(rest));
+        if (!(await writer.flush())) return;
+      }
     },
   };
 }

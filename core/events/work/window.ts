@@ -78,6 +78,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
   /** @returns those that wait behind it */
   const remove = (kept: Kept<U>): readonly Kept<U>[] => {
     const { scope, subject, id } = kept.unit;
+    if (units.get(id) !== kept) return [];
     units.delete(id);
     if (kept.hasRoom && !kept.isUnderWay) shares.give(scope.workspaceId, subject);
     kept.onSettled();

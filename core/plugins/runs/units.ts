@@ -2,7 +2,6 @@
 // and a work row first.
 import type { EventRow } from '../../events/event.ts';
 import type { Unit, UnitRows, WorkItem, WorkQueue } from '../../events/work.ts';
-import { tenantStatement } from '../../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import {
   findRun,
@@ -43,16 +42,6 @@ export function runUnit(
   };
 }
 
-const storedRuns = tenantStatement<{ id: string }>(
-  'runs.stored',
-  'SELECT id FROM runs WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
-);
-
-/** Of these ids, those of runs that are stored. */
-export async function storedRunsOf(store: Store, scope: Scope, ids: readonly string[]): Promise<Set<string>> {
-  return new Set((await store.read(scope, storedRuns, { ids: JSON.stringify(ids) })).map(({ id }) => id));
-}
-
 /** @param remember told of a run that is stored, so that its first attempt need not read it and its event again */
 export function runRows(
   store: Store,
@@ -67,7 +56,7 @@ export function runRows(
         scope,
         units.map(({ run }) => run),
       ),
-    addInOrderOp: ({ scope, run }, leases) => queueRunOp(queue(), scope, keyOf(run), run.created_at, leases),
+    addInOrderOp: ({ scope, run }, leases, nowMs) => queueRunOp(queue(), scope, keyOf(run), nowMs, leases),
     stored: ({ run, event }) => remember(run, event),
   };
 }

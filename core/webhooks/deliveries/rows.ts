@@ -1,7 +1,7 @@
 // The rows of deliveries and attempts, and of the health of endpoints. They are written in the batch that moves the work row.
 import type { EventRow } from '../../events/event.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
-import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import { systemOp, tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/kind.ts';
 import { orderKeyOf } from './order.ts';
 
@@ -50,10 +50,6 @@ const insertEnded = tenantStatement(
      created_at, first_attempt_at, next_attempt_at, finished_at)
    VALUES (:ws, :id, :endpointId, :eventId, :eventType, :sequence, :origin, :orderKey, :status, :attempts,
      :createdAt, :firstAttemptAt, :nextAttemptAt, :finishedAt)`,
-);
-const storedIds = tenantStatement<{ id: string }>(
-  'deliveries.stored',
-  'SELECT id FROM deliveries WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
 );
 export const findDelivery = tenantStatement<DeliveryRow>(
   'deliveries.find',
@@ -198,15 +194,6 @@ export function endedDeliveryOp(scope: Scope, delivery: DeliveryRow, to: Deliver
     createdAt: delivery.created_at,
     ...to,
   });
-}
-
-/** Of these ids, those of deliveries that are stored. */
-export async function storedDeliveriesOf(
-  store: Store,
-  scope: Scope,
-  ids: readonly string[],
-): Promise<Set<string>> {
-  return new Set((await store.read(scope, storedIds, { ids: JSON.stringify(ids) })).map(({ id }) => id));
 }
 
 export function moveDeliveryOp(scope: Scope, id: string, to: DeliveryMove): Op {

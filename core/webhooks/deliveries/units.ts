@@ -43,9 +43,9 @@ export function deliveryRows(
         scope,
         units.map(({ delivery }) => delivery),
       ),
-    addInOrderOp({ scope, delivery }, leases) {
+    addInOrderOp({ scope, delivery }, leases, nowMs) {
       if (!isOrdered(delivery)) throw new Error('A delivery without an order key waits for no other.');
-      return addInOrderOp(queue(), leases, scope, delivery, delivery.created_at);
+      return addInOrderOp(queue(), leases, scope, delivery, nowMs);
     },
     stored: ({ scope, delivery, message }) => remember(scope, delivery, message, false),
   };

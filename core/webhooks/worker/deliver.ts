@@ -79,7 +79,7 @@ export async function cancel({ store, clock }: Delivering, { item, queue, delive
     firstAttemptAt: delivery.first_attempt_at,
     nextAttemptAt: null,
   };
-  await queue.whileSealed(item, () => {
+  const { ok } = await queue.whileSealed(item, () => {
     const now = clock.nowMs();
     if (item.epoch === null)
       return store.commit([
@@ -91,6 +91,7 @@ export async function cancel({ store, clock }: Delivering, { item, queue, delive
       ...freeNext(scope, delivery, queue, now),
     ]);
   });
+  if (!ok) queue.drop(item);
 }
 
 async function attemptInCompany(

@@ -7,7 +7,7 @@ import { createUnitQueue, type UnitQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
 import type { Scope } from '../../store/store.ts';
-import { setDeliveriesBackOp, storedDeliveriesOf } from '../deliveries/rows.ts';
+import { findDelivery, setDeliveriesBackOp } from '../deliveries/rows.ts';
 import { deliveryRows, type DeliveryUnit } from '../deliveries/units.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import { createDeliverer, type Deliverer } from './deliverer.ts';
@@ -65,7 +65,7 @@ export function createPipeline(options: {
     ...{ store, clock, name: 'webhooks', log, fresh: options.fresh, queue },
     listens: subscriptions.listens,
     plan: createPlanner({ clock, baseUrl, subscriptions, deliverer, queue }),
-    stored: (scope, ids) => storedDeliveriesOf(store, scope, ids),
+    isStored: async (scope, id) => (await store.readOne(scope, findDelivery, { id })) !== undefined,
   });
   return { consumer, queue, deliverer };
 }

@@ -1,10 +1,8 @@
 // Turns a page of events into deliveries: one for each subscriber that wants the event.
-import type { Plan } from '../../events/consumer.ts';
-import type { EventRow } from '../../events/event.ts';
+import type { ConsumerOptions } from '../../events/consumer.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { derivedId, idPrefixes } from '../../lib/ids.ts';
-import type { Scope } from '../../store/store.ts';
 import { newDelivery } from '../deliveries/rows.ts';
 import { deliveryUnit, type DeliveryUnit } from '../deliveries/units.ts';
 import { messageOf } from '../payload.ts';
@@ -20,16 +18,12 @@ export function createPlanner(options: {
   subscriptions: Subscriptions;
   deliverer: Deliverer;
   queue: WorkQueue;
-}): (
-  scope: Scope,
-  events: readonly EventRow[],
-  isMeant: (endpointId: string) => boolean,
-) => Promise<Plan<DeliveryUnit>> {
+}): ConsumerOptions<DeliveryUnit>['plan'] {
   const { clock, subscriptions, deliverer, queue } = options;
   const perform: Parameters<typeof deliveryUnit>[3] = (item, delivery, message) =>
     deliverer.performPlanned(item, queue, delivery, message);
 
-  return async (scope, events, isMeant) => {
+  return async (scope, events, isMeant, isNew) => {
     const now = clock.nowMs();
     const units: DeliveryUnit[] = [];
     let through = 0;
@@ -42,6 +36,7 @@ export function createPlanner(options: {
       const message = messageOf(event, options.baseUrl);
       for (const endpoint of wanting) {
         const id = derivedId(idPrefixes.delivery, event.id, endpoint.id);
+        if (!(await isNew(id))) continue;
         units.push(deliveryUnit(scope, newDelivery(id, endpoint, event, now), message, perform));
       }
     }
