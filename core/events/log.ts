@@ -228,7 +228,7 @@ class StoredEventRow implements EventRow {
 
 const firstLearned = tenantStatement<{ entity_kind: string; learned: number }>(
   'events.first_learned',
-  `SELECT entity_kind, number AS learned FROM events
+  `SELECT entity_kind, number AS learned FROM events INDEXED BY events_issue
    WHERE workspace_id = :ws AND issue_id = :subjectId AND number IS NOT NULL ORDER BY sequence LIMIT 1`,
 );
 

@@ -75,7 +75,8 @@ export const leaseHeldBack = tenantStatement<WorkRow>(
   'due_work.lease_held_back',
   `UPDATE due_work SET due_at = :now, lease_until = :until, lease_owner = :owner, epoch = epoch + 1
    WHERE workspace_id = :ws AND id IN (
-     SELECT id FROM due_work WHERE workspace_id = :ws AND kind = :kind AND subject = :subject
+     SELECT id FROM due_work INDEXED BY due_work_held_back
+     WHERE workspace_id = :ws AND kind = :kind AND subject = :subject
        AND due_at = ${heldBackMs} AND lease_owner IS NULL ORDER BY id LIMIT :limit)
    ${returningWork}`,
 );

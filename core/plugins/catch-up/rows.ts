@@ -85,7 +85,7 @@ export const gapsOfInstall = tenantStatement<GapRow>(
 /** Of these roots (a JSON array of event ids), the events that an install has met or is about to meet. */
 export const metEvents = tenantStatement<{ event_id: string }>(
   'runs.met_events',
-  `SELECT event_id FROM runs WHERE workspace_id = :ws AND root_event_id IN (SELECT value FROM json_each(:roots))
+  `SELECT event_id FROM runs INDEXED BY runs_root WHERE workspace_id = :ws AND root_event_id IN (SELECT value FROM json_each(:roots))
      AND install_id = :installId AND event_id IS NOT NULL`,
 );
 

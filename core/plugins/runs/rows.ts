@@ -101,7 +101,7 @@ const findRunRow = tenantStatement<RunRow>(
 );
 const openOfKey = tenantStatement<{ id: string }>(
   'runs.open_of_key',
-  `SELECT id FROM runs WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
+  `SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
      AND order_key = :orderKey AND status IN ('queued', 'running', 'retrying') LIMIT 1`,
 );
 const countOfRoot = tenantStatement<{ count: number }>(
@@ -110,7 +110,7 @@ const countOfRoot = tenantStatement<{ count: number }>(
 );
 const openOfHandler = tenantStatement<{ id: string }>(
   'runs.open_of_handler',
-  `SELECT id FROM runs WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
+  `SELECT id FROM runs INDEXED BY runs_open WHERE workspace_id = :ws AND install_id = :installId AND handler = :handler
      AND status IN ('queued', 'running', 'retrying') LIMIT 1`,
 );
 

@@ -13,7 +13,7 @@ const stateKind = kindOf(state, { table: 'states' });
 
 const issueIn = tenantStatement<{ id: string }>(
   'states.issue_in',
-  'SELECT id FROM issues WHERE workspace_id = :ws AND state_id = :stateId AND deleted_at IS NULL LIMIT 1',
+  'SELECT id FROM issues INDEXED BY issues_state WHERE workspace_id = :ws AND state_id = :stateId AND deleted_at IS NULL LIMIT 1',
 );
 
 export const workflows = defineResource(state, stateKind, {

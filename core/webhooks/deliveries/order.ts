@@ -7,7 +7,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import type { DeliveryRow } from './rows.ts';
 
-const ahead = `SELECT 1 FROM deliveries AS d JOIN due_work AS w ON w.workspace_id = :ws AND w.id = d.id
+const ahead = `SELECT 1 FROM deliveries AS d INDEXED BY deliveries_ordered JOIN due_work AS w ON w.workspace_id = :ws AND w.id = d.id
   WHERE d.workspace_id = :ws AND d.endpoint_id = :endpointId AND d.order_key = :orderKey
     AND d.status IN ('pending', 'retrying') AND d.id <> :id AND w.due_at <> :never`;
 
@@ -30,8 +30,8 @@ const free = tenantStatement<WorkRow>(
 
 const openOfKey = tenantStatement<{ id: string }>(
   'deliveries.open_of_key',
-  `SELECT id FROM deliveries WHERE workspace_id = :ws AND endpoint_id = :endpointId AND order_key = :orderKey
-     AND status IN ('pending', 'retrying') LIMIT 1`,
+  `SELECT id FROM deliveries INDEXED BY deliveries_ordered WHERE workspace_id = :ws AND endpoint_id = :endpointId
+     AND order_key = :orderKey AND status IN ('pending', 'retrying') LIMIT 1`,
 );
 
 /** Whether a delivery of the same key is stored and open. */

@@ -42,7 +42,7 @@ const cancel = tenantStatement(
 /** Which of some events (`eventIds` is a JSON array) an endpoint has got or is about to get. */
 export const settledEvents = tenantStatement<{ event_id: string }>(
   'deliveries.settled_events',
-  `SELECT event_id FROM deliveries WHERE workspace_id = :ws AND event_id IN (SELECT value FROM json_each(:eventIds))
+  `SELECT event_id FROM deliveries INDEXED BY deliveries_event WHERE workspace_id = :ws AND event_id IN (SELECT value FROM json_each(:eventIds))
      AND endpoint_id = :endpointId AND status IN ('pending', 'retrying', 'delivered')`,
 );
 

@@ -1,0 +1,41 @@
+// What a statement costs must not grow with its workspace: SQLite, left to itself, may read all of a table where an index would do,
+// and none of the other tests has enough rows to feel it.
+import { expect, test } from 'bun:test';
+import Database from 'libsql';
+import { join } from 'node:path';
+import { registeredStatements } from '../../core/store/statement.ts';
+import { startApp } from '../app.ts';
+
+/** Tables that grow as a workspace is used. */
+const growing = [
+  ...['issues', 'comments', 'events', 'runs', 'deliveries', 'attempts', 'due_work', 'idempotency'],
+  ...['issue_labels', 'plugin_kv'],
+];
+
+/** Statements that look at a whole table, and may. */
+const reads: Readonly<Record<string, string>> = {
+  'usage.stored_by_keys': 'counts what is stored, which GET /usage alone asks for',
+  'plugin_kv.sweep': 'housekeeping, by the values of removed plugins',
+  'deliveries.set_back': 'all open deliveries, when the clock was set back',
+};
+
+test('no statement reads a whole workspace of a table that grows', async () => {
+  const app = await startApp();
+  const db = new Database(join(app.dataDir, 'tatami.db'));
+  const wholes: string[] = [];
+  for (const { name, text, sql } of registeredStatements()) {
+    if (/^(test|ENDPOINTS)\./.test(name) || name in reads) continue;
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${text}`).all([]) as { detail: string }[];
+    for (const { detail } of plan) {
+      const [, alias = ''] = /^(?:SCAN|SEARCH) (\w+)/.exec(detail) ?? [];
+      const table = alias === '' ? '' : (new RegExp(`(\\w+) AS ${alias}\\b`).exec(sql)?.[1] ?? alias);
+      const isWhole = /^SCAN/.test(detail) || /\(workspace_id=\?\)$/.test(detail);
+      // The last of a log is found at the end of its index.
+      const isEnd = table === 'events' && /max\(sequence\)/.test(sql);
+      if (isWhole && !isEnd && growing.includes(table)) wholes.push(`${name}: ${detail}`);
+    }
+  }
+  db.close();
+  await app.stop();
+  expect(wholes).toEqual([]);
+});
