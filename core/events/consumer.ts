@@ -12,8 +12,6 @@ import { createPlaces } from './places.ts';
 import { createStep, type ReadingOptions } from './reading.ts';
 import type { Unit } from './work.ts';
 
-export type { Plan } from './reading.ts';
-
 const allWorkspaces = systemStatement<{ workspace_id: string }>(
   'consumers.workspaces',
   'at start every workspace may have events that its consumers have not seen',

@@ -15,7 +15,7 @@ export const stuckMs = 250;
 const lagMax = 10_000;
 
 /** What events mean, in their order. */
-export interface Plan<U> {
+interface Plan<U> {
   readonly units: readonly U[];
   /** The records of work that is refused. */
   readonly notes: readonly Op[];
@@ -42,7 +42,7 @@ export interface ReadingOptions<U extends Unit> {
 }
 
 /** Whether the work of a subject for an event is to be made. */
-export type Meant = (subject: string, sequence: number) => boolean;
+type Meant = (subject: string, sequence: number) => boolean;
 
 interface ReadingParts<U extends Unit> extends ReadingOptions<U> {
   readonly places: Places;

@@ -1,10 +1,11 @@
 // When the next group of batches goes: at once where a writer is alone, a little later under load, so that more share its sync.
 
 /**
- * Under load the next group waits as long as the last one took, at most this, so that more batches share its sync. A writer
- * alone never waits.
+ * Under load the next group waits as long as the last one took, at most this, so that more batches share its sync; after a slow one
+ * half as long as that took, so that those who have just been answered come back in time for it, and do not take turns with the
+ * others in groups of half the size. A writer alone never waits.
  */
-const gatherMsMax = 2;
+const gatherMsMax = { quick: 2, slow: 8 };
 
 interface GroupTimer {
   /** The group that is scheduled goes at its time, or earlier when a later batch is in more of a hurry. */
@@ -26,7 +27,7 @@ export function createGroupTimer(go: () => void): GroupTimer {
   return {
     schedule(delayMs) {
       const nowMs = performance.now();
-      const gatherMs = last.batches > 1 ? last.endedMs + Math.min(last.tookMs, gatherMsMax) - nowMs : 0;
+      const gatherMs = last.batches > 1 ? last.endedMs + gatherMsAfter(last.tookMs) - nowMs : 0;
       const waitMs = Math.max(delayMs, gatherMs >= 0.5 ? gatherMs : 0);
       const dueMs = nowMs + waitMs;
       if (scheduled && dueMs >= scheduled.dueMs) return;
@@ -42,4 +43,8 @@ export function createGroupTimer(go: () => void): GroupTimer {
       last = { batches, endedMs, tookMs: endedMs - startedMs };
     },
   };
+}
+
+function gatherMsAfter(tookMs: number): number {
+  return Math.max(Math.min(tookMs, gatherMsMax.quick), Math.min(tookMs / 2, gatherMsMax.slow));
 }
