@@ -34,7 +34,7 @@ test('tokens, plugins and endpoints are charged for what they cause, and nobody 
         let sum = 0;
         for (let n = 0; n < 300_000; n++) sum += n;
         await ctx.issues.get(event.data.id);
-        await ctx.kv.set('sum', sum);
+        await ctx.kv.set(event.data.id, sum);
       } } } }`),
   );
   const { json: endpoint } = await app.call('POST', '/api/v1/webhooks', {

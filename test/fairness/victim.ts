@@ -19,7 +19,7 @@ export const long = process.env.TATAMI_LONG === '1';
  */
 const floorMs = { readyz: 20, create: 50, get: 30 } as const;
 const quietMs = 1_500;
-const triesMax = 3;
+const triesMax = 5;
 
 const routes = ['readyz', 'create', 'get'] as const;
 type Waits = Readonly<Record<(typeof routes)[number], readonly number[]>>;

@@ -61,4 +61,4 @@ const guards: readonly Guard[] = [
   },
 ];
 // The quickest to be noticed.
-testGuards(guards, [guards[0]]);
+testGuards(guards, [guards[1]]);
