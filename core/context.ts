@@ -6,6 +6,7 @@ import type { Actor, Cause } from './events/origin.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
+import type { Problems } from './lib/problems.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Rights } from './rights/rights.ts';
 import type { LoopTurns } from './lib/fairness/loop-turns.ts';
@@ -27,6 +28,7 @@ export interface Services {
   readonly log: Log;
   readonly ledger: Ledger;
   readonly turns: LoopTurns;
+  readonly problems: Problems;
   readonly baseUrl: string;
   nowMs(): number;
 }

@@ -15,6 +15,7 @@ import { resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
+import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { createLoopTurns } from './lib/fairness/loop-turns.ts';
 import { pageRoutes } from './pages.ts';
@@ -59,6 +60,7 @@ export interface Tatami {
 export async function serve(options: ServeOptions): Promise<Tatami> {
   const { config, clock = systemClock } = options;
   const ledger = createLedger(clock.monotonicMs);
+  const problems = createProblems(clock.nowMs);
   const opened = openStore(config.dataDir, clock.nowMs, {
     budgetMs: config.readBudgetMs,
     charge: ledger.charge,
@@ -66,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
   let socket: Socket | null = null;
   try {
     socket = listen(config);
-    return await compose({ ...options, clock, ledger, opened, socket });
+    return await compose({ ...options, clock, ledger, problems, opened, socket });
   } catch (error) {
     await socket?.close();
     await opened.close();
@@ -78,6 +80,7 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
 interface Ground extends ServeOptions {
   readonly clock: Clock;
   readonly ledger: Ledger;
+  readonly problems: Problems;
   readonly opened: ReturnType<typeof openStore>;
   readonly socket: Socket;
 }
@@ -120,13 +123,22 @@ async function compose(ground: Ground): Promise<Tatami> {
   };
 }
 
-function createServices({ config, log, clock: { nowMs }, ledger, opened, socket }: Ground): Services {
+function createServices({
+  config,
+  log,
+  clock: { nowMs },
+  ledger,
+  problems,
+  opened,
+  socket,
+}: Ground): Services {
   return {
     store: opened.store,
     ids: createIds(nowMs),
     sealing: createSealing(opened.dataDir.masterKey),
     log,
     ledger,
+    problems,
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     baseUrl: config.baseUrl ?? socket.url,
     nowMs,

@@ -5,6 +5,7 @@ import pluginValues from './0003-plugin-values.sql' with { type: 'text' };
 import recalledAnswers from './0004-recalled-answers.sql' with { type: 'text' };
 import runProgress from './0005-run-progress.sql' with { type: 'text' };
 import listIndexes from './0006-list-indexes.sql' with { type: 'text' };
+import installation from './0007-installation.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   { name: '0004-recalled-answers', sql: recalledAnswers },
   { name: '0005-run-progress', sql: runProgress },
   { name: '0006-list-indexes', sql: listIndexes },
+  { name: '0007-installation', sql: installation },
 ];
