@@ -64,6 +64,7 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
   const opened = openStore(config.dataDir, clock.nowMs, {
     budgetMs: config.readBudgetMs,
     charge: ledger.charge,
+    onStep: (message) => options.log('info', message),
   });
   let socket: Socket | null = null;
   try {

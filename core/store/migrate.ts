@@ -17,12 +17,21 @@ export interface MigrationReport {
 
 type Connection = InstanceType<typeof Database>;
 
+interface MigrationOptions {
+  readonly path: string;
+  /** The folder of the snapshots. */
+  readonly snapshots: string;
+  readonly nowMs: () => number;
+  /** Told of each step that may take long, before it begins. */
+  readonly onStep?: (message: string) => void;
+}
+
 /**
  * Brings the file to the newest schema this build knows.
  * @throws Error on a newer schema, on an altered migration, or when a migration fails (the file then keeps its old version).
  */
 export function migrate(
-  options: { path: string; snapshots: string; nowMs: () => number },
+  options: MigrationOptions,
   steps: readonly Migration[] = migrations,
 ): MigrationReport {
   const existed = existsSync(options.path);
@@ -32,7 +41,7 @@ export function migrate(
     const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
     if (from > steps.length)
       throw new Error(
-        `This database has schema ${from}; this build knows ${steps.length}. Start the newer build, or restore a snapshot from ${options.snapshots}.`,
+        `This database has schema ${from}; this build knows ${steps.length}. Start the newer build, or ${wayBack(options.snapshots, steps.length)}.`,
       );
     if (from > 0) checkApplied(db, steps.slice(0, from));
     if (from === steps.length) return { from, to: from, snapshot: null };
@@ -42,8 +51,11 @@ export function migrate(
     if (from === 0) db.exec('PRAGMA page_size = 8192');
     db.prepare('PRAGMA journal_mode = WAL').all();
     db.prepare('PRAGMA synchronous = FULL').all();
-    for (let version = from + 1; version <= steps.length; version++)
-      apply(db, version, steps[version - 1]!, options.nowMs());
+    for (let version = from + 1; version <= steps.length; version++) {
+      const step = steps[version - 1]!;
+      if (from > 0) options.onStep?.(`upgrading the database: ${step.name}, to schema ${steps.length}`);
+      apply(db, version, step, options.nowMs());
+    }
     return { from, to: steps.length, snapshot };
   } finally {
     db.close();
@@ -51,11 +63,7 @@ export function migrate(
 }
 
 /** Whole under its name or not there: a half one would be taken for a way back. */
-function takeSnapshot(
-  db: Connection,
-  from: number,
-  options: { snapshots: string; nowMs: () => number },
-): string {
+function takeSnapshot(db: Connection, from: number, options: MigrationOptions): string {
   makePrivateDir(options.snapshots);
   const stamp = new Date(options.nowMs()).toISOString().replaceAll(':', '');
   const snapshot = join(options.snapshots, `schema-${from}-${stamp}.db`);
@@ -63,9 +71,22 @@ function takeSnapshot(
   for (const name of readdirSync(options.snapshots))
     if (name.endsWith('.new') || name.endsWith('.new-journal')) rmSync(join(options.snapshots, name));
   makePrivateFile(unfinished);
+  options.onStep?.(`upgrading the database: taking the snapshot ${snapshot}`);
   db.prepare('VACUUM INTO ?1').run([unfinished]);
   nameWholeFile(unfinished, snapshot);
   return snapshot;
+}
+
+/** What somebody may do who has only a build that knows `schema`. */
+function wayBack(folder: string, schema: number): string {
+  const snapshots = (existsSync(folder) ? readdirSync(folder) : [])
+    .map((name) => ({ name, schema: Number(/^schema-(\d+)-.*\.db$/.exec(name)?.[1]) }))
+    .filter((snapshot) => snapshot.schema <= schema)
+    .sort((a, b) => a.schema - b.schema || a.name.localeCompare(b.name));
+  const newest = snapshots.at(-1);
+  return newest
+    ? `go back to how it was before the upgrade: \`tatami restore ${join(folder, newest.name)} --data-dir NEW\``
+    : 'restore a backup that was made with this build';
 }
 
 function apply(db: Connection, version: number, step: Migration, nowMs: number): void {

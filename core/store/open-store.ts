@@ -17,13 +17,26 @@ export interface OpenedStore {
 export function openStore(
   path: string,
   nowMs: () => number,
-  reads: { budgetMs: number; charge: ChargeRead } = { budgetMs: 0, charge: () => undefined },
+  {
+    onStep,
+    ...reads
+  }: {
+    budgetMs: number;
+    charge: ChargeRead;
+    /** Told of each step of an upgrade, which may take long, before it begins. */
+    onStep?: (message: string) => void;
+  } = { budgetMs: 0, charge: () => undefined },
 ): OpenedStore {
   // It gets ready meanwhile.
   writerThread();
   const dataDir = openDataDir(path);
   try {
-    const migration = migrate({ path: dataDir.database, snapshots: dataDir.snapshots, nowMs });
+    const migration = migrate({
+      path: dataDir.database,
+      snapshots: dataDir.snapshots,
+      nowMs,
+      ...(onStep && { onStep }),
+    });
     const store = openFileEngine({ path: dataDir.database, logHead: dataDir.logHead, ...reads });
     const close = async (): Promise<void> => {
       await store.close();

@@ -181,7 +181,7 @@ describe('migrations', () => {
     const sha = (): string => createHash('sha256').update(readFileSync(at.path)).digest('hex');
     const before = sha();
     expect(() => migrate({ ...at, nowMs: Date.now })).toThrow(
-      `has schema ${current + 1}; this build knows ${current}. Start the newer build, or restore a snapshot`,
+      `has schema ${current + 1}; this build knows ${current}. Start the newer build, or go back to how it was before the upgrade: \`tatami restore ${join(at.snapshots, 'schema-')}`,
     );
     expect(() =>
       migrate({ ...at, nowMs: Date.now }, [...migrations, { ...next, sql: `${next.sql}\n-- altered` }]),

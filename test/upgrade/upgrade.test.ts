@@ -1,0 +1,155 @@
+// A directory that an earlier build left behind, killed at work, opens in this one with all that was in it, whatever happens on the
+// way. docs/spec/durability.md › Migrations.
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { migrate } from '../../core/store/migrate.ts';
+import { migrations } from '../../core/store/migrations/index.ts';
+import type { Client, Json } from '../app.ts';
+import { clientOf, startServer } from '../faults/server.ts';
+import { hasStrace, underFault } from '../faults/strace.ts';
+import { baseUrl, readPacked, unpack, type PackedDirectory } from './packed.ts';
+
+const folder = join(import.meta.dir, 'directories');
+const opener = join(import.meta.dir, '../faults/open-process.ts');
+const parent = mkdtempSync(join(tmpdir(), 'tatami-upgrade-'));
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+let directories = 0;
+function unpacked(packed: PackedDirectory): string {
+  const dir = join(parent, String(++directories));
+  unpack(packed, dir);
+  return dir;
+}
+
+/** Lists whose entries change with what goes on behind the scenes; their entries are compared by what stays. */
+const stays: Readonly<Record<string, readonly string[]>> = {
+  '/api/v1/webhooks': ['id', 'url', 'events', 'createdAt'],
+};
+
+async function expectAllOfIt(call: Client, { answers }: PackedDirectory): Promise<void> {
+  for (const [path, answer] of Object.entries(answers)) {
+    const now = (await call('GET', path)).json as { data: Json[] };
+    for (const then of (answer as { data: Json[] }).data) {
+      const same =
+        now.data.find(({ id }) => id === then.id) ??
+        (await call('GET', `${path.split('?')[0]}/${then.id}`)).json;
+      const kept = stays[path];
+      const wanted = kept ? Object.fromEntries(kept.map((key) => [key, then[key]])) : then;
+      expect(same, `${path} ${then.id}`).toMatchObject(wanted);
+    }
+  }
+}
+
+async function untilLabelled(call: Client, title: string): Promise<void> {
+  for (const until = Date.now() + 20_000; Date.now() < until;) {
+    const { data } = (await call('GET', '/api/v1/issues?limit=100')).json as { data: Json[] };
+    if (data.find((issue) => issue.title === title)?.labels.length > 0) return;
+    await Bun.sleep(50);
+  }
+  throw new Error(`${title} got no label`);
+}
+
+describe.each(readdirSync(folder))('%s', (file) => {
+  const packed = readPacked(join(folder, file));
+
+  test('opens with all that was in it, goes on with its work, and keeps a snapshot', async () => {
+    const dir = unpacked(packed);
+    const { url, child } = await startServer(dir, { flags: ['--base-url', baseUrl] });
+    const call = clientOf(url, packed.key);
+    await expectAllOfIt(call, packed);
+    await untilLabelled(call, 'Crash right before the end');
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    const snapshots = packed.schema < migrations.length ? 1 : 0;
+    expect(
+      readdirSync(join(dir, 'snapshots')).filter((name) => name.startsWith(`schema-${packed.schema}-`))
+        .length,
+    ).toBe(snapshots);
+    const again = await startServer(dir, { flags: ['--base-url', baseUrl] });
+    await expectAllOfIt(clientOf(again.url, packed.key), packed);
+    again.child.kill('SIGKILL');
+  });
+
+  test('each step is told before it begins', () => {
+    const dir = unpacked(packed);
+    const told: string[] = [];
+    migrate({
+      ...{ path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now },
+      onStep: (message) => told.push(message),
+    });
+    const missing = migrations.slice(packed.schema).map(({ name }) => name);
+    expect(told.length).toBe(missing.length + 1);
+    for (const [index, name] of missing.entries()) expect(told[index + 1]).toContain(name);
+  });
+
+  test('an older build refuses what a newer one made, and names the snapshot', () => {
+    const dir = unpacked(packed);
+    const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now };
+    const { snapshot } = migrate(at);
+    expect(() => migrate(at, migrations.slice(0, packed.schema))).toThrow(`tatami restore ${snapshot}`);
+    expect(() =>
+      migrate({ ...at, snapshots: join(dir, 'none') }, migrations.slice(0, packed.schema)),
+    ).toThrow('restore a backup');
+  });
+
+  test.skipIf(!hasStrace)(
+    'an upgrade killed at any step is taken up by the next start (needs strace)',
+    async () => {
+      const kills: Record<string, number> = {};
+      for (const [call, step] of calls)
+        for (let when = 1; ; when += step) {
+          const dir = unpacked(packed);
+          if (!(await killedAt(dir, call, when))) break;
+          kills[call] = (kills[call] ?? 0) + 1;
+          expect(await openIn(dir), `${call} ${when}`).toBe(0);
+          expect(contents(join(dir, 'tatami.db')), `${call} ${when}`).toEqual({
+            schema: migrations.length,
+            issues: 13,
+          });
+        }
+      for (const [call] of calls) expect([call, (kills[call] ?? 0) > 0]).toEqual([call, true]);
+    },
+    180_000,
+  );
+});
+
+/** Calls on the directory's files, of which every so many-th is the end. */
+const calls: readonly (readonly [call: string, step: number])[] = process.env.TATAMI_LONG
+  ? [
+      ['fsync', 1],
+      ['fdatasync', 1],
+      ['rename', 1],
+      ['pwrite64', 40],
+    ]
+  : [
+      ['fsync', 2],
+      ['rename', 1],
+      ['pwrite64', 600],
+    ];
+
+const openIn = (dir: string, ...under: string[]): Promise<number> =>
+  Bun.spawn([...under, process.execPath, opener, dir], { stdout: 'ignore', stderr: 'ignore' }).exited;
+
+async function killedAt(dir: string, call: string, when: number): Promise<boolean> {
+  const files = ['tatami.db', 'tatami.db-wal', 'log-head', 'snapshots', ''].map((name) => join(dir, name));
+  const command = underFault(`${call}:signal=SIGKILL:when=${when}`, call === 'rename' ? [] : files, [
+    process.execPath,
+    opener,
+    dir,
+  ]);
+  return (await Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' }).exited) !== 0;
+}
+
+function contents(path: string): { schema: number; issues: number } {
+  const db = new Database(path);
+  const [row] = db
+    .prepare(
+      'SELECT (SELECT user_version FROM pragma_user_version) AS schema, (SELECT count(*) FROM issues) AS issues',
+    )
+    .all();
+  db.close();
+  return row as { schema: number; issues: number };
+}
