@@ -113,9 +113,13 @@ const parts: Readonly<Record<string, Part>> = {
       'resources',
     ],
   },
+  doctor: {
+    of: ['core/doctor/'],
+    may: ['lib', 'contract', 'store', 'events', 'changes', 'webhooks', 'sandbox', 'resources', 'service'],
+  },
   commands: {
     of: ['core/commands/', 'core/main.ts'],
-    may: ['lib', 'store', 'webhooks', 'sdk', 'sandbox', 'plugins', 'service'],
+    may: ['lib', 'store', 'webhooks', 'sdk', 'sandbox', 'plugins', 'service', 'doctor'],
     types: ['events'],
   },
 };

@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { configReference } from '../config.ts';
 import { version } from '../version.ts';
 import type { CleanStart } from './clean-start.ts';
+import type { DoctorOptions } from './doctor.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
@@ -24,6 +25,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .showHelpAfterError('See `tatami --help`.')
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
+  addDoctor(program, folder);
   addImport(program, folder);
   addPlugin(program, folder);
   const listenCommand = addWebhooks(program, remote, folder);
@@ -81,6 +83,19 @@ function addServer(program: Command, folder: string): Command {
     .option('--first-start', 'make a first workspace when the data directory has none')
     .action(async (options: ServeFlags) => (await import('./serve.ts')).serve(options, folder));
 }
+
+function addDoctor(program: Command, folder: string): void {
+  const doctor = program
+    .command('doctor')
+    .description('look at a data directory and what serving it needs; changes nothing')
+    .option(...json);
+  for (const { flag, env, text } of configReference().filter(({ flag }) => doctorFlags.includes(flag)))
+    doctor.option(`${flag} <value>`, `${text} (${env})`);
+  doctor.action(async (options: DoctorOptions) => (await import('./doctor.ts')).doctor(options, folder));
+}
+
+/** What it looks at depends on these settings of the server. */
+const doctorFlags = ['--data-dir', '--egress-allow', '--sandbox-jail', '--node-path'];
 
 function addImport(program: Command, folder: string): void {
   remote(

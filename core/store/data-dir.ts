@@ -52,16 +52,34 @@ export function openDataDir(path: string): DataDir {
   }
 }
 
+const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+
+/** True when it was to be had. Closing the descriptor gives it back. */
+function takeLock(fd: number, how: number): boolean {
+  const libc = dlopen(process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6', {
+    flock: { args: ['i32', 'i32'], returns: 'i32' },
+  });
+  return libc.symbols.flock(fd, how | LOCK_NB) === 0;
+}
+
+/** The number of the process that holds a directory; null where none does. */
+export function holderOf(dir: string): string | null {
+  const file = join(dir, 'lock');
+  if (!existsSync(file)) return null;
+  const fd = openSync(file, 'r');
+  try {
+    return takeLock(fd, LOCK_SH) ? null : readFileSync(file, 'utf8').trim() || 'unknown';
+  } finally {
+    closeSync(fd);
+  }
+}
 
 function lock(file: string, dir: string): () => void {
   const fd = openSync(file, 'a+', 0o600);
   fchmodSync(fd, 0o600);
-  const libc = dlopen(process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6', {
-    flock: { args: ['i32', 'i32'], returns: 'i32' },
-  });
-  if (libc.symbols.flock(fd, LOCK_EX | LOCK_NB) !== 0) {
+  if (!takeLock(fd, LOCK_EX)) {
     const holder = readFileSync(file, 'utf8').trim();
     closeSync(fd);
     throw new Error(

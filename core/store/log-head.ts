@@ -29,20 +29,23 @@ export function openLogHead(path: string): LogHeadFile {
   if (!existsSync(path)) writeWholeFile(path, Buffer.concat([encode(emptyHead), encode(emptyHead)]));
   const fd = openSync(path, 'r+');
   return {
-    read() {
-      const bytes = readFileSync(path);
-      const slots = [decode(bytes.subarray(0, slotBytes)), decode(bytes.subarray(slotBytes, 2 * slotBytes))];
-      const whole = slots.filter((slot) => slot !== null).sort((a, b) => b.position - a.position);
-      if (!whole[0])
-        throw new Error(`${path} is damaged in both slots: restore the data directory from a backup.`);
-      return whole[0];
-    },
+    read: () => readLogHead(path),
     write(head) {
       writeSlot(fd, slotOf(head), head);
       fdatasyncSync(fd);
     },
     close: () => closeSync(fd),
   };
+}
+
+/** @throws Error when neither slot is whole */
+export function readLogHead(path: string): LogHead {
+  const bytes = readFileSync(path);
+  const slots = [decode(bytes.subarray(0, slotBytes)), decode(bytes.subarray(slotBytes, 2 * slotBytes))];
+  const whole = slots.filter((slot) => slot !== null).sort((a, b) => b.position - a.position);
+  if (!whole[0])
+    throw new Error(`${path} is damaged in both slots: restore the data directory from a backup.`);
+  return whole[0];
 }
 
 /** Where a start writes its head. */

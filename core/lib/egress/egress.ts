@@ -14,7 +14,7 @@ import { EgressError } from './error.ts';
 import type { Answer } from './answer-reader.ts';
 import type { StartTimer } from './exchange.ts';
 import { createFindPermitted } from './permitted.ts';
-import { sendTo } from './send.ts';
+import { reach, sendTo } from './send.ts';
 import { parseTarget, type Target } from './target.ts';
 
 export type Resolve = (host: string) => Promise<readonly { address: string; family: number }[]>;
@@ -61,6 +61,8 @@ export interface Egress {
    * name that does not resolve at the moment passes when it is https. @throws EgressError
    */
   checkUrl: (url: string) => Promise<void>;
+  /** Connects to it, with TLS where its address says so, and sends nothing. @throws EgressError */
+  reach: (url: string, timeoutMs: number) => Promise<void>;
   /** Drops pooled connections; requests in flight fail. */
   close: () => void;
 }
@@ -114,6 +116,14 @@ export function createEgress(options: EgressOptions): Egress {
           error instanceof EgressError && (error.code === 'dns' || error.code === 'timeout');
         const mayResolveLater = target.secure && isUnresolved;
         if (!mayResolveLater) throw error;
+      }
+    },
+    reach: async (url, timeoutMs) => {
+      const ending = startEnding(startTimer, timeoutMs, undefined);
+      try {
+        await reach(way, targetOf(url), ending);
+      } finally {
+        ending.stop();
       }
     },
     close: pool.close,

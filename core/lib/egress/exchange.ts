@@ -62,6 +62,29 @@ export function exchange(pool: Pool, startTimer: StartTimer, input: Exchange): P
   });
 }
 
+/** Resolves once bytes could be sent; the connection is ended without any. @throws EgressError (by rejection) */
+export function connected(pool: Pool, target: Target, address: string, ending: Ending): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const connection = pool.take(target, address);
+    const end = (settle: () => void): void => {
+      ending.listener = null;
+      settle();
+      connection.destroy();
+    };
+    ending.listener = (reason) => end(() => reject(reason));
+    if (connection.isConnected) return end(resolve);
+    connection.send(
+      new Uint8Array(0),
+      { isHead: true, bodyBytesMax: 0 },
+      {
+        connected: () => end(resolve),
+        answered: () => end(resolve),
+        failed: (error) => end(() => reject(translate(error, false))),
+      },
+    );
+  });
+}
+
 function translate(error: unknown, connected: boolean): EgressError {
   if (error instanceof SwitchedProtocols)
     return new EgressError('protocol', 'The receiver switched protocols instead of answering.', {

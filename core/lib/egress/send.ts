@@ -3,7 +3,7 @@ import type { EgressRequest, EgressResponse } from './egress.ts';
 import { untilEnded, within, type Ending } from './ending.ts';
 import { EgressError } from './error.ts';
 import type { Pool } from './dial.ts';
-import { exchange, type StartTimer } from './exchange.ts';
+import { connected, exchange, type StartTimer } from './exchange.ts';
 import type { FindPermitted } from './permitted.ts';
 import { requestBytes } from './request.ts';
 import type { Target } from './target.ts';
@@ -53,6 +53,13 @@ export async function sendTo(
     }
   }
   throw new EgressError('dns', `${target.host} has no address.`);
+}
+
+/** Connects to the first of the permitted addresses, and no more. @throws EgressError */
+export async function reach({ pool, findPermitted }: Way, target: Target, ending: Ending): Promise<void> {
+  const [first] = await untilEnded(Promise.resolve(findPermitted(target)), ending);
+  if (!first) throw new EgressError('dns', `${target.host} has no address.`);
+  await connected(pool, target, first.address, ending);
 }
 
 function isConnectFailure(error: unknown): boolean {

@@ -1,0 +1,43 @@
+// `tatami doctor`: looks at a data directory and what serving it needs, and changes nothing.
+import { readConfig, type Flags } from '../config.ts';
+import { examine, type Checked } from '../doctor/doctor.ts';
+import { openSubject } from '../doctor/subject.ts';
+import { createProgress, exitCodes, printResult } from './output.ts';
+
+export interface DoctorOptions extends Flags {
+  json?: boolean;
+}
+
+const signs = { note: '·', warning: '!', error: '✗' } as const;
+
+/** @param folder where a relative data directory begins */
+export async function doctor({ json, ...flags }: DoctorOptions, folder: string): Promise<void> {
+  const config = readConfig(flags, undefined, folder);
+  const subject = openSubject(config, Date.now());
+  const progress = createProgress();
+  const results = await examine(subject, ({ check }) => progress.show(`${check} looked at`)).finally(
+    subject.close,
+  );
+  progress.end();
+  const isWell = !results.some(
+    ({ findings, skipped }) => skipped || findings.some(({ level }) => level === 'error'),
+  );
+  printResult(
+    { dataDir: config.dataDir, servedBy: subject.servedBy, isWell, checks: results },
+    { json },
+    (shown) =>
+      [...shown.checks.flatMap(linesOf), '', shown.isWell ? 'Nothing is wrong.' : 'Something is wrong.'].join(
+        '\n',
+      ),
+  );
+  if (!isWell) process.exitCode = exitCodes.failed;
+}
+
+function linesOf({ check, holds, findings, skipped }: Checked): string[] {
+  if (skipped) return [`  ? ${check}: not looked at, because the file is damaged`];
+  if (findings.length === 0) return [`  ✓ ${check}: ${holds}`];
+  return findings.map(
+    ({ level, message, fix }) =>
+      `  ${signs[level]} ${check}: ${message}${fix === undefined ? '' : ` Mend it with \`tatami doctor fix ${fix}\`.`}`,
+  );
+}

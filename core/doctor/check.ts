@@ -1,0 +1,36 @@
+// What `tatami doctor` is made of: checks that look at one thing each and change nothing, and what they find.
+import type { Subject } from './subject.ts';
+
+/** `note`: worth knowing; `warning`: will hurt one day; `error`: hurts now. */
+export type Level = 'note' | 'warning' | 'error';
+
+export interface Finding {
+  readonly level: Level;
+  /** Says what it is and, where nothing of ours can mend it, what to do. */
+  readonly message: string;
+  /** The id of the fix that mends it: `tatami doctor fix ID`. */
+  readonly fix?: string;
+}
+
+export interface Check {
+  readonly name: string;
+  /** What is right where nothing is found. */
+  readonly holds: string;
+  /** The database must be one that can be read. */
+  readonly readsDatabase?: true;
+  look(subject: Subject): Promise<readonly Finding[]> | readonly Finding[];
+}
+
+export const note = (message: string, fix?: string): Finding => finding('note', message, fix);
+export const warning = (message: string, fix?: string): Finding => finding('warning', message, fix);
+export const error = (message: string, fix?: string): Finding => finding('error', message, fix);
+
+function finding(level: Level, message: string, fix: string | undefined): Finding {
+  return { level, message, ...(fix === undefined ? {} : { fix }) };
+}
+
+/** The first few of many, and how many there are. */
+export function some(items: readonly string[], shown = 5): string {
+  const more = items.length - shown;
+  return items.slice(0, shown).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

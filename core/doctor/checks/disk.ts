@@ -1,0 +1,45 @@
+import { readdirSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { bytesText } from '../../lib/bytes.ts';
+import { error, note, warning, type Check, type Finding } from '../check.ts';
+
+/** Below it the database cannot grow for long. */
+const littleBytes = 256 * 1024 * 1024;
+
+export const disk: Check = {
+  name: 'disk',
+  holds: 'there is room for the database to grow, and for a snapshot of it',
+  look({ dir, path }) {
+    const { bavail, bsize } = statfsSync(dir);
+    const free = bavail * bsize;
+    const size = sizeOf(path.database);
+    const log = sizeOf(`${path.database}-wal`);
+    const findings: Finding[] = [];
+    if (free < littleBytes)
+      findings.push(
+        error(`${bytesText(free)} are free at ${dir}, and the database has ${bytesText(size)}: make room.`),
+      );
+    else if (free < size)
+      findings.push(
+        warning(
+          `${bytesText(free)} are free at ${dir}, too little for a snapshot of ${bytesText(size)}, which an upgrade takes.`,
+        ),
+      );
+    if (log > 64 * 1024 * 1024 && log > size)
+      findings.push(note(`The write-ahead log has ${bytesText(log)}; a stop folds it in.`));
+    const old = filesIn(path.snapshots);
+    if (old.length > 1)
+      findings.push(
+        note(
+          `${old.length} snapshots of upgrades take ${bytesText(old.reduce((sum, file) => sum + sizeOf(file), 0))}.`,
+        ),
+      );
+    return findings;
+  },
+};
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+function filesIn(dir: string): string[] {
+  return statSync(dir, { throwIfNoEntry: false }) ? readdirSync(dir).map((name) => join(dir, name)) : [];
+}

@@ -1,0 +1,59 @@
+import { createEgress, resolveWithSystem, type Egress } from '../../lib/egress/egress.ts';
+import { createSealing } from '../../lib/sealing.ts';
+import type { Row } from '../../store/statement.ts';
+import { openAddress, shownAddress } from '../../webhooks/endpoints/address.ts';
+import { endpointKind } from '../../webhooks/endpoints/kind.ts';
+import { warning, type Check, type Finding } from '../check.ts';
+
+const timeoutMs = 5_000;
+/** Looked at together. */
+const atOnce = 8;
+
+export const endpoints: Check = {
+  name: 'endpoints',
+  holds: 'the receivers of webhooks are found and speak TLS with a certificate that holds',
+  readsDatabase: true,
+  async look({ config, masterKey, rows }) {
+    if (!masterKey) return [];
+    const sealing = createSealing(masterKey);
+    const egress = createEgress({
+      allow: config.egressAllow,
+      ownPort: () => undefined,
+      resolve: resolveWithSystem,
+    });
+    const enabled = rows<Row>(
+      `SELECT ${endpointKind.select}, workspace_id FROM endpoints WHERE enabled = 1 AND deleted_at IS NULL ORDER BY id`,
+    );
+    const findings: Finding[] = [];
+    for (let at = 0; at < enabled.length; at += atOnce)
+      findings.push(
+        ...(
+          await Promise.all(
+            enabled.slice(at, at + atOnce).map((row) => {
+              const endpoint = endpointKind.fromRow(row);
+              const { host } = new URL(shownAddress(endpoint));
+              return reached(
+                egress,
+                openAddress(sealing, String(row.workspace_id), endpoint),
+                `${endpoint.id} (${host})`,
+              );
+            }),
+          )
+        ).flat(),
+      );
+    egress.close();
+    return findings;
+  },
+};
+
+/** Connects, and sends nothing. */
+async function reached(egress: Egress, url: string, named: string): Promise<Finding[]> {
+  try {
+    await egress.reach(url, timeoutMs);
+    return [];
+  } catch (thrown) {
+    return [
+      warning(`${named} cannot be reached: ${thrown instanceof Error ? thrown.message : String(thrown)}`),
+    ];
+  }
+}

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { createSealing, type Sealing } from '../../lib/sealing.ts';
+import { endpointKind } from '../../webhooks/endpoints/kind.ts';
+import { openAddress } from '../../webhooks/endpoints/address.ts';
+import { createSecretOpener } from '../../webhooks/secret.ts';
+import type { Row } from '../../store/statement.ts';
+import { error, some, type Check } from '../check.ts';
+
+export const key: Check = {
+  name: 'key',
+  holds: 'the master key is there and opens what was sealed with it',
+  readsDatabase: true,
+  look({ masterKey, path, rows, nowMs }) {
+    if (!existsSync(path.masterKey))
+      return [
+        error(
+          `${path.masterKey} is missing: put it back from where you copied it to. Without it no stored secret can be read.`,
+        ),
+      ];
+    if (!masterKey)
+      return [error(`${path.masterKey} does not hold 32 bytes in base64: put the right one back.`)];
+    const sealing = createSealing(masterKey);
+    const endpoints = rows<Row>(
+      `SELECT ${endpointKind.select}, workspace_id FROM endpoints WHERE deleted_at IS NULL`,
+    );
+    const closed = endpoints.filter((row) => !opens(sealing, row, nowMs)).map(({ id }) => String(id));
+    if (closed.length === 0) return [];
+    const all = closed.length === endpoints.length;
+    return [
+      error(
+        `The secrets of ${some(closed)} do not open. ${all ? 'The master key is not the one they were sealed with: put the right one back.' : 'Rotate them with `tatami webhooks rotate`.'}`,
+      ),
+    ];
+  },
+};
+
+function opens(sealing: Sealing, row: Row, nowMs: number): boolean {
+  const endpoint = endpointKind.fromRow(row);
+  try {
+    createSecretOpener(sealing)(String(row.workspace_id), endpoint, nowMs);
+    openAddress(sealing, String(row.workspace_id), endpoint);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,142 @@
+import { contracts } from '../../contracts.ts';
+import type { Contract } from '../../contract/contract.ts';
+import type { Field } from '../../contract/field.ts';
+import { isReference, keptName } from '../../contract/schemas.ts';
+import { sameValue } from '../../changes/change.ts';
+import { isoTime } from '../../changes/operations.ts';
+import { learningOf } from '../../events/learning.ts';
+import { kinds } from '../../resources.ts';
+import type { Row } from '../../store/statement.ts';
+import { error, some, type Check, type Finding } from '../check.ts';
+import type { Subject } from '../subject.ts';
+
+type Data = Readonly<Record<string, unknown>>;
+
+interface LastEvent {
+  readonly type: string;
+  readonly data: Data;
+}
+
+/** Every change is announced with the whole object, so that the last event of each object says how its row must be. */
+export const replay: Check = {
+  name: 'replay',
+  holds: 'every object is as the log says',
+  readsDatabase: true,
+  look(subject) {
+    const last = lastSequences(subject);
+    return [...contracts.flatMap((contract) => compare(subject, contract, last)), ...labels(subject, last)];
+  },
+};
+
+/** Of the last event of each object. */
+function lastSequences({ rows }: Subject): ReadonlyMap<string, number> {
+  const all = rows<{ workspace_id: string; entity_kind: string; entity_id: string; last: number }>(
+    'SELECT workspace_id, entity_kind, entity_id, max(sequence) AS last FROM events GROUP BY 1, 2, 3',
+  );
+  return new Map(all.map((row) => [keyOf(row.workspace_id, row.entity_kind, row.entity_id), row.last]));
+}
+
+const keyOf = (...parts: readonly string[]): string => parts.join(' ');
+
+function compare(subject: Subject, contract: Contract, lastOf: ReadonlyMap<string, number>): Finding[] {
+  const kind = kinds.get(contract.name);
+  if (!kind) return [];
+  const names = comparable(contract);
+  const picked = kind.pick([...names.keys(), 'updatedAt', ...(kind.keepsDeleted ? ['deletedAt'] : [])]);
+  const rows = subject
+    .database()
+    .prepare(`SELECT ${picked.select}, workspace_id, version FROM ${kind.table}`)
+    .iterate() as Iterable<Row>;
+  const differing: string[] = [];
+  const unheard: string[] = [];
+  for (const row of rows) {
+    const workspaceId = String(row.workspace_id);
+    const sequence = lastOf.get(keyOf(workspaceId, contract.name, String(row.id)));
+    if (sequence === undefined) {
+      unheard.push(String(row.id));
+      continue;
+    }
+    const last = readEvent(subject, workspaceId, sequence);
+    const entity = { ...picked.read(row), version: Number(row.version) } as Data;
+    const differs = differences(contract, names, entity, last);
+    if (differs.length > 0) differing.push(`${String(row.id)} (${differs.join(', ')})`);
+  }
+  return [
+    ...(differing.length > 0 ? [error(`Not as the log says, in ${kind.table}: ${some(differing)}.`)] : []),
+    ...(unheard.length > 0
+      ? [error(`The log has never heard of these in ${kind.table}: ${some(unheard)}.`)]
+      : []),
+  ];
+}
+
+/** By the name they are kept under: what is shown as it is kept, or refers to another object by its id. */
+function comparable({ fields }: Contract): Map<string, { readonly name: string; readonly field: Field }> {
+  return new Map(
+    Object.entries(fields)
+      .filter(
+        ([, field]) =>
+          !field.options.computed && field.type !== 'actor' && !(isReference(field) && field.by !== 'id'),
+      )
+      .map(([name, field]) => [keptName(name, field), { name, field }]),
+  );
+}
+
+function differences(
+  contract: Contract,
+  names: ReturnType<typeof comparable>,
+  entity: Data,
+  { type, data }: LastEvent,
+): string[] {
+  const differing = [...names].flatMap(([kept, { name, field }]) =>
+    !(name in data) || sameValue(shown(field, entity[kept]), told(field, data[name])) ? [] : [name],
+  );
+  if (entity.version !== data.version) differing.push('version');
+  if ('deletedAt' in entity && (entity.deletedAt !== null) !== (type === contract.events.deleted))
+    differing.push('deleted');
+  return differing;
+}
+
+const shown = (field: Field, kept: unknown): unknown =>
+  field.type === 'time' ? isoTime(kept as number | null) : kept;
+
+const told = (field: Field, value: unknown): unknown =>
+  isReference(field) && value !== null && typeof value === 'object' ? (value as { id: unknown }).id : value;
+
+function readEvent({ rows }: Subject, workspaceId: string, sequence: number): LastEvent {
+  const [event] = rows<{ type: string; entity_kind: string; data_json: string; learned: number | null }>(
+    'SELECT type, entity_kind, data_json, number AS learned FROM events WHERE workspace_id = ?1 AND sequence = ?2',
+    workspaceId,
+    sequence,
+  );
+  const { type, entity_kind: kind, data_json: json, learned } = event!;
+  const data = JSON.parse(json) as Data;
+  return { type, data: learned === null ? data : learningOf(kind).complete(data, learned) };
+}
+
+/** The labels of issues lie in a table of their own. A label that is deleted goes from issues without a word of them. */
+function labels(subject: Subject, lastOf: ReadonlyMap<string, number>): Finding[] {
+  const { rows, database } = subject;
+  const deleted = new Set(
+    rows<{ id: string }>('SELECT id FROM labels WHERE deleted_at IS NOT NULL').map(({ id }) => id),
+  );
+  const kept = (ids: readonly string[]): string =>
+    ids
+      .filter((id) => !deleted.has(id))
+      .sort()
+      .join();
+  const issues = database()
+    .prepare(
+      `SELECT workspace_id, id, (SELECT group_concat(label_id) FROM issue_labels AS l
+         WHERE l.workspace_id = i.workspace_id AND l.issue_id = i.id) AS labels FROM issues AS i`,
+    )
+    .iterate() as Iterable<{ workspace_id: string; id: string; labels: string | null }>;
+  const differing: string[] = [];
+  for (const issue of issues) {
+    const sequence = lastOf.get(keyOf(issue.workspace_id, 'issue', issue.id));
+    if (sequence === undefined) continue;
+    const { data } = readEvent(subject, issue.workspace_id, sequence);
+    const told = (data.labels as readonly { id: string }[]).map(({ id }) => id);
+    if (kept(told) !== kept(issue.labels?.split(',') ?? [])) differing.push(issue.id);
+  }
+  return differing.length > 0 ? [error(`Not as the log says, in issue_labels: ${some(differing)}.`)] : [];
+}

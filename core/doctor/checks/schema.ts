@@ -1,0 +1,68 @@
+import Database from 'libsql';
+import { migrations } from '../../store/migrations/index.ts';
+import { error, some, type Check } from '../check.ts';
+
+interface Entry {
+  readonly name: string;
+  readonly type: string;
+  readonly sql: string;
+}
+
+const entries =
+  "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name";
+
+export const schema: Check = {
+  name: 'schema',
+  holds: 'all tables and indexes are there, as this build makes them',
+  readsDatabase: true,
+  look({ rows }) {
+    const [version] = rows<{ user_version: number }>('PRAGMA user_version');
+    const at = version?.user_version ?? 0;
+    if (at > migrations.length)
+      return [
+        error(
+          `The database has schema ${at}, and this build knows ${migrations.length}: use the newer build.`,
+        ),
+      ];
+    const wanted = schemaAt(at);
+    const found = new Map(rows<Entry>(entries).map((entry) => [entry.name, entry]));
+    const missing = wanted.filter(({ name }) => !found.has(name));
+    const altered = wanted.filter(
+      ({ name, sql }) => found.has(name) && plain(found.get(name)!.sql) !== plain(sql),
+    );
+    const names = new Set(wanted.map(({ name }) => name));
+    const foreign = [...found.keys()].filter((name) => !names.has(name));
+    const named = (list: readonly Entry[]): string =>
+      some(
+        list.map(({ name, type }) => `${type} ${name}`),
+        10,
+      );
+    const onlyIndexes = missing.every(({ type }) => type === 'index');
+    return [
+      ...(missing.length > 0
+        ? [error(`Missing: ${named(missing)}.`, onlyIndexes ? 'indexes' : undefined)]
+        : []),
+      ...(altered.length > 0
+        ? [error(`Not as this build makes it: ${named(altered)}. Somebody else wrote to the database.`)]
+        : []),
+      ...(foreign.length > 0
+        ? [error(`Not made by this build: ${some(foreign, 10)}. Somebody else wrote to the database.`)]
+        : []),
+    ];
+  },
+};
+
+/** What the first migrations make of an empty database. */
+export function schemaAt(version: number): Entry[] {
+  const db = new Database(':memory:');
+  for (const { sql } of migrations.slice(0, version)) db.exec(sql);
+  const made = db.prepare(entries).all() as Entry[];
+  db.close();
+  return made;
+}
+
+const plain = (sql: string): string =>
+  sql
+    .replaceAll(/--[^\n]*/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();

@@ -1,0 +1,47 @@
+import type { Subject } from '../subject.ts';
+import { error, some, type Check, type Finding } from '../check.ts';
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export const texts: Check = {
+  name: 'texts',
+  holds: 'every text is UTF-8, and every JSON value is JSON',
+  readsDatabase: true,
+  look(subject) {
+    const tables = subject.rows<{ name: string }>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    );
+    return tables.flatMap(({ name }) => textsOf(subject, name));
+  },
+};
+
+/** Read as blobs, because libsql ends the process for a text that is no UTF-8. */
+function textsOf({ rows, database }: Subject, table: string): Finding[] {
+  const columns = rows<{ name: string; type: string }>(`PRAGMA table_info(${table})`)
+    .filter(({ type }) => type === 'TEXT')
+    .map(({ name }) => name);
+  if (columns.length === 0) return [];
+  const select = columns.map((column) => `CAST(${column} AS BLOB)`).join(', ');
+  const bad = new Map<string, number>();
+  const all = database().prepare(`SELECT ${select} FROM ${table}`).raw(true).iterate();
+  for (const values of all as Iterable<(Uint8Array | null)[]>)
+    for (const [index, value] of values.entries()) {
+      const column = columns[index]!;
+      if (value !== null && !isWhole(value, column.endsWith('_json')))
+        bad.set(column, (bad.get(column) ?? 0) + 1);
+    }
+  if (bad.size === 0) return [];
+  return [
+    error(`Damaged texts in ${table}: ${some([...bad].map(([column, count]) => `${count} of ${column}`))}.`),
+  ];
+}
+
+function isWhole(bytes: Uint8Array, isJson: boolean): boolean {
+  try {
+    const text = decoder.decode(bytes);
+    if (isJson) JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,52 @@
+import { note, warning, type Check, type Finding } from '../check.ts';
+
+/** Work is begun within seconds of when it is due. */
+const lateMs = 600_000;
+/** See core/events/work-rows.ts: times from here on mean that something else is waited for. */
+const neverMs = 8_640_000_000_000_000;
+/** Cursors of idle workspaces are stored every 2,000 events. */
+const behindMin = 3_000;
+
+export const work: Check = {
+  name: 'work',
+  holds: 'runs, deliveries and schedules that are due are done',
+  readsDatabase: true,
+  look({ rows, nowMs, servedBy }) {
+    const findings: Finding[] = [];
+    const late = rows<{ kind: string; count: number; since: number }>(
+      `SELECT kind, count(*) AS count, min(due_at) AS since FROM due_work
+       WHERE due_at < ${neverMs} AND due_at < ?1 AND lease_until < ?2 GROUP BY kind`,
+      nowMs - lateMs,
+      nowMs - lateMs,
+    );
+    for (const { kind, count, since } of late) {
+      const message = `${count} of kind ${kind} are due since ${new Date(since).toISOString()}`;
+      findings.push(
+        servedBy === null
+          ? note(`${message}: they are taken up when the server starts.`)
+          : warning(`${message}, and the server does not get to them: look at its log and at /readyz.`),
+      );
+    }
+    const behind = rows<{ consumer: string; workspace_id: string; events: number }>(
+      `SELECT c.consumer, c.workspace_id, (SELECT max(e.sequence) FROM events AS e WHERE e.workspace_id = c.workspace_id) - c.sequence AS events
+       FROM cursors AS c WHERE events > ${behindMin}`,
+    );
+    for (const { consumer, workspace_id: workspaceId, events } of behind)
+      findings.push(note(`${consumer} are ${events} events behind in workspace ${workspaceId}.`));
+    const failed =
+      rows<{ count: number }>("SELECT count(*) AS count FROM deliveries WHERE status = 'failed'")[0]?.count ??
+      0;
+    if (failed > 0)
+      findings.push(
+        note(
+          `${failed} deliveries failed for good: \`tatami webhooks deliveries\` shows them, and a replay repeats them.`,
+        ),
+      );
+    const off = rows<{ plugin_id: string; state: string }>(
+      "SELECT plugin_id, state FROM plugins WHERE deleted_at IS NULL AND state LIKE 'disabled%'",
+    );
+    for (const { plugin_id: plugin, state } of off)
+      findings.push(warning(`The plugin ${plugin} was switched off (${state}).`));
+    return findings;
+  },
+};

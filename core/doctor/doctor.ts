@@ -1,0 +1,68 @@
+// Looks at a data directory and everything that serving it needs, one check after the other.
+import type { Check, Finding } from './check.ts';
+import { error } from './check.ts';
+import { backups } from './checks/backups.ts';
+import { clock } from './checks/clock.ts';
+import { disk } from './checks/disk.ts';
+import { endpoints } from './checks/endpoints.ts';
+import { key } from './checks/key.ts';
+import { log } from './checks/log.ts';
+import { machine } from './checks/machine.ts';
+import { orphans } from './checks/orphans.ts';
+import { permissions } from './checks/permissions.ts';
+import { replay } from './checks/replay.ts';
+import { schema } from './checks/schema.ts';
+import { structure } from './checks/structure.ts';
+import { texts } from './checks/texts.ts';
+import { work } from './checks/work.ts';
+import type { Subject } from './subject.ts';
+
+/** What follows a check that found an error in the file itself does not read it. */
+const ofTheFile: readonly Check[] = [structure, schema, texts];
+
+export const checks: readonly Check[] = [
+  permissions,
+  ...ofTheFile,
+  key,
+  log,
+  replay,
+  orphans,
+  work,
+  clock,
+  disk,
+  backups,
+  machine,
+  endpoints,
+];
+
+export interface Checked {
+  readonly check: string;
+  readonly holds: string;
+  readonly findings: readonly Finding[];
+  /** It could not be looked at because of an earlier finding. */
+  readonly skipped: boolean;
+}
+
+/** @param onChecked called after each check */
+export async function examine(subject: Subject, onChecked: (checked: Checked) => void): Promise<Checked[]> {
+  const results: Checked[] = [];
+  let readable = true;
+  for (const check of checks) {
+    const skipped = !readable && check.readsDatabase === true;
+    const findings = skipped ? [] : await lookAt(check, subject);
+    const checked = { check: check.name, holds: check.holds, findings, skipped };
+    results.push(checked);
+    onChecked(checked);
+    if (ofTheFile.includes(check) && findings.some(({ level }) => level === 'error')) readable = false;
+  }
+  return results;
+}
+
+async function lookAt(check: Check, subject: Subject): Promise<readonly Finding[]> {
+  try {
+    return await check.look(subject);
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    return [error(`It could not be looked at: ${why}`)];
+  }
+}

@@ -1,0 +1,167 @@
+// `tatami doctor` changes nothing, and finds what was done to a directory. docs/operations/doctor.md.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { readConfig } from '../../core/config.ts';
+import { checks, examine, type Checked } from '../../core/doctor/doctor.ts';
+import { openSubject } from '../../core/doctor/subject.ts';
+import { openStore } from '../../core/store/open-store.ts';
+import { readPacked, unpack } from '../upgrade/packed.ts';
+
+const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6.json.zst'));
+const parent = mkdtempSync(join(tmpdir(), 'tatami-doctor-'));
+const whole = join(parent, 'whole');
+beforeAll(async () => {
+  unpack(packed, whole);
+  await openStore(whole, Date.now).close();
+});
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+let copies = 0;
+function copy(): string {
+  const dir = join(parent, String(++copies));
+  cpSync(whole, dir, { recursive: true });
+  chmodSync(dir, 0o700);
+  return dir;
+}
+
+/** Without the jail, which is not what is broken here. */
+async function examined(dir: string, nowMs = Date.now()): Promise<Checked[]> {
+  const subject = openSubject(readConfig({ dataDir: dir, sandboxJail: 'off' }, {}), nowMs);
+  return examine(subject, () => undefined).finally(subject.close);
+}
+
+function contentsOf(dir: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(dir, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.endsWith('-shm') && statSync(join(dir, name)).isFile())
+      .map((name) => [
+        name,
+        createHash('sha256')
+          .update(readFileSync(join(dir, name)))
+          .digest('hex'),
+      ]),
+  );
+}
+
+const errorsOf = (results: readonly Checked[]): string[] =>
+  results.flatMap(({ check, findings }) =>
+    findings.filter(({ level }) => level === 'error').map(({ message }) => `${check}: ${message}`),
+  );
+
+test('nothing is wrong with a directory that nobody touched, and nothing is changed in it', async () => {
+  const dir = copy();
+  const before = contentsOf(dir);
+  const results = await examined(dir);
+  expect(results.map(({ check }) => check)).toEqual(checks.map(({ name }) => name));
+  expect(errorsOf(results)).toEqual([]);
+  expect(contentsOf(dir)).toEqual(before);
+});
+
+const faults: readonly (readonly [
+  what: string,
+  check: string,
+  said: RegExp,
+  cause: string | ((dir: string) => void),
+])[] = [
+  [
+    'an issue changed behind the log',
+    'replay',
+    /in issues: iss_\w+ \(title\)/,
+    "UPDATE issues SET title = 'other' WHERE number = 3",
+  ],
+  [
+    'a label taken behind the log',
+    'replay',
+    /in issue_labels: iss_/,
+    'DELETE FROM issue_labels WHERE label_id = (SELECT min(label_id) FROM issue_labels)',
+  ],
+  [
+    'an issue nobody heard of',
+    'replay',
+    /never heard of these in issues: iss_x/,
+    "INSERT INTO issues SELECT workspace_id, 'iss_x', team_id, 99, title, state_id, priority, assignee_id, creator_kind, creator_id, creator_name, project_id, parent_id, estimate, due_date, NULL, NULL, 1, created_at, updated_at, NULL, '' FROM issues WHERE number = 1",
+  ],
+  ['an event taken out', 'log', /Events are missing/, 'DELETE FROM events WHERE sequence = 9'],
+  ['an index dropped', 'schema', /Missing: index issues_state/, 'DROP INDEX issues_state'],
+  ['a table of somebody else', 'schema', /Not made by this build: notes/, 'CREATE TABLE notes (id INTEGER)'],
+  [
+    'a text that is no UTF-8',
+    'texts',
+    /Damaged texts in comments: 1 of body/,
+    "UPDATE comments SET body = CAST(x'c328' AS TEXT) WHERE id = (SELECT min(id) FROM comments)",
+  ],
+  [
+    'JSON that is none',
+    'texts',
+    /Damaged texts in plugins: 1 of manifest_json/,
+    "UPDATE plugins SET manifest_json = '{'",
+  ],
+  [
+    'a reference to nothing',
+    'structure',
+    /issues → states/,
+    "UPDATE issues SET state_id = 'wfs_x' WHERE number = 2",
+  ],
+  [
+    'the key of another directory',
+    'key',
+    /not the one they were sealed with/,
+    (dir) => writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`),
+  ],
+  ['no key', 'key', /master\.key is missing/, (dir) => rmSync(join(dir, 'master.key'))],
+  ['no log head', 'log', /log-head is missing/, (dir) => rmSync(join(dir, 'log-head'))],
+  [
+    'a directory that others may look into',
+    'permissions',
+    /Other users may read/,
+    (dir) => chmodSync(join(dir, 'master.key'), 0o644),
+  ],
+];
+
+test.each(faults)('%s is found', async (_, check, said, cause) => {
+  const dir = copy();
+  if (typeof cause === 'string') {
+    const db = new Database(join(dir, 'tatami.db'));
+    db.exec('PRAGMA foreign_keys = OFF');
+    db.prepare(cause).run();
+    db.close();
+  } else cause(dir);
+  const errors = errorsOf(await examined(dir));
+  expect(
+    errors.some((message) => message.startsWith(`${check}: `) && said.test(message)),
+    errors.join('\n'),
+  ).toBe(true);
+});
+
+test('what is left over, and work that nobody gets to, is told', async () => {
+  const dir = copy();
+  const db = new Database(join(dir, 'tatami.db'));
+  db.exec(
+    `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, epoch) SELECT workspace_id, 'run_x', 'run', '', 1, 1 FROM workspaces`,
+  );
+  db.close();
+  const found = (await examined(dir)).flatMap(({ check, findings }) =>
+    findings.map(({ message }) => `${check}: ${message}`),
+  );
+  expect(found).toContain('orphans: 1 pieces of work for runs that are gone.');
+  expect(found.some((message) => message.startsWith('work: 1 of kind run are due since 1970'))).toBe(true);
+});
+
+test('a clock that is behind what was written is found', async () => {
+  expect(errorsOf(await examined(copy(), Date.now() - 400 * 86_400_000)).join()).toContain(
+    'clock: The clock of this machine is',
+  );
+});
