@@ -102,7 +102,7 @@ export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
       if (running !== undefined)
         throw new ApiError(running === bodyHash ? 'idempotency_in_progress' : 'idempotency_key_reused');
       inFlight.set(place, bodyHash);
-      const purpose = `idempotency:${scope.workspaceId}:${id}`;
+      const purpose = purposeOf(scope.workspaceId, id);
       const claimed: Claimed = { scope, request, id, bodyHash, purpose };
       return {
         replay: () => keptAnswer(options, claimed),
@@ -112,6 +112,9 @@ export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
     },
   };
 }
+
+/** What a sealed answer is sealed for. */
+export const purposeOf = (workspaceId: string, id: string): string => `idempotency:${workspaceId}:${id}`;
 
 async function keptAnswer(
   { store, sealing, nowMs }: KeysOptions,

@@ -34,6 +34,27 @@ function openSecret(sealing: Sealing, workspaceId: string, endpointId: string, s
   return sealing.open(sealed, purpose(workspaceId, endpointId));
 }
 
+/** The same secrets under another master key. */
+export function resealSecrets(
+  from: Sealing,
+  to: Sealing,
+  workspaceId: string,
+  { id, secretSealed, previousSecrets }: Signer,
+): Pick<Signer, 'secretSealed' | 'previousSecrets'> {
+  const resealed = (sealed: Uint8Array): Uint8Array =>
+    sealSecret(to, workspaceId, id, openSecret(from, workspaceId, id, sealed));
+  return {
+    secretSealed: resealed(secretSealed),
+    previousSecrets: previousSecrets.map((secret) => ({
+      ...secret,
+      sealed:
+        secret.sealed === null
+          ? null
+          : Buffer.from(resealed(new Uint8Array(Buffer.from(secret.sealed, 'base64')))).toString('base64'),
+    })),
+  };
+}
+
 interface Signer {
   readonly id: string;
   readonly secretSealed: Uint8Array;

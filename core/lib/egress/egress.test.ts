@@ -356,3 +356,18 @@ test('a refused connection says so', async () => {
   expect([error.code, error.sent]).toEqual(['connect', false]);
   expect(error.message).toContain('ECONNREFUSED');
 });
+
+test('a receiver is reached without a byte being sent to it; one that refuses connections, or is forbidden, is not', async () => {
+  const { url, requests, counts } = await serve(OK);
+  await build().reach(url, 5_000);
+  expect(requests).toEqual([]);
+  expect(counts.connections).toBe(1);
+  const closed = net.createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => closed.once('listening', resolve));
+  const { port } = closed.address() as net.AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  expect((await fail(build().reach(`http://127.0.0.1:${port}/`, 5_000))).code).toBe('connect');
+  expect((await fail(build({ allow: [] }).reach(url.replace('http:', 'https:'), 5_000))).code).toBe(
+    'refused_address',
+  );
+});

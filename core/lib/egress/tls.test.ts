@@ -132,3 +132,13 @@ testTls('verification and the way out do not depend on the environment', async (
   });
   expect(JSON.parse(await new Response(child.stdout).text())).toEqual([200, 'tls']);
 });
+
+testTls('a receiver is reached only where its certificate holds, and sees no byte', async () => {
+  received = '';
+  await build(true).reach(`https://hooks.test:${port}/`, 5_000);
+  const refused = await build(true)
+    .reach(`https://other.test:${port}/`, 5_000)
+    .catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'tls' });
+  expect(received).toBe('');
+});
