@@ -9,6 +9,9 @@ import { makeWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult, say } from './output.ts';
 import { startBlock } from './start-block.ts';
 
+/** Clients that are in the middle of something ask again within this time, on this machine or through a proxy in front of it. */
+const quietMs = 200;
+
 export interface ServeFlags extends Flags {
   firstStart?: boolean;
   json?: boolean;
@@ -67,7 +70,7 @@ function untilStopped(tatami: Tatami): Promise<void> {
       if (stopping) process.exit(exitCodes.interrupted);
       stopping = true;
       say('stopping: finishing what is in flight');
-      tatami.stop().then(resolve, reject);
+      tatami.stop({ quietMs }).then(resolve, reject);
     };
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
