@@ -38,7 +38,7 @@ export function listen({ host, port: wanted, trustedProxy, keepAliveSeconds }: C
     reusePort: false,
     idleTimeout: requestSeconds,
     maxRequestBodySize: socketBodyBytesMax,
-    fetch(request) {
+    fetch: (request) => {
       const answer = handle(request);
       return answer instanceof Promise
         ? answer.then((response) => connections.answer(server, request, response))

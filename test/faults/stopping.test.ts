@@ -1,6 +1,6 @@
 // docs/spec/durability.md › Told to stop: every request that was sent is answered, whoever keeps connections open is told that they close,
 // and the end comes in a bounded time.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { seededRandom } from './server.ts';
@@ -8,19 +8,9 @@ import { serveTatami, temporary, type Served } from '../cli/tatami.ts';
 
 const rounds = process.env.TATAMI_LONG ? 25 : 3;
 const clients = 32;
-let dir: ReturnType<typeof temporary>;
-let key: string;
-beforeAll(async () => {
-  dir = temporary();
-  const { child, start } = await begin('--first-start');
-  key = JSON.parse(start).apiKey;
-  child.kill('SIGTERM');
-  await child.exited;
-});
-afterAll(() => dir[Symbol.dispose]());
 
-const begin = (...flags: string[]): Promise<Served> =>
-  serveTatami(['--data-dir', dir.path('data'), '--rate-limit', 'off', '--json', ...flags]);
+const begin = (dataDir: string): Promise<Served> =>
+  serveTatami(['--data-dir', dataDir, '--rate-limit', 'off', '--first-start', '--json']);
 
 interface Tally {
   answered: number;
@@ -74,60 +64,81 @@ function askOn(socket: Socket, tally: Tally, ask: () => string): Promise<void> {
   });
 }
 
-const head = (): string => `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
-const read = (): string => `GET /api/v1/issues?limit=5 HTTP/1.1\r\n${head()}\r\n`;
 const body = '{"team":"ENG","title":"Asked while it stops"}';
-const write = (): string =>
-  `POST /api/v1/issues HTTP/1.1\r\n${head()}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-test(`no request of ${clients} busy clients is reset, whenever the server is told to stop`, async () => {
-  const random = seededRandom(7);
-  for (let round = 0; round < rounds; round++) {
-    const { child, url } = await begin();
-    const tally: Tally = { answered: 0, reset: 0, toldToClose: 0 };
-    const asking = Array.from({ length: clients }, (_, index) =>
-      keepAsking(Number(new URL(url).port), tally, () => (index % 4 === 0 ? write() : read())),
-    );
-    while (tally.answered < clients * 4) await Bun.sleep(5);
-    await Bun.sleep(random() * 100);
-    child.kill('SIGTERM');
-    expect(await child.exited).toBe(0);
-    await Promise.all(asking);
-    expect(tally.reset).toBe(0);
-    expect(tally.toldToClose).toBeGreaterThanOrEqual(clients / 2);
-  }
-}, 240_000);
-
-test('a hundred requests in flight are answered, and nobody who keeps a connection open holds up the end', async () => {
-  const { child, url, said } = await begin();
-  const port = Number(new URL(url).port);
-  const open = (first: string): { socket: Socket; text: () => string; closed: Promise<unknown> } => {
-    const socket = connect(port, '127.0.0.1');
-    let text = '';
-    socket.on('data', (bytes) => (text += bytes.toString('latin1'))).on('error', () => undefined);
-    if (first !== '') socket.write(first);
-    return { socket, text: () => text, closed: once(socket, 'close') };
+/** What is asked with a key. */
+function requestsOf(key: string) {
+  const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
+  const json = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  return {
+    read: `GET /api/v1/issues?limit=5 HTTP/1.1\r\n${head}\r\n`,
+    write: `POST /api/v1/issues HTTP/1.1\r\n${json}${body}`,
+    stream: `GET /api/v1/events/stream HTTP/1.1\r\n${head}\r\n`,
   };
-  const others = [
-    ...Array.from({ length: 50 }, () => open(read())),
-    open(''),
-    open('GET /api/v1/issues HTTP/1.1\r\nHost: localh'),
-    open(`GET /api/v1/events/stream HTTP/1.1\r\n${head()}\r\n`),
-    open(write().slice(0, -body.length)),
-  ];
-  const dripper = others.at(-1)!;
-  const dripping = setInterval(() => dripper.socket.write(' '), 250);
-  const inFlight = Array.from({ length: 100 }, () => open(write().slice(0, -5)));
-  await fetch(`${url}/healthz`);
-  while (others.slice(0, 50).some(({ text }) => text() === '')) await Bun.sleep(10);
-  child.kill('SIGTERM');
-  const toldMs = performance.now();
-  await said('stopping');
-  for (const { socket } of inFlight) socket.write(write().slice(-5));
-  const code = await child.exited;
-  clearInterval(dripping);
-  expect([code, performance.now() - toldMs < 10_000]).toEqual([0, true]);
-  await Promise.all([...others, ...inFlight].map(({ closed }) => closed));
-  const answers = inFlight.map(({ text }) => `${text().slice(0, 12)} ${/connection: close/i.test(text())}`);
-  expect(answers).toEqual(inFlight.map(() => 'HTTP/1.1 201 true'));
-}, 30_000);
+}
+
+test.concurrent(
+  `no request of ${clients} busy clients is reset, whenever the server is told to stop`,
+  async () => {
+    using dir = temporary();
+    const random = seededRandom(7);
+    let key = '';
+    for (let round = 0; round < rounds; round++) {
+      const { child, url, start } = await begin(dir.path('data'));
+      key ||= JSON.parse(start).apiKey;
+      const { read, write } = requestsOf(key);
+      const tally: Tally = { answered: 0, reset: 0, toldToClose: 0 };
+      const asking = Array.from({ length: clients }, (_, index) =>
+        keepAsking(Number(new URL(url).port), tally, () => (index % 4 === 0 ? write : read)),
+      );
+      while (tally.answered < clients * 4) await Bun.sleep(5);
+      await Bun.sleep(random() * 100);
+      child.kill('SIGTERM');
+      expect(await child.exited).toBe(0);
+      await Promise.all(asking);
+      expect(tally.reset).toBe(0);
+      expect(tally.toldToClose).toBeGreaterThanOrEqual(clients / 2);
+    }
+  },
+  240_000,
+);
+
+test.concurrent(
+  'a hundred requests in flight are answered, and nobody who keeps a connection open holds up the end',
+  async () => {
+    using dir = temporary();
+    const { child, url, start, said } = await begin(dir.path('data'));
+    const { read, write, stream } = requestsOf(JSON.parse(start).apiKey);
+    const port = Number(new URL(url).port);
+    const open = (first: string): { socket: Socket; text: () => string; closed: Promise<unknown> } => {
+      const socket = connect(port, '127.0.0.1');
+      let text = '';
+      socket.on('data', (bytes) => (text += bytes.toString('latin1'))).on('error', () => undefined);
+      if (first !== '') socket.write(first);
+      return { socket, text: () => text, closed: once(socket, 'close') };
+    };
+    const others = [
+      ...Array.from({ length: 50 }, () => open(read)),
+      open(''),
+      open('GET /api/v1/issues HTTP/1.1\r\nHost: localh'),
+      open(stream),
+      open(write.slice(0, -body.length)),
+    ];
+    const dripper = others.at(-1)!;
+    const dripping = setInterval(() => dripper.socket.write(' '), 250);
+    const inFlight = Array.from({ length: 100 }, () => open(write.slice(0, -5)));
+    await fetch(`${url}/healthz`);
+    while (others.slice(0, 50).some(({ text }) => text() === '')) await Bun.sleep(10);
+    child.kill('SIGTERM');
+    const toldMs = performance.now();
+    await said('stopping');
+    for (const { socket } of inFlight) socket.write(write.slice(-5));
+    const code = await child.exited;
+    clearInterval(dripping);
+    expect([code, performance.now() - toldMs < 10_000]).toEqual([0, true]);
+    await Promise.all([...others, ...inFlight].map(({ closed }) => closed));
+    const answers = inFlight.map(({ text }) => `${text().slice(0, 12)} ${/connection: close/i.test(text())}`);
+    expect(answers).toEqual(inFlight.map(() => 'HTTP/1.1 201 true'));
+  },
+  30_000,
+);
