@@ -20,6 +20,11 @@ const keys = {
   },
   port: { env: 'TATAMI_PORT', fallback: '4700', text: 'TCP port to listen on; 0 picks a free one.' },
   host: { env: 'TATAMI_HOST', fallback: '127.0.0.1', text: 'Address to listen on.' },
+  keepAlive: {
+    env: 'TATAMI_KEEP_ALIVE',
+    fallback: '75',
+    text: 'Seconds that an idle connection is kept open, more than proxies keep theirs; 0 closes each after its answer.',
+  },
   baseUrl: {
     env: 'TATAMI_BASE_URL',
     fallback: '',
@@ -94,6 +99,7 @@ export interface Config {
   readonly dataDir: string;
   readonly port: number;
   readonly host: string;
+  readonly keepAliveSeconds: number;
   /** Null: derived from the socket. */
   readonly baseUrl: string | null;
   readonly egressAllow: readonly string[];
@@ -151,6 +157,7 @@ export function readConfig(
     dataDir: resolve(folder, value('dataDir')),
     port: integer('port', 65535),
     host: value('host'),
+    keepAliveSeconds: integer('keepAlive', 240),
     baseUrl: baseUrl === '' ? null : baseUrl,
     egressAllow: list('egressAllow'),
     trustedProxy: list('trustedProxy').map(

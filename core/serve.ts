@@ -29,8 +29,10 @@ import { scopeOf } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
 import { version } from './version.ts';
 
-/** When the process stops, clients have so long to take the answers that are under way. */
-const drainMs = 5_000;
+/** When the process stops, clients have so long to send what they have begun, and to take the answers that are under way. */
+const drainMs = 4_000;
+/** Within that, so long for connections to grow quiet. */
+const quietByMs = 1_500;
 
 export interface ServeOptions {
   readonly config: Config;
@@ -53,8 +55,12 @@ export interface Tatami {
   installFirstParty(workspaceId: string, name: string): Promise<{ id: string }>;
   /** Resolves once events, runs and deliveries have caught up and nothing is due. */
   settled(): Promise<void>;
-  /** Drains what is in flight, then closes everything. */
-  stop(): Promise<void>;
+  /**
+   * Drains what is in flight, then closes everything.
+   * @param quietMs connections are closed once nothing has been asked on any for so long; by default at once, which may reset
+   * a request that is on its way
+   */
+  stop(options?: { readonly quietMs: number }): Promise<void>;
 }
 
 export async function serve(options: ServeOptions): Promise<Tatami> {
@@ -113,10 +119,13 @@ async function compose(ground: Ground): Promise<Tatami> {
     committer,
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     settled: workers.settled,
-    async stop() {
+    async stop({ quietMs } = { quietMs: 0 }) {
       workers.streams.stop();
-      const cut = setTimeout(door.outflow.stop, drainMs);
-      await socket.drain();
+      const cut = setTimeout(() => {
+        door.outflow.stop();
+        void socket.close();
+      }, drainMs);
+      await socket.drain({ quietMs, quietByMs });
       clearTimeout(cut);
       await workers.stop();
       await opened.close();

@@ -239,7 +239,7 @@ const packages: Readonly<Record<string, RegExp>> = {
   commander: /^core\/commands\//,
   'csv-parse': /^core\/commands\/import\//,
   croner: /^core\/plugins\/cron\.ts$/,
-  'bun:ffi': /^core\/(sandbox\/jail\/|store\/data-dir\.ts$)/,
+  'bun:ffi': /^core\/(sandbox\/jail\/|store\/data-dir\.ts$|serve\/listener\.ts$)/,
   'node:http': /^core\/lib\/egress\//,
   'node:https': /^core\/lib\/egress\//,
 };

@@ -1,4 +1,5 @@
 // A workspace made on the spot, for `init` and for the first start: with the auto-triage plugin in it.
+import { finishFirstStart } from '../setup/first-key.ts';
 import { createWorkspace, type FirstWorkspace } from '../setup/first-workspace.ts';
 import type { Tatami } from '../serve.ts';
 import { say } from './output.ts';
@@ -11,6 +12,7 @@ export interface MadeWorkspace {
   readonly complete: boolean;
 }
 
+/** Its key counts as shown once `firstKeyShown` was called. */
 export async function makeWorkspace(
   tatami: Tatami,
   input: { name: string; teamKey: string; teamName: string },
@@ -18,15 +20,29 @@ export async function makeWorkspace(
   const workspace = await createWorkspace(tatami.services, tatami.committer, {
     ...input,
     ownerName: 'Owner',
+    isShownLater: true,
   });
+  return { workspace, complete: await installFirst(tatami, workspace) };
+}
+
+/** Brings a start to its end that was killed before its key was shown; null where there is none. */
+export async function finishWorkspace(tatami: Tatami): Promise<MadeWorkspace | null> {
+  const finished = await finishFirstStart(tatami.services, tatami.committer);
+  if (!finished) return null;
+  say('The first start was broken off before its key was shown; it is finished now, with another key.');
+  const { workspace, hasPlugin } = finished;
+  return { workspace, complete: hasPlugin || (await installFirst(tatami, workspace)) };
+}
+
+async function installFirst(tatami: Tatami, { workspaceId }: FirstWorkspace): Promise<boolean> {
   try {
-    await tatami.installFirstParty(workspace.workspaceId, firstPlugin);
-    return { workspace, complete: true };
+    await tatami.installFirstParty(workspaceId, firstPlugin);
+    return true;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     say(
       `${firstPlugin} is not installed: ${why}\nInstall it later with \`tatami plugin install ${firstPlugin}\`.`,
     );
-    return { workspace, complete: false };
+    return false;
   }
 }

@@ -1,8 +1,9 @@
 // `tatami init`: makes a data directory with a workspace, its first team and a key, without serving it.
 import { readConfig } from '../config.ts';
+import { firstKeyShown } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
 import { serve } from '../serve.ts';
-import { makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
+import { finishWorkspace, makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult } from './output.ts';
 import { endProcessOnBug } from '../lib/failures.ts';
 
@@ -33,17 +34,19 @@ export async function init(
   const tatami = await serve({ config, log });
   let made: MadeWorkspace;
   try {
-    if (!add && (await hasWorkspace(tatami.services.store)))
+    const unfinished = add ? null : await finishWorkspace(tatami);
+    if (!add && !unfinished && (await hasWorkspace(tatami.services.store)))
       throw new CommandError(`${config.dataDir} has a workspace already. Add another one with --add.`);
-    made = await makeWorkspace(tatami, { name: workspace, teamKey: team, teamName: team });
+    made = unfinished ?? (await makeWorkspace(tatami, { name: workspace, teamKey: team, teamName: team }));
+    const { workspaceId, teamKey, apiKey } = made.workspace;
+    printResult(
+      made.workspace,
+      { json },
+      () => `workspace ${workspaceId}\nteam      ${teamKey}\nkey       ${apiKey}   (shown this once)`,
+    );
+    await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
   } finally {
     await tatami.stop();
   }
-  const { workspaceId, teamKey, apiKey } = made.workspace;
-  printResult(
-    made.workspace,
-    { json },
-    () => `workspace ${workspaceId}\nteam      ${teamKey}\nkey       ${apiKey}   (shown this once)`,
-  );
   if (!made.complete) process.exitCode = exitCodes.failed;
 }

@@ -1,13 +1,17 @@
 // `tatami serve`: runs the server until it is told to stop. With `--first-start` (what `npm start` does) an empty data
 // directory gets its first workspace.
 import { readConfig, type Config, type Flags } from '../config.ts';
+import { firstKeyShown } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
 import { endProcessOnBug } from '../lib/failures.ts';
 import { serve as startServer, type Tatami } from '../serve.ts';
 import { version } from '../version.ts';
-import { makeWorkspace } from './first-workspace.ts';
+import { finishWorkspace, makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult, say } from './output.ts';
 import { startBlock } from './start-block.ts';
+
+/** Clients that are in the middle of something ask again within this time, on this machine or through a proxy in front of it. */
+const quietMs = 200;
 
 export interface ServeFlags extends Flags {
   firstStart?: boolean;
@@ -27,10 +31,7 @@ export async function serve(
     throw listenProblem(error, config) ?? error;
   });
   const stopped = untilStopped(tatami);
-  const made =
-    firstStart && !(await hasWorkspace(tatami.services.store))
-      ? await makeWorkspace(tatami, { name: 'My workspace', teamKey: 'ENG', teamName: 'Engineering' })
-      : null;
+  const made = (await finishWorkspace(tatami)) ?? (firstStart ? await firstWorkspace(tatami) : null);
   const ready = {
     url: tatami.url,
     version,
@@ -45,7 +46,14 @@ export async function serve(
       workspace: made?.workspace ?? null,
     }),
   );
+  if (made) await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
   await stopped;
+}
+
+async function firstWorkspace(tatami: Tatami): Promise<MadeWorkspace | null> {
+  return (await hasWorkspace(tatami.services.store))
+    ? null
+    : makeWorkspace(tatami, { name: 'My workspace', teamKey: 'ENG', teamName: 'Engineering' });
 }
 
 function listenProblem(error: unknown, { host, port }: Config): CommandError | null {
@@ -67,7 +75,7 @@ function untilStopped(tatami: Tatami): Promise<void> {
       if (stopping) process.exit(exitCodes.interrupted);
       stopping = true;
       say('stopping: finishing what is in flight');
-      tatami.stop().then(resolve, reject);
+      tatami.stop({ quietMs }).then(resolve, reject);
     };
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);

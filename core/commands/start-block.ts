@@ -23,7 +23,7 @@ export function startBlock(started: Started): string {
     `docs    ${url}/docs`,
   ];
   if (started.workspace) lines.push('', ...firstSteps(url, started.workspace));
-  else if (started.firstStart) lines.push('', ...laterStart(url));
+  else if (started.firstStart) lines.push('', ...laterStart(url, dataDir));
   return [...lines, '', `ready in ${started.readyMs} ms · Ctrl+C stops`].join('\n');
 }
 
@@ -39,11 +39,11 @@ function firstSteps(url: string, { apiKey, teamKey }: { apiKey: string; teamKey:
   ];
 }
 
-function laterStart(url: string): string[] {
+function laterStart(url: string, dataDir: string): string[] {
   return [
     'The API key was shown at the first start and is kept nowhere. Mint another with one you have:',
     `  curl ${url}/api/v1/api-keys -H "Authorization: Bearer $TATAMI_TOKEN" \\`,
     `    -H 'Content-Type: application/json' -d '{"name":"second","scopes":["issues:write"]}'`,
-    'None left? Stop the server; `bin/tatami init --add --workspace NAME --team KEY` makes another workspace.',
+    `None left? Stop the server and make one: bin/tatami keys create --data-dir ${resolve(dataDir)}`,
   ];
 }

@@ -8,6 +8,7 @@ import type { CleanStart } from './clean-start.ts';
 import type { DoctorOptions } from './doctor.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
+import type { KeysCreateOptions } from './keys-create.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
 import type { ServeFlags } from './serve.ts';
@@ -26,6 +27,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
+  addKeys(program, folder);
   addImport(program, folder);
   addPlugin(program, folder);
   const listenCommand = addWebhooks(program, remote, folder);
@@ -96,6 +98,22 @@ function addDoctor(program: Command, folder: string): void {
 
 /** What it looks at depends on these settings of the server. */
 const doctorFlags = ['--data-dir', '--egress-allow', '--sandbox-jail', '--node-path'];
+
+function addKeys(program: Command, folder: string): void {
+  program
+    .command('keys')
+    .description('API keys, for whoever has the data directory')
+    .command('create')
+    .description('make an API key for an owner of a workspace; the server must be stopped')
+    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
+    .option('--workspace <id>', 'the workspace, where there are several')
+    .option('--name <name>', 'name of the key', 'From the command line')
+    .option('--scopes <list>', 'scopes such as issues:read,issues:write; by default all')
+    .option(...json)
+    .action(async (options: KeysCreateOptions) =>
+      (await import('./keys-create.ts')).keysCreate(options, folder),
+    );
+}
 
 function addImport(program: Command, folder: string): void {
   remote(

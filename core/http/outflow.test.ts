@@ -4,7 +4,7 @@ import { createOutflow } from './outflow.ts';
 
 const text = 'x'.repeat(1024 * 1024);
 const payer = { workspaceId: 'ws', payer: 'key_1' };
-const keepsOpen = () => () => undefined;
+const keepsOpen = () => ({ letGo: () => undefined, hangUp: () => undefined });
 
 /** Timers never come. */
 const clock: Clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined };

@@ -13,6 +13,13 @@ const pieceBytes = 64 * 1024;
 /** A socket that takes nothing for this long is closed. */
 const stuckMs = 30_000;
 
+/** A connection that is kept open however slowly it is read. */
+export interface Held {
+  /** The answer has ended: the connection is as any other. */
+  letGo(): void;
+  hangUp(): void;
+}
+
 export interface Outflow {
   /** Counts what waits to be sent: answers and pieces of event streams alike. */
   readonly unsent: Shares;
@@ -20,10 +27,10 @@ export interface Outflow {
   requireRoom(payer: Payer): void;
   /**
    * The body of an answer: as it is where it is small, pulled where it is large.
-   * @param hold keeps the connection open however slowly it is read; the answer closes it
+   * @param hold keeps the connection open however slowly it is read
    * @throws ApiError rate_limited
    */
-  bodyOf(payer: Payer, text: string, hold: () => () => void): string | ReadableStream<Uint8Array>;
+  bodyOf(payer: Payer, text: string, hold: () => Held): string | ReadableStream<Uint8Array>;
   /** Breaks off the answers that are not taken yet. */
   stop(): void;
 }
@@ -41,7 +48,7 @@ export function createOutflow(clock: Clock): Outflow {
       );
   };
 
-  const pulled = (bytes: Uint8Array, release: () => void, hangUp: () => void): ReadableStream<Uint8Array> => {
+  const pulled = (bytes: Uint8Array, release: () => void, held: Held): ReadableStream<Uint8Array> => {
     let at = 0;
     let cancelStuck = (): void => undefined;
     let breakOff = (): void => undefined;
@@ -56,7 +63,7 @@ export function createOutflow(clock: Clock): Outflow {
           breakOff = () => {
             end();
             controller.error(new Error('An answer was not taken in time.'));
-            hangUp();
+            held.hangUp();
           };
           open.add(breakOff);
         },
@@ -64,7 +71,8 @@ export function createOutflow(clock: Clock): Outflow {
           cancelStuck();
           if (at >= bytes.length) {
             end();
-            return controller.close();
+            controller.close();
+            return held.letGo();
           }
           controller.enqueue(bytes.subarray(at, (at += pieceBytes)));
           cancelStuck = clock.after(stuckMs, breakOff);

@@ -3,14 +3,14 @@ import type { Answer, WrittenAnswer } from './call.ts';
 import { etagOf } from './etag.ts';
 import type { Exchange } from './exchange.ts';
 import type { Identify } from './identify.ts';
-import type { Outflow } from './outflow.ts';
+import type { Held, Outflow } from './outflow.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
 import type { Connection } from './route.ts';
 
 export interface SendOptions {
   readonly outflow: Outflow;
-  /** Holds a request's connection open however long it is silent; the answer closes it. */
-  readonly holdOpen: (request: Request) => () => void;
+  /** Holds a request's connection open however long it is silent. */
+  readonly holdOpen: (request: Request) => Held;
   /** Finds out anew whose token a request carries. */
   readonly identify: Identify['identify'];
 }
@@ -101,7 +101,7 @@ async function sendStream(
         (now) => now !== null,
         () => false,
       ),
-    hangUp: holdOpen(request),
+    hangUp: holdOpen(request).hangUp,
   });
   // The router would wait for the end of the body to tell its length.
   const stream = request.method === 'HEAD' ? null : await open(connect());

@@ -1,58 +1,70 @@
 // The socket: taken before anything is built on it, because its port is part of what is built. Until there is something to hand
-// requests to, it answers 503.
+// requests to, it answers 503. How long its connections live, and how it is closed: docs/decisions/0027.
 import type { Config } from '../config.ts';
+import type { Held } from '../http/outflow.ts';
 import { peerName } from '../http/peer.ts';
+import { createConnections, type Patience } from './connections.ts';
+import { takeNoMore } from './listener.ts';
 
-/** Idle or dripping connections are closed after this long. */
-const idleTimeoutSeconds = 10;
-/** A connection that is hung up on is closed after this long, although its peer takes nothing. */
-const hangUpSeconds = 1;
+/** A request has to be there within this time. Bun counts in steps of 4 s, and not anew for each byte. */
+const requestSeconds = 10;
 /** Bun's own cap, above every cap of ours, so that oversized bodies get our answer and not its bare one. */
 const socketBodyBytesMax = 24 * 1024 * 1024;
-
 export interface Socket {
   readonly port: number;
   /** Without a trailing slash. */
   readonly url: string;
   /** Hands requests on from now on. */
-  serve(handle: (request: Request) => Response | Promise<Response>): void;
-  /** Holds a request's connection open however long it is silent; the answer closes it. */
-  holdOpen(request: Request): () => void;
+  serve(handle: Handle): void;
+  /** Holds a request's connection open however long it is silent. */
+  holdOpen(request: Request): Held;
   /** The name of whoever is at the other end, for buckets of requests without a token. */
   peerOf(request: Request): string;
-  /** Takes no more connections, and waits for the answers under way. */
-  drain(): Promise<void>;
+  /** Takes no more connections, closes those there are after what they were asked, and resolves once that is done. */
+  drain(patience: Patience): Promise<void>;
   /** Closes the socket and breaks off what is under way. */
   close(): Promise<void>;
 }
 
+type Handle = (request: Request) => Response | Promise<Response>;
+
 /** @throws Error with the system's `code` where the address cannot be listened on */
-export function listen({ host, port: wanted, trustedProxy }: Config): Socket {
-  let handle: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
+export function listen({ host, port: wanted, trustedProxy, keepAliveSeconds }: Config): Socket {
+  let handle: Handle = () => new Response(null, { status: 503 });
+  const connections = createConnections(keepAliveSeconds);
   const server: Bun.Server<undefined> = Bun.serve({
     port: wanted,
     hostname: host,
     reusePort: false,
-    idleTimeout: idleTimeoutSeconds,
+    idleTimeout: requestSeconds,
     maxRequestBodySize: socketBodyBytesMax,
-    fetch: (request) => handle(request),
+    fetch: (request) => {
+      const answer = handle(request);
+      return answer instanceof Promise
+        ? answer.then((response) => connections.answer(server, request, response))
+        : connections.answer(server, request, answer);
+    },
   });
   const port = server.port ?? wanted;
   return {
     port,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     serve: (to) => void (handle = to),
-    holdOpen(request) {
-      server.timeout(request, 0);
-      return () => server.timeout(request, hangUpSeconds);
-    },
+    holdOpen: (request) => connections.hold(server, request),
     peerOf: (request) =>
       peerName(
         server.requestIP(request)?.address ?? 'local',
         request.headers.get('x-forwarded-for'),
         trustedProxy,
       ),
-    drain: () => server.stop(),
+    async drain(patience) {
+      connections.closeAnswered();
+      if (patience.quietMs > 0) {
+        takeNoMore(port);
+        await connections.grownQuiet(server, patience);
+      }
+      await server.stop();
+    },
     close: () => server.stop(true),
   };
 }

@@ -3,14 +3,11 @@
 import type { Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import type { Actor } from '../events/origin.ts';
-import { apiKeyKind } from '../identity/api-keys/api-keys.ts';
-import { apiKey } from '../identity/api-keys/contract.ts';
-import { mintToken } from '../identity/api-keys/token.ts';
+import { newKey } from '../identity/api-keys/api-keys.ts';
 import { member } from '../identity/members/contract.ts';
 import { memberKind } from '../identity/members/members.ts';
 import { workspaceKind } from '../identity/workspace/workspace.ts';
 import { emptyDirectory } from '../resource/directory.ts';
-import { allScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';
 import { scopeOf, type Store } from '../store/store.ts';
 import { label } from '../tracker/labels/contract.ts';
@@ -18,6 +15,7 @@ import { kindLabels, labelKind } from '../tracker/labels/labels.ts';
 import { teamKind } from '../tracker/teams/teams.ts';
 import { state } from '../tracker/workflows/contract.ts';
 import { defaultStates } from '../tracker/workflows/workflows.ts';
+import { firstKeyOf, unseenOp } from './first-key.ts';
 
 export interface FirstWorkspace {
   readonly workspaceId: string;
@@ -38,10 +36,11 @@ export async function hasWorkspace(store: Store): Promise<boolean> {
   return (await store.readSystem(anyWorkspace)).length > 0;
 }
 
+/** @param input `isShownLater`: the next start makes another key, unless `firstKeyShown` was called of this one */
 export async function createWorkspace(
   services: Services,
   committer: Committer,
-  input: { name: string; teamKey: string; teamName: string; ownerName: string },
+  input: { name: string; teamKey: string; teamName: string; ownerName: string; isShownLater?: boolean },
 ): Promise<FirstWorkspace> {
   const { ids } = services;
   const now = services.nowMs();
@@ -63,7 +62,7 @@ export async function createWorkspace(
     transitions: null,
     ...times,
   });
-  const token = mintToken();
+  const key = newKey(services, firstKeyOf(owner.id));
   const committed = await committer.commit(
     {
       scope: scopeOf(workspaceId),
@@ -81,19 +80,11 @@ export async function createWorkspace(
       ...kindLabels.map((one) =>
         labelKind.create({ id: ids.next(label.id), teamId: null, deletedAt: null, ...one, ...times }),
       ),
-      apiKeyKind.create({
-        id: ids.next(apiKey.id),
-        name: 'First key',
-        prefix: token.prefix,
-        secretHash: token.hash,
-        scopes: [...allScopes],
-        memberId: owner.id,
-        expiresAt: null,
-        revokedAt: null,
-        ...times,
-      }),
+      key.change,
     ],
+    [],
+    input.isShownLater ? [unseenOp(workspaceId, key.change.id)] : [],
   );
   if (!committed.ok) throw new Error(`The workspace could not be made: ${committed.message}`);
-  return { workspaceId, teamId: team.id, teamKey: input.teamKey, userId: owner.id, apiKey: token.text };
+  return { workspaceId, teamId: team.id, teamKey: input.teamKey, userId: owner.id, apiKey: key.text };
 }

@@ -61,6 +61,26 @@ export const apiKeys = defineResource(apiKey, apiKeyKind, {
   ],
 });
 
+/** @returns the change that makes a key, and its text, which is nowhere else */
+export function newKey(
+  { ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>,
+  key: { name: string; scopes: readonly string[]; memberId: string; expiresAt: number | null },
+) {
+  const token = mintToken();
+  const now = nowMs();
+  const change = apiKeyKind.create({
+    ...key,
+    scopes: [...key.scopes],
+    id: ids.next(apiKey.id),
+    prefix: token.prefix,
+    secretHash: token.hash,
+    revokedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  });
+  return { change, text: token.text };
+}
+
 /** @throws ApiError forbidden when a scope is asked that the minter lacks */
 async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {
   const missing = input.scopes.filter((scope) => !ctx.scopes.has(scope));
@@ -72,22 +92,10 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
   const expiresAt = input.expiresAt == null ? null : readTime(input.expiresAt, 'expiresAt');
   if (expiresAt !== null && expiresAt <= now)
     throw invalidField('expiresAt', 'too_small', 'Give a time in the future.');
-  const token = mintToken();
-  const change = apiKeyKind.create({
-    id: ctx.ids.next(apiKey.id),
-    name: input.name,
-    prefix: token.prefix,
-    secretHash: token.hash,
-    scopes: input.scopes,
-    memberId,
-    expiresAt,
-    revokedAt: null,
-    createdAt: now,
-    updatedAt: now,
-  });
+  const { change, text } = newKey(ctx, { name: input.name, scopes: input.scopes, memberId, expiresAt });
   return {
     changes: [change],
-    body: { ...apiKeyKind.wire(change.after, ctx), key: token.text },
+    body: { ...apiKeyKind.wire(change.after, ctx), key: text },
     status: 201,
     location: `${ctx.baseUrl}/api/v1/api-keys/${change.id}`,
   };

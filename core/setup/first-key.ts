@@ -1,0 +1,91 @@
+// The key of a first start is shown once, when the start is through. Until then it is remembered that nobody may have seen it, so that
+// a start which is killed before that leaves no workspace without a way in: the next one replaces the key.
+import { systemAuthor, type Committer } from '../changes/commit.ts';
+import type { Services } from '../context.ts';
+
+import { apiKeyKind, newKey } from '../identity/api-keys/api-keys.ts';
+import { emptyDirectory } from '../resource/directory.ts';
+import { allScopes } from '../rights/scopes.ts';
+import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
+import { scopeOf, systemOp, type Op, type Store } from '../store/store.ts';
+import type { FirstWorkspace } from './first-workspace.ts';
+
+const setUnseen = systemStatement(
+  'installation.set_unseen_key',
+  'the first key belongs to the installation until it was shown',
+  'UPDATE installation SET unseen_key = :key WHERE unseen_key IS NULL',
+);
+const setSeen = systemStatement(
+  'installation.set_seen_key',
+  'the first key belongs to the installation until it was shown',
+  'UPDATE installation SET unseen_key = NULL WHERE unseen_key = :key',
+);
+const findUnseen = systemStatement<{ unseen_key: string }>(
+  'installation.unseen_key',
+  'the first key belongs to the installation until it was shown',
+  'SELECT unseen_key FROM installation WHERE unseen_key IS NOT NULL',
+);
+const readKey = tenantStatement<Row>(
+  'api_keys.of_setup',
+  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
+);
+const firstTeam = tenantStatement<{ id: string; key: string }>(
+  'teams.first',
+  'SELECT id, key FROM teams WHERE workspace_id = :ws ORDER BY created_at LIMIT 1',
+);
+const anyPlugin = tenantStatement<{ id: string }>(
+  'plugins.any_of_workspace',
+  'SELECT id FROM plugins WHERE workspace_id = :ws LIMIT 1',
+);
+
+export function firstKeyOf(memberId: string) {
+  return { name: 'First key', scopes: allScopes, memberId, expiresAt: null };
+}
+
+/** Remembers, in the commit that makes it, that nobody has seen a key. Only one is remembered, the earliest. */
+export function unseenOp(workspaceId: string, id: string): Op {
+  return systemOp(setUnseen, { key: `${workspaceId}/${id}` });
+}
+
+/** The first key of a workspace was shown: the next start leaves it as it is. */
+export async function firstKeyShown(store: Store, workspaceId: string): Promise<void> {
+  const [unseen] = await store.readSystem(findUnseen);
+  if (unseen?.unseen_key.startsWith(`${workspaceId}/`))
+    await store.commit([systemOp(setSeen, { key: unseen.unseen_key })]);
+}
+
+/**
+ * Replaces the key of a first start that came to its end before it was shown; null where there is none.
+ * @returns also whether any plugin has been installed
+ */
+export async function finishFirstStart(
+  services: Services,
+  committer: Committer,
+): Promise<{ workspace: FirstWorkspace; hasPlugin: boolean } | null> {
+  const { store, nowMs } = services;
+  const [unseen] = await store.readSystem(findUnseen);
+  if (!unseen) return null;
+  const [workspaceId = '', id = ''] = unseen.unseen_key.split('/');
+  const scope = scopeOf(workspaceId);
+  const row = await store.readOne(scope, readKey, { id });
+  const team = await store.readOne(scope, firstTeam);
+  if (!row || !team) return null;
+  const old = apiKeyKind.fromRow(row);
+  const { change, text } = newKey(services, firstKeyOf(old.memberId));
+  const revoked = old.revokedAt === null ? apiKeyKind.update(old, { revokedAt: nowMs() }, nowMs()) : null;
+  const committed = await committer.commit(
+    systemAuthor(scope, 'setup', emptyDirectory),
+    [...(revoked ? [revoked] : []), change],
+    [],
+    [systemOp(setSeen, { key: unseen.unseen_key }), unseenOp(workspaceId, change.id)],
+  );
+  if (!committed.ok) throw new Error(`The first start could not be finished: ${committed.message}`);
+  const workspace: FirstWorkspace = {
+    workspaceId,
+    teamId: team.id,
+    teamKey: team.key,
+    userId: old.memberId,
+    apiKey: text,
+  };
+  return { workspace, hasPlugin: (await store.readOne(scope, anyPlugin)) !== undefined };
+}

@@ -1,0 +1,30 @@
+// A data directory that no server holds, opened to change a little in it: the store and what commits to it, and nothing that works by
+// itself. What is written is heard of by the next server that starts.
+import { createCommitter, type Committer } from '../changes/commit.ts';
+import { createFreshEvents } from '../events/fresh.ts';
+import { createIds, type Ids } from '../lib/ids.ts';
+import { directoryAfter } from '../resource/directory.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
+
+export interface Offline {
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly committer: Committer;
+  close(): Promise<void>;
+}
+
+/** @throws Error where a server holds the directory, or it cannot be opened */
+export function openOffline(dataDir: string, baseUrl: string, nowMs: () => number): Offline {
+  const { store, close } = openStore(dataDir, nowMs);
+  const ids = createIds(nowMs);
+  const committer = createCommitter({
+    store,
+    ids,
+    nowMs,
+    baseUrl,
+    fresh: createFreshEvents(),
+    directoryAfter,
+  });
+  return { store, ids, committer, close };
+}
