@@ -23,6 +23,8 @@ export async function listKind<E extends Entity, W>(
     order?: readonly SortKey[];
     without?: readonly string[];
     keep?(entity: E): boolean;
+    /** What beside the parameters of the list was asked for: its parent. */
+    asked?: Readonly<Record<string, unknown>>;
   } = {},
 ): Promise<Page<W>> {
   const where = options.where ?? [];
@@ -34,6 +36,7 @@ export async function listKind<E extends Entity, W>(
     order: options.order ?? [{ sql: 'created_at', direction: 'asc' }],
     limit: page.limit ?? limitDefault,
     after: cursorOf(page),
+    asked: { ...askedOf(page), ...options.asked },
     ...(options.without ? { without: options.without } : {}),
   });
   const entities = data.map((row) => {
@@ -51,6 +54,14 @@ function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Cond
     sql: isIn(bound.map(([name]) => `:${name}`).join(', ')),
     params: Object.fromEntries(bound),
   };
+}
+
+/** What tells one page from another, and how its rows are shown: neither is asked of the list. */
+const ofPages = new Set(['limit', 'after', 'cursor', 'fields', 'expand']);
+
+/** What the parameters of a list ask for. */
+export function askedOf(query: PageParameters): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => !ofPages.has(name)));
 }
 
 export function cursorOf({ after, cursor }: PageParameters): string | undefined {

@@ -3,6 +3,7 @@
 import { tenantStatement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../store/store.ts';
 import { lastSequence } from './log.ts';
+import { forgetWantsOp } from './past-wants.ts';
 
 /** Workspaces whose place is remembered though nothing of theirs is under way. */
 export const placesMax = 1_000;
@@ -129,7 +130,8 @@ export function createPlaces(store: Store, consumer: string): Places {
       const to = place?.lowWater ?? 0;
       if (!place || to <= place.stored) return;
       const move = tenantOp(scope, moveCursor, { consumer, from: place.stored, to }, { expectRows: 1 });
-      const moved = await store.commit([move], { commitDelayMs: backgroundCommitDelayMs });
+      const ops = [move, forgetWantsOp(scope, consumer, to)];
+      const moved = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
       // Another process on the same database has moved it: what was made here twice is refused when it is stored.
       place.stored = moved.ok ? to : await read(scope);
       if (!place.isBusy) place.hasWorked = false;

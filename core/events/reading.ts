@@ -28,8 +28,8 @@ export interface ReadingOptions<U extends Unit> {
   readonly clock: Clock;
   readonly fresh: FreshEvents;
   readonly queue: UnitQueue<U>;
-  /** Whether anybody in the workspace listens to any event now; if not, events are passed over unread. */
-  listens(scope: Scope): Promise<boolean>;
+  /** Whether anybody in the workspace listens to any event after a sequence; if not, events are passed over unread. */
+  listens(scope: Scope, after: number): Promise<boolean>;
   /** @param isNew whether work of that id has not been made before; nothing else is to be planned */
   plan(
     scope: Scope,
@@ -88,7 +88,7 @@ async function readOn<U extends Unit>(parts: ReadingParts<U>, scope: Scope, plac
   // First the end of the log, then whether anybody listens: who begins to listen in between misses nothing.
   const end = handed ? (handed.at(-1)?.sequence ?? place.at) : await lastSequence(store, scope);
   if (end === place.at) return false;
-  if (await parts.listens(scope)) {
+  if (await parts.listens(scope, place.at)) {
     const events = handed ?? (await eventsAfter(parts, scope, place.at));
     if (events.length === 0) return false;
     const isMeant = (subject: string): boolean => !place.lagging.has(subject);

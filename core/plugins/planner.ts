@@ -51,12 +51,13 @@ export function createPlanner(options: PlannerOptions): Planner {
   const planFor = async (
     scope: Scope,
     events: readonly EventRow[],
+    subscribed: (event: EventRow) => Promise<readonly Subscription[]>,
     isDue: (install: Install, event: EventRow) => boolean,
     isNew: (runId: string) => Promise<boolean>,
   ): Promise<Draft> => {
     const draft: Draft = { units: [], notes: [], perRoot: new Map() };
     for (const event of events) {
-      const subscriptions = await registry.subscriptions(scope, event.type);
+      const subscriptions = await subscribed(event);
       if (subscriptions.length === 0) continue;
       const shown = renderEvent(event);
       const searched = createSearched();
@@ -73,6 +74,7 @@ export function createPlanner(options: PlannerOptions): Planner {
       planFor(
         scope,
         events,
+        ({ type, sequence }) => registry.subscriptionsAt(scope, type, sequence),
         ({ id, sinceSequence }, { sequence }) => sequence > sinceSequence && isMeant(id, sequence),
         isNew,
       ),
@@ -80,6 +82,7 @@ export function createPlanner(options: PlannerOptions): Planner {
       const { units, notes } = await planFor(
         scope,
         events,
+        ({ type }) => registry.subscriptions(scope, type),
         ({ id }) => id === installId,
         () => Promise.resolve(true),
       );

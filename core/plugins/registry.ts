@@ -2,6 +2,7 @@
 // A section of the workspace cache: loaded again after each committed change of an install.
 import { LRUCache } from 'lru-cache';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
+import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
 import type { Rights } from '../rights/rights.ts';
@@ -10,6 +11,7 @@ import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
 import { installKind, type Install } from './installs/schema.ts';
+import { asItWanted, consumerName, type InstallWants } from './installs/wants.ts';
 
 export interface Subscription {
   readonly install: Install;
@@ -22,8 +24,11 @@ export interface Subscription {
 }
 
 export interface Registry {
-  /** Whether any plugin listens to any event. */
-  listens(scope: Scope): Promise<boolean>;
+  /** Whether any plugin listens, or listened, to any event after a sequence. */
+  listens(scope: Scope, after: number): Promise<boolean>;
+  /** Of installs that run now, those that wanted a type of event when the event of a sequence happened. */
+  subscriptionsAt(scope: Scope, eventType: string, sequence: number): Promise<readonly Subscription[]>;
+  /** Those that want it now. */
   subscriptions(scope: Scope, eventType: string): Promise<readonly Subscription[]>;
   /** An install that runs now; undefined when it is gone, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
@@ -41,8 +46,10 @@ const readCode = tenantStatement<{ source: string }>(
 
 interface Listeners {
   readonly installs: ReadonlyMap<string, Install>;
-  readonly byType: ReadonlyMap<string, readonly Subscription[]>;
+  readonly byType: Eras<ByType>;
 }
+
+type ByType = ReadonlyMap<string, readonly Subscription[]>;
 
 const none: readonly Subscription[] = [];
 
@@ -56,19 +63,35 @@ export function createRegistry(options: Reading & { store: Store; cache: Workspa
   const { store } = options;
   const { of } = options.cache.section<Listeners>({
     kinds: new Set([installKind.name]),
-    load: async (scope) =>
-      listenersOf(options, (await store.read(scope, activeInstalls)).map(installKind.fromRow)),
+    load: async (scope) => {
+      const installs = (await store.read(scope, activeInstalls)).map(installKind.fromRow);
+      const past = await readPastWants<InstallWants>(store, scope, consumerName);
+      return {
+        installs: new Map(installs.map((install) => [install.id, install])),
+        byType: erasOf<Install, InstallWants, ByType>(
+          installs,
+          past,
+          ({ wants }, install) => install && asItWanted(install, wants),
+          (wanting) => byTypeOf(options, wanting),
+        ),
+      };
+    },
     move: () => undefined,
   });
   return {
-    listens: async (scope) => (await of(scope)).byType.size > 0,
-    subscriptions: async (scope, eventType) => (await of(scope)).byType.get(eventType) ?? none,
+    async listens(scope, after) {
+      const { byType } = await of(scope);
+      return byType.now.size > 0 || byType.pastUntil > after;
+    },
+    subscriptionsAt: async (scope, eventType, sequence) =>
+      (await of(scope)).byType.at(sequence).get(eventType) ?? none,
+    subscriptions: async (scope, eventType) => (await of(scope)).byType.now.get(eventType) ?? none,
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
     source: createSources(store),
   };
 }
 
-function listenersOf(reading: Reading, installs: readonly Install[]): Listeners {
+function byTypeOf(reading: Reading, installs: readonly Install[]): ByType {
   const byType = new Map<string, Subscription[]>();
   for (const install of installs) {
     const rights = rightsOfInstall(install);
@@ -77,7 +100,7 @@ function listenersOf(reading: Reading, installs: readonly Install[]): Listeners 
       byType.set(type, [...(byType.get(type) ?? []), subscription]);
     }
   }
-  return { installs: new Map(installs.map((install) => [install.id, install])), byType };
+  return byType;
 }
 
 function subscriptionOf(reading: Reading, install: Install, rights: Rights, type: string): Subscription {

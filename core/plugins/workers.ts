@@ -14,6 +14,7 @@ import { gapOps } from './catch-up/rows.ts';
 import { createCatchUpWorker } from './catch-up/worker.ts';
 import { createDisable, type DisableOptions } from './disable.ts';
 import type { FailureWatch } from './failures.ts';
+import { consumerName } from './installs/wants.ts';
 import { createPlanner } from './planner.ts';
 import type { Registry } from './registry.ts';
 import { createRunner, type Runner } from './runner.ts';
@@ -84,7 +85,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const { remember, performPlanned: perform } = runner;
   const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember });
   const consumer = createConsumer({
-    ...{ store, clock, name: 'plugins', log, fresh: options.fresh, queue: runs },
+    ...{ store, clock, name: consumerName, log, fresh: options.fresh, queue: runs },
     listens: registry.listens,
     plan: planner.plan,
     isStored: async (scope, id) => (await findRun(store, scope, id)) !== undefined,

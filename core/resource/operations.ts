@@ -73,7 +73,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
       const narrowed = (await rules.where?.(ctx, query, parentId)) ?? [];
       const where = [...kept, ...narrowed, ...conditionsIn(ctx.directory, query)];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
-      return listKind(ctx, kind, query, { where, order: keys });
+      return listKind(ctx, kind, query, { where, order: keys, asked: { parentId } });
     },
     async create(ctx, body, parentId) {
       const now = ctx.nowMs();

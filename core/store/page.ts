@@ -31,6 +31,11 @@ export interface PageQuery {
   readonly order: readonly SortKey[];
   readonly limit: number;
   readonly after: string | undefined;
+  /**
+   * What was asked for: a cursor goes on only with a list that the same was asked of. Names it resolves to, and what is under way, are
+   * not among it, as those move while somebody pages.
+   */
+  readonly asked: Readonly<Record<string, unknown>>;
   /** Long columns that nobody will look at: they come back empty, and count for nothing. */
   readonly without?: readonly string[];
 }
@@ -63,7 +68,7 @@ export async function readPage(
     {},
     ...query.where.map((condition) => condition.params),
   );
-  const list = `${scope.workspaceId} ${query.table} ${JSON.stringify([where, params, order])}`;
+  const list = listOf(scope, query);
   if (query.after !== undefined) {
     const values = decodeCursor(sealing, list, query.after);
     values.forEach((value, index) => (params[`k${index}`] = value));
@@ -90,6 +95,13 @@ export async function readPage(
       )
     : null;
   return { data, pageInfo: { hasNextPage, endCursor } };
+}
+
+/** What its cursors are valid for. */
+function listOf({ workspaceId }: Scope, { table, asked, order }: PageQuery): string {
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+  given.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${workspaceId} ${table} ${JSON.stringify([given, order])}`;
 }
 
 interface Source {

@@ -3,6 +3,7 @@
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
+import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { createSearched, matches, parseFilter, type FilterFields, type Searched } from '../lib/filter.ts';
 import type { Log } from '../lib/log.ts';
@@ -10,37 +11,44 @@ import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { endpointKind, type Endpoint } from './endpoints/kind.ts';
+import { consumerName, type EndpointWants } from './endpoints/wants.ts';
 
 const enabledEndpoints = tenantStatement<Row>(
   'endpoints.enabled',
   `SELECT ${endpointKind.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
 );
 
+/** What an endpoint wants, now or in the past. */
+type Wanting = EndpointWants & { readonly id: string };
+
 interface Subscriber {
-  readonly endpoint: Endpoint;
+  readonly endpoint: Wanting;
   /** Null where it wants all. */
   readonly filter: { passes(data: unknown, searched: Searched): boolean } | null;
 }
 
 export interface Subscriptions {
-  /** Whether any endpoint listens to any event. */
-  listens(scope: Scope): Promise<boolean>;
-  /** The endpoints that want an event which happens now, of those that are meant. */
+  /** Whether any endpoint listens, or listened, to any event after a sequence. */
+  listens(scope: Scope, after: number): Promise<boolean>;
+  /** The endpoints that wanted an event when it happened, of those that are meant. */
   wanting(
     scope: Scope,
     event: EventRow,
     isMeant: (endpointId: string, sequence: number) => boolean,
-  ): Promise<readonly Endpoint[]>;
-  /** Whether an endpoint wants an event, whenever that happened. */
+  ): Promise<readonly Wanting[]>;
+  /** Whether an endpoint now wants an event, whenever that happened. */
   wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
   /** Undefined when deleted or disabled. */
   enabled(scope: Scope, endpointId: string): Promise<Endpoint | undefined>;
 }
 
 interface Listeners {
+  /** Those that are switched on now. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
-  readonly byType: ReadonlyMap<string, readonly Subscriber[]>;
+  readonly byType: Eras<ByType>;
 }
+
+type ByType = ReadonlyMap<string, readonly Subscriber[]>;
 
 const none: readonly Subscriber[] = [];
 
@@ -58,8 +66,7 @@ export function createSubscriptions(options: {
 }): Subscriptions {
   const { of } = options.cache.section<Listeners>({
     kinds: new Set([endpointKind.name]),
-    load: async (scope) =>
-      listenersOf((await options.store.read(scope, enabledEndpoints)).map(endpointKind.fromRow), options),
+    load: (scope) => readListeners(options.store, scope, options),
     move: () => undefined,
   });
 
@@ -73,10 +80,13 @@ export function createSubscriptions(options: {
     options.turns.run(scopeOf(scope.workspaceId, endpoint.id), () => filter.passes(data, searched));
 
   return {
-    listens: async (scope) => (await of(scope)).byType.size > 0,
+    async listens(scope, after) {
+      const { byType } = await of(scope);
+      return byType.now.size > 0 || byType.pastUntil > after;
+    },
     async wanting(scope, event, isMeant) {
-      const wanting: Endpoint[] = [];
-      const subscribers = (await of(scope)).byType.get(event.type) ?? none;
+      const wanting: Wanting[] = [];
+      const subscribers = (await of(scope)).byType.at(event.sequence).get(event.type) ?? none;
       if (subscribers.length === 0) return wanting;
       const { data } = renderEvent(event);
       const searched = createSearched();
@@ -90,7 +100,7 @@ export function createSubscriptions(options: {
       return wanting;
     },
     async wants(scope, endpointId, event) {
-      const subscriber = (await of(scope)).byType
+      const subscriber = (await of(scope)).byType.now
         .get(event.type)
         ?.find(({ endpoint }) => endpoint.id === endpointId);
       if (!subscriber || isPingOf(endpointId, event)) return false;
@@ -105,18 +115,33 @@ interface Reading {
   readonly filterFields: (eventType: string) => FilterFields;
 }
 
-function listenersOf(endpoints: readonly Endpoint[], reading: Reading): Listeners {
+async function readListeners(store: Store, scope: Scope, reading: Reading): Promise<Listeners> {
+  const endpoints = (await store.read(scope, enabledEndpoints)).map(endpointKind.fromRow);
+  const past = await readPastWants<EndpointWants>(store, scope, consumerName);
+  return {
+    endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])),
+    byType: erasOf<Wanting, EndpointWants, ByType>(
+      endpoints,
+      past,
+      ({ id, wants }) => ({ ...wants, id }),
+      (wanting) => byTypeOf(wanting, reading),
+    ),
+  };
+}
+
+function byTypeOf(endpoints: readonly Wanting[], reading: Reading): ByType {
   const byType = new Map<string, Subscriber[]>();
-  for (const [type, subscriber] of endpoints.flatMap((endpoint) => subscribersOf(endpoint, reading))) {
+  const wanting = endpoints.filter(({ enabled }) => enabled);
+  for (const [type, subscriber] of wanting.flatMap((endpoint) => subscribersOf(endpoint, reading))) {
     const known = byType.get(type);
     if (known) known.push(subscriber);
     else byType.set(type, [subscriber]);
   }
-  return { endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), byType };
+  return byType;
 }
 
 /** Types of events share their fields, and so one reading of the filter. */
-function subscribersOf(endpoint: Endpoint, reading: Reading): [type: string, subscriber: Subscriber][] {
+function subscribersOf(endpoint: Wanting, reading: Reading): [type: string, subscriber: Subscriber][] {
   const byFields = new Map<FilterFields, Subscriber>();
   const types = new Set(endpoint.events.flatMap(expandPattern));
   return [...types]
@@ -129,7 +154,7 @@ function subscribersOf(endpoint: Endpoint, reading: Reading): [type: string, sub
     });
 }
 
-function filterOf(endpoint: Endpoint, fields: FilterFields, { log }: Reading): Subscriber['filter'] {
+function filterOf(endpoint: Wanting, fields: FilterFields, { log }: Reading): Subscriber['filter'] {
   if (endpoint.filter === null) return null;
   try {
     const filter = parseFilter(endpoint.filter, fields);

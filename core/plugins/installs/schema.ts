@@ -8,6 +8,7 @@ import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { installModes, installSettings, plugin } from './contract.ts';
 import { heardTypes } from './hearing.ts';
+import { keepPastWants } from './wants.ts';
 
 const kept = {
   manifest: json<PluginManifest>('manifest_json'),
@@ -47,6 +48,7 @@ export const installKind = kindOf(plugin, {
     insertExpressions: {
       since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
     },
+    related: (scope, before, after) => ({ first: before ? keepPastWants(scope, before, after) : [] }),
   },
 });
 

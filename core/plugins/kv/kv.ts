@@ -97,6 +97,7 @@ export async function listValues(
     order: [{ sql: 'key', direction: 'asc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
+    asked: { installId, prefix },
   });
   return {
     data: data.map((row) => ({

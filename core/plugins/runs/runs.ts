@@ -50,6 +50,7 @@ export async function listRuns(
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
+    asked: { installId, status: query.status },
   });
   return { data: data.map((row) => showRun(row as unknown as RunRow, activity)), pageInfo };
 }

@@ -7,6 +7,7 @@ import runProgress from './0005-run-progress.sql' with { type: 'text' };
 import listIndexes from './0006-list-indexes.sql' with { type: 'text' };
 import installation from './0007-installation.sql' with { type: 'text' };
 import firstKey from './0008-first-key.sql' with { type: 'text' };
+import pastWants from './0009-past-wants.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   { name: '0006-list-indexes', sql: listIndexes },
   { name: '0007-installation', sql: installation },
   { name: '0008-first-key', sql: firstKey },
+  { name: '0009-past-wants', sql: pastWants },
 ];

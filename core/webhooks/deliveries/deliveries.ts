@@ -1,6 +1,6 @@
 // Shows deliveries (what was sent, what came back, when the next attempt is due), makes single ones, and cancels them.
 import type { ChangeSet } from '../../changes/change.ts';
-import { cursorOf, type PageParameters } from '../../changes/list.ts';
+import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
@@ -67,6 +67,7 @@ export async function listDeliveries(ctx: Context, query: DeliveryQuery, work: D
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
+    asked: askedOf(query),
   });
   return { data: data.map((row) => showDelivery(row as DeliveryRow, active())), pageInfo };
 }

@@ -5,6 +5,7 @@ import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import type { PreviousSecret } from '../secret.ts';
 import { addressField, shownAddress } from './address.ts';
 import { webhook } from './contract.ts';
+import { keepPastWants } from './wants.ts';
 
 const secretSealed: Column<Uint8Array> = {
   column: 'secret_sealed',
@@ -42,6 +43,7 @@ export const endpointKind = kindOf(webhook, {
     insertExpressions: {
       since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
     },
+    related: (scope, before, after) => ({ first: before ? keepPastWants(scope, before, after) : [] }),
   },
 });
 

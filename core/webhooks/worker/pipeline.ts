@@ -9,6 +9,7 @@ import type { Egress } from '../../lib/egress/egress.ts';
 import type { Scope } from '../../store/store.ts';
 import { findDelivery, setDeliveriesBackOp } from '../deliveries/rows.ts';
 import { deliveryRows, type DeliveryUnit } from '../deliveries/units.ts';
+import { consumerName } from '../endpoints/wants.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import { createDeliverer, type Deliverer } from './deliverer.ts';
 import { createDisable } from './disable.ts';
@@ -62,7 +63,7 @@ export function createPipeline(options: {
     rows: deliveryRows(store, deliverer.remember, () => queue),
   });
   const consumer = createConsumer({
-    ...{ store, clock, name: 'webhooks', log, fresh: options.fresh, queue },
+    ...{ store, clock, name: consumerName, log, fresh: options.fresh, queue },
     listens: subscriptions.listens,
     plan: createPlanner({ clock, baseUrl, subscriptions, deliverer, queue }),
     isStored: async (scope, id) => (await store.readOne(scope, findDelivery, { id })) !== undefined,
