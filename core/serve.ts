@@ -65,6 +65,8 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
     budgetMs: config.readBudgetMs,
     charge: ledger.charge,
   });
+  const { shrinkable } = opened;
+  if (typeof shrinkable === 'object') options.log('warn', shrinkable.problem);
   let socket: Socket | null = null;
   try {
     socket = listen(config);
