@@ -100,7 +100,8 @@ async function compose(ground: Ground): Promise<Tatami> {
 
   const door = createDoor({ ...shared, socket });
   const { port } = socket;
-  const workers = createWorkers({ ...shared, cache, random, resolve, door, port, app: () => app });
+  const { snapshots } = opened.dataDir;
+  const workers = createWorkers({ ...shared, cache, random, resolve, door, port, snapshots, app: () => app });
   const app: App = await mount(door, services, workers);
 
   socket.serve(app.fetch);
