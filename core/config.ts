@@ -70,6 +70,26 @@ const keys = {
     fallback: '2000',
     text: 'Milliseconds of processor time that one list or search may take; 0 is unlimited.',
   },
+  keepRuns: {
+    env: 'TATAMI_KEEP_RUNS',
+    fallback: '14',
+    text: 'Days that plugin runs are kept after they ended; `forever` keeps them.',
+  },
+  keepDeliveries: {
+    env: 'TATAMI_KEEP_DELIVERIES',
+    fallback: '30',
+    text: 'Days that deliveries, their attempts, replays and what plugins missed are kept after they ended; `forever` keeps them.',
+  },
+  keepDeleted: {
+    env: 'TATAMI_KEEP_DELETED',
+    fallback: '90',
+    text: 'Days that what was deleted, removed or revoked can still be restored or looked up; `forever` keeps it.',
+  },
+  keepSnapshots: {
+    env: 'TATAMI_KEEP_SNAPSHOTS',
+    fallback: '90',
+    text: 'Days that snapshots from before an upgrade are kept, beside the newest one; `forever` keeps them.',
+  },
   sandboxJail: {
     env: 'TATAMI_SANDBOX_JAIL',
     fallback: 'auto',
@@ -112,6 +132,13 @@ export interface Config {
   };
   /** Of one list or search: processor time in milliseconds; 0 is unlimited. */
   readonly readBudgetMs: number;
+  /** Days; null is for ever. */
+  readonly kept: {
+    readonly runs: number | null;
+    readonly deliveries: number | null;
+    readonly deleted: number | null;
+    readonly snapshots: number | null;
+  };
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
@@ -141,6 +168,7 @@ export function readConfig(
       ? Number(text)
       : fail(key, `a whole number from 0 to ${max}`);
   };
+  const days = (key: ConfigKey): number | null => (value(key) === 'forever' ? null : integer(key, 36_500));
   const choice = <T extends string>(key: ConfigKey, allowed: readonly T[]): T =>
     allowed.find((option) => option === value(key)) ?? fail(key, `one of ${allowed.join(', ')}`);
   const off = choice('rateLimit', ['on', 'off']) === 'off';
@@ -170,10 +198,20 @@ export function readConfig(
       workspace: rate('rateWorkspace'),
     },
     readBudgetMs: integer('readBudget', 600_000),
+    kept: readKept(days),
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
+  };
+}
+
+function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
+  return {
+    runs: days('keepRuns'),
+    deliveries: days('keepDeliveries'),
+    deleted: days('keepDeleted'),
+    snapshots: days('keepSnapshots'),
   };
 }
 

@@ -72,6 +72,8 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
     charge: ledger.charge,
     onStep: (message) => options.log('info', message),
   });
+  const { shrinkable } = opened;
+  if (typeof shrinkable === 'object') options.log('warn', shrinkable.problem);
   let socket: Socket | null = null;
   try {
     socket = listen(config);
@@ -105,7 +107,8 @@ async function compose(ground: Ground): Promise<Tatami> {
 
   const door = createDoor({ ...shared, socket });
   const { port } = socket;
-  const workers = createWorkers({ ...shared, cache, random, resolve, door, port, app: () => app });
+  const { snapshots } = opened.dataDir;
+  const workers = createWorkers({ ...shared, cache, random, resolve, door, port, snapshots, app: () => app });
   const app: App = await mount(door, services, workers);
 
   socket.serve(app.fetch);

@@ -92,7 +92,7 @@ const parts: Readonly<Record<string, Part>> = {
       'core/version.ts',
       'core/health.ts',
       'core/pages.ts',
-      'core/housekeeping.ts',
+      'core/housekeeping/',
     ],
     may: [
       'lib',

@@ -39,7 +39,13 @@ export function derivedId(prefix: string, from: string, by: string): string {
   return `${prefix}_${order}${letters(digest.subarray(0, randomChars))}`;
 }
 
+/** No id of that prefix which was made at that moment or later sorts before it. */
+export function firstIdOf(prefix: string, timeMs: number): string {
+  return `${prefix}_${encode(Math.max(0, timeMs), timeChars)}`;
+}
+
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const timeChars = 10;
 const randomChars = 13;
 const counterLimit = 1 << 15;
 
@@ -63,7 +69,7 @@ export function createIds(
     if (now > lastMs || counter + 1 >= counterLimit) {
       lastMs = now > lastMs ? now : lastMs + 1;
       counter = 0;
-      time = encode(lastMs, 10);
+      time = encode(lastMs, timeChars);
     } else counter++;
     if (used === pool.length) {
       random(pool);

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import { createStreams, type Streams } from '../events/stream/streams.ts';
-import { createHousekeeping } from '../housekeeping.ts';
+import { createHousekeeping } from '../housekeeping/housekeeping.ts';
 import type { App } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -44,6 +44,8 @@ export interface WorkersOptions {
   readonly cache: WorkspaceCache;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly door: Door;
+  /** The folder of the snapshots. */
+  readonly snapshots: string;
   /** Our own port, which webhooks may not be sent to. */
   readonly port: number;
   /** The door as plugins knock at it; known once it is made of these routes among others. */
@@ -51,7 +53,7 @@ export interface WorkersOptions {
 }
 
 export function createWorkers(options: WorkersOptions): Workers {
-  const { config, clock, services, door } = options;
+  const { config, clock, services, door, snapshots } = options;
   const { store, log } = services;
   const sandbox = createSandbox(options);
   const shared = {
@@ -87,7 +89,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     streams,
     version,
   });
-  const housekeeping = createHousekeeping({ store, clock, log });
+  const housekeeping = createHousekeeping({ store, clock, log, kept: config.kept, snapshots });
   return {
     routes: [...plugins.routes, ...webhooks.routes],
     streams,

@@ -64,6 +64,7 @@ export function openFileEngine(options: {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
       return writes.commit(ops, commitDelayMs);
     },
+    reclaim: async (pages) => (closed ? null : writes.reclaim(pages)),
     status() {
       const { fault } = writes;
       return { writable: !fault && !closed, reason: fault?.message ?? null };

@@ -48,7 +48,8 @@ export function migrate(
 
     const snapshot = existed && from > 0 ? takeSnapshot(db, from, options) : null;
     // An event or issue of usual length fits a page of this size; what does not costs a page more to write and to pass by.
-    if (from === 0) db.exec('PRAGMA page_size = 8192');
+    // What is deleted later can be given back to the disk only by a file that was made so.
+    if (from === 0) db.exec('PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL');
     db.prepare('PRAGMA journal_mode = WAL').all();
     db.prepare('PRAGMA synchronous = FULL').all();
     for (let version = from + 1; version <= steps.length; version++) {

@@ -3,6 +3,7 @@ import { openDataDir, type DataDir } from './data-dir.ts';
 import { openFileEngine } from './file-engine.ts';
 import { migrate, type MigrationReport } from './migrate.ts';
 import type { ChargeRead } from './readers.ts';
+import { makeShrinkable, type Shrinkable } from './shrinkable.ts';
 import type { Store } from './store.ts';
 import { writerThread } from './writer/thread.ts';
 
@@ -10,6 +11,7 @@ export interface OpenedStore {
   store: Store;
   dataDir: DataDir;
   migration: MigrationReport;
+  shrinkable: Shrinkable;
   close(): Promise<void>;
 }
 
@@ -37,12 +39,13 @@ export function openStore(
       nowMs,
       ...(onStep && { onStep }),
     });
+    const shrinkable = makeShrinkable(dataDir.database);
     const store = openFileEngine({ path: dataDir.database, logHead: dataDir.logHead, ...reads });
     const close = async (): Promise<void> => {
       await store.close();
       dataDir.release();
     };
-    return { store, dataDir, migration, close };
+    return { store, dataDir, migration, shrinkable, close };
   } catch (error) {
     dataDir.release();
     throw error;

@@ -67,6 +67,11 @@ export interface Store {
   readSystem<R>(statement: Statement<R>, params?: Params): Promise<R[]>;
   /** All or nothing; durable (fsync) once resolved. @throws StoreError */
   commit(ops: readonly Op[], options?: CommitOptions): Promise<CommitOutcome>;
+  /**
+   * Gives up to so many pages that hold nothing back to the disk. The pages that the file takes afterwards, and how many of them hold
+   * nothing; null where that cannot be told now.
+   */
+  reclaim(pages: number): Promise<{ readonly pages: number; readonly free: number } | null>;
   status(): { writable: boolean; reason: string | null };
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ test('keys, runs and deliveries go when their time is over; the event log stays'
   };
   /** The sweep is set again once it has ended, so time goes on a little until it comes round. */
   const until = async (table: string, rows: number): Promise<void> => {
-    for (let rounds = 0; (await count(table)) !== rows && rounds < 50; rounds++) {
+    for (let rounds = 0; (await count(table)) !== rows && rounds < 150; rounds++) {
       app.clock.advance(600_000);
       for (let reads = 0; reads < 5; reads++) await app.call('GET', '/healthz');
     }

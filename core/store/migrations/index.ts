@@ -8,6 +8,7 @@ import listIndexes from './0006-list-indexes.sql' with { type: 'text' };
 import installation from './0007-installation.sql' with { type: 'text' };
 import firstKey from './0008-first-key.sql' with { type: 'text' };
 import pastWants from './0009-past-wants.sql' with { type: 'text' };
+import retention from './0010-retention.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   { name: '0007-installation', sql: installation },
   { name: '0008-first-key', sql: firstKey },
   { name: '0009-past-wants', sql: pastWants },
+  { name: '0010-retention', sql: retention },
 ];

@@ -10,6 +10,7 @@ import { openWalGauge } from './wal.ts';
 import {
   errorToWire,
   faultToWire,
+  type FileSpace,
   type GroupAnswer,
   type WireBatch,
   type WireGroup,
@@ -26,12 +27,16 @@ const pragmas = [
   'temp_store = MEMORY',
   // One that comes with a commit would keep those waiting who are to be answered; see `checkpoint`.
   'wal_autocheckpoint = 0',
+  // One long transaction, or a reader that stays, makes the log long for once; when it begins anew its file is cut to this.
+  'journal_size_limit = 67108864',
 ];
 
 export interface Engine {
   commit(group: WireGroup): GroupAnswer;
   /** What a reader still looks past, it cannot fold in. */
   checkpoint(): void;
+  /** Gives up to so many free pages back to the disk. @returns what is left; null where the file takes no writes */
+  reclaim(pages: number): FileSpace | null;
   /** @param isWhole what was written may be trusted, and is to lie in the one file */
   close(isWhole: boolean): Promise<void>;
 }
@@ -54,6 +59,7 @@ export function openEngine(options: { path: string; keeper: HeadKeeper; head: Lo
     },
     // The next write begins the log anew, unless somebody still reads in it: then it grows, and is tried again later.
     checkpoint: () => wal.checkpointed(foldLogIn(db, 'PASSIVE')),
+    reclaim: (pages) => giveBack(db, pages),
     async close(isWhole) {
       if (isWhole) {
         db.prepare('PRAGMA busy_timeout = 0').all();
@@ -64,6 +70,20 @@ export function openEngine(options: { path: string; keeper: HeadKeeper; head: Lo
       await keeper.close();
     },
   };
+}
+
+/** One transaction. A file that was not made for it gives nothing back, and says so by its free pages staying. */
+function giveBack(db: Database.Database, pages: number): FileSpace | null {
+  const count = (pragma: string): number =>
+    Number(Object.values(db.prepare(`PRAGMA ${pragma}`).all()[0] as object)[0]);
+  try {
+    // Each step of the statement gives one page back.
+    if (pages > 0) db.prepare(`PRAGMA incremental_vacuum(${pages})`).all();
+    return { pages: count('page_count'), free: count('freelist_count') };
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    return null;
+  }
 }
 
 function commitGroup(

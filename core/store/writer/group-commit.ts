@@ -5,7 +5,7 @@ import type { Row } from '../statement.ts';
 import type { Encoder } from './encode.ts';
 import { createGroupTimer } from './group-timer.ts';
 import type { Writer } from './thread.ts';
-import { faultFromWire, outcomeFromWire, type GroupAnswer, type WireBatch } from './wire.ts';
+import { faultFromWire, outcomeFromWire, type FileSpace, type GroupAnswer, type WireBatch } from './wire.ts';
 
 /** A group larger than this would keep the next one waiting noticeably. */
 const groupBatchesMax = 128;
@@ -65,6 +65,22 @@ export class GroupCommit {
   /** Resolves once the loop has heard of all that may be committed by now. */
   async heard(): Promise<void> {
     await this.#underWay;
+  }
+
+  /** Between two groups. @returns what the file takes afterwards; null where it takes no writes */
+  async reclaim(pages: number): Promise<FileSpace | null> {
+    while (this.#underWay) await this.#underWay;
+    if (this.#broken) return null;
+    const step = this.#options.writer.reclaim(pages);
+    this.#underWay = step.then(async () => {
+      this.#options.onCommitted();
+      // The file becomes shorter when the log is folded in.
+      await this.#options.writer.checkpoint();
+      this.#options.onCommitted();
+      this.#goOn();
+    });
+    await this.#underWay;
+    return step;
   }
 
   /** Resolves once no batch waits and none is under way. No later one may be given. */

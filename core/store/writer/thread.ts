@@ -5,7 +5,9 @@ import type { LogHead } from '../log-head.ts';
 import { StoreError } from '../store.ts';
 import {
   faultToWire,
+  type Answer,
   type Ask,
+  type FileSpace,
   type FromThread,
   type GroupAnswer,
   type ToThread,
@@ -18,6 +20,8 @@ export interface Writer {
   commit(group: WireGroup): Promise<GroupAnswer>;
   /** Folds what is in the log into the file, as far as no reader needs it. */
   checkpoint(): Promise<void>;
+  /** Gives up to so many free pages back to the disk. @returns what is left; null where the file takes no writes */
+  reclaim(pages: number): Promise<FileSpace | null>;
   /** @param isWhole what was written may be trusted */
   close(isWhole: boolean): Promise<void>;
 }
@@ -41,7 +45,7 @@ export function writerThread(): Thread {
 function startThread(): Thread {
   const worker = new Worker(new URL('./thread-main.ts', import.meta.url));
   /** By the number of the store. */
-  const asked = new Map<number, (answer: GroupAnswer | null) => void>();
+  const asked = new Map<number, (answer: Answer | null) => void>();
   let stores = 0;
   let gone: StoreError | null = null;
 
@@ -70,7 +74,7 @@ function startThread(): Thread {
 
   const tell = (store: number, ask: Ask): void =>
     worker.postMessage(JSON.stringify({ store, ask } satisfies ToThread));
-  const ask = (store: number, question: Ask): Promise<GroupAnswer | null> =>
+  const ask = (store: number, question: Ask): Promise<Answer | null> =>
     new Promise((resolve) => {
       if (gone) return resolve(faultToWire(gone, true));
       if (asked.size === 0) worker.ref();
@@ -85,10 +89,14 @@ function startThread(): Thread {
       return {
         async commit(group) {
           const answer = await ask(store, { do: 'commit', ...group });
-          if (!answer) throw new Error('The writer did not say what became of a group.');
+          if (!answer || !('ok' in answer)) throw new Error('The writer did not say what became of a group.');
           return answer;
         },
         checkpoint: async () => void (await ask(store, { do: 'checkpoint' })),
+        async reclaim(pages) {
+          const answer = await ask(store, { do: 'reclaim', pages });
+          return answer && 'free' in answer ? answer : null;
+        },
         close: async (isWhole) => void (await ask(store, { do: 'close', isWhole })),
       };
     },

@@ -35,6 +35,7 @@ export type Ask =
   | { readonly do: 'open'; readonly path: string; readonly logHead: string; readonly head: LogHead }
   | ({ readonly do: 'commit' } & WireGroup)
   | { readonly do: 'checkpoint' }
+  | { readonly do: 'reclaim'; readonly pages: number }
   | { readonly do: 'close'; readonly isWhole: boolean };
 
 /** An error as it crosses: a clone would lose its code. */
@@ -74,6 +75,13 @@ export type GroupAnswer =
       readonly breaks: boolean;
     };
 
+/** What the file takes, in pages. */
+export interface FileSpace {
+  readonly pages: number;
+  /** Of these, the ones that hold nothing. */
+  readonly free: number;
+}
+
 export interface ToThread {
   readonly store: number;
   readonly ask: Ask;
@@ -83,8 +91,10 @@ export interface ToThread {
 export interface FromThread {
   readonly store: number;
   /** Null where there is nothing to say but that it is done. */
-  readonly answer: GroupAnswer | null;
+  readonly answer: Answer | null;
 }
+
+export type Answer = GroupAnswer | FileSpace;
 
 export function valueToWire(value: Value): WireValue {
   if (typeof value === 'bigint') return { integer: value.toString() };

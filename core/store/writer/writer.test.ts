@@ -233,3 +233,40 @@ test('while a sync of the head is under way the other slot keeps what is on the 
   expect((await slots()).sort()).toEqual(['4', '5']);
   await again.close();
 });
+
+const fill = systemStatement(
+  'writer_test.fill',
+  'makes a file large, of no workspace',
+  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :rows)
+   INSERT INTO cursors SELECT 'ws_full', printf('%04000d', i), i FROM n`,
+);
+const empty = systemStatement(
+  'writer_test.empty',
+  'deletes it all again, of no workspace',
+  "DELETE FROM cursors WHERE workspace_id = 'ws_full'",
+);
+
+test('what is deleted is given back to the disk a step at a time, beside writes and a loop that looks', async () => {
+  const { store, path } = open();
+  await store.commit([systemOp(fill, { rows: 3_000 })]);
+  const full = await store.reclaim(0);
+  await store.commit([systemOp(empty, {})]);
+  const first = await store.reclaim(100);
+  expect(first!.free).toBeGreaterThan(1_000);
+  expect(full!.pages - first!.pages).toBe(100);
+  await store.commit([tenantOp(scope, put, { consumer: 'beside' })]);
+  const last = await store.reclaim(100_000);
+  expect(last!.free).toBe(0);
+  expect(statSync(path).size).toBe(last!.pages * 8192);
+  expect(last!.pages).toBeLessThan(full!.pages / 5);
+  expect(await store.readOne(scope, sum)).toMatchObject({ count: 1 });
+});
+
+test('a log that one write made long is cut when it begins anew', async () => {
+  const { store, path } = open();
+  await store.commit([systemOp(fill, { rows: 24_000 })]);
+  const long = statSync(`${path}-wal`).size;
+  expect(long).toBeGreaterThan(90_000_000);
+  for (let n = 0; n < 3; n++) await store.commit([tenantOp(scope, put, { consumer: `after ${n}` })]);
+  expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(64 * 1024 * 1024);
+});

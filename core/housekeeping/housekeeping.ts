@@ -1,0 +1,82 @@
+// Removes what has outlived its use, and gives its room back: soon after the start, and then again and again. The event log is never
+// trimmed: history, undo and catching up read it.
+import type { Clock } from '../lib/clock.ts';
+import { errorForLog } from '../lib/failures.ts';
+import type { Log } from '../lib/log.ts';
+import type { Store } from '../store/store.ts';
+import type { Kept } from './retention.ts';
+import { removeSnapshots } from './snapshots.ts';
+import { giveSpaceBack } from './space.ts';
+import { sweepAway } from './sweeper.ts';
+import { sweeps } from './sweeps.ts';
+import { tombstones } from './tombstones.ts';
+
+/** A server that has just started has other things to do. */
+const firstAfterMs = 15_000;
+const everyMs = 600_000;
+const dayMs = 86_400_000;
+
+export interface Housekeeping {
+  start(): void;
+  /** One pass over everything, until nothing is left to remove. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface HousekeepingOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly kept: Kept;
+  /** The folder of the snapshots. */
+  readonly snapshots: string;
+}
+
+export function createHousekeeping({
+  store,
+  clock,
+  log,
+  kept,
+  snapshots,
+}: HousekeepingOptions): Housekeeping {
+  let cancel: (() => void) | null = null;
+  let stopped = false;
+  let sweeping: Promise<void> = Promise.resolve();
+  const isStopped = (): boolean => stopped;
+  const failed = (error: unknown): void => log('warn', 'housekeeping failed', { error: errorForLog(error) });
+
+  const pass = async (): Promise<void> => {
+    const removed: Record<string, number> = {};
+    for (const sweep of [...sweeps, ...tombstones]) {
+      // One that fails keeps the others from nothing.
+      const rows = await sweepAway({ store, kept, nowMs: clock.nowMs, isStopped }, sweep).catch(failed);
+      const { name } = sweep.removals.at(-1)!;
+      if (rows) removed[name.slice(0, name.indexOf('.'))] = rows;
+    }
+    const old =
+      kept.snapshots === null ? [] : removeSnapshots(snapshots, clock.nowMs() - kept.snapshots * dayMs);
+    const pages = await giveSpaceBack(store, isStopped);
+    if (Object.keys(removed).length + old.length + pages > 0)
+      log('info', 'housekeeping removed what is too old', { rows: removed, snapshots: old, pages });
+  };
+
+  const schedule = (afterMs: number): void => {
+    cancel = clock.after(afterMs, () => {
+      sweeping = pass()
+        .catch(failed)
+        .finally(() => {
+          if (!stopped) schedule(everyMs);
+        });
+    });
+  };
+
+  return {
+    start: () => schedule(firstAfterMs),
+    sweep: pass,
+    async stop() {
+      stopped = true;
+      cancel?.();
+      await sweeping;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// What is removed of the machinery's own rows: keys of requests, runs, deliveries, replays, gaps, and what removed plugins leave.
+import { idPrefixes } from '../lib/ids.ts';
+import { systemStatement, tenantStatement, type Statement } from '../store/statement.ts';
+import type { Kept } from './retention.ts';
+
+type Removal = Statement<{ removed: number }>;
+
+/** Statements that run as one batch until none of them removes anything. Each removes up to `:limit` rows. */
+export interface Sweep {
+  /** What is older than this setting; null: what is of no use any more. */
+  readonly keptFor: keyof Kept | null;
+  /** Where it is set, rows are sought one workspace after the other, by ids that begin with their time. */
+  readonly byId?: {
+    readonly prefix: string;
+    /** The first workspace after `:after` that has such a row. */
+    readonly next: Statement<{ workspace_id: string }>;
+  };
+  readonly removals: readonly Removal[];
+  /** Rows of one step; fewer where each may have megabytes. */
+  readonly rows: number;
+}
+
+const usualRows = 250;
+const longRows = 20;
+
+const why = 'what is too old is removed in all workspaces alike';
+
+/** What ended before a moment. Only rows made before it are looked at: an id begins with the time it was made. */
+const ended = 'id < :until AND finished_at <= :before';
+const endedOf = (table: string): string =>
+  `SELECT id FROM ${table} WHERE workspace_id = :ws AND ${ended} ORDER BY id LIMIT :limit`;
+const nextWith = (table: string): Statement<{ workspace_id: string }> =>
+  systemStatement(
+    `${table}.sweep_next`,
+    why,
+    `SELECT w.workspace_id FROM workspaces AS w WHERE w.workspace_id > :after AND EXISTS
+       (SELECT 1 FROM ${table} AS t WHERE t.workspace_id = w.workspace_id AND t.id < :until AND t.finished_at <= :before)
+     ORDER BY w.workspace_id LIMIT 1`,
+  );
+
+/** Of one workspace. */
+const removeOf = (table: string, column: string, of: string): Removal =>
+  tenantStatement(
+    `${table}.sweep`,
+    `DELETE FROM ${table} WHERE workspace_id = :ws AND ${column} IN (${endedOf(of)}) RETURNING 1 AS removed`,
+  );
+
+/** Of all workspaces. @param rows a SELECT of their keys */
+export const remove = (name: string, table: string, rows: string, key = 'workspace_id, id'): Removal =>
+  systemStatement(
+    name,
+    why,
+    `DELETE FROM ${table} WHERE (${key}) IN (${rows} LIMIT :limit) RETURNING 1 AS removed`,
+  );
+
+const removeFinished = (table: string): Removal =>
+  remove(`${table}.sweep`, table, `SELECT workspace_id, id FROM ${table} WHERE finished_at <= :before`);
+
+/** Rows of a table that belong to an install which was removed. @param install the column that names it */
+const removeOfRemoved = (table: string, install: string): Removal =>
+  remove(
+    `${table}.sweep`,
+    table,
+    `SELECT t.workspace_id, t.id FROM plugins AS p JOIN ${table} AS t ON t.workspace_id = p.workspace_id AND t.${install} = p.id
+     WHERE p.deleted_at <= :before`,
+  );
+
+const sweep = (keptFor: Sweep['keptFor'], removals: readonly Removal[], rows = usualRows): Sweep => ({
+  ...{ keptFor, removals, rows },
+});
+
+export const sweeps: readonly Sweep[] = [
+  sweep(null, [
+    remove(
+      'idempotency.sweep',
+      'idempotency',
+      'SELECT workspace_id, id FROM idempotency WHERE expires_at <= :before',
+    ),
+  ]),
+  {
+    ...sweep('runs', [removeOf('runs', 'id', 'runs')]),
+    byId: { prefix: idPrefixes.run, next: nextWith('runs') },
+  },
+  {
+    // In one batch both find the same deliveries.
+    ...sweep('deliveries', [
+      removeOf('attempts', 'delivery_id', 'deliveries'),
+      removeOf('deliveries', 'id', 'deliveries'),
+    ]),
+    byId: { prefix: idPrefixes.delivery, next: nextWith('deliveries') },
+  },
+  sweep('deliveries', [removeFinished('replays')]),
+  sweep('deliveries', [removeFinished('plugin_gaps')]),
+  sweep(null, [removeOfRemoved('plugin_kv', 'install_id')], longRows),
+  sweep(null, [removeOfRemoved('plugin_kv_usage', 'id')]),
+  sweep(
+    null,
+    [
+      remove(
+        'plugin_code.sweep',
+        'plugin_code',
+        `SELECT c.workspace_id, c.id FROM plugin_code AS c WHERE NOT EXISTS
+           (SELECT 1 FROM plugins AS p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.id
+              AND (p.deleted_at IS NULL OR p.deleted_at > :before))`,
+      ),
+    ],
+    longRows,
+  ),
+];

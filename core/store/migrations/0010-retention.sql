@@ -1,0 +1,9 @@
+-- system: housekeeping. What is deleted goes for good after a while; few rows are in these.
+CREATE INDEX issues_deleted ON issues (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX comments_deleted ON comments (deleted_at) WHERE deleted_at IS NOT NULL;
+-- Whatever refers to a row is looked for when that row goes, by the foreign key.
+CREATE INDEX issues_children ON issues (workspace_id, parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX comments_replies ON comments (workspace_id, parent_id) WHERE parent_id IS NOT NULL;
+-- Runs and deliveries that are too old are found by their ids, which begin with the time.
+DROP INDEX runs_finished;
+DROP INDEX deliveries_finished;

@@ -1,0 +1,74 @@
+// A file of an earlier version is made one that can become smaller, with all that is in it, or stays as it was.
+import { afterAll, expect, test } from 'bun:test';
+import Database from 'libsql';
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from './migrate.ts';
+import { openStore } from './open-store.ts';
+import { makeShrinkable } from './shrinkable.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'tatami-shrinkable-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+/** As it was made before: rows, of which most are gone. */
+function oldFile(name: string): string {
+  const made = join(dir, `${name}.made`);
+  const path = join(dir, name);
+  migrate({ path: made, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
+  const db = new Database(made);
+  db.exec('PRAGMA auto_vacuum = NONE');
+  db.prepare('VACUUM INTO ?1').run([path]);
+  db.close();
+  const old = new Database(path);
+  old.prepare('PRAGMA journal_mode = WAL').all();
+  old.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+    INSERT INTO cursors SELECT 'ws', printf('%01000d', i), i FROM n;
+    DELETE FROM cursors WHERE sequence > 10;`);
+  old.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+  old.close();
+  return path;
+}
+
+const modeOf = (path: string): unknown => {
+  const db = new Database(path);
+  const mode = Object.values(db.prepare('PRAGMA auto_vacuum').all()[0] as object)[0];
+  const { count } = db.prepare('SELECT count(*) AS count FROM cursors').all()[0] as { count: number };
+  const [version] = db.prepare('PRAGMA user_version').all();
+  db.close();
+  return { mode, count, ...(version as object) };
+};
+
+test('an old file is made smaller, and able to become so again, with its schema and its rows', () => {
+  const path = oldFile('old.db');
+  const before = statSync(path).size;
+  const { user_version: version } = modeOf(path) as { user_version: number };
+  expect(makeShrinkable(path)).toBe('made');
+  expect(modeOf(path)).toEqual({ mode: 2, count: 10, user_version: version });
+  expect(statSync(path).size).toBeLessThan(before / 2);
+  expect(makeShrinkable(path)).toBe('already');
+});
+
+test('where the disk has no room for it the file stays, and somebody says how much is wanted', () => {
+  const path = oldFile('tight.db');
+  const before = statSync(path).size;
+  expect(makeShrinkable(path, () => 1024 * 1024)).toMatchObject({
+    problem: expect.stringMatching(/needs \d+ MiB of free space, and there are 1 MiB/),
+  });
+  expect([statSync(path).size, modeOf(path)]).toEqual([
+    before,
+    expect.objectContaining({ mode: 0, count: 10 }),
+  ]);
+});
+
+test('a start does it', async () => {
+  const data = join(dir, 'data');
+  const { close } = openStore(data, () => 0);
+  await close();
+  for (const ending of ['', '-wal', '-shm']) rmSync(join(data, `tatami.db${ending}`), { force: true });
+  copyFileSync(oldFile('started.db'), join(data, 'tatami.db'));
+  chmodSync(join(data, 'tatami.db'), 0o600);
+  const opened = openStore(data, () => 0);
+  expect(opened.shrinkable).toBe('made');
+  await opened.close();
+});

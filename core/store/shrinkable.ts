@@ -1,0 +1,48 @@
+// A file of an earlier version cannot give deleted pages back to the disk: it is written anew once, in one transaction, so that a start
+// which is killed meanwhile leaves it as it was.
+import Database from 'libsql';
+import { statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isEngineError } from './engine-errors.ts';
+
+/** `problem`: the file stays as it is, and works; the next start tries again. */
+export type Shrinkable = 'already' | 'made' | { readonly problem: string };
+
+/** A copy of the file while it is written anew, the log with all of it, and something for everything else. */
+const copies = 2;
+const spareBytes = 64 * 1024 * 1024;
+const incremental = 2;
+
+/** @param freeBytes of the disk that a path lies on */
+export function makeShrinkable(path: string, freeBytes: (path: string) => number = freeBytesOf): Shrinkable {
+  const db = new Database(path);
+  try {
+    const { auto_vacuum: mode } = db.prepare('PRAGMA auto_vacuum').all()[0] as { auto_vacuum: number };
+    if (mode === incremental) return 'already';
+    const needed = copies * statSync(path).size + spareBytes;
+    const free = freeBytes(path);
+    if (free < needed)
+      return { problem: left(path, `that needs ${mib(needed)} of free space, and there are ${mib(free)}`) };
+    // The copy lies where there is room, rather than in a folder of temporary files in memory.
+    db.prepare(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`).all();
+    db.prepare('PRAGMA auto_vacuum = INCREMENTAL').all();
+    db.exec('VACUUM');
+    db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+    return 'made';
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    return { problem: left(path, error.message) };
+  } finally {
+    db.close();
+  }
+}
+
+function freeBytesOf(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}
+
+const mib = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`;
+
+const left = (path: string, reason: string): string =>
+  `${path} does not get smaller when things are deleted until it has been written anew, and ${reason}. The next start tries again.`;

@@ -1,0 +1,202 @@
+// Nothing grows without a bound: each table says what bounds it, what was deleted goes for good and leaves nothing behind, many old rows
+// go beside requests, and the file becomes smaller.
+import { afterEach, expect, test } from 'bun:test';
+import Database from 'libsql';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
+import { retention } from '../../core/housekeeping/retention.ts';
+import { sweeps } from '../../core/housekeeping/sweeps.ts';
+import { tombstones } from '../../core/housekeeping/tombstones.ts';
+import { firstIdOf } from '../../core/lib/ids.ts';
+import { startApp, type TestApp } from '../app.ts';
+
+const day = 86_400_000;
+const apps: TestApp[] = [];
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.stop();
+});
+
+async function start(): Promise<TestApp> {
+  // It has housekeeping of its own, whose time comes with the clock.
+  const forever = { keepDeleted: 'forever', keepDeliveries: 'forever', keepSnapshots: 'forever' };
+  const app = await startApp({ flags: forever });
+  apps.push(app);
+  return app;
+}
+
+/** With a connection of its own, which must not outlive the question. */
+function ask<T>(app: TestApp, work: (db: InstanceType<typeof Database>) => T): T {
+  const db = new Database(join(app.dataDir, 'tatami.db'));
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
+const count = (app: TestApp, table: string, where = '1'): number =>
+  ask(app, (db) =>
+    Number((db.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).all()[0] as { n: number }).n),
+  );
+
+const kept = { runs: 14, deliveries: 30, deleted: 90, snapshots: 90 };
+
+/** One pass, now. */
+async function sweep(app: TestApp, days: Partial<typeof kept> = {}): Promise<void> {
+  const { store, log } = app.services;
+  const snapshots = join(app.dataDir, 'snapshots');
+  await createHousekeeping({ store, log, clock: app.clock, kept: { ...kept, ...days }, snapshots }).sweep();
+}
+
+test('every table of the schema says what bounds it, and what is to be removed is', async () => {
+  const app = await start();
+  const tables = ask(app, (db) =>
+    db
+      .prepare(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
+      )
+      .all(),
+  ) as { name: string }[];
+  expect(Object.keys(retention).sort()).toEqual(tables.map(({ name }) => name));
+  const swept = new Set(
+    [...sweeps, ...tombstones].flatMap(({ removals }) =>
+      removals.map(({ sql }) => /DELETE FROM (\w+)/.exec(sql)![1]),
+    ),
+  );
+  const promised = Object.entries(retention).flatMap(([table, bound]) =>
+    'keptFor' in bound || 'keptWhile' in bound ? [table] : [],
+  );
+  expect([...swept].filter((table) => table !== 'idempotency').sort()).toEqual(promised.sort());
+});
+
+test('what was deleted goes for good with all that was its own; what lives keeps what it refers to', async () => {
+  const app = await start();
+  const make = async (path: string, body: object): Promise<string> =>
+    (await app.call('POST', `/api/v1/${path}`, body)).json.id;
+  const issue = (more: object = {}) => make('issues', { team: 'ENG', title: 'x', ...more });
+  const label = await make('labels', { name: 'gone' });
+  const parent = await issue();
+  const child = await issue({ parentId: parent });
+  const alone = await issue({ labels: ['gone'] });
+  const living = await issue({ labels: ['gone'] });
+  const said = await make(`issues/${alone}/comments`, { body: 'hello' });
+  await make(`issues/${alone}/comments`, { body: 'again', parentId: said });
+  const asked = await make(`issues/${living}/comments`, { body: 'hello' });
+  await make(`issues/${living}/comments`, { body: 'again', parentId: asked });
+  const lonely = await make(`issues/${living}/comments`, { body: 'alone' });
+  for (const path of [
+    `issues/${parent}`,
+    `issues/${alone}`,
+    `labels/${label}`,
+    `comments/${asked}`,
+    `comments/${lonely}`,
+  ])
+    expect((await app.call('DELETE', `/api/v1/${path}`)).status).toBeLessThan(300);
+  const shown = (await app.call('GET', `/api/v1/issues/${living}`)).json;
+  const events = await app.lastSequence();
+
+  app.clock.advance(89 * day);
+  await sweep(app);
+  expect([count(app, 'issues'), count(app, 'comments')]).toEqual([4, 5]);
+  expect((await app.call('POST', `/api/v1/issues/${alone}/restore`)).status).toBe(200);
+  await app.call('DELETE', `/api/v1/issues/${alone}`);
+
+  app.clock.advance(91 * day);
+  await sweep(app);
+  // The parent has a sub-issue that lives, and the comment an answer.
+  expect(ask(app, (db) => db.prepare('SELECT id FROM issues ORDER BY id').raw(true).all()).flat()).toEqual(
+    [parent, child, living].sort(),
+  );
+  expect([count(app, 'comments'), count(app, 'issue_labels'), count(app, 'labels', "name = 'gone'")]).toEqual(
+    [2, 0, 0],
+  );
+  expect((await app.call('GET', `/api/v1/issues/${living}`)).json).toEqual(shown);
+  expect((await app.call('GET', `/api/v1/issues/${alone}`)).status).toBe(404);
+  expect((await app.call('POST', `/api/v1/issues/${alone}/restore`)).status).toBe(404);
+  expect(await app.lastSequence()).toBe(events + 2);
+
+  await app.call('DELETE', `/api/v1/issues/${child}`);
+  app.clock.advance(91 * day);
+  await sweep(app, { deleted: 365 });
+  expect(count(app, 'issues')).toBe(3);
+  await sweep(app);
+  expect(count(app, 'issues')).toBe(1);
+  expect(ask(app, (db) => db.prepare('PRAGMA foreign_key_check').all())).toEqual([]);
+});
+
+test('snapshots go when they are old, but for the newest', async () => {
+  const app = await start();
+  const snapshots = join(app.dataDir, 'snapshots');
+  const files = ['schema-3-2026-01-01T000000.000Z.db', 'schema-5-2026-02-01T000000.000Z.db'].map((name) =>
+    join(snapshots, name),
+  );
+  const { makePrivateDir } = await import('../../core/store/private.ts');
+  makePrivateDir(snapshots);
+  for (const file of [...files, join(snapshots, 'mine.db')]) writeFileSync(file, 'x');
+  await sweep(app);
+  expect(files.map((file) => existsSync(file))).toEqual([false, true]);
+  expect(existsSync(join(snapshots, 'mine.db'))).toBe(true);
+});
+
+const many = process.env.TATAMI_LONG ? 50_000 : 4_000;
+
+test(`${many} expired deliveries go in one pass beside requests, and their room goes back to the disk`, async () => {
+  const app = await start();
+  const old = app.clock.nowMs() - 31 * day;
+  fillWithDeliveries(app, old);
+  const file = join(app.dataDir, 'tatami.db');
+  await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
+  const full = ask(app, (db) =>
+    Number((db.prepare('PRAGMA page_count').all()[0] as { page_count: number }).page_count),
+  );
+  const alone = await latencies(app, 100);
+  let swept = false;
+  const startedMs = performance.now();
+  const sweeping = sweep(app).then(() => (swept = true));
+  const beside: number[] = [];
+  while (!swept) beside.push(...(await latencies(app, 5)));
+  await sweeping;
+  const tookMs = performance.now() - startedMs;
+  expect([count(app, 'deliveries'), count(app, 'attempts')]).toEqual([1, 1]);
+  const p = (all: number[], share: number): number =>
+    all.toSorted((a, b) => a - b)[Math.floor(all.length * share)]!;
+  if (process.env.TATAMI_LONG)
+    console.log(
+      `${many} deliveries gone in ${Math.round(tookMs)} ms; a write beside takes p50 ${p(beside, 0.5).toFixed(1)}, p99 ${p(beside, 0.99).toFixed(1)} ms, alone ${p(alone, 0.5).toFixed(1)} and ${p(alone, 0.99).toFixed(1)}`,
+    );
+  expect(tookMs).toBeLessThan(60_000);
+  expect(statSync(file).size).toBeLessThan((full * 8192) / 2);
+}, 120_000);
+
+/** Each with an attempt, all but one too old. */
+function fillWithDeliveries(app: TestApp, oldMs: number): void {
+  const { workspaceId } = app.workspace;
+  const id = (n: number, atMs: number): string => `${firstIdOf('dlv', atMs)}${String(n).padStart(16, '0')}`;
+  ask(app, (db) => {
+    const delivery = db.prepare(
+      `INSERT INTO deliveries (workspace_id, id, endpoint_id, event_id, event_type, sequence, origin, status, attempts, created_at, finished_at)
+       VALUES (?1, ?2, 'whe_1', 'evt_1', 'issue.created', 1, 'event', 'delivered', 1, ?3, ?3)`,
+    );
+    const attempt = db.prepare(
+      `INSERT INTO attempts (workspace_id, delivery_id, number, at, latency_ms, request_headers_json, truncated) VALUES (?1, ?2, 1, ?3, 1, ?4, 0)`,
+    );
+    db.exec('BEGIN');
+    for (let n = 0; n <= many; n++) {
+      const at = n === many ? app.clock.nowMs() : oldMs;
+      delivery.run([workspaceId, id(n, at), at]);
+      attempt.run([workspaceId, id(n, at), at, JSON.stringify({ header: 'x'.repeat(400) })]);
+    }
+    db.exec('COMMIT');
+  });
+}
+
+async function latencies(app: TestApp, requests: number): Promise<number[]> {
+  const took: number[] = [];
+  for (let n = 0; n < requests; n++) {
+    const startedMs = performance.now();
+    expect((await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' })).status).toBe(201);
+    took.push(performance.now() - startedMs);
+  }
+  return took;
+}
