@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { configReference } from '../config.ts';
 import { version } from '../version.ts';
+import { addBackups } from './backup/command.ts';
 import type { CleanStart } from './clean-start.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
@@ -24,6 +25,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .showHelpAfterError('See `tatami --help`.')
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
+  addBackups(program, folder);
   addImport(program, folder);
   addPlugin(program, folder);
   const listenCommand = addWebhooks(program, remote, folder);
