@@ -95,6 +95,20 @@ export function readFacts(path: string): DatabaseFacts {
   }
 }
 
+/** Since when what was restored waits for the operator's word; null where nothing waits. A server may have the file open. */
+export function readHeldAtMs(path: string): number | null {
+  const db = openReadOnly(path);
+  try {
+    if (number(db, 'PRAGMA user_version') < schemaWithInstallation) return null;
+    const [row] = db.prepare('SELECT held_at FROM installation WHERE id = 1').all() as {
+      held_at: number | null;
+    }[];
+    return row?.held_at ?? null;
+  } finally {
+    db.close();
+  }
+}
+
 /** What SQLite finds wrong with a file that nobody writes; empty where it is whole. */
 export function findDamage(path: string): string[] {
   try {
