@@ -30,6 +30,8 @@ export interface Services {
   readonly turns: LoopTurns;
   readonly problems: Problems;
   readonly baseUrl: string;
+  /** False while what was restored waits for the operator's word: webhooks, plugins and schedules are planned and not done. */
+  mayWork(): boolean;
   nowMs(): number;
 }
 

@@ -22,6 +22,7 @@ import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
+import { createHold, type Hold } from './serve/hold.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
 import { openStore } from './store/open-store.ts';
@@ -96,7 +97,8 @@ interface Ground extends ServeOptions {
 
 async function compose(ground: Ground): Promise<Tatami> {
   const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
-  const services = createServices(ground);
+  const hold = createHold({ ...ground, dataDir: config.dataDir });
+  const services = createServices(ground, hold);
   const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
   const directories = cache.section(directorySection(store, directoryLoaders));
@@ -112,7 +114,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   const app: App = await mount(door, services, workers);
 
   socket.serve(app.fetch);
-  await workers.start();
+  await hold.start(store, workers.start);
 
   return {
     url: socket.url,
@@ -130,21 +132,17 @@ async function compose(ground: Ground): Promise<Tatami> {
       }, drainMs);
       await socket.drain({ quietMs, quietByMs });
       clearTimeout(cut);
+      await hold.stop();
       await workers.stop();
       await opened.close();
     },
   };
 }
 
-function createServices({
-  config,
-  log,
-  clock: { nowMs },
-  ledger,
-  problems,
-  opened,
-  socket,
-}: Ground): Services {
+function createServices(
+  { config, log, clock: { nowMs }, ledger, problems, opened, socket }: Ground,
+  { mayWork }: Hold,
+): Services {
   return {
     store: opened.store,
     ids: createIds(nowMs),
@@ -154,6 +152,7 @@ function createServices({
     problems,
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     baseUrl: config.baseUrl ?? socket.url,
+    mayWork,
     nowMs,
   };
 }

@@ -20,6 +20,7 @@ const parts: Readonly<Record<string, Part>> = {
   // Public data without I/O: what stands in it may be read by anybody, wherever it lies.
   contract: { of: ['core/contract/', 'core/contracts.ts', 'core/*/contract.ts'], may: ['lib'] },
   store: { of: ['core/store/'], may: ['lib'] },
+  backup: { of: ['core/backup/'], may: ['store'] },
   ledger: { of: ['core/ledger/ledger.ts'], may: [], types: ['lib'] },
   events: { of: ['core/events/'], may: ['lib', 'contract', 'store'] },
   rights: { of: ['core/rights/'], may: ['contract', 'events'] },
@@ -115,11 +116,11 @@ const parts: Readonly<Record<string, Part>> = {
   },
   doctor: {
     of: ['core/doctor/'],
-    may: ['lib', 'contract', 'store', 'events', 'changes', 'webhooks', 'sandbox', 'resources', 'service'],
+    may: ['lib', 'contract', 'store', 'backup', 'events', 'changes', 'webhooks', 'sandbox', 'resources', 'service'],
   },
   commands: {
     of: ['core/commands/', 'core/main.ts'],
-    may: ['lib', 'store', 'webhooks', 'sdk', 'sandbox', 'plugins', 'service', 'doctor'],
+    may: ['lib', 'store', 'backup', 'webhooks', 'sdk', 'sandbox', 'plugins', 'service', 'doctor'],
     types: ['events'],
   },
 };

@@ -1,5 +1,7 @@
 // What a command prints and how it ends: data on stdout, everything else on stderr; `--json` is exactly one JSON value. No command
 // writes by another way, so that nothing reaches a terminal but text and line ends of our own.
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { ApiCallError } from '../../sdk/client/index.ts';
 import { ConfigError } from '../config.ts';
 import { createLog, type Log, type LogLevel } from '../lib/log.ts';
@@ -47,6 +49,15 @@ export function printResult<T>(
   const text = options.json ? printableJson(value) : printableLines(lines(printableCopy(value)));
   process.stdout.write(`${text}\n`);
 }
+
+/** Data that is no text: a whole file on stdout. */
+export async function pourFile(path: string): Promise<void> {
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }))
+    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+}
+
+/** Whether somebody would see the data as text. */
+export const isTerminal = (): boolean => process.stdout.isTTY;
 
 /** A message beside the data. What it quotes is made `printable` first where it might hold a line end. */
 export function say(text: string): void {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { configReference } from '../config.ts';
 import { version } from '../version.ts';
+import { addBackups } from './backup/command.ts';
 import type { CleanStart } from './clean-start.ts';
 import type { DoctorOptions } from './doctor.ts';
 import type { ImportOptions } from './import/import.ts';
@@ -28,6 +29,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
   addKeys(program, folder);
+  addBackups(program, folder);
   addImport(program, folder);
   addPlugin(program, folder);
   const listenCommand = addWebhooks(program, remote, folder);

@@ -19,7 +19,7 @@ const allWorkspaces = systemStatement<{ workspace_id: string }>(
 );
 
 export interface Consumer {
-  /** Reads on in every workspace; to be called once at start. */
+  /** Reads on in every workspace; to be called once, when the queue may work. Until then events are left to the log. */
   start(): Promise<void>;
   /** Resolves once the work of all events committed so far is under way. */
   settled(): Promise<void>;
@@ -44,7 +44,9 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
   const step = createStep({ ...options, places, isStopped, onSettled: marks.lookLater });
   const loops = createLoops({ ...options, step, onRest: marks.lookLater });
 
-  options.fresh.onAdded(loops.wake);
+  options.fresh.onAdded((workspaceId) => {
+    if (queue.mayWork()) loops.wake(workspaceId);
+  });
   queue.onRoom((scope) => {
     const { workspaceId, payer: subject } = scope;
     const lag = subject === null ? undefined : places.known(workspaceId)?.lagging.get(subject);
@@ -63,6 +65,7 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
       while (!isStopped() && lags() && (await loops.nextRest()));
     },
     async storeWork(scope, subject) {
+      if (!queue.mayWork()) return;
       const end = await lastSequence(store, scope);
       await places.using(scope, async (place) => {
         for (;;) {

@@ -28,6 +28,8 @@ type ItemCalls = 'whileSealed' | 'ending' | 'putOff' | 'drop';
 
 export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
   isHeld(id: string): boolean;
+  /** False: work is taken, and none of it is done. */
+  mayWork(): boolean;
   start(): Promise<void>;
   /** Looks for due work now. */
   wake(): void;
@@ -52,6 +54,8 @@ interface WorkQueueOptions<Q extends WorkQueue> {
   readonly owner: string;
   /** Pieces of work in memory, all of them under way; subjects share them. */
   readonly room: number;
+  /** Once it says yes it does for good, and the queue is started then. By default it always does. */
+  mayWork?(): boolean;
   /**
    * What else of the subject has to move, by so many milliseconds, when due times move with a clock that is set back. Absent for
    * times of the calendar, which do not.
@@ -75,6 +79,7 @@ export function createUnitQueue<U extends Unit>(
   const roomListeners: ((scope: Scope) => void)[] = [];
   let stopped = false;
   const isStopped = (): boolean => stopped;
+  const mayWork = (): boolean => !stopped && (options.mayWork?.() ?? true);
   const rest = createRest(
     () => workers.isBusy || claimer.isBusy || time.isMoving || isWriting() || (!behind.isEmpty && !stopped),
   );
@@ -85,7 +90,7 @@ export function createUnitQueue<U extends Unit>(
     notify();
   };
 
-  const common = { store, clock, log, kind, owner, shares, behind, isStopped };
+  const common = { store, clock, log, kind, owner, shares, behind, isStopped, mayWork };
   const time = createWorkClock({ ...common, setBack: options.setBack, onMoved: lookAgain });
   const { nowMs } = time;
   const workers = createWorkers({
@@ -118,7 +123,7 @@ export function createUnitQueue<U extends Unit>(
     ...units,
     isHeld: (id) => units.isHeld(id) || workers.isHeld(id),
     onRoom: (listener) => void roomListeners.push(listener),
-    wake,
+    ...{ wake, mayWork },
     ...createLife({ leaseWatch, behind, claimer, rest }, workers, () => (stopped = true)),
   };
   return queue;

@@ -26,6 +26,7 @@ export function createSchedules(options: {
   log: Log;
   ids: Ids;
   owner: string;
+  mayWork(): boolean;
   registry: Registry;
   runs: WorkQueue;
 }): Schedules {
@@ -54,6 +55,7 @@ export function createSchedules(options: {
     log: options.log,
     kind: 'schedule',
     owner: options.owner,
+    mayWork: options.mayWork,
     room: schedulesHeld,
     perform,
   });

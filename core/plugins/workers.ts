@@ -57,9 +57,9 @@ export interface Workers {
 
 export function createWorkers(options: WorkersOptions): Workers {
   const { clock, owner, registry, isStopping } = options;
-  const { store, log, ids, ledger, turns } = options.services;
+  const { store, log, ids, ledger, turns, mayWork } = options.services;
   /** Due times of this work are intervals, but nothing else of it moves when the clock is set back. */
-  const queueOptions = { store, clock, log, owner, setBack: () => [] };
+  const queueOptions = { store, clock, log, owner, mayWork, setBack: () => [] };
 
   const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
     ...schedules.opsFor(install, { scope }),
@@ -81,7 +81,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     perform: runner.perform,
     rows: runRows(store, runner.remember, () => runs),
   });
-  const schedules = createSchedules({ store, clock, log, ids, owner, registry, runs });
+  const schedules = createSchedules({ store, clock, log, ids, owner, mayWork, registry, runs });
   const { remember, performPlanned: perform } = runner;
   const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember });
   const consumer = createConsumer({

@@ -77,20 +77,29 @@ export function holderOf(dir: string): string | null {
 }
 
 function lock(file: string, dir: string): () => void {
+  const locked = tryLock(file);
+  if ('release' in locked) return locked.release;
+  throw new Error(
+    `${dir} is in use by process ${locked.heldBy}. Stop it first, or choose another --data-dir.`,
+  );
+}
+
+/** Takes the lock that the file stands for, or says who holds it. It is free again when its process ends, however that is. */
+export function tryLock(file: string): { release(): void } | { heldBy: string } {
   const fd = openSync(file, 'a+', 0o600);
   fchmodSync(fd, 0o600);
   if (!takeLock(fd, LOCK_EX)) {
     const holder = readFileSync(file, 'utf8').trim();
     closeSync(fd);
-    throw new Error(
-      `${dir} is in use by process ${holder || 'unknown'}. Stop it first, or choose another --data-dir.`,
-    );
+    return { heldBy: holder || 'unknown' };
   }
   ftruncateSync(fd, 0);
   writeSync(fd, `${process.pid}\n`);
   let held = true;
-  return () => {
-    if (held) closeSync(fd);
-    held = false;
+  return {
+    release() {
+      if (held) closeSync(fd);
+      held = false;
+    },
   };
 }

@@ -11,12 +11,13 @@ export function writeWholeFile(path: string, content: string | Uint8Array): void
 
 /** Gives a finished file its name. Both are durable on return. */
 export function nameWholeFile(unfinished: string, path: string): void {
-  sync(unfinished);
+  syncPath(unfinished);
   renameSync(unfinished, path);
-  sync(dirname(path));
+  syncPath(dirname(path));
 }
 
-function sync(path: string): void {
+/** A file, or the names in a folder. */
+export function syncPath(path: string): void {
   const fd = openSync(path, 'r');
   try {
     fsyncSync(fd);

@@ -47,14 +47,14 @@ interface WebhooksOptions {
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { clock, owner, filterFields } = options;
-  const { store, log, ids, turns } = options.services;
+  const { store, log, ids, turns, mayWork } = options.services;
   const healths = createHealths(store);
   const lanes = createLanes(healths.isProbing);
   const subscriptions = createSubscriptions({ store, cache: options.cache, log, turns, filterFields });
   const pipeline = createPipeline({ ...options, subscriptions, healths, lanes });
   const { consumer, queue, deliverer } = pipeline;
   const replays = createReplays({
-    ...{ store, clock, log, ids, owner, subscriptions, deliveries: queue },
+    ...{ store, clock, log, ids, owner, mayWork, subscriptions, deliveries: queue },
     storeWork: consumer.storeWork,
   });
 

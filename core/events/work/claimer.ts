@@ -15,6 +15,8 @@ export function createClaimer(options: {
   clock: Clock;
   log: Log;
   kind: string;
+  /** Nothing is claimed while it says no. */
+  mayWork(): boolean;
   /** @returns after how long to claim again (ms); null: when woken */
   claim(): Promise<number | null>;
   onRest(): void;
@@ -47,7 +49,7 @@ export function createClaimer(options: {
 
   const wake = (): void => {
     isWoken = true;
-    if (!isClaiming && !isStopped) void run();
+    if (!isClaiming && !isStopped && options.mayWork()) void run();
   };
 
   return {

@@ -25,12 +25,13 @@ export function createLeases(options: {
   owner: string;
   shares: Shares;
   nowMs(): number;
-  isStopped(): boolean;
+  /** Otherwise rows are not born leased and wait for a claim. */
+  mayWork(): boolean;
 }): Leases & { draft(): Leases } {
-  const { owner, shares, nowMs, isStopped } = options;
+  const { owner, shares, nowMs, mayWork } = options;
   const leaseFrom = (room: Shares, scope: Scope, subject: string, dueAtMs: number): Lease => {
     const now = nowMs();
-    if (dueAtMs > now || isStopped()) return { dueAt: dueAtMs, leaseUntil: 0, owner: null };
+    if (dueAtMs > now || !mayWork()) return { dueAt: dueAtMs, leaseUntil: 0, owner: null };
     if (room.room(scope.workspaceId, subject) === 0) return { dueAt: heldBackMs, leaseUntil: 0, owner: null };
     return { dueAt: dueAtMs, leaseUntil: now + leaseMs, owner };
   };

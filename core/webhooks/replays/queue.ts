@@ -11,14 +11,16 @@ export interface Replays {
 }
 
 export function createReplays(
-  options: Omit<ReplayWorkerOptions, 'stopped'> & { readonly log: Log; readonly owner: string },
+  options: Omit<ReplayWorkerOptions, 'stopped'> & {
+    readonly log: Log;
+    readonly owner: string;
+    mayWork(): boolean;
+  },
 ): Replays {
-  const { store, clock, log, owner } = options;
+  const { store, clock, log, owner, mayWork } = options;
   let stopped = false;
   const queue = createWorkQueue({
-    store,
-    clock,
-    log,
+    ...{ store, clock, log, mayWork },
     kind: 'replay',
     owner,
     room: replaysHeld,

@@ -41,7 +41,7 @@ export function createPipeline(options: {
   lanes: Lanes;
 }): Pipeline {
   const { services, clock, owner, subscriptions } = options;
-  const { store, log, ids, baseUrl } = services;
+  const { store, log, ids, baseUrl, mayWork } = services;
   const deliverer = createDeliverer({
     ...options,
     store,
@@ -52,9 +52,7 @@ export function createPipeline(options: {
     disable: createDisable({ ...options, store, ids, log }),
   });
   const queue: UnitQueue<DeliveryUnit> = createUnitQueue({
-    store,
-    clock,
-    log,
+    ...{ store, clock, log, mayWork },
     kind: 'delivery',
     owner,
     room: deliveriesHeld,

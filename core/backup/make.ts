@@ -1,0 +1,126 @@
+// Makes a full backup of a data directory, whether a server runs over it or not: a consistent copy of the database, checked,
+// compressed and put into one file that is there whole under its name or not at all.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { findDamage, openLive, readFacts } from '../store/copied-database.ts';
+import { tryLock } from '../store/data-dir.ts';
+import { makePrivateDir, makePrivateFile } from '../store/private.ts';
+import { nameWholeFile } from '../store/whole-file.ts';
+import { backupName } from './folder.ts';
+import type { Manifest } from './manifest.ts';
+import { packBackup, type PackedFile } from './pack.ts';
+
+export type BackupStep = 'copy' | 'check' | 'compress';
+
+export interface MakeOptions {
+  readonly dataDir: string;
+  /** Where the backup goes; made where it is missing. */
+  readonly folder: string;
+  /** Puts the master key into the backup. */
+  readonly withKey: boolean;
+  /** Of Tatami. */
+  readonly version: string;
+  nowMs(): number;
+  /** @param doneBytes of `totalBytes`, as far as the step can say */
+  onStep(step: BackupStep, doneBytes: number, totalBytes: number): void;
+}
+
+export interface Backup {
+  readonly path: string;
+  readonly manifest: Manifest;
+}
+
+/** What is not finished lies here, inside the folder of backups. */
+const workFolder = '.unfinished';
+/** Of the size of the database: its copy, and the compressed copy beside it, which is far smaller in practice. */
+const spaceFactor = 1.5;
+
+/** @throws Error that says what to do */
+export async function makeBackup(options: MakeOptions): Promise<Backup> {
+  const { dataDir, folder } = options;
+  makePrivateDir(folder);
+  const locked = tryLock(join(folder, '.lock'));
+  if ('heldBy' in locked)
+    throw new Error(`Process ${locked.heldBy} is making a backup in ${folder} already. Wait for its end.`);
+  // Whoever makes a backup here holds the lock, so what is left of an earlier one is nobody's.
+  const work = join(folder, workFolder);
+  const clean = (): void => rmSync(work, { recursive: true, force: true });
+  process.on('exit', clean);
+  try {
+    clean();
+    mkdirSync(work, { mode: 0o700 });
+    // Where no server runs, none may start and change files half-way; where one does, it goes on.
+    const quiet = existsSync(dataDir) ? tryLock(join(dataDir, 'lock')) : null;
+    try {
+      return await makeIn(work, options);
+    } finally {
+      if (quiet && 'release' in quiet) quiet.release();
+    }
+  } finally {
+    clean();
+    process.off('exit', clean);
+    locked.release();
+  }
+}
+
+async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
+  const { dataDir, folder, onStep } = options;
+  const createdAt = new Date(options.nowMs()).toISOString();
+  const copy = join(work, 'tatami.db');
+  const totalBytes = copyDatabase(copy, options);
+  onStep('check', 0, totalBytes);
+  const damage = findDamage(copy);
+  if (damage.length > 0)
+    throw new Error(`The database is damaged, and so would be its backup: ${damage.slice(0, 3).join('; ')}`);
+  const facts = readFacts(copy);
+  const unfinished = join(work, 'backup');
+  makePrivateFile(unfinished);
+  const manifest = await packBackup(
+    unfinished,
+    { version: options.version, createdAt, ...facts },
+    {
+      database: copy,
+      // Listed after the copy was made: what an event file took over from the database before is among them.
+      beside: filesBelow(dataDir, 'archive'),
+      key: options.withKey ? readFileSync(join(dataDir, 'master.key')) : null,
+    },
+    (bytes) => onStep('compress', bytes, totalBytes),
+  );
+  const path = join(folder, backupName(manifest));
+  nameWholeFile(unfinished, path);
+  return { path, manifest };
+}
+
+/** @returns the bytes of the copy, about */
+function copyDatabase(copy: string, { dataDir, folder, onStep }: MakeOptions): number {
+  const live = openLive(join(dataDir, 'tatami.db'), join(dataDir, 'log-head'));
+  try {
+    checkSpace(folder, Math.ceil(live.sizeBytes * spaceFactor));
+    onStep('copy', 0, live.sizeBytes);
+    makePrivateFile(copy);
+    live.copyInto(copy);
+    return live.sizeBytes;
+  } finally {
+    live.close();
+  }
+}
+
+function checkSpace(folder: string, neededBytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
+  if (bavail * bsize < neededBytes)
+    throw new Error(
+      `A backup in ${folder} needs up to ${megabytes(neededBytes)} while it is made, and ${megabytes(bavail * bsize)} are free. ` +
+        'Make room, or choose a folder on another disk.',
+    );
+}
+
+function filesBelow(dataDir: string, name: string): PackedFile[] {
+  const folder = join(dataDir, name);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.') && !entry.name.endsWith('.new'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ name: relative(dataDir, path), path }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}

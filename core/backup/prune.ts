@@ -1,0 +1,50 @@
+// Deletes the backups that nobody wants to keep. The last good one stays whatever was asked for, so the newest of those that stay are read
+// until one of them is good.
+import { rmSync } from 'node:fs';
+import { findProblem, listBackups, type ListedBackup } from './folder.ts';
+import { keptOf, type Keep } from './keep.ts';
+import type { Manifest } from './manifest.ts';
+
+export interface Pruned {
+  readonly kept: readonly string[];
+  readonly deleted: readonly string[];
+  /** Left where they are: somebody should look at them. */
+  readonly damaged: readonly string[];
+}
+
+type Readable = ListedBackup & { readonly createdAt: string; readonly manifest: Manifest };
+
+/** Backups of different installations are counted apart. */
+export async function pruneBackups(folder: string, keep: Keep): Promise<Pruned> {
+  const listed = await listBackups(folder);
+  const readable = listed.flatMap((backup): Readable[] =>
+    backup.manifest ? [{ ...backup, manifest: backup.manifest, createdAt: backup.manifest.createdAt }] : [],
+  );
+  const result = { kept: [] as string[], deleted: [] as string[], damaged: [] as string[] };
+  result.damaged.push(...listed.filter(({ manifest }) => !manifest).map(({ path }) => path));
+  for (const name of new Set(readable.map(({ manifest }) => manifest.name))) {
+    const own = readable.filter(({ manifest }) => manifest.name === name);
+    const kept = new Set(keptOf(own, keep));
+    const good = await lastGood(own, kept, result.damaged);
+    for (const backup of own) {
+      const stays = kept.has(backup) || backup === good || result.damaged.includes(backup.path);
+      if (!stays) rmSync(backup.path);
+      (stays ? result.kept : result.deleted).push(backup.path);
+    }
+  }
+  return result;
+}
+
+/** The newest good one that is to stay anyway; where there is none, the newest good one of all. */
+async function lastGood(
+  own: readonly Readable[],
+  kept: ReadonlySet<Readable>,
+  damaged: string[],
+): Promise<Readable | undefined> {
+  const rest = own.filter((backup) => !kept.has(backup));
+  for (const backup of [...kept, ...rest]) {
+    if ((await findProblem(backup.path)) === null) return backup;
+    damaged.push(backup.path);
+  }
+  return undefined;
+}

@@ -1,0 +1,106 @@
+// Makes a data directory of a backup or of a continuous copy. It is made beside its place, checked, and gets its name at the end, so that
+// a restore that was cut off leaves nothing that a server would start on.
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { tryLock } from '../store/data-dir.ts';
+import { adoptDatabase } from '../store/integrity/adopt.ts';
+import { migrate } from '../store/migrate.ts';
+import { migrations } from '../store/migrations/index.ts';
+import { beginHistory } from '../store/new-history.ts';
+import { syncPath, writeWholeFile } from '../store/whole-file.ts';
+import type { Brought, Source } from './source.ts';
+
+export interface RestoreOptions {
+  readonly source: Source;
+  /** Must be missing or empty. */
+  readonly dataDir: string;
+  /** As `master.key` holds it; null: only what the backup has. */
+  readonly key: Buffer | null;
+  nowMs(): number;
+  onBytes(bytes: number, totalBytes: number): void;
+}
+
+export interface Restored {
+  /** ISO 8601: the moment that the data is of. */
+  readonly at: string;
+  readonly position: number;
+  readonly workspaces: number;
+  readonly events: number;
+  /** Of the history that begins. */
+  readonly generation: string;
+  /** False: the operator has to put `master.key` there before a server can start. */
+  readonly hasKey: boolean;
+}
+
+/** @throws Error that says what to do, DamagedBackup */
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { dataDir, source } = options;
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
+    throw new Error(
+      `${dataDir} is not empty. Restore into a new directory, look at it, and then put it in place.`,
+    );
+  if (source.schema !== null && source.schema > migrations.length)
+    throw new Error(
+      `The backup has schema ${source.schema}; this version of Tatami knows ${migrations.length}. Restore it with the version that made it, or a newer one.`,
+    );
+  const staging = `${dataDir}.restoring`;
+  mkdirSync(staging, { recursive: true, mode: 0o700 });
+  const locked = tryLock(join(staging, 'lock'));
+  if ('heldBy' in locked)
+    throw new Error(`Process ${locked.heldBy} is restoring to ${dataDir} already. Wait for its end.`);
+  let isDone = false;
+  const clean = (): void => {
+    if (!isDone) rmSync(staging, { recursive: true, force: true });
+  };
+  process.on('exit', clean);
+  try {
+    // What a restore that was cut off has left.
+    for (const name of readdirSync(staging))
+      if (name !== 'lock') rmSync(join(staging, name), { recursive: true });
+    const restored = await restoreInto(staging, options);
+    for (const path of everythingIn(staging)) syncPath(path);
+    if (existsSync(dataDir)) rmdirSync(dataDir);
+    renameSync(staging, dataDir);
+    syncPath(dirname(dataDir));
+    isDone = true;
+    return restored;
+  } finally {
+    clean();
+    process.off('exit', clean);
+    locked.release();
+  }
+}
+
+async function restoreInto(folder: string, options: RestoreOptions): Promise<Restored> {
+  const { facts, at, key } = await options.source.bring(folder, options.onBytes);
+  const masterKey = keyOf(key, options.key);
+  const database = join(folder, 'tatami.db');
+  migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
+  const generation = beginHistory(database, options.nowMs());
+  adoptDatabase(folder);
+  if (masterKey) writeWholeFile(join(folder, 'master.key'), masterKey);
+  return {
+    at,
+    position: facts.log.position,
+    workspaces: facts.workspaces.length,
+    events: facts.workspaces.reduce((sum, { events }) => sum + events, 0),
+    generation,
+    hasKey: masterKey !== null,
+  };
+}
+
+function keyOf(inBackup: Brought['key'], given: Buffer | null): Buffer | null {
+  const text = (key: Buffer): string => key.toString('utf8').trim();
+  if (inBackup && given && text(inBackup) !== text(given))
+    throw new Error('The key given with --key is not the one in the backup. Leave --key away to use that.');
+  const key = inBackup ?? given;
+  if (key && Buffer.from(text(key), 'base64').length !== 32)
+    throw new Error('The master key must be 32 bytes in base64, as Tatami wrote it to master.key.');
+  return key;
+}
+
+/** Everything in it, the folder itself last. */
+function everythingIn(folder: string): string[] {
+  const inside = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return [...inside.map(({ parentPath, name }) => join(parentPath, name)), folder];
+}

@@ -1,0 +1,135 @@
+// Reads a backup from its beginning to its end and checks every byte of it against the sums of its manifest. What is to be restored
+// is written on the way; whether it counts is known only at the end.
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createZstdDecompress } from 'node:zlib';
+import { makePrivateDir, makePrivateFile } from '../store/private.ts';
+import {
+  backupBytes,
+  DamagedBackup,
+  databasePart,
+  decodeManifest,
+  keyPart,
+  type Manifest,
+  type Part,
+} from './manifest.ts';
+import { chunkBytes, createTap } from './pack.ts';
+
+/** @throws DamagedBackup where its first line or its length is not as it was written */
+export async function readManifest(
+  path: string,
+): Promise<{ manifest: Manifest; headerBytes: number; bytes: number }> {
+  const file = await open(path, 'r');
+  try {
+    const read = await decodeManifest(async () => {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(64 * 1024), 0, 64 * 1024);
+      return buffer.subarray(0, bytesRead);
+    });
+    const bytes = backupBytes(read.manifest, read.headerBytes);
+    const { size } = await stat(path);
+    if (size !== bytes) throw new DamagedBackup(`The backup has ${size} bytes and should have ${bytes}.`);
+    return { ...read, bytes };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The key is read into memory; other parts go to files of their names, the database to `tatami.db`. */
+export interface Unpacked {
+  readonly manifest: Manifest;
+  readonly key: Buffer | null;
+}
+
+/**
+ * Reads all of it.
+ * @param folder where to write what is in it; null writes nothing
+ * @param onBytes how far it is in the database, of `manifest.database.bytes`
+ * @throws DamagedBackup
+ */
+export async function unpackBackup(
+  path: string,
+  folder: string | null,
+  onBytes: (bytes: number, totalBytes: number) => void = () => undefined,
+): Promise<Unpacked> {
+  const { manifest, headerBytes } = await readManifest(path);
+  let at = headerBytes;
+  let key: Buffer | null = null;
+  for (const part of manifest.parts) {
+    if (part.name === keyPart) key = await readKey(path, part, at);
+    else if (part.name === databasePart)
+      await unpackDatabase({ path, part, at, folder }, manifest, (bytes) =>
+        onBytes(bytes, manifest.database.bytes),
+      );
+    else await copyPart({ path, part, at, folder });
+    at += part.bytes;
+  }
+  return { manifest, key };
+}
+
+interface Place {
+  readonly path: string;
+  readonly part: Part;
+  readonly at: number;
+  readonly folder: string | null;
+}
+
+const bytesOf = ({ path, part, at }: Omit<Place, 'folder'>) =>
+  createReadStream(path, { start: at, end: at + part.bytes - 1, highWaterMark: chunkBytes });
+
+async function unpackDatabase(
+  place: Place,
+  manifest: Manifest,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  const packed = createTap();
+  const raw = createTap(onBytes);
+  try {
+    await pipeline(
+      bytesOf(place),
+      packed.pass,
+      createZstdDecompress(),
+      raw.pass,
+      sink(place.folder, 'tatami.db'),
+    );
+  } catch (cause) {
+    // What zstd finds wrong with the stream has no code; a full disk has one, and is not the backup's fault.
+    if (cause instanceof Error && 'syscall' in cause) throw cause;
+    throw new DamagedBackup('The database in the backup is damaged.', { cause });
+  }
+  compare('database', packed.result(), place.part);
+  compare('database', raw.result(), manifest.database);
+}
+
+async function copyPart(place: Place): Promise<void> {
+  const tap = createTap();
+  if (place.part.bytes > 0) await pipeline(bytesOf(place), tap.pass, sink(place.folder, place.part.name));
+  compare(place.part.name, tap.result(), place.part);
+}
+
+async function readKey(path: string, part: Part, at: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of bytesOf({ path, part, at })) chunks.push(chunk as Buffer);
+  const key = Buffer.concat(chunks);
+  compare('key', { bytes: key.length, sha256: createHash('sha256').update(key).digest('hex') }, part);
+  return key;
+}
+
+function compare(what: string, found: Omit<Part, 'name'>, wanted: Omit<Part, 'name'>): void {
+  if (found.bytes !== wanted.bytes || found.sha256 !== wanted.sha256)
+    throw new DamagedBackup(`The ${what} in the backup is damaged.`);
+}
+
+function sink(folder: string | null, name: string): Writable {
+  if (folder === null) return new Writable({ write: (_chunk, _encoding, done) => done() });
+  const path = join(folder, name);
+  if (dirname(name) !== '.') {
+    makePrivateDir(join(folder, 'archive'));
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  }
+  makePrivateFile(path);
+  return createWriteStream(path, { flags: 'r+' });
+}

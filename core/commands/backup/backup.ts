@@ -1,0 +1,90 @@
+// `tatami backup DIR|-`: a full backup, made by a process of its own, while a server runs or not.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { makeBackup, type Backup, type BackupStep } from '../../backup/make.ts';
+import { parseKeep, type Keep } from '../../backup/keep.ts';
+import { pruneBackups } from '../../backup/prune.ts';
+import { readConfig } from '../../config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { yieldProcessor } from '../../lib/processor.ts';
+import { version } from '../../version.ts';
+import { usage } from '../flags.ts';
+import { createProgress, isTerminal, pourFile, printResult, say } from '../output.ts';
+import { backupLines, inMegabytes, shownBackup } from './shown.ts';
+
+export interface BackupOptions {
+  dataDir?: string;
+  withKey?: boolean;
+  keep?: string;
+  background?: boolean;
+  json?: boolean;
+}
+
+const stepTexts: Readonly<Record<BackupStep, string>> = {
+  copy: 'copying the database',
+  check: 'checking the copy',
+  compress: 'compressing',
+};
+
+/** @param folder where relative paths begin */
+export async function backup(target: string, options: BackupOptions, folder: string): Promise<void> {
+  const keep = keepOf(options.keep);
+  if (options.background) yieldProcessor();
+  const { dataDir } = readConfig(
+    options.dataDir === undefined ? {} : { dataDir: options.dataDir },
+    undefined,
+    folder,
+  );
+  if (options.withKey)
+    say('The backup will hold the master key: whoever has the file can read every stored secret.');
+  if (target === '-') return toStdout(dataDir, options);
+  const into = resolve(folder, target);
+  const made = await make(dataDir, into, options);
+  const pruned = keep ? await pruneBackups(into, keep) : null;
+  printResult({ ...shownBackup(made), ...(pruned ? { deleted: pruned.deleted } : {}) }, options, (shown) =>
+    [...backupLines(shown), ...(shown.deleted ?? []).map((path) => `deleted   ${path}`)].join('\n'),
+  );
+}
+
+function keepOf(text: string | undefined): Keep | null {
+  if (text === undefined) return null;
+  const keep = parseKeep(text);
+  if (!keep) throw usage(`--keep must be a rule such as last=3,daily=7,weekly=4,monthly=6, not "${text}".`);
+  return keep;
+}
+
+async function make(dataDir: string, folder: string, { withKey = false }: BackupOptions): Promise<Backup> {
+  const progress = createProgress();
+  try {
+    return await makeBackup({
+      ...{ dataDir, folder, withKey, version },
+      nowMs: systemClock.nowMs,
+      onStep(step, doneBytes, totalBytes) {
+        const done =
+          step === 'compress' ? ` ${Math.min(100, Math.floor((doneBytes / totalBytes) * 100))} %` : '';
+        progress.show(`${stepTexts[step]} (${inMegabytes(totalBytes)})${done}`);
+      },
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+/** The manifest stands at the beginning and is known at the end, so the file is made whole before any of it goes out. */
+async function toStdout(dataDir: string, options: BackupOptions): Promise<void> {
+  if (options.json || options.keep !== undefined)
+    throw usage('With `-` the backup itself is on stdout: --json and --keep need a directory.');
+  if (isTerminal())
+    throw usage('A backup is no text: send it to a file or a program, as in `tatami backup - > FILE`.');
+  const folder = mkdtempSync(join(tmpdir(), 'tatami-backup-'));
+  const clean = (): void => rmSync(folder, { recursive: true, force: true });
+  process.on('exit', clean);
+  try {
+    const made = await make(dataDir, folder, options);
+    await pourFile(made.path);
+    say(backupLines({ ...shownBackup(made), path: 'stdout' }).join('\n'));
+  } finally {
+    clean();
+  }
+}

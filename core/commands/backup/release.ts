@@ -1,0 +1,57 @@
+// `tatami release`: the operator's word that webhooks, plugins and schedules of a restored directory may run, whether a server has it
+// open or not.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig } from '../../config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { readHeldAtMs } from '../../store/copied-database.ts';
+import { tryLock } from '../../store/data-dir.ts';
+import { releaseOp } from '../../store/installation.ts';
+import { openStore } from '../../store/open-store.ts';
+import { releaseFile } from '../../store/release-file.ts';
+import { writeWholeFile } from '../../store/whole-file.ts';
+import { CommandError, exitCodes, printResult } from '../output.ts';
+import { poll } from '../poll.ts';
+
+export interface ReleaseOptions {
+  dataDir?: string;
+  json?: boolean;
+}
+
+/** A server looks twice a second. */
+const heardWithinMs = 15_000;
+
+/** @param folder where a relative data directory begins */
+export async function release(options: ReleaseOptions, folder: string): Promise<void> {
+  const flags = options.dataDir === undefined ? {} : { dataDir: options.dataDir };
+  const { dataDir } = readConfig(flags, undefined, folder);
+  const database = join(dataDir, 'tatami.db');
+  if (!existsSync(database)) throw new CommandError(`There is no database in ${dataDir}.`);
+  const held = readHeldAtMs(database) !== null;
+  if (held) await letRun(dataDir, database);
+  printResult({ dataDir, released: held }, options, () =>
+    held ? 'released  webhooks, plugins and schedules run' : 'nothing waits in this directory',
+  );
+}
+
+async function letRun(dataDir: string, database: string): Promise<void> {
+  const locked = tryLock(join(dataDir, 'lock'));
+  if ('heldBy' in locked) return tellServer(dataDir, database, locked.heldBy);
+  locked.release();
+  const { store, close } = openStore(dataDir, systemClock.nowMs);
+  try {
+    await store.commit([releaseOp()]);
+  } finally {
+    await close();
+  }
+}
+
+async function tellServer(dataDir: string, database: string, pid: string): Promise<void> {
+  writeWholeFile(join(dataDir, releaseFile), '');
+  const look = (): Promise<boolean> => Promise.resolve(readHeldAtMs(database) !== null);
+  if (await poll(true, look, (waits) => !waits, heardWithinMs))
+    throw new CommandError(
+      `Process ${pid} has the directory open and has not taken the word yet. It does so at its next start at the latest.`,
+      exitCodes.tryLater,
+    );
+}

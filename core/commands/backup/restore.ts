@@ -1,0 +1,42 @@
+// `tatami restore FILE --data-dir NEW`: a data directory made of a backup, in which nothing acts by itself until the operator says so.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { restoreBackup } from '../../backup/restore.ts';
+import { openSource } from '../../backup/source.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { moment } from '../flags.ts';
+import { createProgress, printResult } from '../output.ts';
+import { inMegabytes } from './shown.ts';
+
+export interface RestoreOptions {
+  dataDir: string;
+  to?: string;
+  key?: string;
+  json?: boolean;
+}
+
+/** @param folder where relative paths begin */
+export async function restore(file: string, options: RestoreOptions, folder: string): Promise<void> {
+  const dataDir = resolve(folder, options.dataDir);
+  const to = options.to === undefined ? null : moment('--to', options.to, systemClock.nowMs());
+  const source = await openSource(file.startsWith('s3://') ? file : resolve(folder, file), to);
+  const key = options.key === undefined ? null : readFileSync(resolve(folder, options.key));
+  const progress = createProgress();
+  const restored = await restoreBackup({
+    ...{ source, dataDir, key },
+    nowMs: systemClock.nowMs,
+    onBytes: (bytes, totalBytes) =>
+      progress.show(`unpacking and checking ${inMegabytes(bytes)} of ${inMegabytes(totalBytes)}`),
+  }).finally(() => progress.end());
+  printResult({ dataDir, ...restored }, options, (shown) =>
+    [
+      `restored  ${shown.dataDir}`,
+      `holds     ${shown.workspaces} workspaces, ${shown.events} events, up to commit ${shown.position} of ${shown.at}`,
+      shown.hasKey
+        ? 'key       master.key is in place'
+        : `key       MISSING: put the master.key of the old directory into ${shown.dataDir}, or no server starts there`,
+      'waits     webhooks, plugins and schedules wait for your word; start the server, look at it, and then:',
+      `          tatami release --data-dir ${shown.dataDir}`,
+    ].join('\n'),
+  );
+}

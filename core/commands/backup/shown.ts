@@ -1,0 +1,32 @@
+// How a backup is shown to people and scripts. The key that it may hold is not part of it.
+import { statSync } from 'node:fs';
+import type { Backup } from '../../backup/make.ts';
+import { keyPart, type Manifest } from '../../backup/manifest.ts';
+
+export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+export function shownManifest(manifest: Manifest) {
+  const { parts, workspaces, log, ...rest } = manifest;
+  return {
+    ...rest,
+    position: log.position,
+    workspaces: workspaces.length,
+    events: workspaces.reduce((sum, { events }) => sum + events, 0),
+    withKey: parts.some(({ name }) => name === keyPart),
+  };
+}
+
+export function shownBackup({ path, manifest }: Backup) {
+  return { path, bytes: statSync(path).size, ...shownManifest(manifest) };
+}
+
+export function backupLines(shown: ReturnType<typeof shownBackup>): string[] {
+  return [
+    `backup    ${shown.path}`,
+    `holds     ${shown.workspaces} workspaces, ${shown.events} events, up to commit ${shown.position}`,
+    `size      ${inMegabytes(shown.bytes)} (${inMegabytes(shown.database.bytes)} as a database)`,
+    shown.withKey
+      ? 'key       IN the backup: keep the file as secret as the key'
+      : 'key       not in the backup: keep master.key elsewhere, without it no stored secret can be read',
+  ];
+}

@@ -1,0 +1,144 @@
+// Databases beside the one that is served: a consistent copy of a live one, what a copy holds, and whether it is whole. None of this
+// writes the file that it reads, so that a server may go on with it meanwhile.
+import Database from 'libsql';
+import { pathToFileURL } from 'node:url';
+import { existsSync } from 'node:fs';
+import { openLogHead, type LogHead } from './log-head.ts';
+
+type Connection = InstanceType<typeof Database>;
+
+export interface WorkspaceFacts {
+  readonly id: string;
+  readonly events: number;
+  readonly lastSequence: number;
+}
+
+/** What a database says of itself; `name` and `generation` are null of one that an older version made. */
+export interface DatabaseFacts {
+  readonly schema: number;
+  readonly name: string | null;
+  readonly generation: string | null;
+  readonly keyFingerprint: string | null;
+  readonly log: LogHead;
+  readonly workspaces: readonly WorkspaceFacts[];
+}
+
+/** The first schema that has the table `installation`. */
+const schemaWithInstallation = 7;
+
+/** Copies the database as it is at one moment. @param size bytes that the copy will have at most */
+export interface LiveDatabase {
+  readonly sizeBytes: number;
+  /**
+   * @param path of an empty file; it is not synced
+   * @throws Error when the log lacks what was acknowledged
+   */
+  copyInto(path: string): void;
+  close(): void;
+}
+
+/** @param logHead the file of the log head, which may be missing */
+export function openLive(path: string, logHead: string): LiveDatabase {
+  if (!existsSync(path)) throw new Error(`There is no database at ${path}.`);
+  const db = openReadOnly(path);
+  return {
+    sizeBytes:
+      (number(db, 'PRAGMA page_count') - number(db, 'PRAGMA freelist_count')) *
+      number(db, 'PRAGMA page_size'),
+    copyInto(copy) {
+      // Written before anybody is answered, so that whatever is committed later is at least as far.
+      const acknowledged = existsSync(logHead) ? readHeadFile(logHead) : null;
+      db.prepare('PRAGMA synchronous = OFF').all();
+      db.prepare('VACUUM INTO ?1').run([copy]);
+      const { log } = readFacts(copy);
+      if (acknowledged && log.position < acknowledged.position)
+        throw new Error(
+          `The database lost acknowledged writes: it ends at commit ${log.position}, but commit ${acknowledged.position} was acknowledged. ` +
+            'It is damaged; a backup of it would hide that.',
+        );
+    },
+    close: () => void db.close(),
+  };
+}
+
+/** @throws Error when the file is no database of Tatami */
+export function readFacts(path: string): DatabaseFacts {
+  const db = openReadOnly(path);
+  try {
+    const schema = number(db, 'PRAGMA user_version');
+    const [log] = db.prepare('SELECT position, hash FROM log_head WHERE id = 1').all() as LogHead[];
+    if (!log) throw new Error('The database has no log head: it was not made by Tatami.');
+    const [installation] =
+      schema < schemaWithInstallation
+        ? []
+        : (db.prepare('SELECT name, generation, key_fingerprint FROM installation WHERE id = 1').all() as {
+            name: string;
+            generation: string;
+            key_fingerprint: string | null;
+          }[]);
+    const workspaces = db
+      .prepare(
+        `SELECT w.workspace_id AS id, count(e.sequence) AS events, coalesce(max(e.sequence), 0) AS lastSequence
+         FROM workspaces AS w LEFT JOIN events AS e ON e.workspace_id = w.workspace_id GROUP BY w.workspace_id`,
+      )
+      .all() as WorkspaceFacts[];
+    return {
+      schema,
+      name: installation?.name ?? null,
+      generation: installation?.generation ?? null,
+      keyFingerprint: installation?.key_fingerprint ?? null,
+      log: { position: log.position, hash: log.hash },
+      workspaces: workspaces.map(({ id, events, lastSequence }) => ({ id, events, lastSequence })),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** Since when what was restored waits for the operator's word; null where nothing waits. A server may have the file open. */
+export function readHeldAtMs(path: string): number | null {
+  const db = openReadOnly(path);
+  try {
+    if (number(db, 'PRAGMA user_version') < schemaWithInstallation) return null;
+    const [row] = db.prepare('SELECT held_at FROM installation WHERE id = 1').all() as {
+      held_at: number | null;
+    }[];
+    return row?.held_at ?? null;
+  } finally {
+    db.close();
+  }
+}
+
+/** What SQLite finds wrong with a file that nobody writes; empty where it is whole. */
+export function findDamage(path: string): string[] {
+  try {
+    const db = openReadOnly(path);
+    try {
+      const rows = db.prepare('PRAGMA integrity_check(20)').all() as { integrity_check: string }[];
+      return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok');
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
+function openReadOnly(path: string): Connection {
+  const db = new Database(`${pathToFileURL(path).href}?mode=ro`);
+  db.prepare('PRAGMA busy_timeout = 5000').all();
+  return db;
+}
+
+function readHeadFile(path: string): LogHead {
+  const file = openLogHead(path);
+  try {
+    return file.read();
+  } finally {
+    file.close();
+  }
+}
+
+function number(db: Connection, sql: string): number {
+  return Number(Object.values(db.prepare(sql).all()[0] as Record<string, number>)[0]);
+}
