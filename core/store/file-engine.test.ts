@@ -75,11 +75,12 @@ function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
     close: async () => undefined,
   };
   const here: OpenWriter = ({ path, head }) => {
-    const engine = openEngine({ path, head, keeper });
+    const engine = openEngine({ path, head, keeper, spool: null });
     return {
       commit: async (group) => engine.commit(group),
-      checkpoint: async () => engine.checkpoint(),
-      close: (isWhole) => engine.close(isWhole),
+      checkpoint: async () => engine.checkpoint(0),
+      take: async () => undefined,
+      close: (isWhole) => engine.close(isWhole, 0),
     };
   };
   return { ...open(here), heads };

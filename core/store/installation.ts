@@ -30,9 +30,17 @@ const readRow = systemStatement<{
   generation: string;
   key_fingerprint: string | null;
   held_at: number | null;
-}>('installation.read', why, 'SELECT name, generation, key_fingerprint, held_at FROM installation WHERE id = 1');
+}>(
+  'installation.read',
+  why,
+  'SELECT name, generation, key_fingerprint, held_at FROM installation WHERE id = 1',
+);
 
-const releaseRow = systemStatement('installation.release', why, 'UPDATE installation SET held_at = NULL WHERE id = 1');
+const releaseRow = systemStatement(
+  'installation.release',
+  why,
+  'UPDATE installation SET held_at = NULL WHERE id = 1',
+);
 
 const cutsOf = tenantStatement<{ number: number; generation: string; after_sequence: number }>(
   'log_cuts.list',

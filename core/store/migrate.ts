@@ -22,13 +22,21 @@ type Connection = InstanceType<typeof Database>;
  * @throws Error on a newer schema, on an altered migration, or when a migration fails (the file then keeps its old version).
  */
 export function migrate(
-  options: { path: string; snapshots: string; nowMs: () => number },
+  options: {
+    path: string;
+    snapshots: string;
+    nowMs: () => number;
+    /** Called before the log is folded into the file. */
+    beforeFold?: () => void;
+  },
   steps: readonly Migration[] = migrations,
 ): MigrationReport {
   const existed = existsSync(options.path);
   if (!existed) makePrivateFile(options.path);
   const db = new Database(options.path);
   try {
+    // Nothing is folded in but where the connection ends.
+    db.prepare('PRAGMA wal_autocheckpoint = 0').all();
     const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
     if (from > steps.length)
       throw new Error(
@@ -46,6 +54,7 @@ export function migrate(
       apply(db, version, steps[version - 1]!, options.nowMs());
     return { from, to: steps.length, snapshot };
   } finally {
+    options.beforeFold?.();
     db.close();
   }
 }

@@ -73,6 +73,14 @@ export class GroupCommit {
       await new Promise<void>((resolve) => (this.#idle = resolve));
   }
 
+  /** Does something in the writer thread between two groups. */
+  async between(work: () => Promise<void>): Promise<void> {
+    while (this.#underWay) await this.#underWay;
+    if (this.#broken) return;
+    this.#underWay = work().finally(() => this.#goOn());
+    await this.#underWay;
+  }
+
   #send(): void {
     if (this.#underWay || this.#queue.length === 0) return;
     this.#underWay = this.#exchange(this.#queue.splice(0, groupBatchesMax));

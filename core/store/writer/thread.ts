@@ -8,6 +8,7 @@ import {
   type Ask,
   type FromThread,
   type GroupAnswer,
+  type TakeOrder,
   type ToThread,
   type WireGroup,
 } from './wire.ts';
@@ -18,12 +19,20 @@ export interface Writer {
   commit(group: WireGroup): Promise<GroupAnswer>;
   /** Folds what is in the log into the file, as far as no reader needs it. */
   checkpoint(): Promise<void>;
+  /** Puts aside for the continuous copy what was committed. */
+  take(order: TakeOrder): Promise<void>;
   /** @param isWhole what was written may be trusted */
   close(isWhole: boolean): Promise<void>;
 }
 
+/** Where what is committed is put aside for the continuous copy, and what time it is said to be. */
+export interface Copying {
+  readonly spool: string;
+  nowMs(): number;
+}
+
 export interface OpenWriter {
-  (where: { path: string; logHead: string; head: LogHead }): Writer;
+  (where: { path: string; logHead: string; head: LogHead; copying: Copying | null }): Writer;
 }
 
 interface Thread {
@@ -79,17 +88,19 @@ function startThread(): Thread {
     });
 
   return {
-    open(where) {
+    open({ copying, ...where }) {
       const store = stores++;
-      tell(store, { do: 'open', ...where });
+      const nowMs = (): number => copying?.nowMs() ?? 0;
+      tell(store, { do: 'open', ...where, spool: copying?.spool ?? null });
       return {
         async commit(group) {
           const answer = await ask(store, { do: 'commit', ...group });
           if (!answer) throw new Error('The writer did not say what became of a group.');
           return answer;
         },
-        checkpoint: async () => void (await ask(store, { do: 'checkpoint' })),
-        close: async (isWhole) => void (await ask(store, { do: 'close', isWhole })),
+        checkpoint: async () => void (await ask(store, { do: 'checkpoint', nowMs: nowMs() })),
+        take: async (order) => void (await ask(store, { do: 'take', nowMs: nowMs(), order })),
+        close: async (isWhole) => void (await ask(store, { do: 'close', isWhole, nowMs: nowMs() })),
       };
     },
   };
