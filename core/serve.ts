@@ -2,6 +2,8 @@
 // handed down; nothing below reaches up. What each of them is made of stands in `serve/`.
 import { createCommitter, type Committer } from './changes/commit.ts';
 import { createWorkspaceCache } from './changes/workspace-cache.ts';
+import { createCopier, type Copier } from './backup/copy/copier.ts';
+import { openDestination } from './backup/copy/destination.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
 import { healthRoutes } from './health.ts';
@@ -24,6 +26,7 @@ import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
+import { readInstallation } from './store/installation.ts';
 import { openStore } from './store/open-store.ts';
 import { scopeOf } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
@@ -31,6 +34,8 @@ import { version } from './version.ts';
 
 /** When the process stops, clients have so long to take the answers that are under way. */
 const drainMs = 5_000;
+/** So long the last of the continuous copy may take to be sent. */
+const lastCopyMs = 10_000;
 
 export interface ServeOptions {
   readonly config: Config;
@@ -49,6 +54,8 @@ export interface Tatami {
   readonly app: App;
   readonly services: Services;
   readonly committer: Committer;
+  /** Null where no continuous copy is made. */
+  readonly copier: Copier | null;
   /** Installs a plugin that comes with Tatami, granting what it asks. */
   installFirstParty(workspaceId: string, name: string): Promise<{ id: string }>;
   /** Resolves once events, runs and deliveries have caught up and nothing is due. */
@@ -61,10 +68,8 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
   const { config, clock = systemClock } = options;
   const ledger = createLedger(clock.monotonicMs);
   const problems = createProblems(clock.nowMs);
-  const opened = openStore(config.dataDir, clock.nowMs, {
-    budgetMs: config.readBudgetMs,
-    charge: ledger.charge,
-  });
+  const reads = { budgetMs: config.readBudgetMs, charge: ledger.charge };
+  const opened = openStore(config.dataDir, clock.nowMs, reads, config.copy !== null);
   let socket: Socket | null = null;
   try {
     socket = listen(config);
@@ -100,9 +105,11 @@ async function compose(ground: Ground): Promise<Tatami> {
   const { port } = socket;
   const workers = createWorkers({ ...shared, cache, random, resolve, door, port, app: () => app });
   const app: App = await mount(door, services, workers);
+  const copier = await createCopy(ground);
 
   socket.serve(app.fetch);
   await workers.start();
+  copier?.start();
 
   return {
     url: socket.url,
@@ -110,6 +117,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     app,
     services,
     committer,
+    copier,
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     settled: workers.settled,
     async stop() {
@@ -118,6 +126,8 @@ async function compose(ground: Ground): Promise<Tatami> {
       await socket.drain();
       clearTimeout(cut);
       await workers.stop();
+      await store.close();
+      await copier?.finish(lastCopyMs);
       await opened.close();
     },
   };
@@ -143,6 +153,18 @@ function createServices({
     baseUrl: config.baseUrl ?? socket.url,
     nowMs,
   };
+}
+
+async function createCopy({ config, clock, log, problems, opened }: Ground): Promise<Copier | null> {
+  if (!config.copy) return null;
+  const { to, s3, everyMs, keepMs } = config.copy;
+  const { database, spool } = opened.dataDir;
+  return createCopier({
+    ...{ clock, log, problems, version, everyMs, keepMs, database, spool },
+    store: opened.store,
+    installation: await readInstallation(opened.store),
+    destination: openDestination(to, s3),
+  });
 }
 
 /** All routes there are, in the order of the OpenAPI document. */

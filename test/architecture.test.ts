@@ -20,6 +20,7 @@ const parts: Readonly<Record<string, Part>> = {
   // Public data without I/O: what stands in it may be read by anybody, wherever it lies.
   contract: { of: ['core/contract/', 'core/contracts.ts', 'core/*/contract.ts'], may: ['lib'] },
   store: { of: ['core/store/'], may: ['lib'] },
+  copy: { of: ['core/backup/copy/'], may: ['lib', 'store'] },
   ledger: { of: ['core/ledger/ledger.ts'], may: [], types: ['lib'] },
   events: { of: ['core/events/'], may: ['lib', 'contract', 'store'] },
   rights: { of: ['core/rights/'], may: ['contract', 'events'] },
@@ -98,6 +99,7 @@ const parts: Readonly<Record<string, Part>> = {
       'lib',
       'contract',
       'store',
+      'copy',
       'ledger',
       'events',
       'rights',

@@ -92,25 +92,32 @@ export function openTaker({ database, spool }: Where): Taker {
   };
 }
 
-function resume({ database, spool }: Where): Chain | null {
-  const last = spooledSegments(spool).at(-1)?.header;
-  if (!last || readEnd(spool) !== null) return null;
+function resume(where: Where): Chain | null {
+  const last = spooledSegments(where.spool).at(-1)?.header;
+  if (!last || readEnd(where.spool) !== null) return null;
   const { chain: name, index, first, place } = last;
-  const file = fileState(database);
-  const wal = openWal(`${database}-wal`);
-  try {
-    if (place && file.inode === last.inode && wal?.reached(place)) return { name, index, first, place };
-  } finally {
-    wal?.close();
-  }
-  const mark = readFoldMark(spool);
-  if (mark?.chain === name && mark.index === index && isSame(mark.file, file))
-    return { name, index, first, place: null };
+  if (isLogOf(where.database, last)) return { name, index, first, place };
+  if (isFileOf(where, last)) return { name, index, first, place: null };
   writeEnd(
-    spool,
+    where.spool,
     'the database was written while no copy was made, or belongs to a copy of this data directory',
   );
   return null;
+}
+
+/** The log is the one that the segment was taken from. */
+function isLogOf(database: string, { place, inode }: SegmentHeader): boolean {
+  return (
+    place !== null &&
+    fileState(database).inode === inode &&
+    withWal(database, (wal) => wal?.reached(place) ?? false)
+  );
+}
+
+/** The file is as it was when all up to the segment had been folded in. */
+function isFileOf({ database, spool }: Where, { chain, index }: SegmentHeader): boolean {
+  const mark = readFoldMark(spool);
+  return mark?.chain === chain && mark.index === index && isSame(mark.file, fileState(database));
 }
 
 function beginChain(where: Where, name: string, at: TakenAt): Chain {
