@@ -87,15 +87,15 @@ export function createCopier(options: CopierOptions): Copier {
   let cancel: (() => void) | null = null;
   let stopped = false;
 
-  const round = async (): Promise<void> => {
+  const take = async (): Promise<number> => {
     const takenMs = clock.monotonicMs();
     await store.take('next');
     await giveUpWhatIsTooMuch(copying);
-    await sending.send(takenMs);
+    return takenMs;
   };
   const schedule = (delayMs: number): void => {
     cancel = clock.after(delayMs, () => {
-      void round().catch(failed);
+      void take().then(sending.sendIfIdle).catch(failed);
       lag.tell(stateOf(copying));
       if (!stopped) schedule(everyMs);
     });
@@ -103,7 +103,7 @@ export function createCopier(options: CopierOptions): Copier {
 
   return {
     start: () => schedule(0),
-    round,
+    round: async () => sending.send(await take()),
     status: () => ({
       destination: destination.title,
       lagMs: lag.lagMs(),
@@ -140,13 +140,18 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
       failed(error);
     }
   };
+  const begin = (takenMs: number): Promise<void> =>
+    (running = attempt(takenMs).finally(() => void (running = null)));
 
   return {
+    /** Leaves it to the one under way, and to the next one after a failure. @param takenMs see `send` */
+    sendIfIdle(takenMs: number): void {
+      if (!running && clock.monotonicMs() >= notBeforeMs) void begin(takenMs);
+    },
     /** @param takenMs all that was committed until then is in the spool */
     async send(takenMs: number): Promise<void> {
-      if (running || clock.monotonicMs() < notBeforeMs) return;
-      running = attempt(takenMs).finally(() => void (running = null));
-      await running;
+      while (running) await running;
+      await begin(takenMs);
     },
     /** Waits for the one under way, and sends what was taken since. */
     async finish(): Promise<void> {

@@ -41,7 +41,7 @@ function newestOf(
   { chain, to }: Reach,
   timeMs: number | null,
 ): Target {
-  const isBeyond = (at: number): boolean => at > to.timeMs && (timeMs === null || at <= timeMs);
+  const isBeyond = (at: number): boolean => at > to.timeMs && timeMs !== to.timeMs;
   const lost = chains.some(
     ({ segments, damaged }) =>
       [...segments.values()].some((segment) => isBeyond(segment.timeMs)) ||
