@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import type { S3Settings } from './backup/copy/s3.ts';
 import { parseCidr, type Cidr } from './lib/cidr.ts';
 import type { LogLevel } from './lib/log.ts';
 
@@ -105,6 +106,21 @@ const keys = {
     fallback: '',
     text: 'Path of a Node 24 for the sandbox; by default the one installed with Tatami.',
   },
+  copyTo: {
+    env: 'TATAMI_COPY_TO',
+    fallback: '',
+    text: 'Directory, or s3://bucket/prefix, that what is written is copied to all the time; by default none.',
+  },
+  copyEvery: {
+    env: 'TATAMI_COPY_EVERY',
+    fallback: '5',
+    text: 'Seconds between two steps of the continuous copy: what losing the disk may lose.',
+  },
+  copyKeep: {
+    env: 'TATAMI_COPY_KEEP',
+    fallback: '168',
+    text: 'Hours back to which a restore from the continuous copy can go.',
+  },
   logLevel: {
     env: 'TATAMI_LOG_LEVEL',
     fallback: 'info',
@@ -142,7 +158,17 @@ export interface Config {
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
+  /** Null: none is made. */
+  readonly copy: CopyConfig | null;
   readonly logLevel: LogLevel;
+}
+
+export interface CopyConfig {
+  /** An absolute path or `s3://bucket/prefix`. */
+  readonly to: string;
+  readonly everyMs: number;
+  readonly keepMs: number;
+  readonly s3: S3Settings;
 }
 
 /** A value that cannot be used; the message names the flag or variable. */
@@ -202,6 +228,11 @@ export function readConfig(
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),
+    copy: copyConfig(value('copyTo'), folder, env, {
+      dataDir: resolve(folder, value('dataDir')),
+      everyMs: (integer('copyEvery', 3_600) || fail('copyEvery', 'a whole number from 1 to 3600')) * 1000,
+      keepMs: integer('copyKeep', 1_000_000) * 3_600_000,
+    }),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
   };
 }
@@ -213,6 +244,56 @@ function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
     deleted: days('keepDeleted'),
     snapshots: days('keepSnapshots'),
   };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Where a continuous copy lies, and how it is reached: of S3 the credentials come from the environment alone.
+ * @param where a path or `s3://bucket/prefix`
+ * @param folder where a relative path begins
+ * @throws ConfigError where they are missing
+ */
+export function readCopyAddress(
+  where: string,
+  folder: string,
+  env: Environment = process.env,
+): { to: string; s3: S3Settings } {
+  const s3 = s3Settings(env);
+  if (!where.startsWith('s3://')) return { to: resolve(folder, where), s3 };
+  if (!/^s3:\/\/[a-z0-9][a-z0-9.-]+(\/.*)?$/.test(where))
+    throw new ConfigError(`A copy in S3 has an address such as s3://bucket/prefix, not "${where}".`);
+  if (s3.accessKeyId === '' || s3.secretAccessKey === '')
+    throw new ConfigError(
+      `${where} needs TATAMI_S3_ACCESS_KEY_ID and TATAMI_S3_SECRET_ACCESS_KEY, and TATAMI_S3_ENDPOINT where it is not Amazon's.`,
+    );
+  return { to: where.replace(/\/+$/, ''), s3 };
+}
+
+function s3Settings(env: Environment): S3Settings {
+  const either = (own: string, usual: string): string => env[`TATAMI_S3_${own}`] || env[`AWS_${usual}`] || '';
+  return {
+    endpoint: either('ENDPOINT', 'ENDPOINT_URL') || null,
+    region: either('REGION', 'REGION') || null,
+    accessKeyId: either('ACCESS_KEY_ID', 'ACCESS_KEY_ID'),
+    secretAccessKey: either('SECRET_ACCESS_KEY', 'SECRET_ACCESS_KEY'),
+  };
+}
+
+/** @throws ConfigError where the copy would lie in what it is a copy of */
+function copyConfig(
+  where: string,
+  folder: string,
+  env: Environment,
+  { dataDir, ...times }: { dataDir: string; everyMs: number; keepMs: number },
+): CopyConfig | null {
+  if (where === '') return null;
+  const { to, s3 } = readCopyAddress(where, folder, env);
+  if (`${to}/`.startsWith(`${dataDir}/`))
+    throw new ConfigError(
+      `The continuous copy must not lie in the data directory ${dataDir}, but on another disk.`,
+    );
+  return { to, s3, ...times };
 }
 
 /**

@@ -2,6 +2,8 @@
 // handed down; nothing below reaches up. What each of them is made of stands in `serve/`.
 import { createCommitter, type Committer } from './changes/commit.ts';
 import { createWorkspaceCache } from './changes/workspace-cache.ts';
+import { createCopier, type Copier } from './backup/copy/copier.ts';
+import { openDestination } from './backup/copy/destination.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
 import { healthRoutes } from './health.ts';
@@ -25,6 +27,7 @@ import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
+import { readInstallation } from './store/installation.ts';
 import { openStore } from './store/open-store.ts';
 import { scopeOf } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
@@ -34,6 +37,8 @@ import { version } from './version.ts';
 const drainMs = 4_000;
 /** Within that, so long for connections to grow quiet. */
 const quietByMs = 1_500;
+/** So long the last of the continuous copy may take to be sent. */
+const lastCopyMs = 3_000;
 
 export interface ServeOptions {
   readonly config: Config;
@@ -52,6 +57,8 @@ export interface Tatami {
   readonly app: App;
   readonly services: Services;
   readonly committer: Committer;
+  /** Null where no continuous copy is made. */
+  readonly copier: Copier | null;
   /** Installs a plugin that comes with Tatami, granting what it asks. */
   installFirstParty(workspaceId: string, name: string): Promise<{ id: string }>;
   /** Resolves once events, runs and deliveries have caught up and nothing is due. */
@@ -72,6 +79,7 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
     budgetMs: config.readBudgetMs,
     charge: ledger.charge,
     onStep: (message) => options.log('info', message),
+    isCopied: config.copy !== null,
   });
   const { shrinkable } = opened;
   if (typeof shrinkable === 'object') options.log('warn', shrinkable.problem);
@@ -112,9 +120,11 @@ async function compose(ground: Ground): Promise<Tatami> {
   const { snapshots } = opened.dataDir;
   const workers = createWorkers({ ...shared, cache, random, resolve, door, port, snapshots, app: () => app });
   const app: App = await mount(door, services, workers);
+  const copier = await createCopy(ground);
 
   socket.serve(app.fetch);
   await hold.start(store, workers.start);
+  copier?.start();
 
   return {
     url: socket.url,
@@ -122,6 +132,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     app,
     services,
     committer,
+    copier,
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     settled: workers.settled,
     async stop({ quietMs } = { quietMs: 0 }) {
@@ -134,6 +145,8 @@ async function compose(ground: Ground): Promise<Tatami> {
       clearTimeout(cut);
       await hold.stop();
       await workers.stop();
+      await store.close();
+      await copier?.finish(lastCopyMs);
       await opened.close();
     },
   };
@@ -155,6 +168,18 @@ function createServices(
     mayWork,
     nowMs,
   };
+}
+
+async function createCopy({ config, clock, log, problems, opened }: Ground): Promise<Copier | null> {
+  if (!config.copy) return null;
+  const { to, s3, everyMs, keepMs } = config.copy;
+  const { database, spool } = opened.dataDir;
+  return createCopier({
+    ...{ clock, log, problems, version, everyMs, keepMs, database, spool },
+    store: opened.store,
+    installation: await readInstallation(opened.store),
+    destination: openDestination(to, s3),
+  });
 }
 
 /** All routes there are, in the order of the OpenAPI document. */

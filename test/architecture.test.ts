@@ -20,7 +20,8 @@ const parts: Readonly<Record<string, Part>> = {
   // Public data without I/O: what stands in it may be read by anybody, wherever it lies.
   contract: { of: ['core/contract/', 'core/contracts.ts', 'core/*/contract.ts'], may: ['lib'] },
   store: { of: ['core/store/'], may: ['lib'] },
-  backup: { of: ['core/backup/'], may: ['store'] },
+  copy: { of: ['core/backup/copy/'], may: ['lib', 'store'] },
+  backup: { of: ['core/backup/'], may: ['store', 'copy'] },
   ledger: { of: ['core/ledger/ledger.ts'], may: [], types: ['lib'] },
   events: { of: ['core/events/'], may: ['lib', 'contract', 'store'] },
   rights: { of: ['core/rights/'], may: ['contract', 'events'] },
@@ -99,6 +100,7 @@ const parts: Readonly<Record<string, Part>> = {
       'lib',
       'contract',
       'store',
+      'copy',
       'ledger',
       'events',
       'rights',
@@ -116,7 +118,18 @@ const parts: Readonly<Record<string, Part>> = {
   },
   doctor: {
     of: ['core/doctor/'],
-    may: ['lib', 'contract', 'store', 'backup', 'events', 'changes', 'webhooks', 'sandbox', 'resources', 'service'],
+    may: [
+      'lib',
+      'contract',
+      'store',
+      'backup',
+      'events',
+      'changes',
+      'webhooks',
+      'sandbox',
+      'resources',
+      'service',
+    ],
   },
   commands: {
     of: ['core/commands/', 'core/main.ts'],

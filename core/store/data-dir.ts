@@ -13,6 +13,8 @@ export interface DataDir {
   readonly database: string;
   readonly logHead: string;
   readonly snapshots: string;
+  /** Where the continuous copy puts aside what was not sent yet. */
+  readonly spool: string;
   /** 32 bytes; made at the first start. */
   readonly masterKey: Uint8Array;
   /** True when this start made the directory's master key. */
@@ -23,8 +25,9 @@ export interface DataDir {
 /** @throws Error when other users may look into the directory, another process holds it, or its master key is unreadable. */
 export function openDataDir(path: string): DataDir {
   const snapshots = join(path, 'snapshots');
+  const spool = join(path, 'spool');
   makePrivateDir(path);
-  checkPrivate(path, [snapshots]);
+  checkPrivate(path, [snapshots, spool]);
   const release = lock(join(path, 'lock'), path);
   try {
     const keyFile = join(path, 'master.key');
@@ -42,6 +45,7 @@ export function openDataDir(path: string): DataDir {
       database,
       logHead: join(path, 'log-head'),
       snapshots,
+      spool,
       masterKey,
       created,
       release,

@@ -75,12 +75,13 @@ function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
     close: async () => undefined,
   };
   const here: OpenWriter = ({ path, head }) => {
-    const engine = openEngine({ path, head, keeper });
+    const engine = openEngine({ path, head, keeper, spool: null });
     return {
       commit: async (group) => engine.commit(group),
-      checkpoint: async () => engine.checkpoint(),
+      checkpoint: async () => engine.checkpoint(0),
       reclaim: async (pages) => engine.reclaim(pages),
-      close: (isWhole) => engine.close(isWhole),
+      take: async () => undefined,
+      close: (isWhole) => engine.close(isWhole, 0),
     };
   };
   return { ...open(here), heads };

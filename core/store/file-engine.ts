@@ -10,7 +10,8 @@ import { registeredStatements, systemStatement } from './statement.ts';
 import { StoreError, type Store } from './store.ts';
 import { createEncoder } from './writer/encode.ts';
 import { GroupCommit } from './writer/group-commit.ts';
-import { writerThread, type OpenWriter } from './writer/thread.ts';
+import { writerThread, type Copying, type OpenWriter } from './writer/thread.ts';
+import type { TakeOrder } from './writer/wire.ts';
 
 /** Of the loop's connection. */
 const pragmas = ['query_only = ON', 'busy_timeout = 0', 'cache_size = -65536', 'temp_store = MEMORY'];
@@ -21,6 +22,11 @@ const readHead = systemStatement<{ position: number; hash: string }>(
   'SELECT position, hash FROM log_head WHERE id = 1',
 );
 
+export interface FileEngine extends Store {
+  /** Puts aside for the continuous copy what was committed. Does nothing in a closed store. */
+  take(order: TakeOrder): Promise<void>;
+}
+
 /** Opens a migrated database. @throws Error when a tenant statement breaks the guard, or the log lost acknowledged writes. */
 export function openFileEngine(options: {
   path: string;
@@ -29,9 +35,11 @@ export function openFileEngine(options: {
   /** Of one long read: processor time in milliseconds; 0 is unlimited. */
   budgetMs: number;
   charge: ChargeRead;
+  /** Where the continuous copy is made. */
+  copying?: Copying | null;
   openWriter?: OpenWriter;
-}): Store {
-  const { path, logHead, openWriter = writerThread().open } = options;
+}): FileEngine {
+  const { path, logHead, copying = null, openWriter = writerThread().open } = options;
   const db = new Database(path);
   for (const pragma of pragmas) db.prepare(`PRAGMA ${pragma}`).all();
   const planner = new Database(path);
@@ -40,7 +48,7 @@ export function openFileEngine(options: {
   const head = startLogHead(logHead, readRows(compile, readHead, {}, null)[0]);
 
   const readers = createReaders(options);
-  const writer = openWriter({ path, logHead, head });
+  const writer = openWriter({ path, logHead, head, copying });
   const snapshot = holdSnapshot(db);
   const writes = new GroupCommit({
     writer,
@@ -65,6 +73,9 @@ export function openFileEngine(options: {
       return writes.commit(ops, commitDelayMs);
     },
     reclaim: async (pages) => (closed ? null : writes.reclaim(pages)),
+    async take(order) {
+      if (!closed) await writes.between(() => writer.take(order));
+    },
     status() {
       const { fault } = writes;
       return { writable: !fault && !closed, reason: fault?.message ?? null };

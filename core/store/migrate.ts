@@ -24,6 +24,8 @@ interface MigrationOptions {
   readonly nowMs: () => number;
   /** Told of each step that may take long, before it begins. */
   readonly onStep?: (message: string) => void;
+  /** Called before the log is folded into the file. */
+  readonly beforeFold?: () => void;
 }
 
 /**
@@ -38,6 +40,8 @@ export function migrate(
   if (!existed) makePrivateFile(options.path);
   const db = new Database(options.path);
   try {
+    // Nothing is folded in but where the connection ends.
+    db.prepare('PRAGMA wal_autocheckpoint = 0').all();
     const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
     if (from > steps.length)
       throw new Error(
@@ -59,6 +63,7 @@ export function migrate(
     }
     return { from, to: steps.length, snapshot };
   } finally {
+    options.beforeFold?.();
     db.close();
   }
 }

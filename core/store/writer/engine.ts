@@ -2,6 +2,7 @@
 import Database from 'libsql';
 import { faultOf, isEngineError } from '../engine-errors.ts';
 import type { LogHead } from '../log-head.ts';
+import { openTaker, type TakenAt, type Taker } from '../spool/taker.ts';
 import type { BatchOutcome } from './batch.ts';
 import type { HeadKeeper } from './head-keeper.ts';
 import { createPrepare } from './prepare.ts';
@@ -12,6 +13,7 @@ import {
   faultToWire,
   type FileSpace,
   type GroupAnswer,
+  type TakeOrder,
   type WireBatch,
   type WireGroup,
   type WireOutcome,
@@ -34,22 +36,32 @@ const pragmas = [
 export interface Engine {
   commit(group: WireGroup): GroupAnswer;
   /** What a reader still looks past, it cannot fold in. */
-  checkpoint(): void;
+  checkpoint(nowMs: number): void;
   /** Gives up to so many free pages back to the disk. @returns what is left; null where the file takes no writes */
   reclaim(pages: number): FileSpace | null;
+  /** Puts aside for the continuous copy what was committed. */
+  take(order: TakeOrder, nowMs: number): void;
   /** @param isWhole what was written may be trusted, and is to lie in the one file */
-  close(isWhole: boolean): Promise<void>;
+  close(isWhole: boolean, nowMs: number): Promise<void>;
 }
 
 /** @throws what libsql throws for a file that it cannot open */
-export function openEngine(options: { path: string; keeper: HeadKeeper; head: LogHead }): Engine {
-  const { path, keeper, head } = options;
+export function openEngine(options: {
+  path: string;
+  keeper: HeadKeeper;
+  head: LogHead;
+  /** Of the continuous copy; null where none is made. */
+  spool: string | null;
+}): Engine {
+  const { path, keeper, head, spool } = options;
   const db = new Database(path);
   for (const pragma of pragmas) db.prepare(`PRAGMA ${pragma}`).all();
   const { page_size: pageBytes } = db.prepare('PRAGMA page_size').all()[0] as { page_size: number };
   const { prepare, learn } = createPrepare(db);
   const transactions = createTransactions({ db, prepare, keeper, head });
   const wal = openWalGauge(`${path}-wal`, pageBytes);
+  const taker = spool === null ? null : openTaker({ database: path, spool });
+  const takenAt = (timeMs: number): TakenAt => ({ timeMs, position: transactions.head().position });
 
   return {
     commit({ statements, batches }) {
@@ -58,15 +70,22 @@ export function openEngine(options: { path: string; keeper: HeadKeeper; head: Lo
       return answer.ok && wal.isLong() ? { ...answer, logIsLong: true } : answer;
     },
     // The next write begins the log anew, unless somebody still reads in it: then it grows, and is tried again later.
-    checkpoint: () => wal.checkpointed(foldLogIn(db, 'PASSIVE')),
+    checkpoint(nowMs) {
+      taker?.take(takenAt(nowMs));
+      wal.checkpointed(foldLogIn(db, 'PASSIVE'));
+      taker?.folded();
+    },
     reclaim: (pages) => giveBack(db, pages),
-    async close(isWhole) {
+    take: (order, nowMs) => taker && follow(taker, order, takenAt(nowMs)),
+    async close(isWhole, nowMs) {
       if (isWhole) {
+        taker?.take(takenAt(nowMs));
         db.prepare('PRAGMA busy_timeout = 0').all();
         foldLogIn(db, 'TRUNCATE');
       }
       wal.close();
       db.close();
+      if (isWhole) taker?.folded();
       await keeper.close();
     },
   };
@@ -84,6 +103,12 @@ function giveBack(db: Database.Database, pages: number): FileSpace | null {
     if (!isEngineError(error)) throw error;
     return null;
   }
+}
+
+function follow(taker: Taker, order: TakeOrder, at: TakenAt): void {
+  if (order === 'next') taker.take(at);
+  else if ('begin' in order) taker.begin(order.begin, at);
+  else taker.end(order.end);
 }
 
 function commitGroup(

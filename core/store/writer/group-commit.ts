@@ -35,6 +35,7 @@ export class GroupCommit {
   #underWay: Promise<void> | null = null;
   #idle: (() => void) | null = null;
   #broken: StoreError | null = null;
+  #isDraining = false;
   #refused: { readonly fault: StoreError; readonly atMs: number } | null = null;
 
   constructor(options: GroupCommitOptions) {
@@ -85,8 +86,17 @@ export class GroupCommit {
 
   /** Resolves once no batch waits and none is under way. No later one may be given. */
   async drain(): Promise<void> {
+    this.#isDraining = true;
     if (this.#underWay || this.#queue.length > 0)
       await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  /** Does something in the writer thread between two groups; nothing where the store is broken, or closes. */
+  async between(work: () => Promise<void>): Promise<void> {
+    while (this.#underWay) await this.#underWay;
+    if (this.#broken || this.#isDraining) return;
+    this.#underWay = work().finally(() => this.#goOn());
+    await this.#underWay;
   }
 
   #send(): void {

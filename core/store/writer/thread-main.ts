@@ -24,20 +24,23 @@ loop.on('message', (asked: string) => {
     case 'commit':
       return answer(engine instanceof StoreError ? faultToWire(engine, true) : engine.commit(ask));
     case 'checkpoint':
-      if (!(engine instanceof StoreError)) engine.checkpoint();
+      if (!(engine instanceof StoreError)) engine.checkpoint(ask.nowMs);
+      return answer();
+    case 'take':
+      if (!(engine instanceof StoreError)) engine.take(ask.order, ask.nowMs);
       return answer();
     case 'reclaim':
       return answer(engine instanceof StoreError ? null : engine.reclaim(ask.pages));
     case 'close':
       engines.delete(store);
       if (engine instanceof StoreError) return answer();
-      void engine.close(ask.isWhole).then(() => answer());
+      void engine.close(ask.isWhole, ask.nowMs).then(() => answer());
   }
 });
 
-function open({ path, logHead, head }: Extract<Ask, { do: 'open' }>): Engine | StoreError {
+function open({ path, logHead, head, spool }: Extract<Ask, { do: 'open' }>): Engine | StoreError {
   try {
-    return openEngine({ path, head, keeper: openHeadKeeper(logHead, head) });
+    return openEngine({ path, head, spool, keeper: openHeadKeeper(logHead, head) });
   } catch (error) {
     return faultOf(error);
   }

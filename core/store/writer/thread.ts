@@ -10,6 +10,7 @@ import {
   type FileSpace,
   type FromThread,
   type GroupAnswer,
+  type TakeOrder,
   type ToThread,
   type WireGroup,
 } from './wire.ts';
@@ -22,12 +23,20 @@ export interface Writer {
   checkpoint(): Promise<void>;
   /** Gives up to so many free pages back to the disk. @returns what is left; null where the file takes no writes */
   reclaim(pages: number): Promise<FileSpace | null>;
+  /** Puts aside for the continuous copy what was committed. */
+  take(order: TakeOrder): Promise<void>;
   /** @param isWhole what was written may be trusted */
   close(isWhole: boolean): Promise<void>;
 }
 
+/** Where what is committed is put aside for the continuous copy, and what time it is said to be. */
+export interface Copying {
+  readonly spool: string;
+  nowMs(): number;
+}
+
 export interface OpenWriter {
-  (where: { path: string; logHead: string; head: LogHead }): Writer;
+  (where: { path: string; logHead: string; head: LogHead; copying: Copying | null }): Writer;
 }
 
 interface Thread {
@@ -83,21 +92,23 @@ function startThread(): Thread {
     });
 
   return {
-    open(where) {
+    open({ copying, ...where }) {
       const store = stores++;
-      tell(store, { do: 'open', ...where });
+      const nowMs = (): number => copying?.nowMs() ?? 0;
+      tell(store, { do: 'open', ...where, spool: copying?.spool ?? null });
       return {
         async commit(group) {
           const answer = await ask(store, { do: 'commit', ...group });
           if (!answer || !('ok' in answer)) throw new Error('The writer did not say what became of a group.');
           return answer;
         },
-        checkpoint: async () => void (await ask(store, { do: 'checkpoint' })),
+        checkpoint: async () => void (await ask(store, { do: 'checkpoint', nowMs: nowMs() })),
         async reclaim(pages) {
           const answer = await ask(store, { do: 'reclaim', pages });
           return answer && 'free' in answer ? answer : null;
         },
-        close: async (isWhole) => void (await ask(store, { do: 'close', isWhole })),
+        take: async (order) => void (await ask(store, { do: 'take', nowMs: nowMs(), order })),
+        close: async (isWhole) => void (await ask(store, { do: 'close', isWhole, nowMs: nowMs() })),
       };
     },
   };

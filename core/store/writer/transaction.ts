@@ -20,6 +20,8 @@ interface GroupResult {
 }
 
 export interface Transactions {
+  /** Of what is committed. */
+  head(): LogHead;
   /** @throws what libsql throws where the file is locked or gone */
   begin(): void;
   /** Runs the begun group; durable on return. What it throws leaves the group to `abandon`. */
@@ -43,6 +45,7 @@ export function createTransactions(options: On & { keeper: HeadKeeper; head: Log
   const chainFromHead = (): Hash => createHash('sha256').update(head.hash);
 
   return {
+    head: () => head,
     begin: () => void steps.begin.run(),
     commit(group) {
       const before = steps.rowsWritten();

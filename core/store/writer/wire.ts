@@ -32,11 +32,22 @@ export interface WireGroup {
 }
 
 export type Ask =
-  | { readonly do: 'open'; readonly path: string; readonly logHead: string; readonly head: LogHead }
+  | {
+      readonly do: 'open';
+      readonly path: string;
+      readonly logHead: string;
+      readonly head: LogHead;
+      /** Of the continuous copy; null where none is made. */
+      readonly spool: string | null;
+    }
   | ({ readonly do: 'commit' } & WireGroup)
-  | { readonly do: 'checkpoint' }
+  | { readonly do: 'checkpoint'; readonly nowMs: number }
   | { readonly do: 'reclaim'; readonly pages: number }
-  | { readonly do: 'close'; readonly isWhole: boolean };
+  | { readonly do: 'take'; readonly nowMs: number; readonly order: TakeOrder }
+  | { readonly do: 'close'; readonly isWhole: boolean; readonly nowMs: number };
+
+/** What the continuous copy asks for: the next segment, the first one of a new chain, or no further one. */
+export type TakeOrder = 'next' | { readonly begin: string } | { readonly end: string };
 
 /** An error as it crosses: a clone would lose its code. */
 export interface WireError {

@@ -1,0 +1,259 @@
+// The continuous copy: every few seconds what was committed is taken aside and sent, so that losing the disk loses seconds. A fault of the copy
+// or its destination never holds up a write: it is repeated, told, and where the chain of segments broke, a new chain begins with a base.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import { errorForLog } from '../../lib/failures.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Problems } from '../../lib/problems.ts';
+import type { FileEngine } from '../../store/file-engine.ts';
+import { readEnd, spooledSegments } from '../../store/spool/spool.ts';
+import { createBases, type Bases } from './bases.ts';
+import type { Destination } from './destination.ts';
+import { createLag, type CopyLag } from './lag.ts';
+import { chainHeadName, chainName, chainRoot, manifestName, parseName } from './names.ts';
+import { decodeObject, encodeObject, type BaseManifest } from './object.ts';
+import { createOutbox, spoolBytesMax, type Outbox } from './outbox.ts';
+import { prune } from './prune.ts';
+import { SpoolError } from './send.ts';
+
+const pruneEveryMs = 3_600_000;
+const retryMs = { first: 1_000, last: 60_000 };
+
+export interface CopierOptions {
+  readonly store: Pick<FileEngine, 'take'>;
+  /** The file. */
+  readonly database: string;
+  readonly spool: string;
+  readonly destination: Destination;
+  readonly installation: { readonly name: string; readonly generation: string };
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly problems: Problems;
+  readonly version: string;
+  readonly everyMs: number;
+  /** Moments reach back so far. */
+  readonly keepMs: number;
+}
+
+export interface CopyStatus {
+  readonly destination: string;
+  /** What losing the disk now would lose (milliseconds). */
+  readonly lagMs: number;
+  /** Taken and not sent yet. */
+  readonly waitingBytes: number;
+  readonly chain: string | null;
+  readonly base: { readonly done: number; readonly of: number } | null;
+  readonly lastError: string | null;
+}
+
+export interface Copier {
+  start(): void;
+  status(): CopyStatus;
+  /** Takes and sends what there is now. */
+  round(): Promise<void>;
+  /** Sends the rest. To be called once the store is closed. */
+  finish(withinMs: number): Promise<void>;
+}
+
+/** What the steps of the copy share. */
+interface Copying extends CopierOptions {
+  readonly outbox: Outbox;
+  readonly bases: Bases;
+  readonly lag: CopyLag;
+  /** The chain that is known to be in the destination. */
+  chain: string | null;
+  prunedMs: number | null;
+}
+
+export function createCopier(options: CopierOptions): Copier {
+  const { store, spool, destination, installation, clock, log, everyMs } = options;
+  const lag = createLag({ ...options, title: destination.title });
+  const failed = (error: unknown): void => {
+    lag.failed(error instanceof Error ? error.message : String(error));
+    log('warn', 'the continuous copy failed, and is tried again', { error: errorForLog(error) });
+  };
+  const copying: Copying = {
+    ...options,
+    outbox: createOutbox({ destination, spool, installation: installation.name }),
+    bases: createBases({
+      ...{ ...options, nowMs: clock.nowMs, onFailed: failed },
+      onDone: ({ chain, bytes }) => log('info', 'a base of the continuous copy was taken', { chain, bytes }),
+    }),
+    lag,
+    chain: null,
+    prunedMs: null,
+  };
+  const sending = createSending(copying, failed);
+  let cancel: (() => void) | null = null;
+  let stopped = false;
+
+  const take = async (): Promise<number> => {
+    const takenMs = clock.monotonicMs();
+    await store.take('next');
+    await giveUpWhatIsTooMuch(copying);
+    return takenMs;
+  };
+  const schedule = (delayMs: number): void => {
+    cancel = clock.after(delayMs, () => {
+      void take().then(sending.sendIfIdle).catch(failed);
+      lag.tell(stateOf(copying));
+      if (!stopped) schedule(everyMs);
+    });
+  };
+
+  return {
+    start: () => schedule(0),
+    round: async () => sending.send(await take()),
+    status: () => ({
+      destination: destination.title,
+      lagMs: lag.lagMs(),
+      waitingBytes: copying.outbox.waitingBytes(),
+      chain: copying.chain,
+      base: copying.bases.underWay(),
+      lastError: lag.lastError(),
+    }),
+    async finish(withinMs) {
+      stopped = true;
+      cancel?.();
+      const ended = Promise.all([copying.bases.stop(), sending.finish()]).catch(failed);
+      await Promise.race([ended, Bun.sleep(withinMs)]);
+      copying.bases.close();
+    },
+  };
+}
+
+/** One sending at a time; after one that failed the next waits longer. */
+function createSending(copying: Copying, failed: (error: unknown) => void) {
+  const { clock, outbox } = copying;
+  let running: Promise<void> | null = null;
+  let delayMs = 0;
+  let notBeforeMs = 0;
+
+  const attempt = async (takenMs: number): Promise<void> => {
+    try {
+      await sendAll(copying);
+      delayMs = 0;
+      if (copying.bases.has()) copying.lag.safeUntil(takenMs);
+    } catch (error) {
+      delayMs = Math.min(Math.max(delayMs * 2, retryMs.first), retryMs.last);
+      notBeforeMs = clock.monotonicMs() + delayMs;
+      failed(error);
+    }
+  };
+  const begin = (takenMs: number): Promise<void> =>
+    (running = attempt(takenMs).finally(() => void (running = null)));
+
+  return {
+    /** Leaves it to the one under way, and to the next one after a failure. @param takenMs see `send` */
+    sendIfIdle(takenMs: number): void {
+      if (!running && clock.monotonicMs() >= notBeforeMs) void begin(takenMs);
+    },
+    /** @param takenMs all that was committed until then is in the spool */
+    async send(takenMs: number): Promise<void> {
+      while (running) await running;
+      await begin(takenMs);
+    },
+    /** Waits for the one under way, and sends what was taken since. */
+    async finish(): Promise<void> {
+      await running;
+      if (copying.chain !== null) await outbox.send();
+    },
+  };
+}
+
+async function sendAll(copying: Copying): Promise<void> {
+  const { outbox, bases, spool, store } = copying;
+  await knowChain(copying);
+  try {
+    bases.sent(await outbox.send());
+  } catch (error) {
+    if (!(error instanceof SpoolError)) throw error;
+    await store.take({ end: error.message });
+    outbox.drop();
+  }
+  const ended = readEnd(spool);
+  if (ended !== null || spooledSegments(spool).length === 0) await beginChain(copying, ended);
+  bases.takeIfDue();
+  await pruneIfDue(copying);
+}
+
+/** The first time: whether the chain that the spool goes on with is in the destination, and which bases it has there. */
+async function knowChain(copying: Copying): Promise<void> {
+  const { spool, destination, installation, store, bases, log } = copying;
+  const chain = spooledSegments(spool).at(-1)?.header.chain;
+  if (chain === undefined || copying.chain === chain) return;
+  const root = chainRoot(installation.name, chain);
+  const names = await destination.list(root);
+  if (!names.includes(chainHeadName(root))) {
+    await store.take({ end: 'it is not in the destination' });
+    copying.outbox.drop();
+    return;
+  }
+  const numbers = names.flatMap((name) => {
+    const parsed = parseName(name);
+    return parsed?.is === 'base' ? [parsed] : [];
+  });
+  const finished = numbers.filter(({ part }) => part === 'manifest').map(({ base }) => base);
+  bases.use({
+    ...{ chain, root },
+    last: await lastManifest(destination, root, finished),
+    next: Math.max(0, ...numbers.map(({ base }) => base)) + 1,
+  });
+  copying.chain = chain;
+  log('info', 'the continuous copy goes on', { destination: destination.title, chain });
+}
+
+async function lastManifest(
+  destination: Destination,
+  root: string,
+  numbers: readonly number[],
+): Promise<BaseManifest | null> {
+  if (numbers.length === 0) return null;
+  const bytes = await destination.get(manifestName(root, Math.max(...numbers)));
+  return (await decodeObject('manifest', bytes)).head;
+}
+
+async function beginChain(copying: Copying, ended: string | null): Promise<void> {
+  const { destination, installation, clock, store, bases, log, version } = copying;
+  const beganMs = clock.nowMs();
+  const chain = chainName(beganMs, installation.generation, randomBytes(4).toString('hex'));
+  const root = chainRoot(installation.name, chain);
+  const { name, generation } = installation;
+  const head = { kind: 'chain', chain, installation: name, generation, beganMs, version } as const;
+  await destination.put(chainHeadName(root), await encodeObject(head));
+  await store.take({ begin: chain });
+  bases.use({ chain, root, last: null, next: 1 });
+  copying.chain = chain;
+  bases.sent(await copying.outbox.send());
+  log('info', 'the continuous copy begins a chain with a new base', {
+    ...{ destination: destination.title, chain },
+    ...(ended === null ? {} : { because: ended }),
+  });
+}
+
+/** A destination that is away for long must not fill the disk. */
+async function giveUpWhatIsTooMuch({ outbox, store, log }: Copying): Promise<void> {
+  if (outbox.waitingBytes() <= spoolBytesMax) return;
+  await store.take({ end: 'more waited to be sent than the disk may hold' });
+  outbox.drop();
+  log('warn', 'the continuous copy gave up what waited to be sent, and takes a new base later');
+}
+
+async function pruneIfDue(copying: Copying): Promise<void> {
+  const { clock, destination, installation, chain, bases, keepMs, log } = copying;
+  const nowMs = clock.monotonicMs();
+  if (chain === null || (copying.prunedMs !== null && nowMs - copying.prunedMs < pruneEveryMs)) return;
+  copying.prunedMs = nowMs;
+  const removed = await prune({
+    ...{ destination, chain, installation: installation.name },
+    underWay: bases.underWay()?.base ?? null,
+    fromMs: clock.nowMs() - keepMs,
+  });
+  if (removed > 0) log('info', 'the continuous copy removed what is too old', { objects: removed });
+}
+
+function stateOf({ bases, outbox }: Copying): string {
+  const base = bases.underWay();
+  if (base && !bases.has()) return `its first base is being taken (${base.done} of ${base.of} parts).`;
+  return `${Math.round(outbox.waitingBytes() / 1024)} KiB wait to be sent.`;
+}

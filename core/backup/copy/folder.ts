@@ -1,0 +1,62 @@
+// A folder as the destination of a copy: a disk of its own, or one that is mounted from elsewhere. For the user alone, as the data
+// directory is.
+import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makePrivateDir } from '../../store/private.ts';
+import type { Destination } from './destination.ts';
+
+const unfinished = '.new';
+
+export function openFolder(root: string): Destination {
+  return {
+    title: root,
+    async put(name, bytes) {
+      const path = join(root, name);
+      makePrivateDir(dirname(path));
+      const file = await open(path + unfinished, 'w', 0o600);
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(path + unfinished, path);
+      await syncFolder(dirname(path));
+    },
+    get: async (name) => readFile(join(root, name)),
+    async list(prefix = '') {
+      const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(ifMissing);
+      return entries
+        .filter((entry) => entry.isFile() && !entry.name.endsWith(unfinished))
+        .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+        .filter((name) => name.startsWith(prefix))
+        .sort();
+    },
+    async delete(names) {
+      for (const name of names) await rm(join(root, name), { force: true });
+      // Folders that are empty now; one that is not stays.
+      const folders = new Set(names.flatMap((name) => parents(name)));
+      for (const folder of [...folders].sort((a, b) => b.length - a.length))
+        await rmdir(join(root, folder)).catch(() => undefined);
+    },
+  };
+}
+
+const parents = (name: string): string[] => {
+  const parent = dirname(name);
+  return parent === '.' ? [] : [parent, ...parents(parent)];
+};
+
+function ifMissing(error: unknown): [] {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+  throw error;
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

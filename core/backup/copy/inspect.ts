@@ -1,0 +1,78 @@
+// Says what a copy holds, and reads all of it to find what is damaged.
+import type { Destination } from './destination.ts';
+import { parseName } from './names.ts';
+import { decodeObject } from './object.ts';
+import { reachesOf, readTimeline, reasonOf, without, type Chain, type Damaged } from './timeline.ts';
+
+export interface CopyReport {
+  readonly chains: readonly ChainReport[];
+  readonly damaged: readonly Damaged[];
+}
+
+export interface ChainReport {
+  readonly chain: string;
+  readonly installation: string | null;
+  readonly bases: number;
+  readonly segments: number;
+  readonly objects: number;
+  /** In milliseconds; nobody knows what was between them. */
+  readonly moments: readonly { readonly fromMs: number; readonly toMs: number }[];
+}
+
+/** By the names alone. */
+export async function listCopy(source: Destination): Promise<CopyReport> {
+  return reportOf(await readTimeline(source));
+}
+
+/** Reads every object. @param onProgress objects read, of so many */
+export async function verifyCopy(
+  source: Destination,
+  onProgress: (done: number, of: number) => void = () => undefined,
+): Promise<CopyReport> {
+  const chains = await readTimeline(source);
+  const objects = chains.reduce((sum, { names }) => sum + names.length, 0);
+  const checked: Chain[] = [];
+  let done = 0;
+  for (const chain of chains) {
+    const known = new Set(chain.damaged.map(({ name }) => name));
+    const damaged: Damaged[] = [];
+    for (const name of chain.names) {
+      onProgress(done++, objects);
+      const reason = known.has(name) ? null : await damageOf(source, name);
+      if (reason !== null) damaged.push({ name, reason });
+    }
+    checked.push(without(chain, damaged));
+  }
+  return reportOf(checked);
+}
+
+async function damageOf(source: Destination, name: string): Promise<string | null> {
+  const parsed = parseName(name);
+  if (!parsed || parsed.is === 'other') return null;
+  const kind =
+    parsed.is === 'head'
+      ? 'chain'
+      : parsed.is === 'base' && parsed.part === 'manifest'
+        ? 'manifest'
+        : parsed.is;
+  try {
+    const { head } = await decodeObject(kind, await source.get(name));
+    return head.chain === parsed.chain ? null : 'it belongs to another chain';
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function reportOf(chains: readonly Chain[]): CopyReport {
+  return {
+    chains: chains.map((chain) => ({
+      chain: chain.chain,
+      installation: chain.installation,
+      bases: chain.bases.length,
+      segments: chain.segments.size,
+      objects: chain.names.length,
+      moments: reachesOf(chain).map(({ from, to }) => ({ fromMs: from.timeMs, toMs: to.timeMs })),
+    })),
+    damaged: chains.flatMap(({ damaged }) => damaged),
+  };
+}

@@ -1,0 +1,74 @@
+// The names of a copy's objects. They sort, and those of segments say their moment, so that a list alone tells which moments are reached.
+// <installation>/<chain>/chain | base-<number>/<part> | base-<number>/manifest | segments/<index>-<part>of<parts>-<time>-<log position>
+
+/** A moment of the database that a segment leads to. */
+export interface Moment {
+  readonly index: number;
+  readonly timeMs: number;
+  /** Of the event log; null where it was not known. */
+  readonly position: number | null;
+}
+
+const digits = (value: number, width: number): string => String(value).padStart(width, '0');
+
+/** Names of chains sort by the time when they began. */
+export function chainName(beganMs: number, generation: string, random: string): string {
+  const stamp = new Date(beganMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  return `${stamp}-${generation}-${random}`;
+}
+
+export const chainRoot = (installation: string, chain: string): string => `${installation}/${chain}/`;
+export const chainHeadName = (root: string): string => `${root}chain`;
+export const baseRoot = (root: string, base: number): string => `${root}base-${digits(base, 6)}/`;
+export const basePartName = (root: string, base: number, part: number): string =>
+  `${baseRoot(root, base)}${digits(part, 8)}`;
+export const manifestName = (root: string, base: number): string => `${baseRoot(root, base)}manifest`;
+
+export function segmentPartName(
+  root: string,
+  { index, timeMs, position, part, parts }: Moment & { part: number; parts: number },
+): string {
+  const of = `${digits(part, 6)}of${digits(parts, 6)}`;
+  return `${root}segments/${digits(index, 10)}-${of}-${digits(timeMs, 13)}-${position ?? 'x'}`;
+}
+
+/** What a name says; null for one that is not ours. */
+export type ParsedName = {
+  readonly root: string;
+  readonly installation: string | null;
+  readonly chain: string;
+} & (
+  | { readonly is: 'head' | 'other' }
+  | { readonly is: 'base'; readonly base: number; readonly part: number | 'manifest' }
+  | ({ readonly is: 'segment'; readonly part: number; readonly parts: number } & Moment)
+);
+
+const chainPattern = /^((?:([0-9a-f]{32})\/)?(\d{8}T\d{6}Z-[0-9a-f]+-[0-9a-f]{8})\/)(.+)$/;
+
+/** @param name from the root of the destination, or from the folder of one installation */
+export function parseName(name: string): ParsedName | null {
+  const [, root, installation, chain, rest] = chainPattern.exec(name) ?? [];
+  if (root === undefined || chain === undefined || rest === undefined) return null;
+  const of = { root, installation: installation ?? null, chain };
+  return rest === 'chain' ? { ...of, is: 'head' } : { ...of, ...(baseOf(rest) ?? segmentOf(rest) ?? other) };
+}
+
+const other = { is: 'other' } as const;
+
+function baseOf(rest: string) {
+  const [, base, part] = /^base-(\d{6})\/(\d{8}|manifest)$/.exec(rest) ?? [];
+  if (base === undefined || part === undefined) return null;
+  const number = part === 'manifest' ? part : Number(part);
+  return { is: 'base', base: Number(base), part: number } as const;
+}
+
+function segmentOf(rest: string) {
+  const found = /^segments\/(\d{10})-(\d{6})of(\d{6})-(\d{13})-(\d+|x)$/.exec(rest)?.slice(1);
+  if (!found) return null;
+  const [index = 0, part = 0, parts = 0, timeMs = 0, position = 0] = found.map(Number);
+  return {
+    is: 'segment',
+    ...{ index, part, parts, timeMs },
+    position: Number.isNaN(position) ? null : position,
+  } as const;
+}

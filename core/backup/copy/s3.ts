@@ -1,0 +1,65 @@
+// An S3-compatible store as the destination of a copy. It is the operator's own, named by the operator alone, so it is not reached through
+// the guard that requests of tenants go through. docs/decisions/0025.
+import type { Destination } from './destination.ts';
+
+/** From the environment only; never logged. */
+export interface S3Settings {
+  /** Null: Amazon's, of the region. */
+  readonly endpoint: string | null;
+  readonly region: string | null;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** A store that does not answer is given up after so long, and asked again later. */
+const answerMs = 60_000;
+const deletesAtOnce = 16;
+
+/** @param where `s3://bucket/prefix` */
+export function openS3(where: string, settings: S3Settings): Destination {
+  const [bucket = '', ...folders] = where.slice('s3://'.length).split('/');
+  const prefix = folders.filter((folder) => folder !== '').join('/');
+  const root = prefix === '' ? '' : `${prefix}/`;
+  const { endpoint, region, accessKeyId, secretAccessKey } = settings;
+  const client = new Bun.S3Client({
+    bucket,
+    accessKeyId,
+    secretAccessKey,
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(region === null ? {} : { region }),
+  });
+  return {
+    title: where,
+    put: async (name, bytes) => void (await inTime(client.write(root + name, bytes))),
+    get: async (name) => inTime(client.file(root + name).bytes()),
+    async list(wanted = '') {
+      const names: string[] = [];
+      for (let after: string | undefined; ;) {
+        const page = await inTime(
+          client.list({ prefix: root + wanted, ...(after === undefined ? {} : { startAfter: after }) }),
+        );
+        const keys = page.contents?.map(({ key }) => key) ?? [];
+        names.push(...keys.map((key) => key.slice(root.length)));
+        after = keys.at(-1);
+        if (!page.isTruncated || after === undefined) return names.sort();
+      }
+    },
+    async delete(names) {
+      for (let at = 0; at < names.length; at += deletesAtOnce)
+        await Promise.all(
+          names.slice(at, at + deletesAtOnce).map((name) => inTime(client.delete(root + name))),
+        );
+    },
+  };
+}
+
+/** The client has no limit of its own. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('The store does not answer.')), answerMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

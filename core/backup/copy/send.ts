@@ -1,0 +1,49 @@
+// Sends a segment from the spool to the destination, in parts that fit the memory.
+import { open } from 'node:fs/promises';
+import { addPage, segmentHeaderBytes, type SpooledSegment } from '../../store/spool/spool.ts';
+import type { Destination } from './destination.ts';
+import { segmentPartName } from './names.ts';
+import { encodeObject } from './object.ts';
+
+/** Of pages, before they are compressed. */
+const partBytesMax = 8 * 1024 * 1024;
+
+/** The spool is not what was written there, as after a power cut: the chain cannot go on. */
+export class SpoolError extends Error {}
+
+/** Whole once resolved: a segment counts only where all of its parts are there. @returns bytes sent */
+export async function sendSegment(
+  destination: Destination,
+  root: string,
+  { path, header }: SpooledSegment,
+): Promise<number> {
+  const { chain, index, timeMs, position, pageBytes, dbPages, pages } = header;
+  const entryBytes = 4 + pageBytes;
+  const partPages = Math.max(1, Math.floor(partBytesMax / entryBytes));
+  const parts = Math.max(1, Math.ceil(pages / partPages));
+  const file = await open(path, 'r');
+  let sum = 0n;
+  let sent = 0;
+  try {
+    for (let part = 0; part < parts; part++) {
+      const entries = Math.min(partPages, pages - part * partPages);
+      const payload = Buffer.allocUnsafe(entries * entryBytes);
+      const at = segmentHeaderBytes + part * partPages * entryBytes;
+      const { bytesRead } = await file.read(payload, 0, payload.length, at);
+      for (let entry = 0; entry < entries; entry++)
+        sum = addPage(sum, payload.subarray(entry * entryBytes, (entry + 1) * entryBytes));
+      const isLast = part === parts - 1;
+      if (bytesRead !== payload.length || (isLast && sum.toString(16) !== header.sum))
+        throw new SpoolError('a segment in the spool is damaged');
+      const object = await encodeObject(
+        { kind: 'segment', chain, index, part, parts, timeMs, position, pageBytes, dbPages },
+        payload,
+      );
+      await destination.put(segmentPartName(root, { index, timeMs, position, part, parts }), object);
+      sent += object.length;
+    }
+  } finally {
+    await file.close();
+  }
+  return sent;
+}

@@ -1,0 +1,141 @@
+// Which moments a copy reaches, told from the names of its objects and the manifests of its bases. A moment is reached where a whole base
+// and all segments from the base's first one on are there.
+import type { Destination } from './destination.ts';
+import { manifestName, parseName, type Moment, type ParsedName } from './names.ts';
+import { decodeObject, type BaseManifest } from './object.ts';
+
+export interface Segment extends Moment {
+  /** Of its parts, in order. */
+  readonly names: readonly string[];
+}
+
+export interface Base extends BaseManifest {
+  /** Of its parts, in order. */
+  readonly names: readonly string[];
+}
+
+export interface Chain {
+  readonly root: string;
+  readonly installation: string | null;
+  readonly chain: string;
+  /** In the order in which they were made. */
+  readonly bases: readonly Base[];
+  /** Those whose parts are all there, by index. */
+  readonly segments: ReadonlyMap<number, Segment>;
+  /** All that lies under its root. */
+  readonly names: readonly string[];
+  /** What is there and cannot be used, with the reason. */
+  readonly damaged: readonly Damaged[];
+}
+
+export interface Damaged {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Without a gap between its moments. */
+export interface Reach {
+  readonly chain: Chain;
+  readonly from: Segment;
+  readonly to: Segment;
+}
+
+/** In the order in which the chains began. */
+export async function readTimeline(source: Destination): Promise<Chain[]> {
+  const byRoot = Map.groupBy(
+    (await source.list()).flatMap((name) => {
+      const parsed = parseName(name);
+      return parsed ? [{ name, parsed }] : [];
+    }),
+    ({ parsed }) => parsed.root,
+  );
+  const chains = await Promise.all([...byRoot.values()].map((found) => chainOf(source, found)));
+  return chains.sort((a, b) => (a.chain < b.chain ? -1 : 1));
+}
+
+type Found = readonly { readonly name: string; readonly parsed: ParsedName }[];
+
+async function chainOf(source: Destination, found: Found): Promise<Chain> {
+  const { root, installation, chain } = found[0]!.parsed;
+  const damaged: Damaged[] = [];
+  const bases: Base[] = [];
+  for (const [number, names] of basesOf(found)) {
+    try {
+      const { head } = await decodeObject('manifest', await source.get(manifestName(root, number)));
+      if (head.parts !== names.length)
+        throw new Error(`${head.parts - names.length} of its parts are missing`);
+      bases.push({ ...head, names });
+    } catch (error) {
+      damaged.push({ name: manifestName(root, number), reason: reasonOf(error) });
+    }
+  }
+  const names = found.map(({ name }) => name);
+  return { root, installation, chain, bases, segments: segmentsOf(found), names, damaged };
+}
+
+/** Those with a manifest: any other was never finished. */
+function basesOf(found: Found): [number, string[]][] {
+  const parts = new Map<number, string[]>();
+  const finished: number[] = [];
+  for (const { name, parsed } of found) {
+    if (parsed.is !== 'base') continue;
+    if (parsed.part === 'manifest') finished.push(parsed.base);
+    else parts.set(parsed.base, [...(parts.get(parsed.base) ?? []), name]);
+  }
+  return finished.sort((a, b) => a - b).map((number) => [number, (parts.get(number) ?? []).sort()]);
+}
+
+function segmentsOf(found: Found): Map<number, Segment> {
+  const parts = Map.groupBy(
+    found.flatMap(({ name, parsed }) => (parsed.is === 'segment' ? [{ name, ...parsed }] : [])),
+    ({ index }) => index,
+  );
+  const whole = [...parts].flatMap(([index, of]): [number, Segment][] => {
+    const { parts: wanted, timeMs, position } = of[0]!;
+    const names = of.map(({ name }) => name).sort();
+    return names.length === wanted ? [[index, { index, timeMs, position, names }]] : [];
+  });
+  return new Map(whole.sort(([a], [b]) => a - b));
+}
+
+/** The segments that lead from a base to the last moment that it reaches; none where it is not whole yet. */
+export function runOf({ segments }: Chain, { first, end }: Base): Segment[] {
+  const run: Segment[] = [];
+  for (let index = first; ; index++) {
+    const segment = segments.get(index);
+    if (!segment) return index > end ? run : [];
+    run.push(segment);
+  }
+}
+
+/** In order; where there is more than one, nobody knows what was between them. */
+export function reachesOf(chain: Chain): Reach[] {
+  const reaches: Reach[] = [];
+  for (const base of chain.bases) {
+    const run = runOf(chain, base);
+    const from = run.find(({ index }) => index === base.end);
+    const to = run.at(-1);
+    if (!from || !to) continue;
+    const last = reaches.at(-1);
+    if (last && from.index <= last.to.index)
+      reaches[reaches.length - 1] = { ...last, to: later(last.to, to) };
+    else reaches.push({ chain, from, to });
+  }
+  return reaches;
+}
+
+const later = (a: Segment, b: Segment): Segment => (a.index < b.index ? b : a);
+
+/** Without the objects that were found damaged. */
+export function without(chain: Chain, damaged: readonly Damaged[]): Chain {
+  const gone = new Set(damaged.map(({ name }) => name));
+  const isWhole = ({ names }: { names: readonly string[] }): boolean => !names.some((name) => gone.has(name));
+  return {
+    ...chain,
+    bases: chain.bases.filter(isWhole),
+    segments: new Map([...chain.segments].filter(([, segment]) => isWhole(segment))),
+    damaged: [...chain.damaged, ...damaged],
+  };
+}
+
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,27 @@
+// Looks into a database file that nobody has open, without changing it.
+import Database from 'libsql';
+
+export interface FileFacts {
+  /** What SQLite finds wrong with the file; empty where nothing is. */
+  readonly faults: readonly string[];
+  /** Of the log head; null in a file that Tatami did not make, or that is too damaged to say. */
+  readonly position: number | null;
+  readonly generation: string | null;
+}
+
+/** @param path of a file whose log was folded in. @throws what libsql throws where it is no database */
+export function checkFile(path: string): FileFacts {
+  const db = new Database(
+    `file:${encodeURI(path).replaceAll('?', '%3f').replaceAll('#', '%23')}?immutable=1`,
+  );
+  try {
+    const rows = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
+    const faults = rows.map((row) => row.integrity_check).filter((text) => text !== 'ok');
+    if (faults.length > 0) return { faults, position: null, generation: null };
+    const [head] = db.prepare('SELECT position FROM log_head').all() as { position: number }[];
+    const [row] = db.prepare('SELECT generation FROM installation').all() as { generation: string }[];
+    return { faults, position: head?.position ?? null, generation: row?.generation ?? null };
+  } finally {
+    db.close();
+  }
+}

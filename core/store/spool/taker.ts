@@ -1,0 +1,213 @@
+// Takes what was committed to the write-ahead log aside for the continuous copy, before it is folded into the database file and the log
+// begins anew. It belongs to whoever alone may fold (the writer thread; before that one runs, the start), so that nothing can come between. A
+// fault of its own ends the chain, never the write: then the copy begins another one with a new base. docs/decisions/0025.
+import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { makePrivateDir } from '../private.ts';
+import {
+  addPage,
+  encodeHeader,
+  readEnd,
+  readFoldMark,
+  segmentHeaderBytes,
+  segmentPath,
+  spooledSegments,
+  writeEnd,
+  writeFoldMark,
+  type FileState,
+  type SegmentHeader,
+} from './spool.ts';
+import { openWal, type Committed, type Wal, type WalPlace } from './wal-frames.ts';
+
+/** Pages that are written at once. */
+const blockPages = 64;
+
+/** When it is taken, and how far the event log is. */
+export interface TakenAt {
+  readonly timeMs: number;
+  readonly position: number | null;
+}
+
+export interface Taker {
+  /** Puts aside what was committed since the last time. To be called before every fold, while nobody writes. */
+  take(at: TakenAt): void;
+  /** All that was taken may be in the file now. */
+  folded(): void;
+  /** Begins a chain of this name, with all that is in the log. What lies in the spool is dropped. */
+  begin(chain: string, at: TakenAt): void;
+  end(reason: string): void;
+}
+
+interface Chain {
+  readonly name: string;
+  /** Of the last segment. */
+  readonly index: number;
+  /** See `SegmentHeader.first`. */
+  readonly first: number;
+  /** Null: whatever is in the log comes next. */
+  readonly place: WalPlace | null;
+}
+
+interface Where {
+  readonly database: string;
+  readonly spool: string;
+}
+
+/** Goes on with the chain that the spool holds, where it can be shown that nothing is missing. */
+export function openTaker({ database, spool }: Where): Taker {
+  let chain = resume({ database, spool });
+
+  const end = (reason: string): void => {
+    chain = null;
+    try {
+      writeEnd(spool, reason);
+    } catch {
+      // Where not even that can be written, the next start sees that the spool lacks what the log no longer has.
+    }
+  };
+  const orEnd = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      end(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  return {
+    take: (at) =>
+      orEnd(() => {
+        if (chain) chain = takeNext({ database, spool }, chain, at);
+      }),
+    folded: () =>
+      orEnd(() => {
+        if (chain) writeFoldMark(spool, { chain: chain.name, index: chain.index, file: fileState(database) });
+      }),
+    begin: (name, at) =>
+      orEnd(() => {
+        rmSync(spool, { recursive: true, force: true });
+        makePrivateDir(spool);
+        chain = beginChain({ database, spool }, name, at);
+        if (!chain.place) writeFoldMark(spool, { chain: name, index: 0, file: fileState(database) });
+      }),
+    end,
+  };
+}
+
+function resume(where: Where): Chain | null {
+  const last = spooledSegments(where.spool).at(-1)?.header;
+  if (!last || readEnd(where.spool) !== null) return null;
+  const { chain: name, index, first, place } = last;
+  if (isLogOf(where.database, last)) return { name, index, first, place };
+  if (isFileOf(where, last)) return { name, index, first, place: null };
+  writeEnd(
+    where.spool,
+    'the database was written while no copy was made, or belongs to a copy of this data directory',
+  );
+  return null;
+}
+
+/** The log is the one that the segment was taken from. */
+function isLogOf(database: string, { place, inode }: SegmentHeader): boolean {
+  return (
+    place !== null &&
+    fileState(database).inode === inode &&
+    withWal(database, (wal) => wal?.reached(place) ?? false)
+  );
+}
+
+/** The file is as it was when all up to the segment had been folded in. */
+function isFileOf({ database, spool }: Where, { chain, index }: SegmentHeader): boolean {
+  const mark = readFoldMark(spool);
+  return mark?.chain === chain && mark.index === index && isSame(mark.file, fileState(database));
+}
+
+function beginChain(where: Where, name: string, at: TakenAt): Chain {
+  return withWal(where.database, (wal) => {
+    const committed = wal?.committedSince(wal.start);
+    const place = committed?.to ?? null;
+    writeSegment(where, { name, index: 0, first: 0, place }, at, wal, committed);
+    return { name, index: 0, first: 0, place };
+  });
+}
+
+function takeNext(where: Where, chain: Chain, at: TakenAt): Chain {
+  return withWal(where.database, (wal) => {
+    if (!wal) return chain;
+    const goesOn = chain.place?.salt === wal.start.salt;
+    if (goesOn && chain.place && !wal.reached(chain.place))
+      throw new Error('the write-ahead log is not the one that was read before');
+    const committed = wal.committedSince(goesOn && chain.place ? chain.place : wal.start);
+    if (committed.dbPages === null) return chain;
+    const index = chain.index + 1;
+    const next = { ...chain, index, first: goesOn ? chain.first : index, place: committed.to };
+    writeSegment(where, next, at, wal, committed);
+    return next;
+  });
+}
+
+function withWal<T>(database: string, work: (wal: Wal | null) => T): T {
+  const wal = openWal(`${database}-wal`);
+  try {
+    return work(wal);
+  } finally {
+    wal?.close();
+  }
+}
+
+/** Whole under its name or not there. Unsynced: the checksum tells what a power cut left of it. */
+function writeSegment(
+  { database, spool }: Where,
+  { name, index, first, place }: Chain,
+  at: TakenAt,
+  wal: Wal | null,
+  committed: Committed | undefined,
+): void {
+  const path = segmentPath(spool, index);
+  const fd = openSync(`${path}.new`, 'w', 0o600);
+  try {
+    const sum = wal && committed ? writePages(fd, wal, committed) : 0n;
+    const header: SegmentHeader = {
+      ...at,
+      ...{ chain: name, index, first, place },
+      pageBytes: committed?.pageBytes ?? 0,
+      dbPages: committed?.dbPages ?? null,
+      pages: committed?.pages.size ?? 0,
+      sum: sum.toString(16),
+      inode: fileState(database).inode,
+    };
+    writeSync(fd, encodeHeader(header), 0, segmentHeaderBytes, 0);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(`${path}.new`, path);
+}
+
+/** @returns the checksum over them */
+function writePages(fd: number, wal: Wal, { pages, pageBytes }: Committed): bigint {
+  const entryBytes = 4 + pageBytes;
+  const block = Buffer.allocUnsafe(blockPages * entryBytes);
+  let sum = 0n;
+  let filled = 0;
+  let at = segmentHeaderBytes;
+  const flush = (): void => {
+    at += writeSync(fd, block, 0, filled, at);
+    filled = 0;
+  };
+  for (const [page, from] of pages) {
+    const entry = block.subarray(filled, filled + entryBytes);
+    entry.writeUInt32BE(page, 0);
+    wal.readPage(from, entry.subarray(4));
+    sum = addPage(sum, entry);
+    filled += entryBytes;
+    if (filled === block.length) flush();
+  }
+  flush();
+  return sum;
+}
+
+function fileState(path: string): FileState {
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return { inode: String(ino), bytes: String(size), changedNs: String(mtimeNs) };
+}
+
+const isSame = (a: FileState, b: FileState): boolean =>
+  a.inode === b.inode && a.bytes === b.bytes && a.changedNs === b.changedNs;

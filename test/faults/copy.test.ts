@@ -1,0 +1,139 @@
+// The continuous copy in a running process: each moment of it equals what was there at that moment, whatever happens to the log, the
+// destination and the process between.
+import { afterEach, expect, test } from 'bun:test';
+import { readdirSync, renameSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDestination } from '../../core/backup/copy/destination.ts';
+import { listCopy, verifyCopy } from '../../core/backup/copy/inspect.ts';
+import type { Copier } from '../../core/backup/copy/copier.ts';
+import { startApp, type TestApp } from '../app.ts';
+import { copied, noS3, temporary } from './copied.ts';
+
+const folders: string[] = [];
+const folder = (): string => {
+  const path = temporary();
+  folders.push(path);
+  return path;
+};
+afterEach(() => {
+  for (const path of folders.splice(0)) rmSync(path, { recursive: true, force: true });
+});
+
+const copierOf = ({ copier }: TestApp): Copier => {
+  if (!copier) throw new Error('No copy is made.');
+  return copier;
+};
+
+const start = (to: string, flags: Record<string, string> = {}): Promise<TestApp> =>
+  startApp({ flags: { copyTo: to, ...flags } });
+
+async function make(app: TestApp, title: string): Promise<void> {
+  const { status } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title });
+  expect(status).toBe(201);
+}
+
+/** Once more, and until a base that is under way is done. */
+async function caughtUp(app: TestApp): Promise<void> {
+  const copier = copierOf(app);
+  await copier.round();
+  while (copier.status().base !== null) await Bun.sleep(5);
+  await copier.round();
+  expect(copier.status()).toMatchObject({ waitingBytes: expect.any(Number), lastError: null });
+}
+
+test('each moment equals what was there, and the chain goes on over a clean restart', async () => {
+  const to = folder();
+  let app = await start(to);
+  await caughtUp(app);
+  const moments: { timeMs: number; titles: string[] }[] = [];
+  const titles: string[] = [];
+  for (let i = 0; i < 12; i++) {
+    if (i === 6) app = await app.restart();
+    app.clock.advance(1_000);
+    for (let j = 0; j <= i % 3; j++) {
+      titles.push(`Issue ${i}.${j}`);
+      await make(app, titles.at(-1)!);
+    }
+    app.clock.advance(3_000);
+    await copierOf(app).round();
+    moments.push({ timeMs: app.clock.now(), titles: [...titles] });
+  }
+  await app.stop();
+  for (const { timeMs, titles } of moments) {
+    expect((await copied(to, timeMs)).titles).toEqual(titles);
+    expect((await copied(to, timeMs + 999)).titles).toEqual(titles);
+  }
+  expect((await copied(to)).titles).toEqual(titles);
+  const { chains, damaged } = await verifyCopy(openDestination(to, noS3));
+  expect(damaged).toEqual([]);
+  expect(chains).toMatchObject([{ bases: 1, moments: [{ toMs: moments.at(-1)!.timeMs }] }]);
+});
+
+test('a destination that is away holds up nothing, is told, and gets all once it is back', async () => {
+  const to = folder();
+  const app = await start(to);
+  await caughtUp(app);
+  renameSync(to, `${to}-away`);
+  writeFileSync(to, 'nothing can be made in here');
+  const titles: string[] = [];
+  for (let i = 0; i < 8; i++) {
+    titles.push(`Issue ${i}`);
+    await make(app, titles.at(-1)!);
+    app.clock.advance(20_000);
+    await copierOf(app).round();
+  }
+  expect(copierOf(app).status()).toMatchObject({ lastError: expect.stringMatching(/\S/) });
+  expect(copierOf(app).status().lagMs).toBeGreaterThan(150_000);
+  expect(app.services.problems.list()).toMatchObject([
+    { kind: 'copy', message: expect.stringContaining(to) },
+  ]);
+  rmSync(to);
+  renameSync(`${to}-away`, to);
+  app.clock.advance(60_000);
+  await caughtUp(app);
+  app.clock.advance(5_000);
+  expect(app.services.problems.list()).toEqual([]);
+  expect((await copied(to)).titles).toEqual(titles);
+  expect(await verifyCopy(openDestination(to, noS3))).toMatchObject({
+    chains: [{ bases: 1, moments: [{}] }],
+    damaged: [],
+  });
+  await app.stop();
+});
+
+test('a segment that is damaged or missing is told, and what lies before it is reached', async () => {
+  const to = folder();
+  const app = await start(to);
+  await caughtUp(app);
+  const moments: { timeMs: number; titles: string[] }[] = [];
+  for (let i = 0; i < 6; i++) {
+    app.clock.advance(1_000);
+    await make(app, `Issue ${i}`);
+    await copierOf(app).round();
+    moments.push({ timeMs: app.clock.now(), titles: [...(moments.at(-1)?.titles ?? []), `Issue ${i}`] });
+  }
+  await app.stop();
+  const source = openDestination(to, noS3);
+  const nameAt = async (timeMs: number): Promise<string> => {
+    const names = (await source.list()).filter((name) => name.includes(`-${timeMs}-`));
+    expect(names).toHaveLength(1);
+    return names[0]!;
+  };
+  const checkUpTo = async (lost: number): Promise<void> => {
+    for (const { timeMs, titles } of moments.slice(0, lost))
+      expect((await copied(to, timeMs)).titles).toEqual(titles);
+    const last = new Date(moments[lost - 1]!.timeMs).toISOString();
+    for (const timeMs of [null, ...moments.slice(lost).map((moment) => moment.timeMs)])
+      await expect(copied(to, timeMs).then(({ titles }) => titles)).rejects.toThrow(`to ${last}`);
+  };
+
+  const damaged = await nameAt(moments[4]!.timeMs);
+  const bytes = readFileSync(join(to, damaged));
+  bytes[bytes.length - 20]! ^= 1;
+  writeFileSync(join(to, damaged), bytes);
+  expect((await verifyCopy(source)).damaged).toMatchObject([{ name: damaged }]);
+  await checkUpTo(4);
+
+  await source.delete([await nameAt(moments[2]!.timeMs)]);
+  await checkUpTo(2);
+});
