@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStartEnvironment } from '../config.ts';
 import { cleanBunFlags, packageRoot } from '../lib/clean-bun.ts';
+import { isExecutable, typedIn } from '../lib/own-program.ts';
 
 export interface CleanStart {
   /** Where the command was typed: paths among its arguments begin here. The process itself is elsewhere. */
@@ -11,15 +12,14 @@ export interface CleanStart {
   readonly args: readonly string[];
 }
 
-/** The first argument of a process that was started clean; the folder follows. */
-const typedIn = '--typed-in=';
-
 /** Does not return where the process must start again, or where something of the folder may have run already. */
 export async function cleanStart(): Promise<CleanStart> {
   const { argv, execArgv, execPath } = process;
   const [, main = '', first = '', ...rest] = argv;
   if (first.startsWith(typedIn)) return { folder: first.slice(typedIn.length), args: rest };
   const folder = process.cwd();
+  // Built to read nothing there.
+  if (isExecutable) return { folder, args: argv.slice(2) };
   const bunfig = join(folder, 'bunfig.toml');
   const environment = readStartEnvironment(folder);
   if (environment === null || (folder !== packageRoot && existsSync(bunfig)))

@@ -1,0 +1,19 @@
+// Tatami as a process that Tatami starts.
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ownProgram } from '../../core/lib/own-program.ts';
+
+test('it is the same command, reads nothing of where its parent stands, and takes paths from where it is told', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tatami-own-'));
+  Bun.spawnSync(['sh', '-c', 'echo preload = \\"./nothing.ts\\" > bunfig.toml; mkdir below'], {
+    cwd: folder,
+  });
+  const command = ownProgram(['plugin', 'pack', 'below', '--json'], folder);
+  const { stdout } = Bun.spawnSync(command, { cwd: folder, env: {} });
+  rmSync(folder, { recursive: true });
+  expect(JSON.parse(stdout.toString())).toEqual({
+    error: { code: 'failed', message: expect.stringContaining(join(folder, 'below/plugin.ts')) },
+  });
+});
