@@ -1,6 +1,6 @@
 // What the executable carries beside its program, under the names that `core/executable/embedded.ts` imports. Bun embeds a file whose
 // ending it does not know as it is.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { firstPartyNames, packFirstParty } from '../core/plugins/first-party.ts';
@@ -9,27 +9,27 @@ import { addonOf } from '../core/sandbox/locate.ts';
 import { compress } from './compressed.ts';
 import { withoutSymbols } from './elf.ts';
 import { packageFolder } from './packages.ts';
-import { root } from './paths.ts';
+import { cacheDir, root, writeCached } from './paths.ts';
 import type { Target } from './targets.ts';
 
-/** Writes them to `folder`. @param level of zstd */
-export async function makeArtifacts(folder: string, target: Target, level: number): Promise<void> {
-  mkdirSync(folder, { recursive: true });
+/** The folder that they are in: always the same one, because names in the bundle come from it. @param level of zstd */
+export async function makeArtifacts(target: Target, level: number): Promise<string> {
+  const folder = join(cacheDir, `artifacts-${target.name}-${level}`);
   const write = (name: string, content: string | Uint8Array): void =>
-    writeFileSync(join(folder, name), content);
+    writeCached(join(folder, name), content);
   const node = readFileSync(join(packageFolder(target.packages.node), 'bin/node'));
   const native = {
     node: withoutSymbols(node),
     'isolated-vm': readFileSync(addonOf(packageFolder('isolated-vm'), 'linux', target.arch)),
     libsql: withoutSymbols(readFileSync(join(packageFolder(target.packages.libsql), 'index.node'))),
   };
-  const index: Record<string, { bytes: number; sha256: string }> = {};
+  const sizes: Record<string, { bytes: number; sha256: string }> = {};
   for (const [name, whole] of Object.entries(native)) {
     const { content, bytes, sha256 } = await compress(whole, level);
     write(`${name}.part`, content);
-    index[name] = { bytes, sha256 };
+    sizes[name] = { bytes, sha256 };
   }
-  write('index.part', JSON.stringify(index));
+  write('sizes.part', JSON.stringify(sizes));
   const { sidecar, guest } = await bundlePrograms();
   write('sidecar.part', sidecar);
   write('guest.part', guest);
@@ -37,6 +37,7 @@ export async function makeArtifacts(folder: string, target: Target, level: numbe
   write('sdk.part', JSON.stringify(sdkFiles(join(root, 'sdk/plugin'))));
   const scalar = join(packageFolder('@scalar/api-reference'), 'dist/browser/standalone.js');
   write('scalar.js.gz', gzipSync(readFileSync(scalar), { level: 9 }));
+  return folder;
 }
 
 async function packedPlugins(): Promise<Record<string, unknown>> {

@@ -1,8 +1,8 @@
 // Compression that is kept: Node takes half a minute at the best level, and changes with a version of Node alone.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDir } from './paths.ts';
+import { cacheDir, writeCached } from './paths.ts';
 
 export interface Compressed {
   readonly content: Uint8Array;
@@ -15,11 +15,6 @@ export interface Compressed {
 export async function compress(whole: Uint8Array, level: number): Promise<Compressed> {
   const sha256 = createHash('sha256').update(whole).digest('hex');
   const kept = join(cacheDir, `${sha256}.${level}.zst`);
-  if (!existsSync(kept)) {
-    mkdirSync(cacheDir, { recursive: true });
-    const making = `${kept}.${process.pid}`;
-    writeFileSync(making, await Bun.zstdCompress(whole, { level }));
-    renameSync(making, kept);
-  }
+  if (!existsSync(kept)) writeCached(kept, await Bun.zstdCompress(whole, { level }));
   return { content: readFileSync(kept), bytes: whole.length, sha256 };
 }

@@ -16,7 +16,7 @@ import {
   writeFileSync,
   type Stats,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 export interface Packed {
   readonly name: string;
@@ -34,6 +34,8 @@ export interface Cache {
    * @param prove is asked about one that was just made, and throws where it will not do
    */
   unpack(packed: Packed, prove?: (path: string) => void): string;
+  /** The same, read whole. @throws Error where it was changed since it was unpacked */
+  verify(packed: Packed, prove?: (path: string) => void): string;
 }
 
 const groupAndOthersWrite = 0o022;
@@ -53,28 +55,46 @@ export function openCache(dir: string): Cache {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     return stats?.isFile() === true && isOurs(stats, user) && stats.size === bytes;
   };
+  const unpack: Cache['unpack'] = (packed, prove) => {
+    const path = join(dir, `${packed.name}-${packed.sha256.slice(0, 32)}`);
+    if (isWhole(path, packed.bytes)) return path;
+    const mode = packed.isProgram ? 0o500 | readable : 0o400 | (readable & 0o044);
+    putInPlace(path, contentOf(packed), mode, prove);
+    removeLeftOvers(dir, lstatSync(path).mtimeMs);
+    return path;
+  };
   return {
-    unpack({ name, file, bytes, sha256, isProgram }, prove = () => undefined) {
-      const path = join(dir, `${name}-${sha256.slice(0, 32)}`);
-      if (isWhole(path, bytes)) return path;
-      const content = Bun.zstdDecompressSync(readFileSync(file));
-      if (createHash('sha256').update(content).digest('hex') !== sha256)
-        throw new Error(`${process.execPath} is damaged: ${name} in it is not what it was built with.`);
-      const made = join(dir, `${name}.${randomUUID()}.tmp`);
-      try {
-        writeWhole(made, content, (isProgram ? 0o500 : 0o400) | (isProgram ? readable : readable & 0o044));
-        prove(made);
-        // Another process may do the same: whichever comes last leaves the same file.
-        renameSync(made, path);
-      } catch (error) {
-        rmSync(made, { force: true });
-        throw told(error, dir);
-      }
-      removeLeftOvers(dir, lstatSync(path).mtimeMs);
-      return path;
+    unpack,
+    verify(packed, prove) {
+      const path = unpack(packed, prove);
+      if (sha256Of(readFileSync(path)) === packed.sha256) return path;
+      throw new Error(
+        `${path} was changed since it was unpacked. Remove it: the next start unpacks it again.`,
+      );
     },
   };
 }
+
+function contentOf({ name, file, sha256 }: Packed): Uint8Array {
+  const content = Bun.zstdDecompressSync(readFileSync(file));
+  if (sha256Of(content) === sha256) return content;
+  throw new Error(`${process.execPath} is damaged: ${name} in it is not what it was built with.`);
+}
+
+/** Another process may do the same: whichever comes last leaves the same file. */
+function putInPlace(path: string, content: Uint8Array, mode: number, prove?: (path: string) => void): void {
+  const made = `${path}.${randomUUID()}.tmp`;
+  try {
+    writeWhole(made, content, mode);
+    prove?.(made);
+    renameSync(made, path);
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw told(error, dirname(path));
+  }
+}
+
+const sha256Of = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
 
 function makeDir(dir: string, mode: number): void {
   try {

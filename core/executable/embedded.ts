@@ -1,6 +1,6 @@
 // What the executable carries. What must be a file to run is unpacked to the cache directory, everything else is read where it is.
 import { readFileSync } from 'node:fs';
-import indexFile from 'artifact:index.part';
+import sizesFile from 'artifact:sizes.part';
 import isolatedVmFile from 'artifact:isolated-vm.part';
 import libsqlFile from 'artifact:libsql.part';
 import nodeFile from 'artifact:node.part';
@@ -14,7 +14,7 @@ import { proveNodeRuns } from './prove-node.ts';
 import { openCache, type Packed } from './cache.ts';
 
 /** Size and hash of each part, unpacked, by name. */
-type Index = Readonly<Record<'node' | 'isolated-vm' | 'libsql', Pick<Packed, 'bytes' | 'sha256'>>>;
+type Sizes = Readonly<Record<'node' | 'isolated-vm' | 'libsql', Pick<Packed, 'bytes' | 'sha256'>>>;
 
 const readText = (path: string): string => readFileSync(path, 'utf8');
 const readJson = <T>(path: string): T => JSON.parse(readText(path)) as T;
@@ -24,20 +24,25 @@ const once = <T>(make: () => T): (() => T) => {
   return () => (made ??= { value: make() }).value;
 };
 
-const index = once(() => readJson<Index>(indexFile));
+const sizes = once(() => readJson<Sizes>(sizesFile));
 const cache = once(() => openCache(readCacheDir()));
 
-const nodePath = once(() =>
-  cache().unpack({ name: 'node', file: nodeFile, isProgram: true, ...index().node }, proveNodeRuns),
-);
-const isolatedVmPath = once(() =>
-  cache().unpack({ name: 'isolated-vm', file: isolatedVmFile, isProgram: false, ...index()['isolated-vm'] }),
-);
+const parts = {
+  node: (): Packed => ({ name: 'node', file: nodeFile, isProgram: true, ...sizes().node }),
+  isolatedVm: (): Packed => ({
+    name: 'isolated-vm',
+    file: isolatedVmFile,
+    isProgram: false,
+    ...sizes()['isolated-vm'],
+  }),
+  libsql: (): Packed => ({ name: 'libsql', file: libsqlFile, isProgram: false, ...sizes().libsql }),
+};
+
+const nodePath = once(() => cache().unpack(parts.node(), proveNodeRuns));
+const isolatedVmPath = once(() => cache().unpack(parts.isolatedVm()));
 
 /** libsql's addon, which each thread loads for itself. */
-export const libsqlPath = once(() =>
-  cache().unpack({ name: 'libsql', file: libsqlFile, isProgram: false, ...index().libsql }),
-);
+export const libsqlPath = once(() => cache().unpack(parts.libsql()));
 
 export const embedded: Embedded = {
   nodePath,
@@ -49,4 +54,9 @@ export const embedded: Embedded = {
     nodePath();
     isolatedVmPath();
   },
+  verify: () => [
+    cache().verify(parts.node(), proveNodeRuns),
+    cache().verify(parts.isolatedVm()),
+    cache().verify(parts.libsql()),
+  ],
 };

@@ -13,6 +13,8 @@ export interface Embedded {
   sdkFiles(): Readonly<Record<string, string>>;
   /** Unpacks what is not there yet, so that a directory that will not do is told at the start. @throws Error saying what to do */
   prepare(): void;
+  /** The same, with every file read whole and compared with what it was built from. @returns their paths */
+  verify(): string[];
 }
 
 export const embedded: Embedded | null = null;

@@ -1,7 +1,19 @@
 // The one executable does what Tatami from source does, with nothing beside it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Json } from '../app.ts';
@@ -131,6 +143,33 @@ test('what it unpacks lies in a directory of its own, whole, and is not written 
   expect(seen()).toEqual(before);
   expect(before.map((file) => (file as number[])[2])).toEqual([0, 0, 0]);
 }, 30_000);
+
+test('what it unpacked can be read whole and compared', async () => {
+  const cache = { TATAMI_CACHE_DIR: join(it.folder, 'verified') };
+  const whole = await it.run(['version', '--verify', '--json'], cache);
+  expect([whole.code, whole.json.files.length]).toEqual([0, 3]);
+  const [node] = whole.json.files;
+  chmodSync(node, 0o700);
+  const file = openSync(node, 'r+');
+  writeSync(file, 'x', 4711);
+  closeSync(file);
+  const changed = await it.run(['version', '--verify', '--json'], cache);
+  expect([changed.code, changed.json.error.message]).toEqual([
+    1,
+    `${node} was changed since it was unpacked. Remove it: the next start unpacks it again.`,
+  ]);
+  rmSync(node);
+  expect((await it.run(['version', '--verify'], cache)).code).toBe(0);
+}, 30_000);
+
+test('a check of health ends with 0 where the server is ready, and with 1 where none answers', async () => {
+  const ready = await it.run(['health', '--server', server.ready.url, '--json']);
+  expect([ready.code, ready.json.status]).toEqual([0, 'ready']);
+  const live = await it.run(['health', '--live', '--server', server.ready.url]);
+  expect([live.code, live.out]).toEqual([0, '{"status":"ok"}\n']);
+  const none = await it.run(['health', '--server', 'http://127.0.0.1:1', '--json']);
+  expect([none.code, none.json.error.message]).toEqual([1, 'No server answers at http://127.0.0.1:1.']);
+});
 
 test('two first starts at once both come up', async () => {
   const cache = { TATAMI_CACHE_DIR: join(it.folder, 'shared') };
