@@ -326,6 +326,20 @@ export function readStateDir(env: Readonly<Record<string, string | undefined>> =
 }
 
 /**
+ * Where the one executable unpacks what must lie on a disk to run (XDG Base Directory Specification). That of root is not in its home,
+ * which others may not enter: sidecars run under users of their own.
+ */
+export function readCacheDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  const { TATAMI_CACHE_DIR: chosen = '', XDG_CACHE_HOME: cache = '' } = env;
+  if (chosen !== '') {
+    if (isAbsolute(chosen)) return chosen;
+    throw new ConfigError(`TATAMI_CACHE_DIR must be an absolute path, not "${chosen}".`);
+  }
+  if (process.geteuid?.() === 0) return '/var/cache/tatami';
+  return join(isAbsolute(cache) ? cache : join(homedir(), '.cache'), 'tatami');
+}
+
+/**
  * The environment as this process was given it, without what Bun added from the .env files of `folder`; null where that can no
  * longer be told apart.
  */

@@ -19,6 +19,7 @@ import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
+import { embedded } from './lib/embedded.ts';
 import { createLoopTurns } from './lib/fairness/loop-turns.ts';
 import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
@@ -73,6 +74,7 @@ export interface Tatami {
 
 export async function serve(options: ServeOptions): Promise<Tatami> {
   const { config, clock = systemClock } = options;
+  embedded?.prepare();
   const ledger = createLedger(clock.monotonicMs);
   const problems = createProblems(clock.nowMs);
   const opened = openStore(config.dataDir, clock.nowMs, {

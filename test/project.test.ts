@@ -12,7 +12,7 @@ function run(...command: string[]): { code: number; output: string } {
 }
 
 const bun = process.execPath;
-const folders = ['core', 'sdk', 'plugins', 'examples', 'test', 'bench'];
+const folders = ['core', 'sdk', 'plugins', 'examples', 'test', 'bench', 'build'];
 
 test('types', () => {
   expect(run(bun, 'check')).toMatchObject({ code: 0 });

@@ -7,6 +7,7 @@ import { version } from '../version.ts';
 import { addBackups } from './backup/command.ts';
 import type { CleanStart } from './clean-start.ts';
 import type { DoctorOptions } from './doctor.ts';
+import type { HealthOptions } from './health.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import type { KeysCreateOptions } from './keys-create.ts';
@@ -33,13 +34,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addImport(program, folder);
   addPlugin(program, folder);
   const listenCommand = addWebhooks(program, remote, folder);
-  program
-    .command('version')
-    .description('print the version')
-    .option(...json)
-    .action((options: { json?: boolean }) =>
-      printResult({ version, bun: Bun.version }, options, () => version),
-    );
+  addAbout(program);
   // These have their own way to stop; everything else can be run again.
   program.hook('preAction', (_, command) => {
     if (command !== serveCommand && command !== listenCommand)
@@ -115,6 +110,24 @@ function addKeys(program: Command, folder: string): void {
     .action(async (options: KeysCreateOptions) =>
       (await import('./keys-create.ts')).keysCreate(options, folder),
     );
+}
+
+function addAbout(program: Command): void {
+  program
+    .command('version')
+    .description('print the version')
+    .option('--verify', 'read whole what the executable has unpacked, and compare it with what it holds')
+    .option(...json)
+    .action(async (options: { json?: boolean; verify?: boolean }) =>
+      (await import('./version.ts')).version(options),
+    );
+  program
+    .command('health')
+    .description('ask a server whether it is ready; ends with 0 or 1')
+    .option('--live', 'only whether it answers')
+    .option('--server <url>', 'address of the server (TATAMI_SERVER, default http://127.0.0.1:4700)')
+    .option(...json)
+    .action(async (options: HealthOptions) => (await import('./health.ts')).health(options));
 }
 
 function addImport(program: Command, folder: string): void {

@@ -37,11 +37,6 @@ export async function docsRoutes(version: string): Promise<Route[]> {
     .handle(new Request('http://localhost/docs'));
   const html = await page.text();
   let script: Promise<RawAnswer> | null = null;
-  const readScript = async (): Promise<RawAnswer> => ({
-    contentType: 'text/javascript; charset=utf-8',
-    body: new Uint8Array(await promisify(gzip)(await Bun.file(String(scalarFile)).bytes())),
-    headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=86400' },
-  });
   return [
     defineRoute({
       method: 'GET',
@@ -70,4 +65,15 @@ export async function docsRoutes(version: string): Promise<Route[]> {
       raw: () => (script ??= readScript()),
     }),
   ];
+}
+
+async function readScript(): Promise<RawAnswer> {
+  const script = await Bun.file(String(scalarFile)).bytes();
+  // The executable holds it compressed.
+  const isCompressed = String(scalarFile).endsWith('.gz');
+  return {
+    contentType: 'text/javascript; charset=utf-8',
+    body: isCompressed ? script : new Uint8Array(await promisify(gzip)(script)),
+    headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=86400' },
+  };
 }

@@ -6,6 +6,9 @@ import { cleanBunFlags, packageRoot } from './clean-bun.ts';
 /** Everything is in one executable; nothing lies beside it. */
 export const isExecutable = import.meta.dir.startsWith('/$bunfs/');
 
+/** The first argument of the executable where it is to be the entry of a sidecar's jail; the order follows. */
+export const jailEntryWord = '--enter-jail';
+
 /** The first argument of a process that was started clean; the folder where it was typed follows. */
 export const typedIn = '--typed-in=';
 

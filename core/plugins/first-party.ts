@@ -1,10 +1,11 @@
-// Installs a plugin that comes with Tatami: packs its folder and sends the package through the door, granting what its
+// Installs a plugin that comes with Tatami: packs its folder, which the executable holds packed, and sends the package through the door, granting what its
 // manifest asks.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { parsePackage, type PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../sdk/plugin/pack.ts';
-import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { App } from '../http/app.ts';
+import { embedded } from '../lib/embedded.ts';
 import { allScopes, expandScopes } from '../rights/scopes.ts';
 import { describePlugin } from '../sandbox/describe.ts';
 import type { Scope } from '../store/store.ts';
@@ -12,11 +13,13 @@ import type { Scope } from '../store/store.ts';
 const folder = join(import.meta.dir, '../../plugins');
 
 export function firstPartyNames(): string[] {
+  if (embedded) return Object.keys(embedded.plugins());
   return readdirSync(folder).filter((entry) => existsSync(join(folder, entry, 'plugin.ts')));
 }
 
 /** @param name one of `firstPartyNames` */
 export async function packFirstParty(name: string): Promise<PluginPackage> {
+  if (embedded) return parsePackage(JSON.stringify(embedded.plugins()[name]));
   return packPlugin(join(folder, name), { describe: describePlugin });
 }
 

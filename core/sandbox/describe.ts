@@ -5,7 +5,7 @@ import { nonceSource, ProtocolBreach } from './frames.ts';
 import { prepareJail } from './jail/prepare.ts';
 import { findAddon, findNode } from './locate.ts';
 import { spawnSidecar, type Spoken } from './fleet/process.ts';
-import { jailEntry } from './fleet/spawn.ts';
+import { jailFiles } from './fleet/spawn.ts';
 import { codeMax } from './protocol.ts';
 import type { RunLimits } from './protocol.ts';
 
@@ -41,7 +41,7 @@ export async function describePlugin(code: string, nodePath: string = findNode()
     programs: await bundlePrograms(),
     jail: process.platform === 'linux' ? 'auto' : 'off',
     isolatesMax: 1,
-    ...(await prepareJail([nodePath, addonPath, jailEntry])),
+    ...(await prepareJail([nodePath, addonPath, ...jailFiles])),
     idleMs: 60_000,
     busy: () => answered !== undefined,
     onMessage: (message) => {

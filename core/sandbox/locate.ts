@@ -1,22 +1,17 @@
-// Where isolated-vm's prebuilt addon and our Node lie.
+// Where isolated-vm's prebuilt addon and our Node lie: among the dependencies, or in the executable.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { embedded } from '../lib/embedded.ts';
 
 /** NODE_MODULE_VERSION of Node 24: the addon is built for exactly this. */
 const nodeAbi = 137;
 
 /** @throws Error when this platform has no prebuilt addon */
 export function findAddon(): string {
+  if (embedded) return embedded.isolatedVmPath();
   const root = dirname(createRequire(import.meta.url).resolve('isolated-vm/package.json'));
-  const libc =
-    process.platform !== 'linux' ? '' : existsSync('/lib/ld-musl-x86_64.so.1') ? '.musl' : '.glibc';
-  const path = join(
-    root,
-    'prebuilds',
-    `${process.platform}-${process.arch}`,
-    `isolated-vm.abi${nodeAbi}${libc}.node`,
-  );
+  const path = addonOf(root, process.platform, process.arch);
   if (!existsSync(path))
     throw new Error(
       `isolated-vm has no build for ${process.platform}-${process.arch}; plugins cannot run here.`,
@@ -24,8 +19,15 @@ export function findAddon(): string {
   return path;
 }
 
-/** The Node 24 that comes with the dependencies. @throws Error when it was not installed */
+/** @param root of the package isolated-vm */
+export function addonOf(root: string, platform: string, arch: string): string {
+  const libc = platform !== 'linux' ? '' : existsSync('/lib/ld-musl-x86_64.so.1') ? '.musl' : '.glibc';
+  return join(root, 'prebuilds', `${platform}-${arch}`, `isolated-vm.abi${nodeAbi}${libc}.node`);
+}
+
+/** The Node 24 that comes with Tatami. @throws Error when it was not installed */
 export function findNode(): string {
+  if (embedded) return embedded.nodePath();
   const name = `node-${process.platform}-${process.arch}`;
   try {
     return createRequire(import.meta.url).resolve(`${name}/bin/node`);

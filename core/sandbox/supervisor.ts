@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { errorForLog } from '../lib/failures.ts';
 import { bundlePrograms } from './fleet/bundle.ts';
-import { jailEntry } from './fleet/spawn.ts';
+import { jailFiles } from './fleet/spawn.ts';
 import { noConfinement } from './jail/confinement.ts';
 import { hideProcess } from './jail/core-side.ts';
 import { prepareJail, type JailMeans } from './jail/prepare.ts';
@@ -29,7 +29,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform === 'linux' && options.jail !== 'off') hideProcess();
   const programs = options.programs ?? (await bundlePrograms());
   const addonPath = findAddon();
-  const means = await prepareJail([options.nodePath, addonPath, jailEntry]);
+  const means = await prepareJail([options.nodePath, addonPath, ...jailFiles]);
   const bare = { ...means, confinement: { ...noConfinement, powerless: means.confinement.powerless } };
   const ladder: [without: string, options: SandboxOptions, means: JailMeans][] = [
     ['', options, means],

@@ -18,8 +18,14 @@ declare module 'bun' {
 export interface PackOptions {
   /** Evaluates the bundle somewhere safe and returns its definition without functions (`describePlugin` of the sandbox). */
   describe(code: string): Promise<unknown>;
+  /** Where no sources lie beside this file: those of `index.ts` and what it imports, path → text. */
+  sdk?: SdkFiles | null;
 }
 
+export type SdkFiles = Readonly<Record<string, string>>;
+
+/** Where they stand while a plugin is bundled. Nothing on a disk can lie there. */
+const embeddedSdk = '/$bunfs/sdk/';
 const sdkName = '@tatami/sdk/plugin';
 const sourceFile = /\.(ts|js|mjs|mts|json)$/;
 
@@ -28,14 +34,14 @@ export async function packPlugin(dir: string, options: PackOptions): Promise<Plu
   const entrypoint = join(dir, 'plugin.ts');
   if (statSync(entrypoint, { throwIfNoEntry: false })?.isFile() !== true)
     throw new PackageError('', `${entrypoint} does not exist; a plugin's folder has a plugin.ts.`);
-  const code = await bundlePlugin(entrypoint);
+  const code = await bundlePlugin(entrypoint, options.sdk);
   const described = await options.describe(code);
   const document = { format: packageFormat, manifest: described, code, sha256: await sha256Hex(code) };
   return parsePackage(JSON.stringify(document));
 }
 
 /** One ES module without imports, of files in the folder of `entrypoint`. @throws PackageError */
-export async function bundlePlugin(entrypoint: string): Promise<string> {
+export async function bundlePlugin(entrypoint: string, sdk?: SdkFiles | null): Promise<string> {
   const root = realpathSync(dirname(entrypoint));
   const entry = realpathSync(entrypoint);
   if (!isInside(root, entry))
@@ -45,6 +51,7 @@ export async function bundlePlugin(entrypoint: string): Promise<string> {
     );
   const result = await Bun.build({
     entrypoints: [entry],
+    files: Object.fromEntries(Object.entries(sdk ?? {}).map(([path, text]) => [embeddedSdk + path, text])),
     target: 'browser',
     format: 'esm',
     macros: false,
@@ -53,7 +60,7 @@ export async function bundlePlugin(entrypoint: string): Promise<string> {
     minify: { whitespace: true, identifiers: false, syntax: false },
     splitting: false,
     define: { 'process.env.NODE_ENV': '"production"' },
-    plugins: [guardImports(root, entry)],
+    plugins: [guardImports(root, entry, sdk ? embeddedSdk : join(import.meta.dir, sep))],
     throw: false,
   });
   if (!result.success)
@@ -71,19 +78,18 @@ export async function bundlePlugin(entrypoint: string): Promise<string> {
 }
 
 /** Answers the sdkName's name with this very sdkName, and refuses files outside the folder, symbolic links included. */
-function guardImports(root: string, entry: string): BunPlugin {
-  const sdkRoot = join(import.meta.dir, sep);
+function guardImports(root: string, entry: string, sdkRoot: string): BunPlugin {
   return {
     name: 'guard-imports',
     setup(build) {
       build.onResolve({ filter: /.*/ }, ({ path, importer }) => {
-        if (path === sdkName) return { path: join(import.meta.dir, 'index.ts') };
+        if (path === sdkName) return { path: join(sdkRoot, 'index.ts') };
         // Left to Bun, a tsconfig.json may have another file stand for it.
         if (importer === '') return { path: entry };
         if (isBuiltin(path))
           throw new PackageError('', `${importer} imports ${path}; the sandbox has no Node or Bun modules.`);
+        if (importer.startsWith(sdkRoot)) return { path: join(dirname(importer), path) };
         const found = resolveFrom(path, importer);
-        if (found.startsWith(sdkRoot) && importer.startsWith(sdkRoot)) return { path: found };
         if (!isInside(root, found))
           throw new PackageError('', `${importer} imports ${path}, which lies outside the plugin's folder.`);
         if (!sourceFile.test(found) || !statSync(found).isFile())

@@ -1,6 +1,7 @@
 // `tatami plugin pack DIR`: one package file of a plugin's folder.
 import { basename, resolve } from 'node:path';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
+import { embedded } from '../../lib/embedded.ts';
 import { describePlugin } from '../../sandbox/describe.ts';
 import { printResult } from '../output.ts';
 import { writeNamedFile } from '../write-file.ts';
@@ -12,7 +13,7 @@ export async function pack(
   folder: string,
 ): Promise<void> {
   const root = resolve(folder, dir);
-  const document = await packPlugin(root, { describe: describePlugin });
+  const document = await packPlugin(root, { describe: describePlugin, sdk: embedded?.sdkFiles() ?? null });
   const out = options.out ?? `${basename(root)}.tatami.json`;
   const text = JSON.stringify(document);
   writeNamedFile(resolve(folder, out), text);

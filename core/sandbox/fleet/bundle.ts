@@ -1,6 +1,7 @@
-// Bundles our own sidecar and guest programs once at start. Node cannot strip types with `--jitless` (that needs
+// Bundles our own sidecar and guest programs once at start; the executable holds them bundled. Node cannot strip types with `--jitless` (that needs
 // WebAssembly), and a program given on standard input needs no readable file inside the jail.
 import { join } from 'node:path';
+import { embedded } from '../../lib/embedded.ts';
 
 export interface SidecarPrograms {
   sidecar: string;
@@ -8,6 +9,7 @@ export interface SidecarPrograms {
 }
 
 export async function bundlePrograms(): Promise<SidecarPrograms> {
+  if (embedded) return embedded.sidecarPrograms();
   const [sidecar, guest] = await Promise.all([
     bundle(join(import.meta.dir, '../sidecar/main.ts'), 'node', 'esm'),
     bundle(join(import.meta.dir, '../sidecar/guest/main.ts'), 'browser', 'iife'),

@@ -3,6 +3,7 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
 import { cleanBunFlags } from '../../lib/clean-bun.ts';
+import { isExecutable, jailEntryWord } from '../../lib/own-program.ts';
 import type { Confinement } from '../jail/confinement.ts';
 import type { User } from '../jail/core-side.ts';
 import type { JailOrder } from '../jail/entry.ts';
@@ -21,7 +22,11 @@ export interface ChildOptions {
 
 export type Child = Subprocess<Blob, 'ignore', 'pipe'>;
 
-export const jailEntry = join(import.meta.dir, '../jail/entry.ts');
+const entryFile = join(import.meta.dir, '../jail/entry.ts');
+/** What enters the jail, before its order. */
+const jailEntry = [process.execPath, ...(isExecutable ? [jailEntryWord] : [...cleanBunFlags, entryFile])];
+/** Files that whoever enters must be able to read. */
+export const jailFiles = isExecutable ? [process.execPath] : [process.execPath, entryFile];
 const noEntry: EntryReport = { landlock: 0, seccomp: false, rlimits: false };
 export const niceness = 10;
 const idleNiceness = 19;
@@ -70,5 +75,5 @@ function commandFor(options: ChildOptions): string[] {
     keepCapabilities: !confinement.powerless,
     idle: options.idle,
   };
-  return [...confinement.prefix, process.execPath, ...cleanBunFlags, jailEntry, JSON.stringify(order)];
+  return [...confinement.prefix, ...jailEntry, JSON.stringify(order)];
 }

@@ -1,4 +1,4 @@
-// Run by the core as its own process (`bun entry.ts <json>`): gives up every right the sidecar does not need, then
+// Run by the core as its own process, with an order as its last argument: gives up every right the sidecar does not need, then
 // becomes Node. The order matters: capabilities, no new privileges, Landlock, limits, then seccomp, which refuses all
 // the others. The core caps the memory from outside once Node runs, because Bun itself does not fit under it, and
 // judges whether what was put in place will do. Exits 90 with a sentence on stderr when a step that must not fail
@@ -112,4 +112,4 @@ function fail(message: string): never {
   process.exit(90);
 }
 
-enterJail(JSON.parse(process.argv[2] ?? '{}') as JailOrder);
+enterJail(JSON.parse(process.argv.at(-1) ?? '{}') as JailOrder);

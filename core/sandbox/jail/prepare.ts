@@ -8,10 +8,10 @@ export interface JailMeans {
   places: Places;
 }
 
-/** @param files that a sidecar's process must be able to read, beside those of its jail's entry */
+/** @param files that a sidecar's process must be able to read */
 export async function prepareJail(files: readonly string[]): Promise<JailMeans> {
   if (process.platform !== 'linux') return { confinement: noConfinement, places: [] };
   const places = findPlaces();
   sweep(places);
-  return { confinement: await findConfinement([process.execPath, ...files]), places };
+  return { confinement: await findConfinement(files), places };
 }

@@ -1,0 +1,60 @@
+// What the executable carries beside its program, under the names that `core/executable/embedded.ts` imports. Bun embeds a file whose
+// ending it does not know as it is.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { firstPartyNames, packFirstParty } from '../core/plugins/first-party.ts';
+import { bundlePrograms } from '../core/sandbox/fleet/bundle.ts';
+import { addonOf } from '../core/sandbox/locate.ts';
+import { compress } from './compressed.ts';
+import { withoutSymbols } from './elf.ts';
+import { packageFolder } from './packages.ts';
+import { cacheDir, root, writeCached } from './paths.ts';
+import type { Target } from './targets.ts';
+
+/** The folder that they are in: always the same one, because names in the bundle come from it. @param level of zstd */
+export async function makeArtifacts(target: Target, level: number): Promise<string> {
+  const folder = join(cacheDir, `artifacts-${target.name}-${level}`);
+  const write = (name: string, content: string | Uint8Array): void =>
+    writeCached(join(folder, name), content);
+  const node = readFileSync(join(packageFolder(target.packages.node), 'bin/node'));
+  const native = {
+    node: withoutSymbols(node),
+    'isolated-vm': readFileSync(addonOf(packageFolder('isolated-vm'), 'linux', target.arch)),
+    libsql: withoutSymbols(readFileSync(join(packageFolder(target.packages.libsql), 'index.node'))),
+  };
+  const sizes: Record<string, { bytes: number; sha256: string }> = {};
+  for (const [name, whole] of Object.entries(native)) {
+    const { content, bytes, sha256 } = await compress(whole, level);
+    write(`${name}.part`, content);
+    sizes[name] = { bytes, sha256 };
+  }
+  write('sizes.part', JSON.stringify(sizes));
+  const { sidecar, guest } = await bundlePrograms();
+  write('sidecar.part', sidecar);
+  write('guest.part', guest);
+  write('plugins.part', JSON.stringify(await packedPlugins()));
+  write('sdk.part', JSON.stringify(sdkFiles(join(root, 'sdk/plugin'))));
+  const scalar = join(packageFolder('@scalar/api-reference'), 'dist/browser/standalone.js');
+  write('scalar.js.gz', gzipSync(readFileSync(scalar), { level: 9 }));
+  return folder;
+}
+
+async function packedPlugins(): Promise<Record<string, unknown>> {
+  const packed = firstPartyNames().map(async (name) => [name, await packFirstParty(name)] as const);
+  return Object.fromEntries(await Promise.all(packed));
+}
+
+/** `index.ts` and what is left of its imports when types are gone: path below the folder → text. */
+function sdkFiles(folder: string): Record<string, string> {
+  const transpiler = new Bun.Transpiler({ loader: 'ts' });
+  const files: Record<string, string> = {};
+  const add = (file: string): void => {
+    if (file in files) return;
+    const text = readFileSync(join(folder, file), 'utf8');
+    files[file] = text;
+    for (const { path } of transpiler.scanImports(text)) add(join(dirname(file), path));
+  };
+  add('index.ts');
+  return files;
+}

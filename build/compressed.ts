@@ -1,0 +1,20 @@
+// Compression that is kept: Node takes half a minute at the best level, and changes with a version of Node alone.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheDir, writeCached } from './paths.ts';
+
+export interface Compressed {
+  readonly content: Uint8Array;
+  /** Of the whole, before. */
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** @param level of zstd, from 1 to 19 */
+export async function compress(whole: Uint8Array, level: number): Promise<Compressed> {
+  const sha256 = createHash('sha256').update(whole).digest('hex');
+  const kept = join(cacheDir, `${sha256}.${level}.zst`);
+  if (!existsSync(kept)) writeCached(kept, await Bun.zstdCompress(whole, { level }));
+  return { content: readFileSync(kept), bytes: whole.length, sha256 };
+}

@@ -1,0 +1,44 @@
+// `tatami health`: asks a server whether it is ready, for the checks of containers and supervisors. It needs no key, and ends with 0
+// or 1.
+import { readRemote } from '../config.ts';
+import { printableCopy } from '../lib/printable.ts';
+import { CommandError, printResult } from './output.ts';
+
+export interface HealthOptions {
+  server?: string;
+  /** Whether the process answers, in place of whether it is ready. */
+  live?: boolean;
+  json?: boolean;
+}
+
+const timeoutMs = 4_000;
+
+export async function health({ live = false, json, ...flags }: HealthOptions): Promise<void> {
+  const { server } = readRemote(flags);
+  const path = live ? '/healthz' : '/readyz';
+  const { ok, text } = await ask(server, path);
+  const found: unknown = parsed(text);
+  if (!ok)
+    throw new CommandError(
+      `${server} is not ${live ? 'live' : 'ready'}: ${JSON.stringify(printableCopy(found))}`,
+    );
+  printResult(found, { json }, (shown) => JSON.stringify(shown));
+}
+
+async function ask(server: string, path: string): Promise<{ ok: boolean; text: string }> {
+  const url = `${server.replace(/\/+$/, '')}${path}`;
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    return { ok: response.status === 200, text: await response.text() };
+  } catch (cause) {
+    throw new CommandError(`No server answers at ${server}.`, undefined, { cause });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.slice(0, 200);
+  }
+}

@@ -1,0 +1,15 @@
+// `tatami version`: which build this is, and with `--verify` whether what it unpacked is whole and runs.
+import { embedded } from '../lib/embedded.ts';
+import { version as number } from '../version.ts';
+import { CommandError, exitCodes, printResult } from './output.ts';
+
+export function version({ json, verify = false }: { json?: boolean; verify?: boolean }): void {
+  const build = { version: number, bun: Bun.version };
+  if (!verify) return printResult(build, { json }, () => number);
+  if (!embedded)
+    throw new CommandError('Only the executable unpacks anything; this runs from source.', exitCodes.usage);
+  const files = embedded.verify();
+  printResult({ ...build, files }, { json }, (shown) =>
+    [number, ...shown.files.map((path) => `whole    ${path}`)].join('\n'),
+  );
+}

@@ -1,0 +1,154 @@
+// The cache directory: what lies in it is executed, so that it counts only where nobody else can have written it.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openCache, type Packed } from './cache.ts';
+import { proveNodeRuns } from './prove-node.ts';
+
+let outside: string;
+let dir: string;
+let packed: Packed;
+const content = Buffer.from('#!/bin/sh\nexit 0\n'.repeat(1000));
+beforeEach(() => {
+  outside = mkdtempSync(join(tmpdir(), 'tatami-cache-'));
+  dir = join(outside, 'a/cache');
+  const file = join(outside, 'packed');
+  writeFileSync(file, Bun.zstdCompressSync(content));
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  packed = { name: 'thing', file, bytes: content.length, sha256, isProgram: true };
+});
+afterEach(() => rmSync(outside, { recursive: true, force: true }));
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+const isRoot = process.geteuid?.() === 0;
+
+test('what is unpacked is whole, executable and written by nobody', () => {
+  const path = openCache(dir).unpack(packed);
+  expect(readFileSync(path).equals(content)).toBe(true);
+  expect([modeOf(dir), modeOf(path)]).toEqual(isRoot ? [0o755, 0o555] : [0o700, 0o500]);
+  const addon = openCache(dir).unpack({ ...packed, name: 'addon', isProgram: false });
+  expect(modeOf(addon)).toBe(isRoot ? 0o444 : 0o400);
+});
+
+test('it is unpacked once', () => {
+  const path = openCache(dir).unpack(packed);
+  rmSync(packed.file);
+  expect(openCache(dir).unpack(packed)).toBe(path);
+});
+
+describe('a file is made again', () => {
+  const changes: [name: string, change: (path: string) => void][] = [
+    ['that was cut', (path) => (chmodSync(path, 0o700), writeFileSync(path, content.subarray(1)))],
+    ['that others may write', (path) => chmodSync(path, 0o522)],
+    ['that is a link', (path) => (rmSync(path), symlinkSync('/bin/true', path))],
+  ];
+  for (const [name, change] of changes)
+    test(name, () => {
+      const path = openCache(dir).unpack(packed);
+      change(path);
+      openCache(dir).unpack(packed);
+      expect([readFileSync(path).equals(content), modeOf(path) & 0o022]).toEqual([true, 0]);
+      expect(readdirSync(dir)).toHaveLength(1);
+    });
+
+  test.skipIf(!isRoot)('that belongs to another user (needs root)', () => {
+    const path = openCache(dir).unpack(packed);
+    chownSync(path, 4711, 4711);
+    openCache(dir).unpack(packed);
+    expect(statSync(path).uid).toBe(0);
+  });
+});
+
+describe('a directory is refused', () => {
+  test('that others may write', () => {
+    mkdirSync(dir, { recursive: true });
+    chmodSync(dir, 0o770);
+    expect(() => openCache(dir)).toThrow(/may be written by others.*TATAMI_CACHE_DIR/);
+  });
+  test('that is a link', () => {
+    mkdirSync(join(outside, 'elsewhere'));
+    mkdirSync(join(outside, 'a'));
+    symlinkSync(join(outside, 'elsewhere'), dir);
+    expect(() => openCache(dir)).toThrow('is not a directory');
+  });
+  test.skipIf(!isRoot)('that belongs to another user (needs root)', () => {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    chownSync(dir, 4711, 4711);
+    expect(() => openCache(dir)).toThrow('belongs to another user');
+  });
+});
+
+test('what is not what it was built with is not written', () => {
+  const sha256 = createHash('sha256').update('another').digest('hex');
+  expect(() => openCache(dir).unpack({ ...packed, sha256 })).toThrow('is damaged: thing');
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+test('what does not prove itself does not stay', () => {
+  const prove = (): void => {
+    throw new Error('It will not do.');
+  };
+  expect(() => openCache(dir).unpack(packed, prove)).toThrow('It will not do.');
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+test('what a killed process left is removed by the next that unpacks, what another one writes now is not', () => {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const [old, young] = [join(dir, 'thing.1.tmp'), join(dir, 'thing.2.tmp')];
+  for (const path of [old, young]) writeFileSync(path, '');
+  const { mtimeMs } = statSync(young);
+  utimesSync(old, mtimeMs / 1000 - 7200, mtimeMs / 1000 - 7200);
+  openCache(dir).unpack(packed);
+  expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
+});
+
+const canMount = isRoot && Bun.spawnSync(['unshare', '--mount', 'true']).success;
+
+test('a Node that does not run says what the machine lacks', () => {
+  const program = join(outside, 'node');
+  writeFileSync(program, '#!/bin/sh\necho libstdc++.so.6: cannot open shared object file >&2; exit 127\n', {
+    mode: 0o700,
+  });
+  expect(() => proveNodeRuns(program)).toThrow(
+    'libstdc++.so.6: cannot open shared object file. It needs glibc',
+  );
+});
+
+test.skipIf(!canMount)('a file system mounted noexec is named (needs root)', () => {
+  const script = `
+    import { proveNodeRuns } from ${JSON.stringify(join(import.meta.dir, 'prove-node.ts'))};
+    import { writeFileSync } from 'node:fs';
+    writeFileSync('${outside}/m/node', '#!/bin/sh\\n', { mode: 0o700 });
+    try { proveNodeRuns('${outside}/m/node'); } catch (error) { console.log(error.message); }`;
+  mkdirSync(join(outside, 'm'));
+  const mounted = `mount -t tmpfs -o noexec tmpfs ${outside}/m && exec "$@"`;
+  const { stdout } = Bun.spawnSync([
+    'unshare',
+    '--mount',
+    'sh',
+    '-c',
+    mounted,
+    'sh',
+    process.execPath,
+    '-e',
+    script,
+  ]);
+  expect(stdout.toString()).toContain(
+    'mounted noexec. Name a directory on another one with TATAMI_CACHE_DIR.',
+  );
+});

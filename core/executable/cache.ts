@@ -1,0 +1,146 @@
+// The private directory for what the executable must unpack to run it: Node and two native addons. What lies in it is executed with
+// every right of the server, so it is trusted only where nobody else can have written it. Names contain the hash of what they name:
+// versions do not disturb each other, and what is there is never written again.
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export interface Packed {
+  readonly name: string;
+  /** Where it lies compressed (zstd). */
+  readonly file: string;
+  /** Of the whole, unpacked. */
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly isProgram: boolean;
+}
+
+export interface Cache {
+  /**
+   * The path of the file, made where it is not there whole.
+   * @param prove is asked about one that was just made, and throws where it will not do
+   */
+  unpack(packed: Packed, prove?: (path: string) => void): string;
+  /** The same, read whole. @throws Error where it was changed since it was unpacked */
+  verify(packed: Packed, prove?: (path: string) => void): string;
+}
+
+const groupAndOthersWrite = 0o022;
+const another = 'Name another directory with TATAMI_CACHE_DIR.';
+/** Unpacking takes a second; what is older was left by a process that was killed. */
+const leftOverMs = 3_600_000;
+
+/** @throws Error where the directory cannot be made or somebody else may write to it */
+export function openCache(dir: string): Cache {
+  const user = process.geteuid?.() ?? 0;
+  // The sidecars of root run under users of their own, who must be able to read what they run.
+  const readable = user === 0 ? 0o055 : 0;
+  makeDir(dir, 0o700 | readable);
+  checkDir(dir, user);
+
+  const isWhole = (path: string, bytes: number): boolean => {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() === true && isOurs(stats, user) && stats.size === bytes;
+  };
+  const unpack: Cache['unpack'] = (packed, prove) => {
+    const path = join(dir, `${packed.name}-${packed.sha256.slice(0, 32)}`);
+    if (isWhole(path, packed.bytes)) return path;
+    const mode = packed.isProgram ? 0o500 | readable : 0o400 | (readable & 0o044);
+    putInPlace(path, contentOf(packed), mode, prove);
+    removeLeftOvers(dir, lstatSync(path).mtimeMs);
+    return path;
+  };
+  return {
+    unpack,
+    verify(packed, prove) {
+      const path = unpack(packed, prove);
+      if (sha256Of(readFileSync(path)) === packed.sha256) return path;
+      throw new Error(
+        `${path} was changed since it was unpacked. Remove it: the next start unpacks it again.`,
+      );
+    },
+  };
+}
+
+function contentOf({ name, file, sha256 }: Packed): Uint8Array {
+  const content = Bun.zstdDecompressSync(readFileSync(file));
+  if (sha256Of(content) === sha256) return content;
+  throw new Error(`${process.execPath} is damaged: ${name} in it is not what it was built with.`);
+}
+
+/** Another process may do the same: whichever comes last leaves the same file. */
+function putInPlace(path: string, content: Uint8Array, mode: number, prove?: (path: string) => void): void {
+  const made = `${path}.${randomUUID()}.tmp`;
+  try {
+    writeWhole(made, content, mode);
+    prove?.(made);
+    renameSync(made, path);
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw told(error, dirname(path));
+  }
+}
+
+const sha256Of = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
+
+function makeDir(dir: string, mode: number): void {
+  try {
+    if (mkdirSync(dir, { recursive: true, mode }) !== undefined) chmodSync(dir, mode);
+  } catch (error) {
+    throw told(error, dir);
+  }
+}
+
+function checkDir(dir: string, user: number): void {
+  const stats = lstatSync(dir);
+  if (!stats.isDirectory()) throw new Error(`${dir} is not a directory. ${another}`);
+  if (!isOurs(stats, user))
+    throw new Error(
+      `${dir} belongs to another user or may be written by others, and what lies in it is executed. ${another}`,
+    );
+}
+
+function isOurs({ uid, mode }: Stats, user: number): boolean {
+  return uid === user && (mode & groupAndOthersWrite) === 0;
+}
+
+function writeWhole(path: string, content: Uint8Array, mode: number): void {
+  const fd = openSync(path, 'wx', 0o600);
+  try {
+    writeFileSync(fd, content);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  chmodSync(path, mode);
+}
+
+function removeLeftOvers(dir: string, nowMs: number): void {
+  for (const name of readdirSync(dir).filter((entry) => entry.endsWith('.tmp'))) {
+    const path = join(dir, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats && nowMs - stats.mtimeMs > leftOverMs) rmSync(path, { force: true });
+  }
+}
+
+/** A failure of the system, with the way out. */
+function told(error: unknown, dir: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error)) return error;
+  const room = 'code' in error && error.code === 'ENOSPC' ? ' It needs 120 MB.' : '';
+  return new Error(`What Tatami runs cannot be unpacked to ${dir}: ${error.message}.${room} ${another}`, {
+    cause: error,
+  });
+}

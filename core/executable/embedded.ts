@@ -1,0 +1,62 @@
+// What the executable carries. What must be a file to run is unpacked to the cache directory, everything else is read where it is.
+import { readFileSync } from 'node:fs';
+import sizesFile from 'artifact:sizes.part';
+import isolatedVmFile from 'artifact:isolated-vm.part';
+import libsqlFile from 'artifact:libsql.part';
+import nodeFile from 'artifact:node.part';
+import guestFile from 'artifact:guest.part';
+import pluginsFile from 'artifact:plugins.part';
+import sdkFile from 'artifact:sdk.part';
+import sidecarFile from 'artifact:sidecar.part';
+import { readCacheDir } from '../config.ts';
+import type { Embedded } from '../lib/embedded.ts';
+import { proveNodeRuns } from './prove-node.ts';
+import { openCache, type Packed } from './cache.ts';
+
+/** Size and hash of each part, unpacked, by name. */
+type Sizes = Readonly<Record<'node' | 'isolated-vm' | 'libsql', Pick<Packed, 'bytes' | 'sha256'>>>;
+
+const readText = (path: string): string => readFileSync(path, 'utf8');
+const readJson = <T>(path: string): T => JSON.parse(readText(path)) as T;
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+};
+
+const sizes = once(() => readJson<Sizes>(sizesFile));
+const cache = once(() => openCache(readCacheDir()));
+
+const parts = {
+  node: (): Packed => ({ name: 'node', file: nodeFile, isProgram: true, ...sizes().node }),
+  isolatedVm: (): Packed => ({
+    name: 'isolated-vm',
+    file: isolatedVmFile,
+    isProgram: false,
+    ...sizes()['isolated-vm'],
+  }),
+  libsql: (): Packed => ({ name: 'libsql', file: libsqlFile, isProgram: false, ...sizes().libsql }),
+};
+
+const nodePath = once(() => cache().unpack(parts.node(), proveNodeRuns));
+const isolatedVmPath = once(() => cache().unpack(parts.isolatedVm()));
+
+/** libsql's addon, which each thread loads for itself. */
+export const libsqlPath = once(() => cache().unpack(parts.libsql()));
+
+export const embedded: Embedded = {
+  nodePath,
+  isolatedVmPath,
+  sidecarPrograms: () => ({ sidecar: readText(sidecarFile), guest: readText(guestFile) }),
+  plugins: () => readJson(pluginsFile),
+  sdkFiles: () => readJson(sdkFile),
+  prepare() {
+    nodePath();
+    isolatedVmPath();
+  },
+  verify: () => [
+    cache().verify(parts.node(), proveNodeRuns),
+    cache().verify(parts.isolatedVm()),
+    cache().verify(parts.libsql()),
+  ],
+};

@@ -1,0 +1,194 @@
+// The one executable does what Tatami from source does, with nothing beside it.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { Json } from '../app.ts';
+import { runIn } from '../cli/tatami.ts';
+import { clientOf } from '../faults/server.ts';
+import { root } from '../imports.ts';
+import { buildExecutable, startFromSource, type Executable, type Started } from './executable.ts';
+
+let it: Executable;
+let server: Started;
+let call: ReturnType<typeof clientOf>;
+let connection: Record<string, string>;
+
+beforeAll(async () => {
+  it = buildExecutable();
+  server = await it.start(['--first-start', '--rate-limit', 'off']);
+  const { url, apiKey } = server.ready;
+  call = clientOf(url, apiKey);
+  connection = { TATAMI_SERVER: url, TATAMI_TOKEN: apiKey };
+}, 180_000);
+afterAll(async () => {
+  await server.stop();
+  it.remove();
+});
+
+/** What changes from start to start is left out. */
+const jailOf = async (one: Started): Promise<Json> => {
+  const { time: _time, ...jail } = await one.logged('The sandbox jail');
+  return jail;
+};
+
+async function until<T>(read: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const value = await read();
+    if (value !== undefined) return value;
+    await Bun.sleep(20);
+  }
+}
+
+test('the build says what it made, and SHA256SUMS agrees', () => {
+  const sums = readFileSync(join(it.path, '../dist/SHA256SUMS'), 'utf8');
+  const sha256 = createHash('sha256').update(readFileSync(it.path)).digest('hex');
+  expect(sums).toBe(`${sha256}  tatami-linux-${process.arch}\n`);
+  expect(it.built).toContain(`sha256 ${sha256}`);
+});
+
+test('an issue is triaged by a plugin, in the same jail as from source', async () => {
+  const made = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'Crash when saving a file' });
+  const labels = await until(async () => {
+    const { json } = await call('GET', `/api/v1/issues/${made.json.id}`);
+    return json.labels.length > 0 ? json.labels : undefined;
+  });
+  expect(labels).toMatchObject([{ name: 'bug' }]);
+  const dataDir = join(it.path, '../source');
+  const source = await startFromSource(['--data-dir', dataDir, '--first-start']);
+  expect(await jailOf(server)).toEqual(await jailOf(source));
+  await source.stop();
+}, 60_000);
+
+test('the API reference and the OpenAPI document are there', async () => {
+  const page = await fetch(`${server.ready.url}/docs`);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/docs/scalar.js')]);
+  const script = await fetch(`${server.ready.url}/docs/scalar.js`, { decompress: false });
+  const whole = join(root, 'node_modules/@scalar/api-reference/dist/browser/standalone.js');
+  expect(gunzipSync(await script.bytes()).equals(readFileSync(whole))).toBe(true);
+  expect((await call('GET', '/api/v1/openapi.json')).json.openapi).toBe('3.1.1');
+});
+
+test('a plugin is packed to the same bytes as from source, and installed', async () => {
+  cpSync(join(root, 'examples/assign-on-create'), join(it.folder, 'plugin'), { recursive: true });
+  const packed = await it.run(['plugin', 'pack', 'plugin', '--out', 'made.json', '--json']);
+  const source = await runIn(it.folder, ['plugin', 'pack', 'plugin', '--out', 'source.json', '--json']);
+  expect(packed.json).toEqual({ ...source.json, file: 'made.json' });
+  const installed = await it.run(['plugin', 'install', './made.json', '--yes', '--json'], connection);
+  expect([installed.code, installed.json.pluginId]).toEqual([0, 'assign-on-create']);
+}, 30_000);
+
+test('import and webhooks work from the folder where they are typed', async () => {
+  writeFileSync(
+    join(it.folder, 'issues.csv'),
+    'repo,created_at,label,title,body\nacme/web,2026-01-01,bug,Crash on save,"Text"\n',
+  );
+  const imported = await it.run(['import', 'issues.csv', '--json'], connection);
+  expect([imported.code, imported.json]).toEqual([0, expect.objectContaining({ created: 1 })]);
+  const made = await it.run(
+    ['webhooks', 'create', '--url', 'https://example.com/hook', '--events', 'issue.created', '--json'],
+    connection,
+  );
+  expect([made.code, made.json.url]).toEqual([0, 'https://example.com/hook']);
+}, 30_000);
+
+test('nothing of the folder where it is started has a say', async () => {
+  writeFileSync(
+    join(it.folder, '.env'),
+    'TATAMI_SERVER=http://127.0.0.1:1\nBUN_OPTIONS=--preload=./evil.ts\n',
+  );
+  writeFileSync(join(it.folder, 'bunfig.toml'), 'preload = ["./evil.ts"]\n');
+  writeFileSync(
+    join(it.folder, 'tsconfig.json'),
+    '{"compilerOptions":{"baseUrl":".","paths":{"*":["./evil.ts"]}}}',
+  );
+  writeFileSync(join(it.folder, 'evil.ts'), 'await Bun.write("ran", "x"); export default 1;');
+  const { TATAMI_TOKEN = '' } = connection;
+  const listed = await it.run(['plugin', 'list', '--json'], { TATAMI_TOKEN });
+  expect(listed.json.error.message).toContain('http://127.0.0.1:4700');
+  const packed = await it.run(['plugin', 'pack', 'plugin', '--json']);
+  expect([packed.code, packed.json.id]).toEqual([0, 'assign-on-create']);
+  expect(existsSync(join(it.folder, 'ran'))).toBe(false);
+  for (const name of ['.env', 'bunfig.toml', 'tsconfig.json', 'evil.ts']) rmSync(join(it.folder, name));
+}, 30_000);
+
+test('started by itself, it takes paths from where it is told', async () => {
+  const { json } = await it.run([`--typed-in=${it.folder}/elsewhere`, 'plugin', 'pack', 'below', '--json']);
+  expect(json.error.message).toContain(`${it.folder}/elsewhere/below/plugin.ts`);
+});
+
+test('what it unpacks lies in a directory of its own, whole, and is not written again', async () => {
+  const files = readdirSync(it.cache).sort();
+  expect(files.map((name) => name.replace(/-[0-9a-f]{32}$/, ''))).toEqual(['isolated-vm', 'libsql', 'node']);
+  const seen = (): unknown[] =>
+    files
+      .map((name) => statSync(join(it.cache, name)))
+      .map(({ ino, mtimeMs, mode }) => [ino, mtimeMs, mode & 0o222]);
+  const before = seen();
+  const again = await it.start(['--data-dir', 'again']);
+  await again.stop();
+  expect(seen()).toEqual(before);
+  expect(before.map((file) => (file as number[])[2])).toEqual([0, 0, 0]);
+}, 30_000);
+
+test('what it unpacked can be read whole and compared', async () => {
+  const cache = { TATAMI_CACHE_DIR: join(it.folder, 'verified') };
+  const whole = await it.run(['version', '--verify', '--json'], cache);
+  expect([whole.code, whole.json.files.length]).toEqual([0, 3]);
+  const [node] = whole.json.files;
+  chmodSync(node, 0o700);
+  const file = openSync(node, 'r+');
+  writeSync(file, 'x', 4711);
+  closeSync(file);
+  const changed = await it.run(['version', '--verify', '--json'], cache);
+  expect([changed.code, changed.json.error.message]).toEqual([
+    1,
+    `${node} was changed since it was unpacked. Remove it: the next start unpacks it again.`,
+  ]);
+  rmSync(node);
+  expect((await it.run(['version', '--verify'], cache)).code).toBe(0);
+}, 30_000);
+
+test('a check of health ends with 0 where the server is ready, and with 1 where none answers', async () => {
+  const ready = await it.run(['health', '--server', server.ready.url, '--json']);
+  expect([ready.code, ready.json.status]).toEqual([0, 'ready']);
+  const live = await it.run(['health', '--live', '--server', server.ready.url]);
+  expect([live.code, live.out]).toEqual([0, '{"status":"ok"}\n']);
+  const none = await it.run(['health', '--server', 'http://127.0.0.1:1', '--json']);
+  expect([none.code, none.json.error.message]).toEqual([1, 'No server answers at http://127.0.0.1:1.']);
+});
+
+test('two first starts at once both come up', async () => {
+  const cache = { TATAMI_CACHE_DIR: join(it.folder, 'shared') };
+  const both = await Promise.all(
+    ['one', 'two'].map((dir) => it.start(['--data-dir', dir, '--first-start'], cache)),
+  );
+  const levels = await Promise.all(both.map(async (one) => (await jailOf(one)).msg));
+  expect(new Set(levels).size).toBe(1);
+  await Promise.all(both.map((one) => one.stop()));
+  expect(readdirSync(join(it.folder, 'shared'))).toHaveLength(3);
+}, 60_000);
+
+test('where it cannot unpack it says so, and names the setting', async () => {
+  writeFileSync(join(it.folder, 'file'), '');
+  const { code, json } = await it.run(['serve', '--port', '0', '--json'], {
+    TATAMI_CACHE_DIR: join(it.folder, 'file/cache'),
+  });
+  expect([code, json.error.message]).toEqual([
+    1,
+    expect.stringMatching(/unpacked to .*file\/cache: .*TATAMI_CACHE_DIR/),
+  ]);
+});
