@@ -53,6 +53,18 @@ export function writeSlot(fd: number, slot: Slot, head: LogHead): void {
   writeSync(fd, encode(head), 0, slotBytes, slot * slotBytes);
 }
 
+/** Holds this head alone from now on. An existing file is written in place: its inode names it. */
+export function resetLogHead(path: string, head: LogHead): void {
+  if (!existsSync(path)) writeWholeFile(path, Buffer.concat([encode(head), encode(head)]));
+  const fd = openSync(path, 'r+');
+  try {
+    for (const slot of [0, 1] as const) writeSlot(fd, slot, head);
+    fdatasyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /**
  * Compares the head that the database holds with the one kept outside, and returns where the log goes on.
  * @throws Error when the database lacks a commit that was acknowledged.

@@ -1,0 +1,87 @@
+// The database as pages, read without SQLite: of the file alone, and as a reader sees them, with what the write-ahead log holds.
+// SQLite must not have the file open in this process: closing any descriptor of a file drops all locks on it.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { frameContentAt, readWalLog, type WalLog } from './wal-log.ts';
+
+/** Of every database that was made by Tatami. */
+const usualPageBytes = 8192;
+const magic = 'SQLite format 3\0';
+
+export interface DatabaseHeader {
+  readonly pageBytes: number;
+  /** Pages of the file, as the header has it. */
+  readonly pages: number;
+  /** `PRAGMA user_version`. */
+  readonly schema: number;
+}
+
+export interface PageFile {
+  readonly log: WalLog | null;
+  readonly pageBytes: number;
+  /** Of the file, whole or in part. */
+  readonly pagesInFile: number;
+  /** As a reader sees it; null where it begins with no header. */
+  header(): DatabaseHeader | null;
+  /** As a reader sees it; null where there is no such page. */
+  read(page: number): Buffer | null;
+  /** All pages of the file, log or not, in order. `content` is overwritten afterwards. */
+  eachInFile(each: (page: number, content: Buffer) => void): void;
+  close(): void;
+}
+
+/** @param knownPageBytes by what is known beside the file */
+export function openPageFile(database: string, knownPageBytes: number | null = null): PageFile {
+  const log = readWalLog(`${database}-wal`);
+  const fd = openSync(database, 'r');
+  const walFd = log ? openSync(`${database}-wal`, 'r') : null;
+  const first = Buffer.alloc(100);
+  readSync(fd, first, 0, 100, 0);
+  const pageBytes = knownPageBytes ?? log?.pageBytes ?? headerOf(first)?.pageBytes ?? usualPageBytes;
+  const pagesInFile = Math.ceil(fstatSync(fd).size / pageBytes);
+
+  const read = (page: number): Buffer | null => {
+    const content = Buffer.alloc(pageBytes);
+    const frame = log?.frameOf.get(page);
+    const got =
+      frame !== undefined && walFd !== null
+        ? readSync(walFd, content, 0, pageBytes, frameContentAt(frame, pageBytes))
+        : readSync(fd, content, 0, pageBytes, (page - 1) * pageBytes);
+    return got === pageBytes ? content : null;
+  };
+
+  return {
+    log,
+    pageBytes,
+    pagesInFile,
+    header: () => headerOf(read(1) ?? Buffer.alloc(100)),
+    read,
+    eachInFile: (each) => eachPage(fd, pageBytes, each),
+    close() {
+      closeSync(fd);
+      if (walFd !== null) closeSync(walFd);
+    },
+  };
+}
+
+const chunkBytes = 1024 * 1024;
+
+function eachPage(fd: number, pageBytes: number, each: (page: number, content: Buffer) => void): void {
+  const chunk = Buffer.alloc(chunkBytes);
+  for (let start = 0; ; start += chunkBytes) {
+    const got = readSync(fd, chunk, 0, chunkBytes, start);
+    for (let at = 0; at < got; at += pageBytes)
+      each((start + at) / pageBytes + 1, chunk.subarray(at, Math.min(at + pageBytes, got)));
+    if (got < chunkBytes) return;
+  }
+}
+
+/** https://sqlite.org/fileformat2.html#the_database_header */
+function headerOf(page: Buffer): DatabaseHeader | null {
+  if (page.toString('latin1', 0, 16) !== magic) return null;
+  const stored = page.readUInt16BE(16);
+  return {
+    pageBytes: stored === 1 ? 65_536 : stored,
+    pages: page.readUInt32BE(28),
+    schema: page.readUInt32BE(60),
+  };
+}

@@ -1,0 +1,133 @@
+// A checksum for each page of the database file, beside it in `tatami.db-sums`: 4 bytes of the page's CRC-32 and 4 bytes that tell
+// whether the entry itself is whole. SQLite has none, and gives out what a damaged page holds. docs/decisions/0023.
+import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { writeWholeFile } from '../whole-file.ts';
+
+const entryBytes = 8;
+/** What is written at once. */
+const blockBytes = 4096;
+
+export const sumsOf = (database: string): string => `${database}-sums`;
+export const hasSums = (database: string): boolean => existsSync(sumsOf(database));
+
+/**
+ * `unset`: the page was never written (SQLite leaves out pages that became free at once), or lies in the log. `lost`: the entry is
+ * damaged or missing, and says nothing.
+ */
+export type PageVerdict = 'right' | 'wrong' | 'unset' | 'lost';
+
+export interface PageSums {
+  /** Null where the first entry is damaged. */
+  readonly pageBytes: number | null;
+  verdictOf(page: number, content: Uint8Array): PageVerdict;
+}
+
+/** Which the writer keeps up to date. */
+export interface KeptSums extends PageSums {
+  set(page: number, content: Uint8Array): void;
+  unset(page: number): void;
+  /** Of the database file, in pages: what is beyond is unset. */
+  resize(pages: number): void;
+  /** Writes what changed; durable on return. What could not be written is written next time. */
+  flush(): void;
+  close(): void;
+}
+
+/** @throws Error with the system's `code` where there is no such file */
+export function readSums(database: string): PageSums {
+  const entries = readFileSync(sumsOf(database));
+  return { pageBytes: pageBytesOf(entries), verdictOf: (page, content) => verdict(entries, page, content) };
+}
+
+export function keepSums(database: string): KeptSums {
+  const path = sumsOf(database);
+  let entries = readFileSync(path);
+  const fd = openSync(path, 'r+');
+  const changed = new Set<number>();
+  const put = (page: number, sum: number, check: number): void => {
+    if (page * entryBytes >= entries.length) resize(page);
+    const at = page * entryBytes;
+    if (entries.readUInt32LE(at) === sum && entries.readUInt32LE(at + 4) === check) return;
+    entryOf(sum, check).copy(entries, at);
+    changed.add(Math.floor(at / blockBytes));
+  };
+  const resize = (pages: number): void => {
+    const had = Math.floor(entries.length / entryBytes);
+    if (had <= pages) {
+      const room = Buffer.alloc((pages + 1) * entryBytes);
+      entries.copy(room, 0, 0, had * entryBytes);
+      entries = room;
+    }
+    for (let page = Math.min(had, pages + 1); page < Math.max(had, pages + 1); page++)
+      put(page, 0, unsetCheck(page));
+  };
+  return {
+    pageBytes: pageBytesOf(entries),
+    verdictOf: (page, content) => verdict(entries, page, content),
+    set(page, content) {
+      const sum = Bun.hash.crc32(content);
+      put(page, sum, checkOf(page, sum));
+    },
+    unset: (page) => put(page, 0, unsetCheck(page)),
+    resize,
+    flush() {
+      if (changed.size === 0) return;
+      for (const block of [...changed].sort((a, b) => a - b)) {
+        const at = block * blockBytes;
+        writeSync(fd, entries, at, Math.min(blockBytes, entries.length - at), at);
+      }
+      fdatasyncSync(fd);
+      changed.clear();
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+/** Makes the file anew. @param fill adds the contents of page 1 and on; null for one whose entry is to be unset */
+export function writeSums(
+  database: string,
+  pageBytes: number,
+  fill: (add: (content: Uint8Array | null) => void) => void,
+): void {
+  const entries = [entryOf(pageBytes, checkOf(0, pageBytes))];
+  fill((content) => {
+    const page = entries.length;
+    const sum = content === null ? 0 : Bun.hash.crc32(content);
+    entries.push(entryOf(sum, content === null ? unsetCheck(page) : checkOf(page, sum)));
+  });
+  writeWholeFile(sumsOf(database), Buffer.concat(entries));
+}
+
+function verdict(entries: Buffer, page: number, content: Uint8Array): PageVerdict {
+  const at = page * entryBytes;
+  if (at + entryBytes > entries.length) return 'lost';
+  const sum = entries.readUInt32LE(at);
+  const check = entries.readUInt32LE(at + 4);
+  if (sum === 0 && check === unsetCheck(page)) return 'unset';
+  if (check !== checkOf(page, sum)) return 'lost';
+  return Bun.hash.crc32(content) === sum ? 'right' : 'wrong';
+}
+
+/** The first entry, of a page 0 that no database has, holds the size of a page. */
+function pageBytesOf(entries: Buffer): number | null {
+  if (entries.length < entryBytes) return null;
+  const pageBytes = entries.readUInt32LE(0);
+  return entries.readUInt32LE(4) === checkOf(0, pageBytes) ? pageBytes : null;
+}
+
+const checked = Buffer.alloc(8);
+
+function checkOf(page: number, sum: number): number {
+  checked.writeUInt32LE(page, 0);
+  checked.writeUInt32LE(sum, 4);
+  return Bun.hash.crc32(checked);
+}
+
+const unsetCheck = (page: number): number => ~checkOf(page, 0) >>> 0;
+
+function entryOf(sum: number, check: number): Buffer {
+  const entry = Buffer.alloc(entryBytes);
+  entry.writeUInt32LE(sum, 0);
+  entry.writeUInt32LE(check, 4);
+  return entry;
+}

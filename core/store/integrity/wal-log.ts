@@ -1,0 +1,109 @@
+// The write-ahead log as SQLite would recover it: which pages have a frame in its valid, committed part. What lies there is not read from
+// the database file, so that nothing is said of these pages of the file. https://sqlite.org/fileformat2.html#walformat
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+const headerBytes = 32;
+const frameHeaderBytes = 24;
+const chunkFrames = 128;
+
+export interface WalLog {
+  readonly pageBytes: number;
+  /** Up to the last commit. */
+  readonly frames: number;
+  /** Size of the database after that commit. */
+  readonly pages: number;
+  /** Page → its last frame. */
+  readonly frameOf: ReadonlyMap<number, number>;
+}
+
+type Sum = [number, number];
+
+/** Null where there is no log, or nothing in it that counts. */
+export function readWalLog(path: string): WalLog | null {
+  const fd = openIfThere(path);
+  if (fd === null) return null;
+  try {
+    return recover(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Where the content of a frame lies in the file. */
+export const frameContentAt = (frame: number, pageBytes: number): number =>
+  headerBytes + (frame - 1) * (frameHeaderBytes + pageBytes) + frameHeaderBytes;
+
+/** Calls `each` with the frames 1 to `last`, in order. `content` is overwritten afterwards. */
+export function eachFrame(
+  fd: number,
+  pageBytes: number,
+  last: number,
+  each: (frame: number, header: Buffer, content: Buffer) => boolean,
+): void {
+  const step = frameHeaderBytes + pageBytes;
+  const chunk = Buffer.alloc(step * chunkFrames);
+  for (let first = 1; first <= last; first += chunkFrames) {
+    const wanted = Math.min(chunkFrames, last - first + 1) * step;
+    const got = readSync(fd, chunk, 0, wanted, headerBytes + (first - 1) * step);
+    for (let at = 0; at + step <= got; at += step) {
+      const header = chunk.subarray(at, at + frameHeaderBytes);
+      if (!each(first + at / step, header, chunk.subarray(at + frameHeaderBytes, at + step))) return;
+    }
+    if (got < wanted) return;
+  }
+}
+
+function openIfThere(path: string): number | null {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function recover(fd: number): WalLog | null {
+  const header = Buffer.alloc(headerBytes);
+  if (readSync(fd, header, 0, headerBytes, 0) < headerBytes) return null;
+  const magic = header.readUInt32BE(0);
+  const pageBytes = header.readUInt32BE(8);
+  const isPowerOfTwo = (pageBytes & (pageBytes - 1)) === 0;
+  if (magic >>> 1 !== 0x377f0682 >>> 1 || !isPowerOfTwo || pageBytes < 512 || pageBytes > 65_536) return null;
+  const isBigEndian = (magic & 1) === 1;
+  const sum: Sum = [0, 0];
+  addTo(sum, header.subarray(0, 24), isBigEndian);
+  if (!isSum(sum, header, 24)) return null;
+
+  const frameOf = new Map<number, number>();
+  let uncommitted: [page: number, frame: number][] = [];
+  let pages = 0;
+  let frames = 0;
+  const last = Math.floor((fstatSync(fd).size - headerBytes) / (frameHeaderBytes + pageBytes));
+  eachFrame(fd, pageBytes, last, (frame, head, content) => {
+    if (head.compare(header, 16, 24, 8, 16) !== 0) return false;
+    addTo(sum, head.subarray(0, 8), isBigEndian);
+    addTo(sum, content, isBigEndian);
+    if (!isSum(sum, head, 16)) return false;
+    uncommitted.push([head.readUInt32BE(0), frame]);
+    const sizeAfter = head.readUInt32BE(4);
+    if (sizeAfter === 0) return true;
+    for (const [page, at] of uncommitted) frameOf.set(page, at);
+    [uncommitted, pages, frames] = [[], sizeAfter, frame];
+    return true;
+  });
+  return frames === 0 ? null : { pageBytes, frames, pages, frameOf };
+}
+
+function addTo(sum: Sum, bytes: Buffer, isBigEndian: boolean): void {
+  let [a, b] = sum;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = 0; at < bytes.length; at += 8) {
+    a = (a + view.getUint32(at, !isBigEndian) + b) | 0;
+    b = (b + view.getUint32(at + 4, !isBigEndian) + a) | 0;
+  }
+  sum[0] = a;
+  sum[1] = b;
+}
+
+const isSum = ([a, b]: Sum, bytes: Buffer, at: number): boolean =>
+  bytes.readInt32BE(at) === a && bytes.readInt32BE(at + 4) === b;
