@@ -22,6 +22,7 @@ import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
+import { checkMasterKey } from './serve/master-key.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
 import { openStore } from './store/open-store.ts';
@@ -64,6 +65,8 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
   const opened = openStore(config.dataDir, clock.nowMs, {
     budgetMs: config.readBudgetMs,
     charge: ledger.charge,
+    log: options.log,
+    problems,
   });
   let socket: Socket | null = null;
   try {
@@ -88,6 +91,8 @@ interface Ground extends ServeOptions {
 async function compose(ground: Ground): Promise<Tatami> {
   const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
   const services = createServices(ground);
+  const { masterKey, keyFile } = opened.dataDir;
+  await checkMasterKey({ store: services.store, sealing: services.sealing, masterKey, keyFile });
   const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
   const directories = cache.section(directorySection(store, directoryLoaders));
@@ -102,7 +107,8 @@ async function compose(ground: Ground): Promise<Tatami> {
   const app: App = await mount(door, services, workers);
 
   socket.serve(app.fetch);
-  await workers.start();
+  // Their work is to write.
+  if (opened.onlyToRead === null) await workers.start();
 
   return {
     url: socket.url,

@@ -5,6 +5,8 @@ import { dlopen } from 'bun:ffi';
 import { closeSync, existsSync, fchmodSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { diskFaultOf } from './engine-errors.ts';
+import { describeUnwritable } from './integrity/room.ts';
 import { checkPrivate, makePrivateDir } from './private.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -15,6 +17,7 @@ export interface DataDir {
   readonly snapshots: string;
   /** 32 bytes; made at the first start. */
   readonly masterKey: Uint8Array;
+  readonly keyFile: string;
   /** True when this start made the directory's master key. */
   readonly created: boolean;
   release(): void;
@@ -43,6 +46,7 @@ export function openDataDir(path: string): DataDir {
       logHead: join(path, 'log-head'),
       snapshots,
       masterKey,
+      keyFile,
       created,
       release,
     };
@@ -55,9 +59,9 @@ export function openDataDir(path: string): DataDir {
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 
+/** A descriptor that cannot write locks just as well, where the file system takes no writes. */
 function lock(file: string, dir: string): () => void {
-  const fd = openSync(file, 'a+', 0o600);
-  fchmodSync(fd, 0o600);
+  const { fd, isWritable } = openLockFile(file, dir);
   const libc = dlopen(process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6', {
     flock: { args: ['i32', 'i32'], returns: 'i32' },
   });
@@ -68,11 +72,32 @@ function lock(file: string, dir: string): () => void {
       `${dir} is in use by process ${holder || 'unknown'}. Stop it first, or choose another --data-dir.`,
     );
   }
-  ftruncateSync(fd, 0);
-  writeSync(fd, `${process.pid}\n`);
+  if (isWritable) noteHolder(fd);
   let held = true;
   return () => {
     if (held) closeSync(fd);
     held = false;
   };
+}
+
+function openLockFile(file: string, dir: string): { fd: number; isWritable: boolean } {
+  try {
+    const fd = openSync(file, 'a+', 0o600);
+    fchmodSync(fd, 0o600);
+    return { fd, isWritable: true };
+  } catch (error) {
+    if (diskFaultOf(error).fault === 'broken') throw error;
+    if (!existsSync(file)) throw new Error(describeUnwritable(dir, error), { cause: error });
+    return { fd: openSync(file, 'r'), isWritable: false };
+  }
+}
+
+function noteHolder(fd: number): void {
+  try {
+    ftruncateSync(fd, 0);
+    writeSync(fd, `${process.pid}\n`);
+  } catch (error) {
+    // On a full disk whoever is refused is not told by whom.
+    if (diskFaultOf(error).fault === 'broken') throw error;
+  }
 }

@@ -79,6 +79,7 @@ function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
     return {
       commit: async (group) => engine.commit(group),
       checkpoint: async () => engine.checkpoint(),
+      verify: async (all) => engine.verify(all),
       close: (isWhole) => engine.close(isWhole),
     };
   };

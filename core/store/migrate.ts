@@ -2,8 +2,12 @@
 // file. A database of a newer build is refused untouched.
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { openFolding } from './integrity/folding.ts';
+import { leaveOpen } from './integrity/leave-open.ts';
+import { makeSums, newPageBytes, writeSums } from './integrity/page-sums.ts';
+import { readOnlyUri } from './integrity/uri.ts';
 import { migrations, type Migration } from './migrations/index.ts';
 import { makePrivateDir, makePrivateFile } from './private.ts';
 import { nameWholeFile } from './whole-file.ts';
@@ -25,29 +29,58 @@ export function migrate(
   options: { path: string; snapshots: string; nowMs: () => number },
   steps: readonly Migration[] = migrations,
 ): MigrationReport {
-  const existed = existsSync(options.path);
-  if (!existed) makePrivateFile(options.path);
+  const existed = existsSync(options.path) && statSync(options.path).size > 0;
+  const from = existed ? schemaOf(options, steps) : 0;
+  if (existed && from === steps.length) return { from, to: from, snapshot: null };
+  if (!existed) makeEmpty(options.path);
   const db = new Database(options.path);
   try {
-    const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
-    if (from > steps.length)
-      throw new Error(
-        `This database has schema ${from}; this build knows ${steps.length}. Start the newer build, or restore a snapshot from ${options.snapshots}.`,
-      );
-    if (from > 0) checkApplied(db, steps.slice(0, from));
-    if (from === steps.length) return { from, to: from, snapshot: null };
-
-    const snapshot = existed && from > 0 ? takeSnapshot(db, from, options) : null;
+    const snapshot = from > 0 ? takeSnapshot(db, from, options) : null;
     // An event or issue of usual length fits a page of this size; what does not costs a page more to write and to pass by.
-    if (from === 0) db.exec('PRAGMA page_size = 8192');
-    db.prepare('PRAGMA journal_mode = WAL').all();
-    db.prepare('PRAGMA synchronous = FULL').all();
+    if (from === 0) db.exec(`PRAGMA page_size = ${newPageBytes}`);
+    for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'wal_autocheckpoint = 0'])
+      db.prepare(`PRAGMA ${pragma}`).all();
     for (let version = from + 1; version <= steps.length; version++)
       apply(db, version, steps[version - 1]!, options.nowMs());
     return { from, to: steps.length, snapshot };
   } finally {
+    close(db, options.path);
+  }
+}
+
+function makeEmpty(path: string): void {
+  makePrivateFile(path);
+  writeSums(path, makeSums(newPageBytes));
+}
+
+/** Read by a connection that cannot write: most starts have nothing to change, and leave the log as it is. */
+function schemaOf(
+  { path, snapshots }: { path: string; snapshots: string },
+  steps: readonly Migration[],
+): number {
+  const db = new Database(readOnlyUri(path));
+  try {
+    const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
+    if (from > steps.length)
+      throw new Error(
+        `This database has schema ${from}; this build knows ${steps.length}. Start the newer build, or restore a snapshot from ${snapshots}.`,
+      );
+    if (from > 0) checkApplied(db, steps.slice(0, from));
+    return from;
+  } finally {
     db.close();
   }
+}
+
+/** With the checksums of what changed: the last connection that closes folds the log in without. */
+function close(db: Connection, path: string): void {
+  if (!existsSync(`${path}-wal`)) return void db.close();
+  const { page_size: pageBytes } = db.prepare('PRAGMA page_size').all()[0] as { page_size: number };
+  const folding = openFolding(db, path, pageBytes);
+  const isFolded = folding.foldAll();
+  folding.close();
+  if (isFolded) db.close();
+  else leaveOpen(db);
 }
 
 /** Whole under its name or not there: a half one would be taken for a way back. */

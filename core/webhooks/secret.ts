@@ -34,6 +34,21 @@ function openSecret(sealing: Sealing, workspaceId: string, endpointId: string, s
   return sealing.open(sealed, purpose(workspaceId, endpointId));
 }
 
+/** Whether it was sealed with this key. */
+export function opensSecret(
+  sealing: Sealing,
+  workspaceId: string,
+  endpointId: string,
+  sealed: Uint8Array,
+): boolean {
+  try {
+    openSecret(sealing, workspaceId, endpointId, sealed);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 interface Signer {
   readonly id: string;
   readonly secretSealed: Uint8Array;

@@ -1,7 +1,12 @@
 // One store in the writer thread: its connection, which alone writes and checkpoints the file, and the questions it answers.
 import Database from 'libsql';
-import { faultOf, isEngineError } from '../engine-errors.ts';
+import { diskFaultOf, faultOf } from '../engine-errors.ts';
+import { describeDamage, type Damage } from '../integrity/damage.ts';
+import { openFolding, type Folding } from '../integrity/folding.ts';
+import { leaveOpen } from '../integrity/leave-open.ts';
+import { openScrub } from '../integrity/scrub.ts';
 import type { LogHead } from '../log-head.ts';
+import { StoreError } from '../store.ts';
 import type { BatchOutcome } from './batch.ts';
 import type { HeadKeeper } from './head-keeper.ts';
 import { createPrepare } from './prepare.ts';
@@ -32,8 +37,13 @@ export interface Engine {
   commit(group: WireGroup): GroupAnswer;
   /** What a reader still looks past, it cannot fold in. */
   checkpoint(): void;
-  /** @param isWhole what was written may be trusted, and is to lie in the one file */
-  close(isWhole: boolean): Promise<void>;
+  /** Compares the next piece of the file, or all of it, with its checksums. After damage was found nothing is written any more. */
+  verify(all: boolean): Damage | null;
+  /**
+   * @param isWhole what was written may be trusted, and is to lie in the one file
+   * @returns whether it does
+   */
+  close(isWhole: boolean): Promise<boolean>;
 }
 
 /** @throws what libsql throws for a file that it cannot open */
@@ -45,36 +55,59 @@ export function openEngine(options: { path: string; keeper: HeadKeeper; head: Lo
   const { prepare, learn } = createPrepare(db);
   const transactions = createTransactions({ db, prepare, keeper, head });
   const wal = openWalGauge(`${path}-wal`, pageBytes);
+  const folding = openFolding(db, path, pageBytes);
+  const scrub = openScrub(path, pageBytes);
+  let damage: Damage | null = null;
 
   return {
     commit({ statements, batches }) {
       learn(statements);
-      const answer = commitGroup(transactions, keeper, batches);
+      if (damage) return faultToWire(new StoreError('damaged', describeDamage(path, damage)), false);
+      const answer = commitGroup({ transactions, keeper, folding }, batches);
       return answer.ok && wal.isLong() ? { ...answer, logIsLong: true } : answer;
     },
     // The next write begins the log anew, unless somebody still reads in it: then it grows, and is tried again later.
-    checkpoint: () => wal.checkpointed(foldLogIn(db, 'PASSIVE')),
+    checkpoint() {
+      if (!damage) wal.checkpointed(folding.fold());
+    },
+    verify(all) {
+      const sums = folding.sums();
+      return (damage ??= sums && scrub.look(sums, all));
+    },
     async close(isWhole) {
-      if (isWhole) {
-        db.prepare('PRAGMA busy_timeout = 0').all();
-        foldLogIn(db, 'TRUNCATE');
-      }
+      db.prepare('PRAGMA busy_timeout = 0').all();
+      const isFolded = isWhole && !damage && folding.foldAll();
       wal.close();
-      db.close();
+      folding.close();
+      if (isFolded) {
+        db.close();
+        scrub.close();
+      } else leaveOpen(db);
       await keeper.close();
+      return isFolded;
     },
   };
 }
 
+interface CommitsWith {
+  readonly transactions: Transactions;
+  readonly keeper: HeadKeeper;
+  readonly folding: Folding;
+}
+
 function commitGroup(
-  transactions: Transactions,
-  keeper: HeadKeeper,
+  { transactions, keeper, folding }: CommitsWith,
   batches: readonly WireBatch[],
 ): GroupAnswer {
   try {
     keeper.check();
   } catch (error) {
     return faultToWire(faultOf(error), true);
+  }
+  try {
+    folding.settle();
+  } catch (error) {
+    return faultToWire(diskFaultOf(error), false);
   }
   try {
     transactions.begin();
@@ -93,15 +126,4 @@ function commitGroup(
 
 function outcomeToWire(outcome: BatchOutcome | Error): WireOutcome {
   return outcome instanceof Error ? { ok: 'error', error: errorToWire(outcome) } : outcome;
-}
-
-/** What it could not do is done by a later one, or by the next start, which reads the log instead. @returns the frames of the log */
-function foldLogIn(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE'): number {
-  try {
-    const [done] = db.prepare(`PRAGMA wal_checkpoint(${mode})`).all() as { log: number }[];
-    return done?.log ?? 0;
-  } catch (error) {
-    if (!isEngineError(error)) throw error;
-    return 0;
-  }
 }

@@ -4,7 +4,7 @@ import { faultOf } from '../engine-errors.ts';
 import { StoreError } from '../store.ts';
 import { openEngine, type Engine } from './engine.ts';
 import { openHeadKeeper } from './head-keeper.ts';
-import { faultToWire, type Ask, type FromThread, type GroupAnswer, type ToThread } from './wire.ts';
+import { faultToWire, type Answer, type Ask, type FromThread, type ToThread } from './wire.ts';
 
 const loop = parentPort;
 if (!loop) throw new Error('The writer runs in a thread.');
@@ -17,7 +17,7 @@ loop.on('message', (asked: string) => {
   if (ask.do === 'open') return void engines.set(store, open(ask));
   const engine = engines.get(store);
   if (!engine) throw new Error(`The writer was asked to ${ask.do} in a store that is not open.`);
-  const answer = (said: GroupAnswer | null = null): void => {
+  const answer = (said: Answer = null): void => {
     loop.postMessage(JSON.stringify({ store, answer: said } satisfies FromThread));
   };
   switch (ask.do) {
@@ -26,10 +26,15 @@ loop.on('message', (asked: string) => {
     case 'checkpoint':
       if (!(engine instanceof StoreError)) engine.checkpoint();
       return answer();
+    case 'verify':
+      return answer({
+        ok: 'verified',
+        damage: engine instanceof StoreError ? null : engine.verify(ask.all),
+      });
     case 'close':
       engines.delete(store);
       if (engine instanceof StoreError) return answer();
-      void engine.close(ask.isWhole).then(() => answer());
+      void engine.close(ask.isWhole).then((isFolded) => answer({ ok: 'closed', isFolded }));
   }
 });
 

@@ -1,10 +1,12 @@
 // The event loop's end of the writer thread. One thread serves all open stores of the process: a server has one, tests have hundreds.
 // docs/decisions/0018.
 import { Worker } from 'node:worker_threads';
+import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
 import { StoreError } from '../store.ts';
 import {
   faultToWire,
+  type Answer,
   type Ask,
   type FromThread,
   type GroupAnswer,
@@ -18,8 +20,13 @@ export interface Writer {
   commit(group: WireGroup): Promise<GroupAnswer>;
   /** Folds what is in the log into the file, as far as no reader needs it. */
   checkpoint(): Promise<void>;
-  /** @param isWhole what was written may be trusted */
-  close(isWhole: boolean): Promise<void>;
+  /** Compares the next piece of the file, or all of it, with its checksums. */
+  verify(all: boolean): Promise<Damage | null>;
+  /**
+   * @param isWhole what was written may be trusted
+   * @returns whether all of it lies in the one file
+   */
+  close(isWhole: boolean): Promise<boolean>;
 }
 
 export interface OpenWriter {
@@ -41,7 +48,7 @@ export function writerThread(): Thread {
 function startThread(): Thread {
   const worker = new Worker(new URL('./thread-main.ts', import.meta.url));
   /** By the number of the store. */
-  const asked = new Map<number, (answer: GroupAnswer | null) => void>();
+  const asked = new Map<number, (answer: Answer) => void>();
   let stores = 0;
   let gone: StoreError | null = null;
 
@@ -70,7 +77,7 @@ function startThread(): Thread {
 
   const tell = (store: number, ask: Ask): void =>
     worker.postMessage(JSON.stringify({ store, ask } satisfies ToThread));
-  const ask = (store: number, question: Ask): Promise<GroupAnswer | null> =>
+  const ask = (store: number, question: Ask): Promise<Answer> =>
     new Promise((resolve) => {
       if (gone) return resolve(faultToWire(gone, true));
       if (asked.size === 0) worker.ref();
@@ -85,11 +92,19 @@ function startThread(): Thread {
       return {
         async commit(group) {
           const answer = await ask(store, { do: 'commit', ...group });
-          if (!answer) throw new Error('The writer did not say what became of a group.');
+          if (typeof answer?.ok !== 'boolean')
+            throw new Error('The writer did not say what became of a group.');
           return answer;
         },
         checkpoint: async () => void (await ask(store, { do: 'checkpoint' })),
-        close: async (isWhole) => void (await ask(store, { do: 'close', isWhole })),
+        async verify(all) {
+          const answer = await ask(store, { do: 'verify', all });
+          return answer?.ok === 'verified' ? answer.damage : null;
+        },
+        async close(isWhole) {
+          const answer = await ask(store, { do: 'close', isWhole });
+          return answer?.ok === 'closed' && answer.isFolded;
+        },
       };
     },
   };

@@ -1,5 +1,6 @@
 // What crosses between the event loop and the writer thread: plain data, as JSON, which costs less than a structured clone. Questions
 // are asked one at a time for each store, so that an answer needs no number.
+import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
 import type { Row, Value } from '../statement.ts';
 import { StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
@@ -35,6 +36,7 @@ export type Ask =
   | { readonly do: 'open'; readonly path: string; readonly logHead: string; readonly head: LogHead }
   | ({ readonly do: 'commit' } & WireGroup)
   | { readonly do: 'checkpoint' }
+  | { readonly do: 'verify'; readonly all: boolean }
   | { readonly do: 'close'; readonly isWhole: boolean };
 
 /** An error as it crosses: a clone would lose its code. */
@@ -74,6 +76,13 @@ export type GroupAnswer =
       readonly breaks: boolean;
     };
 
+/** Null where there is nothing to say but that it is done. */
+export type Answer =
+  | GroupAnswer
+  | { readonly ok: 'verified'; readonly damage: Damage | null }
+  | { readonly ok: 'closed'; readonly isFolded: boolean }
+  | null;
+
 export interface ToThread {
   readonly store: number;
   readonly ask: Ask;
@@ -82,8 +91,7 @@ export interface ToThread {
 /** Of an `open` there is no answer: what went wrong is told to the first commit. */
 export interface FromThread {
   readonly store: number;
-  /** Null where there is nothing to say but that it is done. */
-  readonly answer: GroupAnswer | null;
+  readonly answer: Answer;
 }
 
 export function valueToWire(value: Value): WireValue {
