@@ -26,6 +26,7 @@ import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
+import { checkMasterKey } from './serve/master-key.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
 import { readInstallation } from './store/installation.ts';
@@ -80,8 +81,9 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
   const opened = openStore(config.dataDir, clock.nowMs, {
     budgetMs: config.readBudgetMs,
     charge: ledger.charge,
-    onStep: (message) => options.log('info', message),
     isCopied: config.copy !== null,
+    log: options.log,
+    problems,
   });
   const { shrinkable } = opened;
   if (typeof shrinkable === 'object') options.log('warn', shrinkable.problem);
@@ -109,6 +111,8 @@ async function compose(ground: Ground): Promise<Tatami> {
   const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
   const hold = createHold({ ...ground, dataDir: config.dataDir });
   const services = createServices(ground, hold);
+  const { masterKey, keyFile } = opened.dataDir;
+  await checkMasterKey({ store: services.store, sealing: services.sealing, masterKey, keyFile });
   const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
   const directories = cache.section(directorySection(store, directoryLoaders));
@@ -125,8 +129,11 @@ async function compose(ground: Ground): Promise<Tatami> {
   const copier = await createCopy(ground);
 
   socket.serve(app.fetch);
-  await hold.start(store, workers.start);
-  copier?.start();
+  // Their work is to write.
+  if (opened.onlyToRead === null) {
+    await hold.start(store, workers.start);
+    copier?.start();
+  }
 
   return {
     url: socket.url,

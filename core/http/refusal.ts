@@ -32,6 +32,11 @@ function storeRefusal({ fault }: StoreError): ApiError {
       'storage_full',
       'The disk is full. Nothing was changed; free some space and send the request again.',
     );
+  if (fault === 'damaged')
+    return new ApiError(
+      'unavailable',
+      'The database is damaged: it takes no writes, and what lies in the damaged part cannot be read. The rest is right. The operator restores it from a backup.',
+    );
   return new ApiError(
     'unavailable',
     fault === 'broken'

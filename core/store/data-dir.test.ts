@@ -83,11 +83,13 @@ test.each([0o000, 0o022, 0o077, 0o277])('everything is private under umask %i', 
     await opened.close();
     expect(root).toBe('700');
     expect(Object.keys(files).sort()).toEqual([
+      'identity',
       'lock',
       'log-head',
       'master.key',
       'tatami.db',
       'tatami.db-shm',
+      'tatami.db-sums',
       'tatami.db-wal',
     ]);
     expect(new Set(Object.values(files))).toEqual(new Set(['600']));

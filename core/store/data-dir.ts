@@ -4,7 +4,9 @@
 import { dlopen } from 'bun:ffi';
 import { closeSync, existsSync, fchmodSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { diskFaultOf } from './engine-errors.ts';
+import { describeUnwritable } from './integrity/room.ts';
 import { checkPrivate, makePrivateDir } from './private.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -17,6 +19,7 @@ export interface DataDir {
   readonly spool: string;
   /** 32 bytes; made at the first start. */
   readonly masterKey: Uint8Array;
+  readonly keyFile: string;
   /** True when this start made the directory's master key. */
   readonly created: boolean;
   release(): void;
@@ -47,6 +50,7 @@ export function openDataDir(path: string): DataDir {
       snapshots,
       spool,
       masterKey,
+      keyFile,
       created,
       release,
     };
@@ -88,17 +92,18 @@ function lock(file: string, dir: string): () => void {
   );
 }
 
-/** Takes the lock that the file stands for, or says who holds it. It is free again when its process ends, however that is. */
+/**
+ * Takes the lock that the file stands for, or says who holds it. It is free again when its process ends, however that is. A descriptor
+ * that cannot write locks just as well, where the file system takes no writes.
+ */
 export function tryLock(file: string): { release(): void } | { heldBy: string } {
-  const fd = openSync(file, 'a+', 0o600);
-  fchmodSync(fd, 0o600);
+  const { fd, isWritable } = openLockFile(file);
   if (!takeLock(fd, LOCK_EX)) {
     const holder = readFileSync(file, 'utf8').trim();
     closeSync(fd);
     return { heldBy: holder || 'unknown' };
   }
-  ftruncateSync(fd, 0);
-  writeSync(fd, `${process.pid}\n`);
+  if (isWritable) noteHolder(fd);
   let held = true;
   return {
     release() {
@@ -106,4 +111,26 @@ export function tryLock(file: string): { release(): void } | { heldBy: string } 
       held = false;
     },
   };
+}
+
+function openLockFile(file: string): { fd: number; isWritable: boolean } {
+  try {
+    const fd = openSync(file, 'a+', 0o600);
+    fchmodSync(fd, 0o600);
+    return { fd, isWritable: true };
+  } catch (error) {
+    if (diskFaultOf(error).fault === 'broken') throw error;
+    if (!existsSync(file)) throw new Error(describeUnwritable(dirname(file), error), { cause: error });
+    return { fd: openSync(file, 'r'), isWritable: false };
+  }
+}
+
+function noteHolder(fd: number): void {
+  try {
+    ftruncateSync(fd, 0);
+    writeSync(fd, `${process.pid}\n`);
+  } catch (error) {
+    // On a full disk whoever is refused is not told by whom.
+    if (diskFaultOf(error).fault === 'broken') throw error;
+  }
 }

@@ -26,6 +26,23 @@ export function constraintOf(error: unknown): 'duplicate' | 'constraint' | null 
   return /UNIQUE|PRIMARYKEY/.test(error.code) ? 'duplicate' : 'constraint';
 }
 
+/** SQLite met something that it did not write. */
+export function showsDamage(error: unknown): boolean {
+  return isEngineError(error) && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+}
+
+const unwritable = ['EROFS', 'EACCES', 'EPERM'];
+const noRoom = ['ENOSPC', 'EDQUOT'];
+
+/** Of the system's errors when a file is written. */
+export function diskFaultOf(error: unknown): StoreError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (noRoom.includes(code)) return new StoreError('full', 'The disk is full.', error);
+  if (unwritable.includes(code))
+    return new StoreError('read_only', 'The data directory cannot be written.', error);
+  return faultOf(error);
+}
+
 /** The fault of a group that failed as a whole. Whatever is not known to be harmless is `broken`. */
 export function faultOf(error: unknown): StoreError {
   if (!isEngineError(error))
@@ -39,5 +56,6 @@ export function faultOf(error: unknown): StoreError {
     return new StoreError('full', 'The disk is full.', error);
   if (/^SQLITE_(READONLY|CANTOPEN|IOERR_WRITE)/.test(error.code))
     return new StoreError('read_only', 'The database cannot be written.', error);
+  if (showsDamage(error)) return new StoreError('damaged', 'The database is damaged.', error);
   return new StoreError('broken', error.message, error);
 }

@@ -1,9 +1,11 @@
 // Reads of the embedded engine: on the event loop where a statement is known to cost little there, else by the readers.
 import { threadMs } from '../lib/processor.ts';
 import type { Compile } from './compile.ts';
+import { concernsStore, faultOf, showsDamage } from './engine-errors.ts';
+import type { DamageGuard } from './integrity/damage-guard.ts';
 import type { Readers } from './readers.ts';
 import type { Params, Statement } from './statement.ts';
-import type { Scope, Store } from './store.ts';
+import { StoreError, type Scope, type Store } from './store.ts';
 import { bind, rowOf } from './values.ts';
 
 /** On the event loop. */
@@ -17,31 +19,54 @@ export function readRows<R>(
   return prepared.all(bind(statement, params, workspaceId)).map((values) => rowOf(columns, values)) as R[];
 }
 
-/** @param heard resolves once the loop has heard of all that may be committed by now */
-export function createReads(
-  compile: Compile,
-  readers: Readers,
-  heard: () => Promise<void>,
-): Pick<Store, 'read' | 'readOne' | 'readSystem'> {
+export interface ReadsWith {
+  readonly compile: Compile;
+  readonly readers: Readers;
+  readonly guard: DamageGuard;
+  /** Resolves once the loop has heard of all that may be committed by now. */
+  heard(): Promise<void>;
+  /** SQLite met something that it did not write. */
+  onDamage(): void;
+}
+
+export function createReads({
+  compile,
+  readers,
+  guard,
+  heard,
+  onDamage,
+}: ReadsWith): Pick<Store, 'read' | 'readOne' | 'readSystem'> {
+  /** What the store cannot do is told apart from what is wrong with the request. @throws StoreError */
+  const told = async <T>(statement: Statement<unknown>, work: () => T | Promise<T>): Promise<T> => {
+    try {
+      guard.check(statement.text);
+      return await work();
+    } catch (error) {
+      if (showsDamage(error instanceof StoreError ? error.cause : error)) onDamage();
+      throw concernsStore(error) ? faultOf(error) : error;
+    }
+  };
+  const read = async <R>(scope: Scope, statement: Statement<R>, params: Params): Promise<R[]> => {
+    const { pace, columns } = compile(statement);
+    if (!pace?.isSlow(scope.workspaceId)) {
+      const before = pace ? threadMs() : 0;
+      const found = readRows(compile, statement, params, scope.workspaceId);
+      if (pace) pace.took(scope.workspaceId, threadMs() - before);
+      return found;
+    }
+    const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
+    // A reader may have seen what no cache knows yet, nor the loop's own connection.
+    await heard();
+    return rows.map((values) => rowOf(columns, values)) as R[];
+  };
   return {
-    async read<R>(scope: Scope, statement: Statement<R>, params: Params = {}) {
-      const { pace, columns } = compile(statement);
-      if (!pace?.isSlow(scope.workspaceId)) {
-        const before = pace ? threadMs() : 0;
-        const found = readRows(compile, statement, params, scope.workspaceId);
-        if (pace) pace.took(scope.workspaceId, threadMs() - before);
-        return found;
-      }
-      const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
-      // A reader may have seen what no cache knows yet, nor the loop's own connection.
-      await heard();
-      return rows.map((values) => rowOf(columns, values)) as R[];
-    },
-    readOne: async <R>(scope: Scope, statement: Statement<R>, params: Params = {}) => {
-      const { prepared, columns } = compile(statement);
-      const values = prepared.get(bind(statement, params, scope.workspaceId));
-      return values === undefined ? undefined : (rowOf(columns, values) as R);
-    },
-    readSystem: async (statement, params = {}) => readRows(compile, statement, params, null),
+    read: (scope, statement, params = {}) => told(statement, () => read(scope, statement, params)),
+    readOne: <R>(scope: Scope, statement: Statement<R>, params: Params = {}) =>
+      told(statement, () => {
+        const { prepared, columns } = compile(statement);
+        const values = prepared.get(bind(statement, params, scope.workspaceId));
+        return values === undefined ? undefined : (rowOf(columns, values) as R);
+      }),
+    readSystem: (statement, params = {}) => told(statement, () => readRows(compile, statement, params, null)),
   };
 }

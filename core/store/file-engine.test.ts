@@ -81,6 +81,7 @@ function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
       checkpoint: async () => engine.checkpoint(0),
       reclaim: async (pages) => engine.reclaim(pages),
       take: async () => undefined,
+      verify: async (all) => engine.verify(all),
       close: (isWhole) => engine.close(isWhole, 0),
     };
   };

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { copyAsKilled } from '../../test/faults/own-copy.ts';
 import { openLogHead } from './log-head.ts';
 import { openStore } from './open-store.ts';
 import { tenantStatement } from './statement.ts';
@@ -22,12 +23,8 @@ const acknowledged = 16;
 const parent = mkdtempSync(join(tmpdir(), 'tatami-head-'));
 let wal: Buffer;
 
-/** The files as a killed process leaves them. Copied by another process: closing a file here would drop SQLite's locks. */
-const copy = (from: string, to: string): string => {
-  const { exitCode } = Bun.spawnSync(['cp', '-r', join(parent, from), join(parent, to)]);
-  if (exitCode !== 0) throw new Error(`cp ended with ${exitCode}`);
-  return join(parent, to);
-};
+/** The files as a killed process leaves them. */
+const copy = (from: string, to: string): string => copyAsKilled(join(parent, from), join(parent, to));
 
 beforeAll(async () => {
   const dir = join(parent, 'made');
@@ -59,7 +56,12 @@ async function start(damage: (dir: string) => void): Promise<Verdict> {
     await close();
     return row?.n === acknowledged ? 'complete' : 'silent loss';
   } catch (error) {
-    if (!/lost acknowledged writes|damaged in both slots|malformed/.test(String(error))) throw error;
+    if (
+      !/lost acknowledged writes|damaged in both slots|malformed|not a whole data directory/.test(
+        String(error),
+      )
+    )
+      throw error;
     return 'refused';
   } finally {
     rmSync(dir, { recursive: true, force: true });
@@ -102,10 +104,9 @@ test('a flipped bit in the log head itself loses nothing', async () => {
   expect(counts).toEqual({ complete: 64, refused: 0, 'silent loss': 0 });
 });
 
-test('without the log head these losses would be silent', async () => {
-  const forget = (dir: string): void => rmSync(join(dir, 'log-head'));
+test('without its log head a directory is refused: the losses would be silent', async () => {
   const half = cutAt(Math.floor(wal.length / 2));
-  expect(await start((dir) => (half(dir), forget(dir)))).toBe('silent loss');
+  expect(await start((dir) => (half(dir), rmSync(join(dir, 'log-head'))))).toBe('refused');
 });
 
 test('a refused start leaves the files as they are, for whoever rescues them', () => {
@@ -115,7 +116,7 @@ test('a refused start leaves the files as they are, for whoever rescues them', (
   const opener = join(import.meta.dir, '../../test/faults/open-process.ts');
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, opener, dir], { stderr: 'pipe' });
   expect(exitCode).not.toBe(0);
-  expect(stderr.toString()).toContain('Restore a snapshot or backup');
+  expect(stderr.toString()).toContain('Restore a backup with `tatami restore`');
   const after = ['tatami.db', 'tatami.db-wal', 'log-head'].map((name) => readFileSync(join(dir, name)));
   expect(after.map((bytes, index) => bytes.equals(before[index]!))).toEqual([true, true, true]);
 });

@@ -11,7 +11,7 @@ export interface LogHead {
   hash: string;
 }
 
-const emptyHead: LogHead = { position: 0, hash: '0'.repeat(64) };
+export const emptyHead: LogHead = { position: 0, hash: '0'.repeat(64) };
 
 /** One slot is one disk sector: a write of it is atomic in practice, and the other slot still holds if it is not. */
 const slotBytes = 512;
@@ -38,13 +38,16 @@ export function openLogHead(path: string): LogHeadFile {
   };
 }
 
-/** @throws Error when neither slot is whole */
+/** @throws Error where neither slot is whole */
 export function readLogHead(path: string): LogHead {
   const bytes = readFileSync(path);
   const slots = [decode(bytes.subarray(0, slotBytes)), decode(bytes.subarray(slotBytes, 2 * slotBytes))];
   const whole = slots.filter((slot) => slot !== null).sort((a, b) => b.position - a.position);
   if (!whole[0])
-    throw new Error(`${path} is damaged in both slots: restore the data directory from a backup.`);
+    throw new Error(
+      `${path} is damaged in both slots, so that nothing tells whether the database still holds every acknowledged write. ` +
+        'Restore a backup with `tatami restore`. Do not delete the file: `tatami doctor` looks at what the database holds, and can accept it.',
+    );
   return whole[0];
 }
 
@@ -80,7 +83,9 @@ export function checkHead(inside: LogHead | undefined, outside: LogHead): LogHea
   )
     throw new Error(
       `The database lost acknowledged writes: it ends at commit ${inside.position}, but commit ${outside.position} was acknowledged. ` +
-        'Its files were damaged or replaced. Restore a snapshot or backup; to accept the loss, delete the file log-head and start again.',
+        'Its files were damaged or replaced, or its write-ahead log was cut. Restore a backup with `tatami restore`. ' +
+        'Where there is none, `tatami doctor` says what is left, and `tatami doctor fix log-end` accepts it once the whole database was checked. ' +
+        'Do not delete anything: a start without log-head does not make the loss undone, and may run on a damaged database.',
     );
   return { position: inside.position, hash: inside.hash };
 }

@@ -2,8 +2,11 @@
 // file. A database of a newer build is refused untouched.
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { closeFolded } from './integrity/close-folded.ts';
+import { makeSums, newPageBytes, writeSums } from './integrity/page-sums.ts';
+import { readOnlyUri } from './integrity/uri.ts';
 import { migrations, type Migration } from './migrations/index.ts';
 import { makePrivateDir, makePrivateFile } from './private.ts';
 import { nameWholeFile } from './whole-file.ts';
@@ -36,26 +39,19 @@ export function migrate(
   options: MigrationOptions,
   steps: readonly Migration[] = migrations,
 ): MigrationReport {
-  const existed = existsSync(options.path);
-  if (!existed) makePrivateFile(options.path);
+  const existed = existsSync(options.path) && statSync(options.path).size > 0;
+  const from = existed ? schemaOf(options, steps) : 0;
+  if (existed && from === steps.length) return { from, to: from, snapshot: null };
+  if (!existed) makeEmpty(options.path);
   const db = new Database(options.path);
   try {
-    // Nothing is folded in but where the connection ends.
-    db.prepare('PRAGMA wal_autocheckpoint = 0').all();
-    const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
-    if (from > steps.length)
-      throw new Error(
-        `This database has schema ${from}; this build knows ${steps.length}. Start the newer build, or ${wayBack(options.snapshots, steps.length)}.`,
-      );
-    if (from > 0) checkApplied(db, steps.slice(0, from));
-    if (from === steps.length) return { from, to: from, snapshot: null };
-
-    const snapshot = existed && from > 0 ? takeSnapshot(db, from, options) : null;
+    const snapshot = from > 0 ? takeSnapshot(db, from, options) : null;
     // An event or issue of usual length fits a page of this size; what does not costs a page more to write and to pass by.
     // What is deleted later can be given back to the disk only by a file that was made so.
-    if (from === 0) db.exec('PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL');
-    db.prepare('PRAGMA journal_mode = WAL').all();
-    db.prepare('PRAGMA synchronous = FULL').all();
+    if (from === 0) db.exec(`PRAGMA page_size = ${newPageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
+    // Nothing is folded in but where the connection ends.
+    for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'wal_autocheckpoint = 0'])
+      db.prepare(`PRAGMA ${pragma}`).all();
     for (let version = from + 1; version <= steps.length; version++) {
       const step = steps[version - 1]!;
       if (from > 0) options.onStep?.(`upgrading the database: ${step.name}, to schema ${steps.length}`);
@@ -64,6 +60,30 @@ export function migrate(
     return { from, to: steps.length, snapshot };
   } finally {
     options.beforeFold?.();
+    closeFolded(db, options.path);
+  }
+}
+
+function makeEmpty(path: string): void {
+  makePrivateFile(path);
+  writeSums(path, makeSums(newPageBytes));
+}
+
+/** Read by a connection that cannot write: most starts have nothing to change, and leave the log as it is. */
+function schemaOf(
+  { path, snapshots }: { path: string; snapshots: string },
+  steps: readonly Migration[],
+): number {
+  const db = new Database(readOnlyUri(path));
+  try {
+    const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
+    if (from > steps.length)
+      throw new Error(
+        `This database has schema ${from}; this build knows ${steps.length}. Start the newer build, or ${wayBack(snapshots, steps.length)}.`,
+      );
+    if (from > 0) checkApplied(db, steps.slice(0, from));
+    return from;
+  } finally {
     db.close();
   }
 }

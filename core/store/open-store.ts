@@ -1,11 +1,20 @@
-// Opens the data directory as a Store: lock, snapshot and migrations, tenant guard, log head.
+// Opens the data directory as a Store: lock, identity, page checksums, snapshot and migrations, tenant guard, log head.
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../lib/log.ts';
+import { createProblems, type Problems } from '../lib/problems.ts';
 import { openDataDir, type DataDir } from './data-dir.ts';
+import { diskFaultOf } from './engine-errors.ts';
 import { openFileEngine, type FileEngine } from './file-engine.ts';
-import { migrate, type MigrationReport } from './migrate.ts';
+import { describeDamage, wayBack } from './integrity/damage.ts';
+import { writeIdentity } from './integrity/identity.ts';
+import { headOf, type Directory } from './integrity/recognise.ts';
+import { startDirectory, type Started } from './integrity/start.ts';
+import { watchFiles } from './integrity/watch.ts';
+import type { MigrationReport } from './migrate.ts';
 import type { ChargeRead } from './readers.ts';
-import { makeShrinkable, type Shrinkable } from './shrinkable.ts';
-import { openTaker } from './spool/taker.ts';
+import type { Shrinkable } from './shrinkable.ts';
+import { StoreError } from './store.ts';
 import { writerThread } from './writer/thread.ts';
 
 export interface OpenedStore {
@@ -13,57 +22,107 @@ export interface OpenedStore {
   dataDir: DataDir;
   migration: MigrationReport;
   shrinkable: Shrinkable;
+  /** Null where it is written; else why the store was opened only to be read. */
+  onlyToRead: string | null;
   close(): Promise<void>;
 }
 
-/**
- * @param isCopied a continuous copy is made: what is committed is put aside before it is folded into the file
- * @throws Error when the directory is in use, the schema is newer, or the log lost acknowledged writes.
- */
-export function openStore(
-  path: string,
-  nowMs: () => number,
-  {
-    onStep,
+export interface OpenOptions {
+  readonly budgetMs?: number;
+  readonly charge?: ChargeRead;
+  readonly log?: Log;
+  readonly problems?: Problems;
+  /** A continuous copy is made: what is committed is put aside for it before it is folded into the file. */
+  readonly isCopied?: boolean;
+}
+
+/** @throws Error when the directory is in use, is a copy or damaged, the schema is newer, or the log lost acknowledged writes. */
+export function openStore(path: string, nowMs: () => number, options: OpenOptions = {}): OpenedStore {
+  const {
+    budgetMs = 0,
+    charge = () => undefined,
+    log = () => undefined,
+    problems = createProblems(nowMs),
     isCopied = false,
-    ...reads
-  }: {
-    budgetMs: number;
-    charge: ChargeRead;
-    /** Told of each step of an upgrade, which may take long, before it begins. */
-    onStep?: (message: string) => void;
-    /** A continuous copy is made: what is folded into the file is put aside for it before. */
-    isCopied?: boolean;
-  } = { budgetMs: 0, charge: () => undefined },
-): OpenedStore {
+  } = options;
   // It gets ready meanwhile.
   writerThread();
   const dataDir = openDataDir(path);
+  const { database, logHead, snapshots } = dataDir;
+  const dir: Directory = { path, database, logHead, identity: join(path, 'identity') };
   try {
-    const { database, logHead, snapshots, spool } = dataDir;
-    if (!isCopied) rmSync(spool, { recursive: true, force: true });
-    const at = { path: database, snapshots, nowMs, ...(onStep && { onStep }) };
-    const migration = isCopied ? migrateTaking(dataDir, at) : migrate(at);
-    const shrinkable = makeShrinkable(database);
-    const copying = isCopied ? { spool, nowMs } : null;
-    const store = openFileEngine({ path: database, logHead, copying, ...reads });
-    const close = async (): Promise<void> => {
-      await store.close();
-      dataDir.release();
+    const { spool } = dataDir;
+    if (!isCopied) dropSpool(spool);
+    const started = startDirectory(dir, { nowMs, snapshots, log, problems, spool: isCopied ? spool : null });
+    const { migration, shrinkable, onlyToRead } = started;
+    const store = openFileEngine({
+      ...{ path: database, logHead, budgetMs, charge, onlyToRead },
+      copying: isCopied ? { spool, nowMs } : null,
+      onDamage: (damage) => problems.raise('damage', `${describeDamage(database, damage)} ${wayBack}`),
+    });
+    const unwatch = onlyToRead ? () => undefined : watch(dir, store, { log, problems });
+    const close = closing({ dir, dataDir, store, started, unwatch });
+    return {
+      ...{ store, dataDir, migration, shrinkable, close },
+      onlyToRead: onlyToRead?.fault.message ?? null,
     };
-    return { store, dataDir, migration, shrinkable, close };
   } catch (error) {
     dataDir.release();
     throw error;
   }
 }
 
-/** What the last server left in the log, and what migrations write there, is folded into the file before any engine runs. */
-function migrateTaking({ database, spool }: DataDir, at: Parameters<typeof migrate>[0]): MigrationReport {
-  const taker = openTaker({ database, spool });
-  const take = (): void => taker.take({ timeMs: at.nowMs(), position: null });
-  take();
-  const migration = migrate({ ...at, beforeFold: take });
-  taker.folded();
-  return migration;
+/** Of a copy that is not made any more. Where it cannot be removed nothing can be written at all, which is told further on. */
+function dropSpool(spool: string): void {
+  try {
+    rmSync(spool, { recursive: true, force: true });
+  } catch (error) {
+    if (diskFaultOf(error).fault === 'broken') throw error;
+  }
+}
+
+function watch(
+  dir: Directory,
+  store: FileEngine,
+  { log, problems }: { log: Log; problems: Problems },
+): () => void {
+  return watchFiles(dir, {
+    onMoved(which) {
+      const message = `${which} was moved, removed or replaced under the running server: what it writes would be lost. Put the file back, or stop the server.`;
+      log('error', 'the data directory changed under the server; it takes no writes', { message });
+      problems.raise('files_moved', message);
+      store.suspend(new StoreError('read_only', message));
+    },
+    onBack() {
+      log('info', 'the files of the data directory are back');
+      problems.clear('files_moved');
+      store.suspend(null);
+    },
+  });
+}
+
+function closing(of: {
+  dir: Directory;
+  dataDir: DataDir;
+  store: FileEngine;
+  started: Started;
+  unwatch: () => void;
+}): () => Promise<void> {
+  const { dir, dataDir, store, started, unwatch } = of;
+  return async () => {
+    unwatch();
+    const isWhole = await store.closeWhole();
+    if (isWhole) noteClosed(dir);
+    started.release();
+    dataDir.release();
+  };
+}
+
+/** From now on a copy of the directory is whole. Where that cannot be written, it counts as one of a running server. */
+function noteClosed(dir: Directory): void {
+  try {
+    writeIdentity(dir.identity, dir, 'closed', headOf(dir));
+  } catch {
+    // As after a crash.
+  }
 }

@@ -38,13 +38,13 @@ interface ReaderPool {
   close(): void;
 }
 
-/** It holds as many as were ever taken at once. */
-export function createReaderPool(path: string): ReaderPool {
+/** It holds as many as were ever taken at once. @param uri how the database is named to SQLite, only to be read */
+export function createReaderPool(uri: string): ReaderPool {
   const idle: Reader[] = [];
   const busy = new Set<Reader>();
   return {
     async take() {
-      const reader = idle.pop() ?? (await openReader(path));
+      const reader = idle.pop() ?? (await openReader(uri));
       busy.add(reader);
       return reader;
     },
@@ -62,8 +62,8 @@ export function createReaderPool(path: string): ReaderPool {
   };
 }
 
-async function openReader(path: string): Promise<Reader> {
-  const reader: Reader = { db: new Database(path, {}), prepared: new Map() };
+async function openReader(uri: string): Promise<Reader> {
+  const reader: Reader = { db: new Database(uri, {}), prepared: new Map() };
   for (const pragma of [
     // A connection that closes somewhere holds the file for a moment. This waits on a thread of its own, not on the loop.
     'PRAGMA busy_timeout = 2000',

@@ -32,7 +32,7 @@ const me = owner('ws_a', 'key_a');
 function readersOf(budgetMs = 0): { readers: Readers; charged: [payer: string | null, quantity: string][] } {
   const charged: [string | null, string][] = [];
   const readers = createReaders({
-    path,
+    uri: path,
     budgetMs,
     charge: ({ payer }, quantity) => void charged.push([payer, quantity]),
   });

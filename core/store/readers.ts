@@ -39,10 +39,10 @@ interface Job {
 }
 
 /** @param budgetMs processor time that one read may take; 0 is unlimited */
-export function createReaders(options: { path: string; budgetMs: number; charge: ChargeRead }): Readers {
+export function createReaders(options: { uri: string; budgetMs: number; charge: ChargeRead }): Readers {
   const { budgetMs, charge } = options;
   const queue = new Turns<Job>();
-  const pool = createReaderPool(options.path);
+  const pool = createReaderPool(options.uri);
   const running = createRunning();
   let closed = false;
   let ended: (() => void) | null = null;

@@ -52,7 +52,7 @@ test('an old file is made smaller, and able to become so again, with its schema 
 test('where the disk has no room for it the file stays, and somebody says how much is wanted', () => {
   const path = oldFile('tight.db');
   const before = statSync(path).size;
-  expect(makeShrinkable(path, () => 1024 * 1024)).toMatchObject({
+  expect(makeShrinkable(path, { freeBytes: () => 1024 * 1024 })).toMatchObject({
     problem: expect.stringMatching(/needs \d+ MiB of free space, and there are 1 MiB/),
   });
   expect([statSync(path).size, modeOf(path)]).toEqual([

@@ -4,6 +4,8 @@ import Database from 'libsql';
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isEngineError } from './engine-errors.ts';
+import { closeFolded } from './integrity/close-folded.ts';
+import { readOnlyUri } from './integrity/uri.ts';
 
 /** `problem`: the file stays as it is, and works; the next start tries again. */
 export type Shrinkable = 'already' | 'made' | { readonly problem: string };
@@ -13,25 +15,42 @@ const copies = 2;
 const spareBytes = 64 * 1024 * 1024;
 const incremental = 2;
 
-/** @param freeBytes of the disk that a path lies on */
-export function makeShrinkable(path: string, freeBytes: (path: string) => number = freeBytesOf): Shrinkable {
+interface ShrinkableOptions {
+  /** Of the disk that a path lies on. */
+  readonly freeBytes?: (path: string) => number;
+  /** Called before the log is folded into the file. */
+  readonly beforeFold?: () => void;
+}
+
+export function makeShrinkable(path: string, options: ShrinkableOptions = {}): Shrinkable {
+  const { freeBytes = freeBytesOf, beforeFold = () => undefined } = options;
+  if (isShrinkable(path)) return 'already';
   const db = new Database(path);
   try {
-    const { auto_vacuum: mode } = db.prepare('PRAGMA auto_vacuum').all()[0] as { auto_vacuum: number };
-    if (mode === incremental) return 'already';
     const needed = copies * statSync(path).size + spareBytes;
     const free = freeBytes(path);
     if (free < needed)
       return { problem: left(path, `that needs ${mib(needed)} of free space, and there are ${mib(free)}`) };
     // The copy lies where there is room, rather than in a folder of temporary files in memory.
     db.prepare(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`).all();
-    db.prepare('PRAGMA auto_vacuum = INCREMENTAL').all();
+    for (const pragma of ['wal_autocheckpoint = 0', 'auto_vacuum = INCREMENTAL'])
+      db.prepare(`PRAGMA ${pragma}`).all();
     db.exec('VACUUM');
-    db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
     return 'made';
   } catch (error) {
     if (!isEngineError(error)) throw error;
     return { problem: left(path, error.message) };
+  } finally {
+    beforeFold();
+    closeFolded(db, path);
+  }
+}
+
+function isShrinkable(path: string): boolean {
+  const db = new Database(readOnlyUri(path));
+  try {
+    const { auto_vacuum: mode } = db.prepare('PRAGMA auto_vacuum').all()[0] as { auto_vacuum: number };
+    return mode === incremental;
   } finally {
     db.close();
   }

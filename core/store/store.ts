@@ -76,7 +76,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export type StoreFault = 'busy' | 'full' | 'read_only' | 'broken';
+export type StoreFault = 'busy' | 'full' | 'read_only' | 'damaged' | 'broken';
 
 /** The store could not do its work. Nothing of the batch was kept, but for `broken`, after which nobody knows. */
 export class StoreError extends Error {

@@ -55,6 +55,21 @@ export function resealSecrets(
   };
 }
 
+/** Whether it was sealed with this key. */
+export function opensSecret(
+  sealing: Sealing,
+  workspaceId: string,
+  endpointId: string,
+  sealed: Uint8Array,
+): boolean {
+  try {
+    openSecret(sealing, workspaceId, endpointId, sealed);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 interface Signer {
   readonly id: string;
   readonly secretSealed: Uint8Array;

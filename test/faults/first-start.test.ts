@@ -8,8 +8,20 @@ import { openStore } from '../../core/store/open-store.ts';
 import { hasStrace, underFault } from './strace.ts';
 
 const opener = join(import.meta.dir, 'open-process.ts');
-const small = ['', 'lock', 'master.key', 'master.key.new', 'log-head', 'log-head.new'];
-const database = ['tatami.db', 'tatami.db-journal', 'tatami.db-wal'];
+const small = [
+  '',
+  'lock',
+  'master.key',
+  'master.key.new',
+  'log-head',
+  'log-head.new',
+  'identity',
+  'identity.new',
+];
+const database = [
+  ...['tatami.db', 'tatami.db-journal', 'tatami.db-wal'],
+  ...['tatami.db-sums', 'tatami.db-sums.new'],
+];
 
 /** Kills the first start at the given call of that name on its files. @returns false when it made fewer calls */
 async function killedAt(dir: string, files: string[], call: string, when: number): Promise<boolean> {

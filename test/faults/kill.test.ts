@@ -1,11 +1,12 @@
 // docs/spec/durability.md › Killed at any moment: kill -9 at the write syscalls of a short script, and at random moments under
 // 16 writers. The oracle holds after each restart. TATAMI_LONG=1 makes it every syscall of a longer script, and 200 random kills.
 import { expect, test } from 'bun:test';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp, type Client, type Reply, type TestApp } from '../app.ts';
 import { checkOracle } from './oracle.ts';
+import { copyAsKilled } from './own-copy.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
 import { hasStrace, underFault } from './strace.ts';
 
@@ -38,15 +39,17 @@ test.skipIf(!hasStrace)(
     const living = await startApp();
     const first = (await post(living, 0)).json.id;
     const base = mkdtempSync(join(tmpdir(), 'tatami-kill-'));
-    Bun.spawnSync(['cp', '-r', `${living.dataDir}/.`, base]);
+    copyAsKilled(`${living.dataDir}/.`, base);
     await living.stop();
     const kills = new Map<string, number>();
 
     /** @returns false when the script ended before the call came */
     const killedAt = async (call: string, when: number): Promise<boolean> => {
       const dir = mkdtempSync(join(tmpdir(), 'tatami-kill-'));
-      cpSync(base, dir, { recursive: true });
-      const files = ['tatami.db', 'tatami.db-wal', 'log-head'].map((name) => join(dir, name));
+      copyAsKilled(`${base}/.`, dir);
+      const files = ['tatami.db', 'tatami.db-wal', 'tatami.db-sums', 'log-head', 'identity.new'].map((name) =>
+        join(dir, name),
+      );
       const child = Bun.spawn(
         underFault(`${call}:signal=SIGKILL:when=${when}`, files, [
           process.execPath,

@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import {
-  cpSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -19,6 +18,7 @@ import { migrate } from '../../core/store/migrate.ts';
 import { migrations } from '../../core/store/migrations/index.ts';
 import { openStore } from '../../core/store/open-store.ts';
 import { createClock, startApp, type TestApp } from '../app.ts';
+import { copyAsKilled } from './own-copy.ts';
 
 const tmp = (): string => mkdtempSync(join(tmpdir(), 'tatami-store-'));
 
@@ -90,7 +90,7 @@ test('a WAL that was cut or flipped is refused at start, or nothing is missing',
   for (let i = 0; i < 8; i++) await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Issue ${i}` });
   const wanted = await app.lastSequence();
   const crashed = tmp();
-  cpSync(base, crashed, { recursive: true });
+  copyAsKilled(`${base}/.`, crashed);
   await app.stop();
   const wal = readFileSync(join(crashed, 'tatami.db-wal'));
   expect(wal.length).toBeGreaterThan(20_000);
@@ -98,7 +98,7 @@ test('a WAL that was cut or flipped is refused at start, or nothing is missing',
   let refused = 0;
   const open = async (damage: (file: string) => void): Promise<void> => {
     const dir = tmp();
-    cpSync(crashed, dir, { recursive: true });
+    copyAsKilled(`${crashed}/.`, dir);
     damage(join(dir, 'tatami.db-wal'));
     try {
       const again = await startApp({ dataDir: dir, clock: app.clock }, app.workspace);

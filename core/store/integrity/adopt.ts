@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { resetLogHead, type LogHead } from '../log-head.ts';
 import { openPageFile } from './page-file.ts';
 import { writeIdentity } from './identity.ts';
-import { writeSums } from './page-sums.ts';
+import { makeSums, writeSums } from './page-sums.ts';
 
 /** @throws Error where the file is no database of Tatami's; look at what it holds first (`checkWhole`), for nothing is said of it here */
 export function adoptDatabase(dir: string): void {
@@ -14,7 +14,7 @@ export function adoptDatabase(dir: string): void {
   const logHead = join(dir, 'log-head');
   const head = foldAll(database);
   resetLogHead(logHead, head);
-  sumUp(database);
+  writeSums(database, sumsOfFile(database));
   writeIdentity(join(dir, 'identity'), { database, logHead }, 'closed', head);
 }
 
@@ -33,11 +33,11 @@ function foldAll(database: string): LogHead {
   }
 }
 
-/** Makes the checksums of all pages anew. A page that lies in the log gets its own when the log is folded in. */
-export function sumUp(database: string): void {
+/** Checksums of all pages of the file. A page that lies in the log gets its own when the log is folded in. */
+export function sumsOfFile(database: string): Buffer {
   const file = openPageFile(database);
   try {
-    writeSums(database, file.pageBytes, (add) =>
+    return makeSums(file.pageBytes, (add) =>
       file.eachInFile((page, content) => add(file.log?.frameOf.has(page) ? null : content)),
     );
   } finally {

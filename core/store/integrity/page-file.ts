@@ -1,13 +1,12 @@
 // The database as pages, read without SQLite: of the file alone, and as a reader sees them, with what the write-ahead log holds.
 // SQLite must not have the file open in this process: closing any descriptor of a file drops all locks on it.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { newPageBytes } from './page-sums.ts';
 import { frameContentAt, readWalLog, type WalLog } from './wal-log.ts';
 
-/** Of every database that was made by Tatami. */
-const usualPageBytes = 8192;
 const magic = 'SQLite format 3\0';
 
-export interface DatabaseHeader {
+interface DatabaseHeader {
   readonly pageBytes: number;
   /** Pages of the file, as the header has it. */
   readonly pages: number;
@@ -29,14 +28,19 @@ export interface PageFile {
   close(): void;
 }
 
-/** @param knownPageBytes by what is known beside the file */
-export function openPageFile(database: string, knownPageBytes: number | null = null): PageFile {
+/**
+ * @param known by what is known beside the file: the size of a page, and a descriptor of the file that stays open longer than this
+ */
+export function openPageFile(
+  database: string,
+  known: { pageBytes?: number | null; fd?: number } = {},
+): PageFile {
   const log = readWalLog(`${database}-wal`);
-  const fd = openSync(database, 'r');
+  const fd = known.fd ?? openSync(database, 'r');
   const walFd = log ? openSync(`${database}-wal`, 'r') : null;
   const first = Buffer.alloc(100);
   readSync(fd, first, 0, 100, 0);
-  const pageBytes = knownPageBytes ?? log?.pageBytes ?? headerOf(first)?.pageBytes ?? usualPageBytes;
+  const pageBytes = known.pageBytes ?? log?.pageBytes ?? headerOf(first)?.pageBytes ?? newPageBytes;
   const pagesInFile = Math.ceil(fstatSync(fd).size / pageBytes);
 
   const read = (page: number): Buffer | null => {
@@ -57,7 +61,7 @@ export function openPageFile(database: string, knownPageBytes: number | null = n
     read,
     eachInFile: (each) => eachPage(fd, pageBytes, each),
     close() {
-      closeSync(fd);
+      if (known.fd === undefined) closeSync(fd);
       if (walFd !== null) closeSync(walFd);
     },
   };

@@ -3,18 +3,20 @@
 import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { writeWholeFile } from '../whole-file.ts';
 
+/** Of a new database. */
+export const newPageBytes = 8192;
 const entryBytes = 8;
 /** What is written at once. */
 const blockBytes = 4096;
 
-export const sumsOf = (database: string): string => `${database}-sums`;
+const sumsOf = (database: string): string => `${database}-sums`;
 export const hasSums = (database: string): boolean => existsSync(sumsOf(database));
 
 /**
  * `unset`: the page was never written (SQLite leaves out pages that became free at once), or lies in the log. `lost`: the entry is
  * damaged or missing, and says nothing.
  */
-export type PageVerdict = 'right' | 'wrong' | 'unset' | 'lost';
+type PageVerdict = 'right' | 'wrong' | 'unset' | 'lost';
 
 export interface PageSums {
   /** Null where the first entry is damaged. */
@@ -83,19 +85,22 @@ export function keepSums(database: string): KeptSums {
   };
 }
 
-/** Makes the file anew. @param fill adds the contents of page 1 and on; null for one whose entry is to be unset */
-export function writeSums(
-  database: string,
+/** A new file of them: with the checksums of what `fill` adds as page 1 and on; null for one whose entry is to be unset. */
+export function makeSums(
   pageBytes: number,
-  fill: (add: (content: Uint8Array | null) => void) => void,
-): void {
+  fill: (add: (content: Uint8Array | null) => void) => void = () => undefined,
+): Buffer {
   const entries = [entryOf(pageBytes, checkOf(0, pageBytes))];
   fill((content) => {
     const page = entries.length;
     const sum = content === null ? 0 : Bun.hash.crc32(content);
     entries.push(entryOf(sum, content === null ? unsetCheck(page) : checkOf(page, sum)));
   });
-  writeWholeFile(sumsOf(database), Buffer.concat(entries));
+  return Buffer.concat(entries);
+}
+
+export function writeSums(database: string, sums: Buffer): void {
+  writeWholeFile(sumsOf(database), sums);
 }
 
 function verdict(entries: Buffer, page: number, content: Uint8Array): PageVerdict {

@@ -1,8 +1,13 @@
 // One store in the writer thread: its connection, which alone writes and checkpoints the file, and the questions it answers.
 import Database from 'libsql';
-import { faultOf, isEngineError } from '../engine-errors.ts';
+import { diskFaultOf, faultOf, isEngineError } from '../engine-errors.ts';
+import { describeDamage, type Damage } from '../integrity/damage.ts';
+import { openFolding, type Folding } from '../integrity/folding.ts';
+import { leaveOpen } from '../integrity/leave-open.ts';
+import { openScrub } from '../integrity/scrub.ts';
 import type { LogHead } from '../log-head.ts';
 import { openTaker, type TakenAt, type Taker } from '../spool/taker.ts';
+import { StoreError } from '../store.ts';
 import type { BatchOutcome } from './batch.ts';
 import type { HeadKeeper } from './head-keeper.ts';
 import { createPrepare } from './prepare.ts';
@@ -37,12 +42,17 @@ export interface Engine {
   commit(group: WireGroup): GroupAnswer;
   /** What a reader still looks past, it cannot fold in. */
   checkpoint(nowMs: number): void;
+  /** Compares the next piece of the file, or all of it, with its checksums. After damage was found nothing is written any more. */
+  verify(all: boolean): Damage | null;
   /** Gives up to so many free pages back to the disk. @returns what is left; null where the file takes no writes */
   reclaim(pages: number): FileSpace | null;
   /** Puts aside for the continuous copy what was committed. */
   take(order: TakeOrder, nowMs: number): void;
-  /** @param isWhole what was written may be trusted, and is to lie in the one file */
-  close(isWhole: boolean, nowMs: number): Promise<void>;
+  /**
+   * @param isWhole what was written may be trusted, and is to lie in the one file
+   * @returns whether it does
+   */
+  close(isWhole: boolean, nowMs: number): Promise<boolean>;
 }
 
 /** @throws what libsql throws for a file that it cannot open */
@@ -62,45 +72,58 @@ export function openEngine(options: {
   const wal = openWalGauge(`${path}-wal`, pageBytes);
   const taker = spool === null ? null : openTaker({ database: path, spool });
   const takenAt = (timeMs: number): TakenAt => ({ timeMs, position: transactions.head().position });
+  const folding = openFolding(db, path, pageBytes);
+  const scrub = openScrub(path, pageBytes);
+  let damage: Damage | null = null;
 
   return {
     commit({ statements, batches }) {
       learn(statements);
-      const answer = commitGroup(transactions, keeper, batches);
+      if (damage) return faultToWire(new StoreError('damaged', describeDamage(path, damage)), false);
+      const answer = commitGroup({ transactions, keeper, folding }, batches);
       return answer.ok && wal.isLong() ? { ...answer, logIsLong: true } : answer;
     },
     // The next write begins the log anew, unless somebody still reads in it: then it grows, and is tried again later.
     checkpoint(nowMs) {
+      if (damage) return;
       taker?.take(takenAt(nowMs));
-      wal.checkpointed(foldLogIn(db, 'PASSIVE'));
+      wal.checkpointed(folding.fold());
       taker?.folded();
     },
-    reclaim: (pages) => giveBack(db, pages),
+    verify(all) {
+      const sums = folding.sums();
+      return (damage ??= sums && scrub.look(sums, all));
+    },
+    reclaim: (pages) => (damage ? null : giveBack(db, folding, pages)),
     take: (order, nowMs) => taker && follow(taker, order, takenAt(nowMs)),
     async close(isWhole, nowMs) {
-      if (isWhole) {
-        taker?.take(takenAt(nowMs));
-        db.prepare('PRAGMA busy_timeout = 0').all();
-        foldLogIn(db, 'TRUNCATE');
-      }
+      if (isWhole && !damage) taker?.take(takenAt(nowMs));
+      db.prepare('PRAGMA busy_timeout = 0').all();
+      const isFolded = isWhole && !damage && folding.foldAll();
       wal.close();
-      db.close();
-      if (isWhole) taker?.folded();
+      folding.close();
+      if (isFolded) {
+        db.close();
+        scrub.close();
+        taker?.folded();
+      } else leaveOpen(db);
       await keeper.close();
+      return isFolded;
     },
   };
 }
 
 /** One transaction. A file that was not made for it gives nothing back, and says so by its free pages staying. */
-function giveBack(db: Database.Database, pages: number): FileSpace | null {
+function giveBack(db: Database.Database, folding: Folding, pages: number): FileSpace | null {
   const count = (pragma: string): number =>
     Number(Object.values(db.prepare(`PRAGMA ${pragma}`).all()[0] as object)[0]);
   try {
+    folding.settle();
     // Each step of the statement gives one page back.
     if (pages > 0) db.prepare(`PRAGMA incremental_vacuum(${pages})`).all();
     return { pages: count('page_count'), free: count('freelist_count') };
   } catch (error) {
-    if (!isEngineError(error)) throw error;
+    if (!isEngineError(error) && diskFaultOf(error).fault === 'broken') throw error;
     return null;
   }
 }
@@ -111,15 +134,25 @@ function follow(taker: Taker, order: TakeOrder, at: TakenAt): void {
   else taker.end(order.end);
 }
 
+interface CommitsWith {
+  readonly transactions: Transactions;
+  readonly keeper: HeadKeeper;
+  readonly folding: Folding;
+}
+
 function commitGroup(
-  transactions: Transactions,
-  keeper: HeadKeeper,
+  { transactions, keeper, folding }: CommitsWith,
   batches: readonly WireBatch[],
 ): GroupAnswer {
   try {
     keeper.check();
   } catch (error) {
     return faultToWire(faultOf(error), true);
+  }
+  try {
+    folding.settle();
+  } catch (error) {
+    return faultToWire(diskFaultOf(error), false);
   }
   try {
     transactions.begin();
@@ -138,15 +171,4 @@ function commitGroup(
 
 function outcomeToWire(outcome: BatchOutcome | Error): WireOutcome {
   return outcome instanceof Error ? { ok: 'error', error: errorToWire(outcome) } : outcome;
-}
-
-/** What it could not do is done by a later one, or by the next start, which reads the log instead. @returns the frames of the log */
-function foldLogIn(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE'): number {
-  try {
-    const [done] = db.prepare(`PRAGMA wal_checkpoint(${mode})`).all() as { log: number }[];
-    return done?.log ?? 0;
-  } catch (error) {
-    if (!isEngineError(error)) throw error;
-    return 0;
-  }
 }

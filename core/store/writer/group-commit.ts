@@ -5,7 +5,7 @@ import type { Row } from '../statement.ts';
 import type { Encoder } from './encode.ts';
 import { createGroupTimer } from './group-timer.ts';
 import type { Writer } from './thread.ts';
-import { faultFromWire, outcomeFromWire, type FileSpace, type GroupAnswer, type WireBatch } from './wire.ts';
+import { faultFromWire, outcomeFromWire, type GroupAnswer, type WireBatch } from './wire.ts';
 
 /** A group larger than this would keep the next one waiting noticeably. */
 const groupBatchesMax = 128;
@@ -28,23 +28,46 @@ interface GroupCommitOptions {
   onCommitted(): void;
 }
 
-export class GroupCommit {
+export interface Writes {
+  /** @throws StoreError, and Error for a value that cannot be bound */
+  commit(ops: readonly Op[], commitDelayMs: number): Promise<CommitOutcome>;
+  /** Why the store cannot be written, as far as is known. */
+  readonly fault: StoreError | null;
+  /** Refuses every write with this, until it is called with null. */
+  suspend(fault: StoreError | null): void;
+  /** Asks the thread something else, once it has nothing to do. What is asked while another such question waits is left out. */
+  aside(question: () => Promise<void>): void;
+  /** Does something in the writer thread between two groups; null where the store takes no writes, or closes. */
+  between<T>(work: (writer: Writer) => Promise<T>): Promise<T | null>;
+  /** Resolves once the loop has heard of all that may be committed by now. */
+  heard(): Promise<void>;
+  /**
+   * Resolves once no batch waits and the thread has let go of the file. No later batch may be given.
+   * @param released called between the two
+   * @returns whether everything lies in the one file
+   */
+  close(released: () => void): Promise<boolean>;
+}
+
+export class GroupCommit implements Writes {
   readonly #options: GroupCommitOptions;
   readonly #timer = createGroupTimer(() => this.#send());
   #queue: Waiting[] = [];
   #underWay: Promise<void> | null = null;
   #idle: (() => void) | null = null;
   #broken: StoreError | null = null;
-  #isDraining = false;
+  #suspended: StoreError | null = null;
+  #aside: (() => Promise<void>) | null = null;
+  #isClosing = false;
   #refused: { readonly fault: StoreError; readonly atMs: number } | null = null;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
   }
 
-  /** @throws StoreError, and Error for a value that cannot be bound */
   commit(ops: readonly Op[], commitDelayMs: number): Promise<CommitOutcome> {
-    if (this.#broken) return Promise.reject(this.#broken);
+    const barred = this.#broken ?? this.#suspended;
+    if (barred) return Promise.reject(barred);
     return new Promise((resolve, reject) => {
       const batch = this.#options.encoder.batch(ops);
       this.#queue.push({ ops, batch, dueMs: performance.now() + commitDelayMs, resolve, reject });
@@ -52,51 +75,42 @@ export class GroupCommit {
     });
   }
 
-  /** Why the store cannot be written, as far as is known. */
   get fault(): StoreError | null {
     const recent = this.#refused && performance.now() - this.#refused.atMs < refusedMs;
-    return this.#broken ?? (recent ? this.#refused!.fault : null);
+    return this.#broken ?? this.#suspended ?? (recent ? this.#refused!.fault : null);
   }
 
-  /** Nobody knows what the file holds. */
-  get isBroken(): boolean {
-    return this.#broken !== null;
+  suspend(fault: StoreError | null): void {
+    this.#suspended = fault;
+    if (fault) this.#refuse(this.#queue.splice(0), fault);
   }
 
-  /** Resolves once the loop has heard of all that may be committed by now. */
+  aside(question: () => Promise<void>): void {
+    this.#aside ??= question;
+    if (!this.#underWay) this.#goOn();
+  }
+
   async heard(): Promise<void> {
     await this.#underWay;
   }
 
-  /** Between two groups. @returns what the file takes afterwards; null where it takes no writes */
-  async reclaim(pages: number): Promise<FileSpace | null> {
-    while (this.#underWay) await this.#underWay;
-    if (this.#broken) return null;
-    const step = this.#options.writer.reclaim(pages);
-    this.#underWay = step.then(async () => {
-      this.#options.onCommitted();
-      // The file becomes shorter when the log is folded in.
-      await this.#options.writer.checkpoint();
-      this.#options.onCommitted();
-      this.#goOn();
-    });
-    await this.#underWay;
-    return step;
-  }
-
-  /** Resolves once no batch waits and none is under way. No later one may be given. */
-  async drain(): Promise<void> {
-    this.#isDraining = true;
+  async close(released: () => void): Promise<boolean> {
+    this.#isClosing = true;
     if (this.#underWay || this.#queue.length > 0)
       await new Promise<void>((resolve) => (this.#idle = resolve));
+    released();
+    return this.#options.writer.close(!this.#broken);
   }
 
-  /** Does something in the writer thread between two groups; nothing where the store is broken, or closes. */
-  async between(work: () => Promise<void>): Promise<void> {
+  async between<T>(work: (writer: Writer) => Promise<T>): Promise<T | null> {
     while (this.#underWay) await this.#underWay;
-    if (this.#broken || this.#isDraining) return;
-    this.#underWay = work().finally(() => this.#goOn());
-    await this.#underWay;
+    if (this.#broken || this.#suspended || this.#isClosing) return null;
+    const working = work(this.#options.writer);
+    this.#underWay = working.then(
+      () => this.#goOn(),
+      () => this.#goOn(),
+    );
+    return working;
   }
 
   #send(): void {
@@ -142,6 +156,12 @@ export class GroupCommit {
 
   #goOn(): void {
     this.#underWay = null;
+    const aside = this.#aside;
+    this.#aside = null;
+    if (aside) {
+      this.#underWay = aside().then(() => this.#goOn());
+      return;
+    }
     if (this.#queue.length === 0) return this.#idle?.();
     const dueMs = Math.min(...this.#queue.map((batch) => batch.dueMs));
     this.#timer.schedule(this.#queue.length < groupBatchesMax ? Math.max(0, dueMs - performance.now()) : 0);

@@ -17,7 +17,7 @@ loop.on('message', (asked: string) => {
   if (ask.do === 'open') return void engines.set(store, open(ask));
   const engine = engines.get(store);
   if (!engine) throw new Error(`The writer was asked to ${ask.do} in a store that is not open.`);
-  const answer = (said: Answer | null = null): void => {
+  const answer = (said: Answer = null): void => {
     loop.postMessage(JSON.stringify({ store, answer: said } satisfies FromThread));
   };
   switch (ask.do) {
@@ -26,15 +26,23 @@ loop.on('message', (asked: string) => {
     case 'checkpoint':
       if (!(engine instanceof StoreError)) engine.checkpoint(ask.nowMs);
       return answer();
+    case 'verify':
+      return answer({
+        ok: 'verified',
+        damage: engine instanceof StoreError ? null : engine.verify(ask.all),
+      });
     case 'take':
       if (!(engine instanceof StoreError)) engine.take(ask.order, ask.nowMs);
       return answer();
     case 'reclaim':
-      return answer(engine instanceof StoreError ? null : engine.reclaim(ask.pages));
+      return answer({
+        ok: 'reclaimed',
+        space: engine instanceof StoreError ? null : engine.reclaim(ask.pages),
+      });
     case 'close':
       engines.delete(store);
       if (engine instanceof StoreError) return answer();
-      void engine.close(ask.isWhole, ask.nowMs).then(() => answer());
+      void engine.close(ask.isWhole, ask.nowMs).then((isFolded) => answer({ ok: 'closed', isFolded }));
   }
 });
 

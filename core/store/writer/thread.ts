@@ -1,6 +1,7 @@
 // The event loop's end of the writer thread. One thread serves all open stores of the process: a server has one, tests have hundreds.
 // docs/decisions/0018.
 import { Worker } from 'node:worker_threads';
+import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
 import { StoreError } from '../store.ts';
 import {
@@ -25,8 +26,13 @@ export interface Writer {
   reclaim(pages: number): Promise<FileSpace | null>;
   /** Puts aside for the continuous copy what was committed. */
   take(order: TakeOrder): Promise<void>;
-  /** @param isWhole what was written may be trusted */
-  close(isWhole: boolean): Promise<void>;
+  /** Compares the next piece of the file, or all of it, with its checksums. */
+  verify(all: boolean): Promise<Damage | null>;
+  /**
+   * @param isWhole what was written may be trusted
+   * @returns whether all of it lies in the one file
+   */
+  close(isWhole: boolean): Promise<boolean>;
 }
 
 /** Where what is committed is put aside for the continuous copy, and what time it is said to be. */
@@ -54,7 +60,7 @@ export function writerThread(): Thread {
 function startThread(): Thread {
   const worker = new Worker(new URL('./thread-main.ts', import.meta.url));
   /** By the number of the store. */
-  const asked = new Map<number, (answer: Answer | null) => void>();
+  const asked = new Map<number, (answer: Answer) => void>();
   let stores = 0;
   let gone: StoreError | null = null;
 
@@ -83,7 +89,7 @@ function startThread(): Thread {
 
   const tell = (store: number, ask: Ask): void =>
     worker.postMessage(JSON.stringify({ store, ask } satisfies ToThread));
-  const ask = (store: number, question: Ask): Promise<Answer | null> =>
+  const ask = (store: number, question: Ask): Promise<Answer> =>
     new Promise((resolve) => {
       if (gone) return resolve(faultToWire(gone, true));
       if (asked.size === 0) worker.ref();
@@ -99,16 +105,24 @@ function startThread(): Thread {
       return {
         async commit(group) {
           const answer = await ask(store, { do: 'commit', ...group });
-          if (!answer || !('ok' in answer)) throw new Error('The writer did not say what became of a group.');
+          if (typeof answer?.ok !== 'boolean')
+            throw new Error('The writer did not say what became of a group.');
           return answer;
         },
         checkpoint: async () => void (await ask(store, { do: 'checkpoint', nowMs: nowMs() })),
         async reclaim(pages) {
           const answer = await ask(store, { do: 'reclaim', pages });
-          return answer && 'free' in answer ? answer : null;
+          return answer?.ok === 'reclaimed' ? answer.space : null;
         },
         take: async (order) => void (await ask(store, { do: 'take', nowMs: nowMs(), order })),
-        close: async (isWhole) => void (await ask(store, { do: 'close', isWhole, nowMs: nowMs() })),
+        async verify(all) {
+          const answer = await ask(store, { do: 'verify', all });
+          return answer?.ok === 'verified' ? answer.damage : null;
+        },
+        async close(isWhole) {
+          const answer = await ask(store, { do: 'close', isWhole, nowMs: nowMs() });
+          return answer?.ok === 'closed' && answer.isFolded;
+        },
       };
     },
   };

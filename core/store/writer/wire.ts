@@ -1,5 +1,6 @@
 // What crosses between the event loop and the writer thread: plain data, as JSON, which costs less than a structured clone. Questions
 // are asked one at a time for each store, so that an answer needs no number.
+import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
 import type { Row, Value } from '../statement.ts';
 import { StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
@@ -42,6 +43,7 @@ export type Ask =
     }
   | ({ readonly do: 'commit' } & WireGroup)
   | { readonly do: 'checkpoint'; readonly nowMs: number }
+  | { readonly do: 'verify'; readonly all: boolean }
   | { readonly do: 'reclaim'; readonly pages: number }
   | { readonly do: 'take'; readonly nowMs: number; readonly order: TakeOrder }
   | { readonly do: 'close'; readonly isWhole: boolean; readonly nowMs: number };
@@ -93,6 +95,14 @@ export interface FileSpace {
   readonly free: number;
 }
 
+/** Null where there is nothing to say but that it is done. */
+export type Answer =
+  | GroupAnswer
+  | { readonly ok: 'verified'; readonly damage: Damage | null }
+  | { readonly ok: 'reclaimed'; readonly space: FileSpace | null }
+  | { readonly ok: 'closed'; readonly isFolded: boolean }
+  | null;
+
 export interface ToThread {
   readonly store: number;
   readonly ask: Ask;
@@ -101,11 +111,8 @@ export interface ToThread {
 /** Of an `open` there is no answer: what went wrong is told to the first commit. */
 export interface FromThread {
   readonly store: number;
-  /** Null where there is nothing to say but that it is done. */
-  readonly answer: Answer | null;
+  readonly answer: Answer;
 }
-
-export type Answer = GroupAnswer | FileSpace;
 
 export function valueToWire(value: Value): WireValue {
   if (typeof value === 'bigint') return { integer: value.toString() };

@@ -1,0 +1,44 @@
+// What is damaged: pages, and the tables and indexes that they make unreadable. The rest of the database stays readable and right.
+import { isWholeTree, schemaOf } from './btrees.ts';
+import type { PageFile } from './page-file.ts';
+
+export interface Damage {
+  readonly pages: readonly number[];
+  /** The first pages of the trees that may not be read. */
+  readonly roots: readonly number[];
+  /** Their names. */
+  readonly names: readonly string[];
+  /** Without these nothing can be said of the rest, so that nothing may be read. */
+  readonly isTotal: boolean;
+}
+
+/** They say what this database is, and where its log ends. */
+const essential = ['sqlite_schema', 'migrations', 'log_head', 'installation'];
+const pagesShown = 10;
+
+export function damageOf(file: PageFile, pages: readonly number[]): Damage {
+  const damaged = new Set(pages);
+  const schema = isWholeTree(file, 1, damaged) ? schemaOf(file) : null;
+  if (!schema) return { pages, roots: [1], names: ['sqlite_schema'], isTotal: true };
+  const trees = schema.filter(({ root }) => !isWholeTree(file, root, damaged));
+  const names = trees.map(({ name }) => name);
+  return {
+    pages,
+    roots: trees.map(({ root }) => root),
+    names,
+    isTotal: names.some((name) => essential.includes(name)),
+  };
+}
+
+/** For operators. Holds nothing of what is stored. */
+export function describeDamage(database: string, { pages, names }: Damage): string {
+  const shown = pages.slice(0, pagesShown).join(', ') + (pages.length > pagesShown ? ' …' : '');
+  const which = names.length === 0 ? 'no table' : names.join(', ');
+  return (
+    `${pages.length} damaged ${pages.length === 1 ? 'page' : 'pages'} (${shown}) in ${database}, of ${which}: ` +
+    'they are not what Tatami wrote (a failing disk, or another program wrote to the file).'
+  );
+}
+
+export const wayBack =
+  'Restore a backup with `tatami restore`; `tatami doctor` tells what can be saved. Keep the damaged files until then.';

@@ -1,0 +1,67 @@
+// How a database is read in a place where nothing can be written. SQLite needs a file of its own beside a write-ahead log; where the log
+// holds nothing the database is read as one file that nobody changes, else a copy of it in the temporary folder, with the log folded in.
+import Database from 'libsql';
+import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isEngineError } from '../engine-errors.ts';
+import { makePrivateFile } from '../private.ts';
+import { openPageFile } from './page-file.ts';
+import { freeBytes, megabytes } from './room.ts';
+import { immutableUri, readOnlyUri } from './uri.ts';
+import { readWalLog } from './wal-log.ts';
+
+export interface Readable {
+  readonly uri: string;
+  release(): void;
+}
+
+/** @param usual tried first, where it is to be */
+export function readableWithoutWriting(database: string, usual: string | null): Readable {
+  if (usual !== null && opens(usual)) return { uri: usual, release: () => undefined };
+  if (!readWalLog(`${database}-wal`)) return { uri: immutableUri(database), release: () => undefined };
+  const besideLog = readOnlyUri(database);
+  if (opens(besideLog)) return { uri: besideLog, release: () => undefined };
+  return copyFolded(database);
+}
+
+function opens(uri: string): boolean {
+  try {
+    const db = new Database(uri);
+    db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').all();
+    db.close();
+    return true;
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    return false;
+  }
+}
+
+function copyFolded(database: string): Readable {
+  const bytes = statSync(database).size + statSync(`${database}-wal`).size;
+  const free = freeBytes(tmpdir());
+  if (free !== null && free < bytes)
+    throw new Error(
+      `${database} cannot be read where nothing can be written, because its log was not folded in, and ${tmpdir()} has no room for a copy ` +
+        `(${megabytes(free)} free, ${megabytes(bytes)} needed). Make room there, name another folder with TMPDIR, or make the data directory writable.`,
+    );
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-read-only-'));
+  const copy = join(dir, 'tatami.db');
+  makePrivateFile(copy);
+  const file = openPageFile(database);
+  const fd = openSync(copy, 'r+');
+  try {
+    file.eachInFile((page, content) =>
+      writeSync(fd, content, 0, content.length, (page - 1) * file.pageBytes),
+    );
+    for (const page of file.log?.frameOf.keys() ?? []) {
+      const content = file.read(page);
+      if (content) writeSync(fd, content, 0, content.length, (page - 1) * file.pageBytes);
+    }
+    if (file.log) ftruncateSync(fd, file.log.pages * file.pageBytes);
+  } finally {
+    closeSync(fd);
+    file.close();
+  }
+  return { uri: immutableUri(copy), release: () => rmSync(dir, { recursive: true, force: true }) };
+}

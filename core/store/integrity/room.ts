@@ -1,0 +1,29 @@
+// Says of a directory that cannot be written which one it is, why, and how much room there is.
+import { statfsSync } from 'node:fs';
+
+const reasons: Readonly<Record<string, string>> = {
+  EROFS: 'it is on a read-only file system',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota of this user is used up',
+};
+
+/** Null where the system does not say. */
+export function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}
+
+export function describeUnwritable(path: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const free = freeBytes(path);
+  const room = free === null ? '' : ` (${megabytes(free)} free)`;
+  return `${path} cannot be written: ${reasons[code] ?? (error instanceof Error ? error.message : String(error))}${room}.`;
+}
+
+export const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;

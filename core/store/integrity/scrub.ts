@@ -1,0 +1,49 @@
+// Compares the file with its checksums while it is in use, a piece at a time. It belongs to the thread that writes: beside a fold-in it would
+// see pages that have no checksum yet.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { damageOf, type Damage } from './damage.ts';
+import { openPageFile } from './page-file.ts';
+import type { PageSums } from './page-sums.ts';
+
+/** Verified at once, which takes less than a millisecond; a large file gets more, so that it is through within a day. */
+const pieceBytes = 512 * 1024;
+const piecesOfADay = 86_400;
+
+export interface Scrub {
+  /** Looks at the next piece of the file, or at all of it. */
+  look(sums: PageSums, all: boolean): Damage | null;
+  /** To be called once SQLite has closed the file: to close one descriptor of it drops the locks of all. */
+  close(): void;
+}
+
+export function openScrub(database: string, pageBytes: number): Scrub {
+  const fd = openSync(database, 'r');
+  const content = Buffer.alloc(pageBytes);
+  let next = 1;
+
+  const wrongPages = (sums: PageSums, until: number): number[] => {
+    const wrong: number[] = [];
+    for (; next <= until; next++) {
+      const got = readSync(fd, content, 0, pageBytes, (next - 1) * pageBytes);
+      if (got < pageBytes || sums.verdictOf(next, content) === 'wrong') wrong.push(next);
+    }
+    return wrong;
+  };
+
+  return {
+    look(sums, all) {
+      const pages = Math.floor(fstatSync(fd).size / pageBytes);
+      if (next > pages || all) next = 1;
+      const step = Math.max(pieceBytes / pageBytes, Math.ceil(pages / piecesOfADay));
+      const wrong = wrongPages(sums, all ? pages : Math.min(pages, next + step - 1));
+      if (wrong.length === 0) return null;
+      const file = openPageFile(database, { fd, pageBytes });
+      try {
+        return damageOf(file, wrong);
+      } finally {
+        file.close();
+      }
+    },
+    close: () => closeSync(fd),
+  };
+}

@@ -1,0 +1,45 @@
+// Watches whether the files that a server has open are still the ones in its directory. Moved away or replaced, they would take writes
+// that no later start finds. Only looked at by name: to open and close one would drop SQLite's locks.
+import { stat } from 'node:fs/promises';
+import type { Kept } from './identity.ts';
+
+const everyMs = 1_000;
+
+/** @returns stops it */
+export function watchFiles(
+  { database, logHead }: Kept,
+  told: { onMoved(which: string): void; onBack(): void },
+): () => void {
+  const paths = [database, logHead];
+  let opened: (string | null)[] | null = null;
+  let isMoved = false;
+  let looking = false;
+  const look = async (): Promise<void> => {
+    const now = await Promise.all(paths.map(identityOf));
+    opened ??= now;
+    const moved = paths.find((_, index) => now[index] !== opened?.[index]);
+    if (moved !== undefined && !isMoved) told.onMoved(moved);
+    if (moved === undefined && isMoved) told.onBack();
+    isMoved = moved !== undefined;
+    looking = false;
+  };
+  const lookOnce = (): void => {
+    if (looking) return;
+    looking = true;
+    void look();
+  };
+  lookOnce();
+  const timer = setInterval(lookOnce, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Null where there is nothing, or nobody can tell. */
+async function identityOf(path: string): Promise<string | null> {
+  try {
+    const { dev, ino } = await stat(path, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,58 @@
+// Looks at all that a database holds, where no checksum vouches for its pages: SQLite's own check, which does not see what a damaged
+// text says, and the encoding of every text, because libsql ends the process over one that is not UTF-8. It changes nothing.
+import Database from 'libsql';
+import { isUtf8 } from 'node:buffer';
+import { readOnlyUri } from './uri.ts';
+
+const findingsMax = 20;
+
+/** @returns what is wrong, in words; nothing where all is well */
+export function checkWhole(database: string): string[] {
+  const db = new Database(readOnlyUri(database));
+  try {
+    return [...integrityOf(db), ...textsOf(db)].slice(0, findingsMax);
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  } finally {
+    db.close();
+  }
+}
+
+type Connection = InstanceType<typeof Database>;
+
+/** As bytes: a text may be what is damaged. */
+function* rowsOf(db: Connection, sql: string): Generator<(Buffer | null)[]> {
+  yield* db.prepare(sql).raw(true).iterate([]) as Iterable<(Buffer | null)[]>;
+}
+
+const textOf = (bytes: Buffer | null | undefined): string => bytes?.toString() ?? '';
+
+function* integrityOf(db: Connection): Generator<string> {
+  const sql = `SELECT CAST(integrity_check AS BLOB) FROM pragma_integrity_check(${findingsMax})`;
+  for (const [said] of rowsOf(db, sql)) if (textOf(said) !== 'ok') yield textOf(said);
+}
+
+function* textsOf(db: Connection): Generator<string> {
+  const tables = [
+    ...rowsOf(db, "SELECT CAST(name AS BLOB) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"),
+  ];
+  for (const [table] of tables) yield* textsOfTable(db, textOf(table));
+}
+
+function* textsOfTable(db: Connection, table: string): Generator<string> {
+  const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+  const named = rowsOf(
+    db,
+    `SELECT CAST(name AS BLOB) FROM pragma_table_info('${table.replaceAll("'", "''")}')`,
+  );
+  const columns = [...named].map(([name]) => textOf(name));
+  const asBytes = columns.map(
+    (name) => `CASE typeof(${quoted(name)}) WHEN 'text' THEN CAST(${quoted(name)} AS BLOB) END`,
+  );
+  let row = 0;
+  for (const values of rowsOf(db, `SELECT ${asBytes.join(', ')} FROM ${quoted(table)}`)) {
+    row++;
+    const bad = values.findIndex((value) => value !== null && !isUtf8(value));
+    if (bad >= 0) yield `row ${row} of ${table} holds a text in ${columns[bad]} that is not UTF-8`;
+  }
+}

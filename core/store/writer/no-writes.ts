@@ -1,0 +1,15 @@
+// In place of the group commit where a store was opened only to be read.
+import type { StoreError } from '../store.ts';
+import type { Writes } from './group-commit.ts';
+
+export function createNoWrites(fault: StoreError): Writes {
+  return {
+    fault,
+    commit: () => Promise.reject(fault),
+    suspend: () => undefined,
+    aside: () => undefined,
+    between: async () => null,
+    heard: async () => undefined,
+    close: async () => false,
+  };
+}
