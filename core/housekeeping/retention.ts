@@ -43,6 +43,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   idempotency: { boundBy: 'each expires after a day' },
   due_work: { boundBy: 'each goes with the work it stands for' },
   cursors: { boundBy: 'one for each consumer and workspace' },
+  past_wants: { boundBy: 'each goes once its consumer has read on' },
   log_cuts: { boundBy: 'one for each restore' },
   installation: { boundBy: 'one row' },
   log_head: { boundBy: 'one row' },

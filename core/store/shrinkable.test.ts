@@ -1,10 +1,11 @@
 // A file of an earlier version is made one that can become smaller, with all that is in it, or stays as it was.
 import { afterAll, expect, test } from 'bun:test';
 import Database from 'libsql';
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from './migrate.ts';
+import { readPacked, unpack } from '../../test/upgrade/packed.ts';
 import { openStore } from './open-store.ts';
 import { makeShrinkable } from './shrinkable.ts';
 
@@ -61,14 +62,14 @@ test('where the disk has no room for it the file stays, and somebody says how mu
   ]);
 });
 
-test('a start does it', async () => {
+test('a start does it to a directory of an earlier version', async () => {
   const data = join(dir, 'data');
-  const { close } = openStore(data, () => 0);
-  await close();
-  for (const ending of ['', '-wal', '-shm']) rmSync(join(data, `tatami.db${ending}`), { force: true });
-  copyFileSync(oldFile('started.db'), join(data, 'tatami.db'));
-  chmodSync(join(data, 'tatami.db'), 0o600);
+  const packed = join(import.meta.dir, '../../test/upgrade/directories/schema-6.json.zst');
+  unpack(readPacked(packed), data);
   const opened = openStore(data, () => 0);
   expect(opened.shrinkable).toBe('made');
   await opened.close();
+  const again = openStore(data, () => 0);
+  expect([again.shrinkable, again.onlyToRead]).toEqual(['already', null]);
+  await again.close();
 });
