@@ -26,7 +26,7 @@ import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
-import { checkMasterKey } from './serve/master-key.ts';
+import { settleMasterKey } from './serve/master-key.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
 import { readInstallation } from './store/installation.ts';
@@ -110,9 +110,8 @@ interface Ground extends ServeOptions {
 async function compose(ground: Ground): Promise<Tatami> {
   const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
   const hold = createHold({ ...ground, dataDir: config.dataDir });
-  const services = createServices(ground, hold);
-  const { masterKey, keyFile } = opened.dataDir;
-  await checkMasterKey({ store: services.store, sealing: services.sealing, masterKey, keyFile });
+  const masterKey = await settleMasterKey(opened.store, opened.dataDir);
+  const services = createServices(ground, hold, masterKey);
   const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
   const directories = cache.section(directorySection(store, directoryLoaders));
@@ -164,11 +163,12 @@ async function compose(ground: Ground): Promise<Tatami> {
 function createServices(
   { config, log, clock: { nowMs }, ledger, problems, opened, socket }: Ground,
   { mayWork }: Hold,
+  masterKey: Uint8Array,
 ): Services {
   return {
     store: opened.store,
     ids: createIds(nowMs),
-    sealing: createSealing(opened.dataDir.masterKey),
+    sealing: createSealing(masterKey),
     log,
     ledger,
     problems,

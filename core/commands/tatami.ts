@@ -11,6 +11,7 @@ import type { HealthOptions } from './health.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import type { KeysCreateOptions } from './keys-create.ts';
+import type { MasterKeyOptions } from './master-key.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
 import type { ServeFlags } from './serve.ts';
@@ -30,6 +31,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
   addKeys(program, folder);
+  addMasterKey(program, folder);
   addBackups(program, folder);
   addImport(program, folder);
   addPlugin(program, folder);
@@ -128,6 +130,17 @@ function addAbout(program: Command): void {
     .option('--server <url>', 'address of the server (TATAMI_SERVER, default http://127.0.0.1:4700)')
     .option(...json)
     .action(async (options: HealthOptions) => (await import('./health.ts')).health(options));
+}
+
+function addMasterKey(program: Command, folder: string): void {
+  program
+    .command('master-key')
+    .description('the key that stored secrets are sealed with')
+    .command('rotate')
+    .description('seal all stored secrets with a new key; the server must be stopped')
+    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
+    .option(...json)
+    .action(async (options: MasterKeyOptions) => (await import('./master-key.ts')).rotate(options, folder));
 }
 
 function addImport(program: Command, folder: string): void {

@@ -1,9 +1,11 @@
 // Whether the master key is the one that this installation's secrets were sealed with. With another one the server would start and answer,
 // and deliver nothing: each signing secret stays shut. The database knows the key by a fingerprint.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Sealing } from '../lib/sealing.ts';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { createSealing } from '../lib/sealing.ts';
 import { systemStatement } from '../store/statement.ts';
 import { systemOp, type Store } from '../store/store.ts';
+import { nameWholeFile } from '../store/whole-file.ts';
 import { opensSecret } from '../webhooks/secret.ts';
 
 const known = systemStatement<{ key_fingerprint: string | null }>(
@@ -25,36 +27,58 @@ const anySecret = systemStatement<{ workspace_id: string; id: string; secret_sea
 );
 
 /** Says nothing of the key itself: 128 bits of a digest of 256 random ones. */
-function fingerprintOf(masterKey: Uint8Array): string {
+export function fingerprintOf(masterKey: Uint8Array): string {
   return createHash('sha256').update('tatami master key\0').update(masterKey).digest('hex').slice(0, 32);
 }
 
-export interface CheckedWith {
-  readonly store: Store;
-  readonly sealing: Sealing;
+export interface KeptKey {
   readonly masterKey: Uint8Array;
   readonly keyFile: string;
 }
 
+/** Where the key that is to come lies while `tatami master-key rotate` seals everything anew. */
+export const nextKeyFile = (keyFile: string): string => `${keyFile}.next`;
+
 /**
- * The first start that finds no fingerprint notes one, once a stored secret has been opened, where there is one.
+ * The key that this database's secrets are sealed with: the one in the key file, or the one that a rotation which was killed had
+ * sealed everything with, which then takes its place. The first start that finds no fingerprint notes one, once a stored secret has
+ * been opened, where there is one.
  * @throws Error where the key is another one
  */
-export async function checkMasterKey({ store, sealing, masterKey, keyFile }: CheckedWith): Promise<void> {
+export async function settleMasterKey(store: Store, { masterKey, keyFile }: KeptKey): Promise<Uint8Array> {
   const fingerprint = fingerprintOf(masterKey);
   const [row] = await store.readSystem(known);
-  if (row?.key_fingerprint) {
-    if (!timingSafeEqual(Buffer.from(fingerprint), Buffer.from(row.key_fingerprint.padEnd(32).slice(0, 32))))
-      throw wrongKey(
-        keyFile,
-        `it has the fingerprint ${fingerprint}, and the database wants ${row.key_fingerprint}`,
-      );
-    return;
+  if (!row?.key_fingerprint) {
+    const [secret] = await store.readSystem(anySecret);
+    const sealing = createSealing(masterKey);
+    if (secret && !opensSecret(sealing, secret.workspace_id, secret.id, secret.secret_sealed))
+      throw wrongKey(keyFile, 'it does not open a signing secret of the database');
+    if (store.status().writable) await store.commit([systemOp(note, { fingerprint })]);
+    return masterKey;
   }
-  const [secret] = await store.readSystem(anySecret);
-  if (secret && !opensSecret(sealing, secret.workspace_id, secret.id, secret.secret_sealed))
-    throw wrongKey(keyFile, 'it does not open a signing secret of the database');
-  if (store.status().writable) await store.commit([systemOp(note, { fingerprint })]);
+  const next = readNext(keyFile);
+  if (isSame(fingerprint, row.key_fingerprint)) {
+    if (next && store.status().writable) rmSync(nextKeyFile(keyFile));
+    return masterKey;
+  }
+  if (next && isSame(fingerprintOf(next), row.key_fingerprint)) {
+    if (store.status().writable) nameWholeFile(nextKeyFile(keyFile), keyFile);
+    return next;
+  }
+  throw wrongKey(
+    keyFile,
+    `it has the fingerprint ${fingerprint}, and the database wants ${row.key_fingerprint}`,
+  );
+}
+
+const isSame = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+function readNext(keyFile: string): Uint8Array | null {
+  const path = nextKeyFile(keyFile);
+  if (!existsSync(path)) return null;
+  const key = new Uint8Array(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'));
+  return key.length === 32 ? key : null;
 }
 
 function wrongKey(keyFile: string, why: string): Error {

@@ -1,0 +1,22 @@
+// `tatami master-key rotate`: seals all stored secrets with a new master key. The server must be stopped.
+import { readConfig } from '../config.ts';
+import { rotateMasterKey } from '../setup/rotate-master-key.ts';
+import { printResult } from './output.ts';
+
+export interface MasterKeyOptions {
+  dataDir?: string;
+  json?: boolean;
+}
+
+/** @param folder where a relative data directory begins */
+export async function rotate({ dataDir, json }: MasterKeyOptions, folder: string): Promise<void> {
+  const config = readConfig(dataDir === undefined ? {} : { dataDir }, undefined, folder);
+  const rotated = await rotateMasterKey(config.dataDir, Date.now);
+  printResult(rotated, { json }, ({ resealed, keyFile, oldKeyFile }) =>
+    [
+      `${resealed} secrets are sealed with a new key`,
+      `key  ${keyFile}   copy it somewhere safe`,
+      `old  ${oldKeyFile}   backups made before open with it alone: keep it as long as them, elsewhere`,
+    ].join('\n'),
+  );
+}

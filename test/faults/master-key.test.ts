@@ -1,0 +1,128 @@
+// The master key is replaced without a secret being lost: before, after, and wherever it is killed on the way.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rotateMasterKey } from '../../core/setup/rotate-master-key.ts';
+import { createClock, startApp, type Json } from '../app.ts';
+import { hooksOf, startReceiver, type Hooks, type Received, type Receiver } from '../webhooks/receiver.ts';
+import { stripeVerifier } from '../webhooks/stripe.ts';
+import { hasStrace, underFault } from './strace.ts';
+
+const stripe = await stripeVerifier();
+const flags = { egressAllow: '127.0.0.0/8' };
+const dataDir = mkdtempSync(join(tmpdir(), 'tatami-master-key-'));
+let hooks: Hooks;
+let receiver: Receiver;
+let endpoint: Json;
+
+beforeAll(async () => {
+  receiver = startReceiver();
+  hooks = hooksOf(await startApp({ clock: createClock(), dataDir, flags }));
+  endpoint = await hooks.register(`${receiver.url}?token=hidden`, { events: ['issue.created'] });
+});
+afterAll(async () => {
+  await hooks.app.stop();
+  await receiver.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** Every so many-th call is the end. */
+const calls = process.env.TATAMI_LONG
+  ? ([
+      ['fsync', 1],
+      ['fdatasync', 1],
+      ['rename', 1],
+    ] as const)
+  : ([
+      ['fsync', 4],
+      ['rename', 2],
+    ] as const);
+
+const keyOf = (dir: string): string => readFileSync(join(dir, 'master.key'), 'utf8');
+
+/** Files an issue; what the receiver got of it opens with the endpoint's secret and came to its whole address. */
+async function expectDelivery({ app }: { app: Hooks['app'] }): Promise<void> {
+  receiver.received.length = 0;
+  await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'One' });
+  await app.settled();
+  const [got] = receiver.received as [Received];
+  stripe.constructEvent(
+    got.body,
+    got.headers.get('x-webhook-signature')!,
+    endpoint.secret,
+    300,
+    undefined,
+    app.clock.now(),
+  );
+}
+
+/** Between two servers on the same data. */
+async function between(work: (dir: string, nowMs: number) => Promise<void>): Promise<void> {
+  const { clock, dataDir, workspace } = hooks.app;
+  await hooks.app.stop();
+  await work(dataDir, clock.now());
+  hooks = hooksOf(await startApp({ clock, dataDir, flags }, workspace));
+}
+
+test('with a new key the same secrets sign, and the old key is kept beside it', async () => {
+  const secretOnce = await hooks.app.call(
+    'POST',
+    '/api/v1/api-keys',
+    { name: 'again', scopes: ['issues:read'] },
+    { 'idempotency-key': 'one' },
+  );
+  let before = '';
+  await between(async (dir, nowMs) => {
+    before = keyOf(dir);
+    const rotated = await rotateMasterKey(dir, () => nowMs);
+    expect(keyOf(dir)).not.toBe(before);
+    expect(readFileSync(rotated.oldKeyFile, 'utf8')).toBe(before);
+    expect(rotated.resealed).toBe(2);
+  });
+  await expectDelivery(hooks);
+  const again = await hooks.app.call(
+    'POST',
+    '/api/v1/api-keys',
+    { name: 'again', scopes: ['issues:read'] },
+    { 'idempotency-key': 'one' },
+  );
+  expect(again.json).toEqual(secretOnce.json);
+});
+
+test('the key of before is refused from then on, with its fingerprint', async () => {
+  await between(async (dir, nowMs) => {
+    const { oldKeyFile } = await rotateMasterKey(dir, () => nowMs);
+    const now = keyOf(dir);
+    writeFileSync(join(dir, 'master.key'), readFileSync(oldKeyFile));
+    const refused: unknown = await rotateMasterKey(dir, () => nowMs).catch((error: unknown) => error);
+    expect(String(refused)).toContain('is not the key of this database: it has the fingerprint');
+    writeFileSync(join(dir, 'master.key'), now);
+  });
+});
+
+test.skipIf(!hasStrace)(
+  'killed at any step, the next start has the key that fits (needs strace)',
+  async () => {
+    const kills: string[] = [];
+    for (const [call, step] of calls)
+      for (let when = 1, killed = true; killed; when += step) {
+        await between(async (dir, nowMs) => {
+          const files = ['master.key', 'master.key.next', 'log-head', 'tatami.db', 'tatami.db-wal', ''];
+          const paths = call === 'rename' ? [] : files.map((name) => join(dir, name));
+          const command = [process.execPath, join(import.meta.dir, 'rotate-process.ts'), dir, String(nowMs)];
+          const child = Bun.spawn(underFault(`${call}:signal=SIGKILL:when=${when}`, paths, command), {
+            stdout: 'ignore',
+            stderr: 'ignore',
+          });
+          killed = (await child.exited) !== 0;
+        });
+        if (killed) kills.push(`${call} ${when}`);
+        await expectDelivery(hooks);
+        expect(existsSync(join(hooks.app.dataDir, 'master.key.next')), kills.join()).toBe(false);
+      }
+    expect(kills.some((kill) => kill.startsWith('rename'))).toBe(true);
+    expect(kills.some((kill) => kill.startsWith('fsync'))).toBe(true);
+  },
+  120_000,
+);
