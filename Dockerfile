@@ -1,5 +1,6 @@
 # Tatami as an image: the executable on a Debian that has what it needs (glibc, libstdc++6, and util-linux for the jail of plugins).
 #   docker build -t tatami .
+#   docker run --rm -v tatami:/var/lib/tatami tatami init --workspace Acme --team ENG    # prints the first key
 #   docker run -d --name tatami -p 127.0.0.1:4700:4700 -v tatami:/var/lib/tatami tatami
 # docs/operations/install.md says more.
 FROM --platform=$BUILDPLATFORM node:24-trixie-slim AS build
@@ -12,7 +13,7 @@ RUN target="linux-$([ "$TARGETARCH" = arm64 ] && echo arm64 || echo x64)" \
  && mv "/out/tatami-$target" /out/tatami
 
 FROM debian:trixie-slim
-RUN useradd --system --uid 10001 --home-dir /var/lib/tatami --shell /usr/sbin/nologin tatami \
+RUN useradd --uid 10001 --home-dir /var/lib/tatami --shell /usr/sbin/nologin tatami \
  && install -d -o tatami -g tatami -m 0700 /var/lib/tatami /var/cache/tatami
 COPY --from=build --chmod=0755 /out/tatami /usr/local/bin/tatami
 ENV TATAMI_DATA_DIR=/var/lib/tatami \
@@ -28,4 +29,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
   CMD ["tatami", "health", "--live"]
 ENTRYPOINT ["tatami"]
-CMD ["serve", "--first-start"]
+CMD ["serve"]

@@ -75,7 +75,7 @@ export interface Tatami {
 
 export async function serve(options: ServeOptions): Promise<Tatami> {
   const { config, clock = systemClock } = options;
-  embedded?.prepare();
+  if (config.nodePath === null) embedded?.prepare();
   const ledger = createLedger(clock.monotonicMs);
   const problems = createProblems(clock.nowMs);
   const opened = openStore(config.dataDir, clock.nowMs, {

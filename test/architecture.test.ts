@@ -259,6 +259,26 @@ const packages: Readonly<Record<string, RegExp>> = {
   'node:https': /^core\/lib\/egress\//,
 };
 
+/** Files that find something beside themselves. In the executable nothing lies there: each asks what is embedded, or is bundled for it. */
+const besideThemselves: Readonly<Record<string, string>> = {
+  'core/generate/files.ts': 'It writes sources.',
+  'core/lib/clean-bun.ts': 'The executable is its own Bun.',
+  'core/lib/own-program.ts': 'It knows both.',
+  'core/plugins/first-party.ts': 'They are embedded packed.',
+  'core/sandbox/fleet/bundle.ts': 'They are embedded bundled.',
+  'core/sandbox/fleet/spawn.ts': 'The entry of the jail is the executable itself.',
+  'core/sandbox/locate.ts': 'They are embedded and unpacked.',
+  'core/store/writer/thread.ts': 'The thread is an entry of the bundle: build/executable.ts.',
+  'sdk/plugin/pack.ts': 'The sources of the SDK are embedded and handed to it.',
+};
+
+test('what looks beside itself is known, and how the executable has it', () => {
+  const looking = [...core, ...sources('sdk').filter(({ file }) => !file.endsWith('.test.ts'))]
+    .filter(({ text }) => /\bimport\.meta\.(dir|url|path|file)/.test(text))
+    .map(({ file }) => file);
+  expect(looking.sort()).toEqual(Object.keys(besideThemselves));
+});
+
 test('a package is known in one place', () => {
   expect(breaches(core, (path, file) => packages[path]?.test(file) === false)).toEqual([]);
   const unused = Object.keys(packages).filter(

@@ -14,6 +14,7 @@ const copied = [
   'examples',
   'test',
   'bench',
+  'build',
   'docs',
   'bin',
   'package.json',

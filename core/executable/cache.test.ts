@@ -18,7 +18,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openCache, type Packed } from './cache.ts';
-import { proveNodeRuns } from './prove-node.ts';
 
 let outside: string;
 let dir: string;
@@ -115,40 +114,4 @@ test('what a killed process left is removed by the next that unpacks, what anoth
   utimesSync(old, mtimeMs / 1000 - 7200, mtimeMs / 1000 - 7200);
   openCache(dir).unpack(packed);
   expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
-});
-
-const canMount = isRoot && Bun.spawnSync(['unshare', '--mount', 'true']).success;
-
-test('a Node that does not run says what the machine lacks', () => {
-  const program = join(outside, 'node');
-  writeFileSync(program, '#!/bin/sh\necho libstdc++.so.6: cannot open shared object file >&2; exit 127\n', {
-    mode: 0o700,
-  });
-  expect(() => proveNodeRuns(program)).toThrow(
-    'libstdc++.so.6: cannot open shared object file. It needs glibc',
-  );
-});
-
-test.skipIf(!canMount)('a file system mounted noexec is named (needs root)', () => {
-  const script = `
-    import { proveNodeRuns } from ${JSON.stringify(join(import.meta.dir, 'prove-node.ts'))};
-    import { writeFileSync } from 'node:fs';
-    writeFileSync('${outside}/m/node', '#!/bin/sh\\n', { mode: 0o700 });
-    try { proveNodeRuns('${outside}/m/node'); } catch (error) { console.log(error.message); }`;
-  mkdirSync(join(outside, 'm'));
-  const mounted = `mount -t tmpfs -o noexec tmpfs ${outside}/m && exec "$@"`;
-  const { stdout } = Bun.spawnSync([
-    'unshare',
-    '--mount',
-    'sh',
-    '-c',
-    mounted,
-    'sh',
-    process.execPath,
-    '-e',
-    script,
-  ]);
-  expect(stdout.toString()).toContain(
-    'mounted noexec. Name a directory on another one with TATAMI_CACHE_DIR.',
-  );
 });

@@ -38,8 +38,9 @@ const parts = {
   libsql: (): Packed => ({ name: 'libsql', file: libsqlFile, isProgram: false, ...sizes().libsql }),
 };
 
-const nodePath = once(() => cache().unpack(parts.node(), proveNodeRuns));
 const isolatedVmPath = once(() => cache().unpack(parts.isolatedVm()));
+const prove = (node: string): void => proveNodeRuns(node, isolatedVmPath());
+const nodePath = once(() => cache().unpack(parts.node(), prove));
 
 /** libsql's addon, which each thread loads for itself. */
 export const libsqlPath = once(() => cache().unpack(parts.libsql()));
@@ -51,11 +52,11 @@ export const embedded: Embedded = {
   plugins: () => readJson(pluginsFile),
   sdkFiles: () => readJson(sdkFile),
   prepare() {
-    nodePath();
     isolatedVmPath();
+    nodePath();
   },
   verify: () => [
-    cache().verify(parts.node(), proveNodeRuns),
+    cache().verify(parts.node(), prove),
     cache().verify(parts.isolatedVm()),
     cache().verify(parts.libsql()),
   ],

@@ -1,15 +1,26 @@
-// Whether the Node that was just unpacked runs here. Asked once for each machine, because the first plugin would else be where it shows.
+// Whether the Node that was just unpacked runs here and loads isolated-vm. Asked once for each machine, because the first plugin would
+// else be where it shows.
 import { spawnSync } from 'node:child_process';
 
-/** @throws Error saying what the machine lacks */
-export function proveNodeRuns(path: string): void {
-  const { error, status, stderr } = spawnSync(path, ['--version'], { env: {}, encoding: 'utf8' });
+const load =
+  'try { process.dlopen({ exports: {} }, process.argv[1]); } catch (error) { process._rawDebug(error.message); process.exit(1); }';
+
+/** @param addonPath isolated-vm's. @throws Error saying what the machine lacks */
+export function proveNodeRuns(path: string, addonPath: string): void {
+  const options = { env: {}, encoding: 'utf8' } as const;
+  const { error, status, signal, stderr } = spawnSync(
+    path,
+    ['--no-node-snapshot', '-e', load, addonPath],
+    options,
+  );
   if (status === 0) return;
   if (error !== undefined && 'code' in error && error.code === 'EACCES')
     throw new Error(
       `${path} may not be executed: its file system is probably mounted noexec. Name a directory on another one with TATAMI_CACHE_DIR.`,
       { cause: error },
     );
-  const said = error?.message ?? stderr.trim();
-  throw new Error(`Node, which runs plugins, does not run here: ${said}. It needs glibc and libstdc++6.`);
+  const said = error?.message ?? (stderr.trim() || `it ends with ${status ?? signal}`);
+  throw new Error(
+    `Node, which runs plugins, does not run here: ${said}. It needs glibc 2.34 and the libstdc++6 of GCC 12, or later ones; TATAMI_NODE names another Node 24.`,
+  );
 }
