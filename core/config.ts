@@ -65,6 +65,11 @@ const keys = {
     fallback: '3000',
     text: 'Requests a minute per workspace, all tokens together; 0 is unlimited.',
   },
+  diskReserve: {
+    env: 'TATAMI_DISK_RESERVE',
+    fallback: '512',
+    text: 'Megabytes of free disk below which readiness and alerts warn (of a small disk, a tenth of it); 0 never does.',
+  },
   readBudget: {
     env: 'TATAMI_READ_BUDGET',
     fallback: '2000',
@@ -112,6 +117,8 @@ export interface Config {
   };
   /** Of one list or search: processor time in milliseconds; 0 is unlimited. */
   readonly readBudgetMs: number;
+  /** 0 does not look. */
+  readonly diskReserveMb: number;
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
@@ -170,6 +177,7 @@ export function readConfig(
       workspace: rate('rateWorkspace'),
     },
     readBudgetMs: integer('readBudget', 600_000),
+    diskReserveMb: integer('diskReserve', 100_000_000),
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),

@@ -4,7 +4,8 @@ import { createCommitter, type Committer } from './changes/commit.ts';
 import { createWorkspaceCache } from './changes/workspace-cache.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
-import { healthRoutes } from './health.ts';
+import { healthRoutes } from './health/routes.ts';
+import { createHealthWatch, type HealthWatch } from './health/watch.ts';
 import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
@@ -105,10 +106,16 @@ async function compose(ground: Ground): Promise<Tatami> {
   const door = createDoor({ ...shared, socket });
   const { port } = socket;
   const workers = createWorkers({ ...shared, cache, random, resolve, door, port, app: () => app });
-  const app: App = await mount(door, services, workers);
+  const health = createHealthWatch({
+    ...{ store, clock, log: ground.log, problems: services.problems },
+    ...{ dataDir: config.dataDir, diskReserveMb: config.diskReserveMb },
+    ...{ sandboxState: workers.sandboxState, progress: workers.progress },
+  });
+  const app: App = await mount(door, services, workers, health);
 
   socket.serve(app.fetch);
   await workers.start();
+  health.start();
 
   return {
     url: socket.url,
@@ -119,6 +126,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     settled: workers.settled,
     async stop({ quietMs } = { quietMs: 0 }) {
+      health.stop();
       workers.streams.stop();
       const cut = setTimeout(() => {
         door.outflow.stop();
@@ -155,7 +163,12 @@ function createServices({
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-async function mount(door: Door, { store, baseUrl }: Services, workers: Workers): Promise<App> {
+async function mount(
+  door: Door,
+  { store, baseUrl, problems }: Services,
+  workers: Workers,
+  health: HealthWatch,
+): Promise<App> {
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents() });
   const app = createApp(door, [
     ...resourceRoutes,
@@ -164,7 +177,14 @@ async function mount(door: Door, { store, baseUrl }: Services, workers: Workers)
     openapi.route,
     ...(await docsRoutes(version)),
     ...pageRoutes(baseUrl),
-    ...healthRoutes(() => ({ store: store.status().writable, sandbox: workers.sandboxState() })),
+    ...healthRoutes(() => {
+      health.look();
+      return {
+        store: store.status().writable,
+        sandbox: workers.sandboxState(),
+        problems: problems.list(),
+      };
+    }),
   ]);
   openapi.describe(app.routes);
   return app;

@@ -90,7 +90,7 @@ const parts: Readonly<Record<string, Part>> = {
       'core/setup/',
       'core/config.ts',
       'core/version.ts',
-      'core/health.ts',
+      'core/health/',
       'core/pages.ts',
       'core/housekeeping.ts',
     ],

@@ -9,8 +9,6 @@ import { faultFromWire, outcomeFromWire, type GroupAnswer, type WireBatch } from
 
 /** A group larger than this would keep the next one waiting noticeably. */
 const groupBatchesMax = 128;
-/** For so long after a write was refused the store counts as not writable; then the next write finds out. */
-const refusedMs = 5_000;
 
 interface Waiting {
   readonly ops: readonly Op[];
@@ -35,7 +33,8 @@ export class GroupCommit {
   #underWay: Promise<void> | null = null;
   #idle: (() => void) | null = null;
   #broken: StoreError | null = null;
-  #refused: { readonly fault: StoreError; readonly atMs: number } | null = null;
+  /** Why the last write was refused, until one is taken again. */
+  #refused: StoreError | null = null;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
@@ -53,8 +52,7 @@ export class GroupCommit {
 
   /** Why the store cannot be written, as far as is known. */
   get fault(): StoreError | null {
-    const recent = this.#refused && performance.now() - this.#refused.atMs < refusedMs;
-    return this.#broken ?? (recent ? this.#refused!.fault : null);
+    return this.#broken ?? this.#refused;
   }
 
   /** Nobody knows what the file holds. */
@@ -110,7 +108,7 @@ export class GroupCommit {
   }
 
   #refuse(batches: readonly Waiting[], fault: StoreError): void {
-    this.#refused = { fault, atMs: performance.now() };
+    this.#refused = fault;
     for (const batch of batches) batch.reject(fault);
   }
 
