@@ -70,6 +70,16 @@ const keys = {
     fallback: '512',
     text: 'Megabytes of free disk below which readiness and alerts warn (of a small disk, a tenth of it); 0 never does.',
   },
+  metricsPort: {
+    env: 'TATAMI_METRICS_PORT',
+    fallback: '',
+    text: 'TCP port of /metrics for Prometheus; 0 picks a free one, by default there is none.',
+  },
+  metricsHost: {
+    env: 'TATAMI_METRICS_HOST',
+    fallback: '127.0.0.1',
+    text: 'Address of /metrics, which asks nobody for a key.',
+  },
   readBudget: {
     env: 'TATAMI_READ_BUDGET',
     fallback: '2000',
@@ -117,6 +127,8 @@ export interface Config {
   };
   /** Of one list or search: processor time in milliseconds; 0 is unlimited. */
   readonly readBudgetMs: number;
+  /** Null: no metrics. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
   /** 0 does not look. */
   readonly diskReserveMb: number;
   readonly sandboxJail: 'auto' | 'strict' | 'off';
@@ -177,6 +189,10 @@ export function readConfig(
       workspace: rate('rateWorkspace'),
     },
     readBudgetMs: integer('readBudget', 600_000),
+    metrics:
+      value('metricsPort') === ''
+        ? null
+        : { host: value('metricsHost'), port: integer('metricsPort', 65535) },
     diskReserveMb: integer('diskReserve', 100_000_000),
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),

@@ -4,8 +4,7 @@ import { createCommitter, type Committer } from './changes/commit.ts';
 import { createWorkspaceCache } from './changes/workspace-cache.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
-import { healthRoutes } from './health/routes.ts';
-import { createHealthWatch, type HealthWatch } from './health/watch.ts';
+import { createHealth, type Health } from './health/health.ts';
 import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
@@ -18,6 +17,7 @@ import { createIds } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
+import { createTally } from './lib/tally.ts';
 import { createLoopTurns } from './lib/fairness/loop-turns.ts';
 import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
@@ -47,6 +47,8 @@ export interface ServeOptions {
 
 export interface Tatami {
   readonly url: string;
+  /** Of the metrics; null where there are none. */
+  readonly metricsUrl: string | null;
   /** True when this start made the data directory. */
   readonly newDataDir: boolean;
   readonly app: App;
@@ -106,11 +108,8 @@ async function compose(ground: Ground): Promise<Tatami> {
   const door = createDoor({ ...shared, socket });
   const { port } = socket;
   const workers = createWorkers({ ...shared, cache, random, resolve, door, port, app: () => app });
-  const health = createHealthWatch({
-    ...{ store, clock, log: ground.log, problems: services.problems },
-    ...{ dataDir: config.dataDir, diskReserveMb: config.diskReserveMb },
-    ...{ sandboxState: workers.sandboxState, progress: workers.progress },
-  });
+  const { progress, sandboxState } = workers;
+  const health = await createHealth({ config, clock, services, version, progress, sandboxState });
   const app: App = await mount(door, services, workers, health);
 
   socket.serve(app.fetch);
@@ -119,6 +118,7 @@ async function compose(ground: Ground): Promise<Tatami> {
 
   return {
     url: socket.url,
+    metricsUrl: health.metricsUrl,
     newDataDir: opened.dataDir.created,
     app,
     services,
@@ -126,7 +126,6 @@ async function compose(ground: Ground): Promise<Tatami> {
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     settled: workers.settled,
     async stop({ quietMs } = { quietMs: 0 }) {
-      health.stop();
       workers.streams.stop();
       const cut = setTimeout(() => {
         door.outflow.stop();
@@ -135,6 +134,7 @@ async function compose(ground: Ground): Promise<Tatami> {
       await socket.drain({ quietMs, quietByMs });
       clearTimeout(cut);
       await workers.stop();
+      await health.stop();
       await opened.close();
     },
   };
@@ -156,6 +156,7 @@ function createServices({
     log,
     ledger,
     problems,
+    tally: createTally(),
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     baseUrl: config.baseUrl ?? socket.url,
     nowMs,
@@ -163,29 +164,18 @@ function createServices({
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-async function mount(
-  door: Door,
-  { store, baseUrl, problems }: Services,
-  workers: Workers,
-  health: HealthWatch,
-): Promise<App> {
+async function mount(door: Door, { baseUrl }: Services, workers: Workers, health: Health): Promise<App> {
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents() });
-  const app = createApp(door, [
+  const routes = [
     ...resourceRoutes,
     ...workers.routes,
     ...streamRoutes(workers.streams),
     openapi.route,
     ...(await docsRoutes(version)),
     ...pageRoutes(baseUrl),
-    ...healthRoutes(() => {
-      health.look();
-      return {
-        store: store.status().writable,
-        sandbox: workers.sandboxState(),
-        problems: problems.list(),
-      };
-    }),
-  ]);
+    ...health.routes,
+  ];
+  const app = createApp(door, routes, health.traffic);
   openapi.describe(app.routes);
   return app;
 }

@@ -233,6 +233,7 @@ const packages: Readonly<Record<string, RegExp>> = {
   elysia: /^core\/http\//,
   'isolated-vm': /^core\/sandbox\/sidecar\//,
   commander: /^core\/commands\//,
+  'prom-client': /^core\/health\/metrics\//,
   'csv-parse': /^core\/commands\/import\//,
   croner: /^core\/plugins\/cron\.ts$/,
   'bun:ffi': /^core\/(sandbox\/jail\/|store\/data-dir\.ts$|serve\/listener\.ts$)/,

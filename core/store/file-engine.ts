@@ -68,6 +68,7 @@ export function openFileEngine(options: {
       const { fault } = writes;
       return { writable: !fault && !closed, reason: fault?.message ?? null };
     },
+    counts: () => writes.counts,
     close: () => (closed ??= finish()),
   };
 }

@@ -68,6 +68,8 @@ export interface Store {
   /** All or nothing; durable (fsync) once resolved. @throws StoreError */
   commit(ops: readonly Op[], options?: CommitOptions): Promise<CommitOutcome>;
   status(): { writable: boolean; reason: string | null };
+  /** Batches, and groups of them with one sync each, that were committed since the start. */
+  counts(): { readonly batches: number; readonly groups: number };
   close(): Promise<void>;
 }
 

@@ -29,6 +29,8 @@ interface GroupCommitOptions {
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #timer = createGroupTimer(() => this.#send());
+  #batches = 0;
+  #groups = 0;
   #queue: Waiting[] = [];
   #underWay: Promise<void> | null = null;
   #idle: (() => void) | null = null;
@@ -53,6 +55,10 @@ export class GroupCommit {
   /** Why the store cannot be written, as far as is known. */
   get fault(): StoreError | null {
     return this.#broken ?? this.#refused;
+  }
+
+  get counts(): { readonly batches: number; readonly groups: number } {
+    return { batches: this.#batches, groups: this.#groups };
   }
 
   /** Nobody knows what the file holds. */
@@ -95,6 +101,8 @@ export class GroupCommit {
       this.#refused = null;
       this.#options.onCommitted();
     }
+    this.#groups++;
+    this.#batches += group.length;
     for (let index = 0; index < group.length; index++)
       settle(group[index]!, outcomeFromWire(answer.outcomes[index]!));
   }
