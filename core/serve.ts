@@ -109,12 +109,12 @@ async function compose(ground: Ground): Promise<Tatami> {
   const { port } = socket;
   const workers = createWorkers({ ...shared, cache, random, resolve, door, port, app: () => app });
   const { progress, sandboxState } = workers;
-  const health = await createHealth({ config, clock, services, version, progress, sandboxState });
+  const health = await createHealth({ ...shared, version, progress, sandboxState });
   const app: App = await mount(door, services, workers, health);
 
   socket.serve(app.fetch);
   await workers.start();
-  health.start();
+  await health.start();
 
   return {
     url: socket.url,

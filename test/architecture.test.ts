@@ -105,6 +105,7 @@ const parts: Readonly<Record<string, Part>> = {
       'http',
       'feed',
       'resource',
+      'inbox',
       'identity',
       'tracker',
       'webhooks',

@@ -1,7 +1,7 @@
 // How often something ended how, since the start: plain numbers, which the metrics read when they are asked.
 
 /** What is counted. */
-export type Counted = 'runs' | 'deliveries';
+type Counted = 'runs' | 'deliveries';
 
 export interface Tally {
   /** @param outcome one of few */
