@@ -66,6 +66,21 @@ const keys = {
     fallback: '3000',
     text: 'Requests a minute per workspace, all tokens together; 0 is unlimited.',
   },
+  diskReserve: {
+    env: 'TATAMI_DISK_RESERVE',
+    fallback: '512',
+    text: 'Megabytes of free disk below which readiness and alerts warn (of a small disk, a tenth of it); 0 never does.',
+  },
+  metricsPort: {
+    env: 'TATAMI_METRICS_PORT',
+    fallback: '',
+    text: 'TCP port of /metrics for Prometheus; 0 picks a free one, by default there is none.',
+  },
+  metricsHost: {
+    env: 'TATAMI_METRICS_HOST',
+    fallback: '127.0.0.1',
+    text: 'Address of /metrics, which asks nobody for a key.',
+  },
   readBudget: {
     env: 'TATAMI_READ_BUDGET',
     fallback: '2000',
@@ -155,6 +170,10 @@ export interface Config {
     readonly deleted: number | null;
     readonly snapshots: number | null;
   };
+  /** Null: no metrics. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** 0 does not look. */
+  readonly diskReserveMb: number;
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
@@ -225,6 +244,11 @@ export function readConfig(
     },
     readBudgetMs: integer('readBudget', 600_000),
     kept: readKept(days),
+    metrics:
+      value('metricsPort') === ''
+        ? null
+        : { host: value('metricsHost'), port: integer('metricsPort', 65535) },
+    diskReserveMb: integer('diskReserve', 100_000_000),
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),

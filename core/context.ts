@@ -7,6 +7,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import type { Problems } from './lib/problems.ts';
+import type { Tally } from './lib/tally.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Rights } from './rights/rights.ts';
 import type { LoopTurns } from './lib/fairness/loop-turns.ts';
@@ -29,6 +30,7 @@ export interface Services {
   readonly ledger: Ledger;
   readonly turns: LoopTurns;
   readonly problems: Problems;
+  readonly tally: Tally;
   readonly baseUrl: string;
   /** False while what was restored waits for the operator's word: webhooks, plugins and schedules are planned and not done. */
   mayWork(): boolean;

@@ -14,6 +14,7 @@ import { auditRoutes } from './identity/audit/routes.ts';
 import { members } from './identity/members/members.ts';
 import { workspaces } from './identity/workspace/workspace.ts';
 import { inboxRoutes } from './inbox/routes.ts';
+import { SystemProblemShown } from './inbox/problem.ts';
 import { InboxItemShown } from './inbox/schema.ts';
 import { usageRoutes } from './ledger/routes.ts';
 import type { FilterFields } from './lib/filter.ts';
@@ -90,7 +91,12 @@ export function sentEvents(): { type: EventType; envelope: TSchema }[] {
       ...changed.map((type) => sentEvent(type, changedShape(contract))),
     ];
   });
-  return [...own, sentEvent('inbox.item_created', InboxItemShown)];
+  return [
+    ...own,
+    sentEvent('inbox.item_created', InboxItemShown),
+    sentEvent('system.problem_raised', SystemProblemShown),
+    sentEvent('system.problem_cleared', SystemProblemShown),
+  ];
 }
 
 function sentEvent(type: string, data: TSchema): { type: EventType; envelope: TSchema } {

@@ -6,7 +6,7 @@ import { createCopier, type Copier } from './backup/copy/copier.ts';
 import { openDestination } from './backup/copy/destination.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
-import { healthRoutes } from './health.ts';
+import { createHealth, type Health } from './health/health.ts';
 import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
@@ -20,6 +20,7 @@ import type { Log } from './lib/log.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
+import { createTally } from './lib/tally.ts';
 import { createLoopTurns } from './lib/fairness/loop-turns.ts';
 import { pageRoutes } from './pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
@@ -54,6 +55,8 @@ export interface ServeOptions {
 
 export interface Tatami {
   readonly url: string;
+  /** Of the metrics; null where there are none. */
+  readonly metricsUrl: string | null;
   /** True when this start made the data directory. */
   readonly newDataDir: boolean;
   readonly app: App;
@@ -124,7 +127,9 @@ async function compose(ground: Ground): Promise<Tatami> {
   const { port } = socket;
   const { snapshots } = opened.dataDir;
   const workers = createWorkers({ ...shared, cache, random, resolve, door, port, snapshots, app: () => app });
-  const app: App = await mount(door, services, workers);
+  const { progress, sandboxState } = workers;
+  const health = await createHealth({ ...shared, version, progress, sandboxState });
+  const app: App = await mount(door, services, workers, health);
   const copier = await createCopy(ground);
 
   socket.serve(app.fetch);
@@ -133,9 +138,11 @@ async function compose(ground: Ground): Promise<Tatami> {
     await hold.start(store, workers.start);
     copier?.start();
   }
+  await health.start();
 
   return {
     url: socket.url,
+    metricsUrl: health.metricsUrl,
     newDataDir: opened.dataDir.created,
     app,
     services,
@@ -153,6 +160,7 @@ async function compose(ground: Ground): Promise<Tatami> {
       clearTimeout(cut);
       await hold.stop();
       await workers.stop();
+      await health.stop();
       await store.close();
       await copier?.finish(lastCopyMs);
       await opened.close();
@@ -172,6 +180,7 @@ function createServices(
     log,
     ledger,
     problems,
+    tally: createTally(),
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     baseUrl: config.baseUrl ?? socket.url,
     mayWork,
@@ -192,17 +201,18 @@ async function createCopy({ config, clock, log, problems, opened }: Ground): Pro
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-async function mount(door: Door, { store, baseUrl }: Services, workers: Workers): Promise<App> {
+async function mount(door: Door, { baseUrl }: Services, workers: Workers, health: Health): Promise<App> {
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents() });
-  const app = createApp(door, [
+  const routes = [
     ...resourceRoutes,
     ...workers.routes,
     ...streamRoutes(workers.streams),
     openapi.route,
     ...(await docsRoutes(version)),
     ...pageRoutes(baseUrl),
-    ...healthRoutes(() => ({ store: store.status().writable, sandbox: workers.sandboxState() })),
-  ]);
+    ...health.routes,
+  ];
+  const app = createApp(door, routes, health.traffic);
   openapi.describe(app.routes);
   return app;
 }

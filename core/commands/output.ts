@@ -75,6 +75,7 @@ export function logHere(level: LogLevel): Log {
   return createLog({
     write: (line) => void stderr.write(line),
     nowMs: Date.now,
+    after: (delayMs, run) => void setTimeout(run, delayMs).unref(),
     pretty: stderr.isTTY,
     level,
   });

@@ -34,6 +34,7 @@ export async function serve(
   const made = (await finishWorkspace(tatami)) ?? (firstStart ? await firstWorkspace(tatami) : null);
   const ready = {
     url: tatami.url,
+    ...(tatami.metricsUrl === null ? {} : { metricsUrl: tatami.metricsUrl }),
     version,
     dataDir: config.dataDir,
     readyMs: Math.round(performance.now() - startedMs),

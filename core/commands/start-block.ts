@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 
 export interface Started {
   readonly url: string;
+  readonly metricsUrl?: string;
   readonly version: string;
   readonly dataDir: string;
   readonly newDataDir: boolean;
@@ -20,6 +21,7 @@ export function startBlock(started: Started): string {
     `data    ${resolve(dataDir)} (${started.newDataDir ? 'new' : 'existing'})`,
     `key     ${join(resolve(dataDir), 'master.key')}   NOT in backups: copy it somewhere safe`,
     `listen  ${url}`,
+    ...(started.metricsUrl === undefined ? [] : [`metrics ${started.metricsUrl}`]),
     `docs    ${url}/docs`,
   ];
   if (started.workspace) lines.push('', ...firstSteps(url, started.workspace));

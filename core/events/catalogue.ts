@@ -3,8 +3,9 @@
 import { contracts, eventsOf, type ContractEvent } from '../contracts.ts';
 
 /** Told of without an object of its own that is stored. */
-const announced = ['inbox.item_created'] as const;
-const announcedScopes = { inbox: 'inbox:read' } as const;
+const announced = ['inbox.item_created', 'system.problem_raised', 'system.problem_cleared'] as const;
+/** Whoever reads the inbox is told of problems there as well. */
+const announcedScopes = { inbox: 'inbox:read', system: 'inbox:read' } as const;
 
 /** Decided, and sent by no resource yet: whoever subscribes to `*` today hears of them from the day they are. */
 const planned = {

@@ -340,3 +340,22 @@ test('the low-water mark stays before who lags behind', () => {
   place.open(5);
   expect(place.lowWater).toBe(4);
 });
+
+test('a consumer whose work does not end is behind, and says how long it has not got on', async () => {
+  const end = Promise.withResolvers<void>();
+  const { consumer, queue, performed, happen } = startProcess(openBase(), 'hangs', {
+    isCut: true,
+    mayEnd: () => end.promise,
+  });
+  const none = { consumer: 'test', behind: 0, stalledMs: 0 };
+  expect(consumer.progress()).toEqual(none);
+  await happen(['evt_1', 'evt_2']);
+  while (performed.length < 2) await Bun.sleep(1);
+  expect(consumer.progress()).toEqual({ ...none, behind: 2 });
+  await Bun.sleep(5);
+  expect(consumer.progress().stalledMs).toBeGreaterThanOrEqual(4);
+  end.resolve();
+  await consumer.settled();
+  await queue.settled();
+  expect(consumer.progress()).toEqual(none);
+});

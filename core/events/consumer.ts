@@ -9,6 +9,7 @@ import { lastSequence } from './log.ts';
 import { createLoops } from './loops.ts';
 import { createMarks } from './marks.ts';
 import { createPlaces } from './places.ts';
+import { createProgress, type Progress } from './progress.ts';
 import { createStep, type ReadingOptions } from './reading.ts';
 import type { Unit } from './work.ts';
 
@@ -25,6 +26,8 @@ export interface Consumer {
   settled(): Promise<void>;
   /** Has the work stored that a workspace's events made so far, or one subject's, for somebody who wants to see it. */
   storeWork(scope: Scope, subject?: string): Promise<void>;
+  /** How far it is behind. */
+  progress(): Progress;
   /** Reads no further. */
   stop(): Promise<void>;
   /** Stores how far it came. */
@@ -56,6 +59,7 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
   });
 
   return {
+    progress: createProgress({ ...options, places }),
     async start() {
       for (const row of await store.readSystem(allWorkspaces)) loops.wake(row.workspace_id);
     },

@@ -16,6 +16,8 @@ export interface FreshEvents {
   add(workspaceId: string, events: readonly EventRow[]): void;
   /** What comes after a sequence, oldest first; null where not all of it is here. */
   after(workspaceId: string, sequence: number, limit: number): readonly EventRow[] | null;
+  /** The sequence of the last one of a workspace; 0 where none is here. */
+  newest(workspaceId: string): number;
   onAdded(listener: (workspaceId: string) => void): void;
 }
 
@@ -50,6 +52,7 @@ export function createFreshEvents(): FreshEvents {
       const at = sequence + 1 - first.sequence;
       return events.slice(at, at + limit);
     },
+    newest: (workspaceId) => tails.peek(workspaceId)?.events.at(-1)?.sequence ?? 0,
     onAdded: (listener) => void listeners.push(listener),
   };
 }

@@ -7,6 +7,11 @@ import type { Requests } from './requests.ts';
 import type { Method, Route } from './route.ts';
 import type { Outcome, Take, ValueCall, Values } from './values.ts';
 
+/** Is told how each request over HTTP was answered, by the pattern of its route. */
+export interface Traffic {
+  (method: string, route: string): (status: number, tookMs: number) => void;
+}
+
 export interface App {
   /** The entrance for HTTP. */
   fetch(request: Request): Response | Promise<Response>;
@@ -29,7 +34,11 @@ export interface Entrances {
   readonly values: Values;
 }
 
-export function createApp({ kernel, requests, values }: Entrances, routes: readonly Route[]): App {
+export function createApp(
+  { kernel, requests, values }: Entrances,
+  routes: readonly Route[],
+  traffic: Traffic | null = null,
+): App {
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } });
   const methods = new Map<string, Map<Method, Serve>>();
   const served = new Map<Route, Serve>();
@@ -40,9 +49,10 @@ export function createApp({ kernel, requests, values }: Entrances, routes: reado
     if (known.has(route.method)) throw new Error(`Two routes are ${route.method} ${route.path}.`);
     known.set(route.method, serve);
     served.set(route, serve);
-    app.route(route.method, path, ({ request, params }) => serve(requests, { request, params }), {
-      parse: 'none',
-    });
+    const take = watched(traffic, route.method, route.path, ({ request, params }: Taken) =>
+      serve(requests, { request, params }),
+    );
+    app.route(route.method, path, take, { parse: 'none' });
   }
   for (const [path, known] of methods) {
     const get = known.get('GET');
@@ -60,10 +70,11 @@ export function createApp({ kernel, requests, values }: Entrances, routes: reado
     };
     app.all(path, ({ request, params }) => otherMethod(request, params), { parse: 'none' });
   }
-  const missing = (request: Request): Promise<Response> =>
-    requests.refuseUnrouted(request, new ApiError('not_found'));
-  app.all('/*', ({ request }) => missing(request), { parse: 'none' });
-  if (!methods.has('/')) app.all('/', ({ request }) => missing(request), { parse: 'none' });
+  const missing = watched(traffic, 'any', 'none', ({ request }: Taken) =>
+    requests.refuseUnrouted(request, new ApiError('not_found')),
+  );
+  app.all('/*', missing, { parse: 'none' });
+  if (!methods.has('/')) app.all('/', missing, { parse: 'none' });
   const byName = new Map(routes.map((route) => [route.name, route]));
   return {
     fetch: (request) => app.fetch(request),
@@ -81,6 +92,29 @@ export function createApp({ kernel, requests, values }: Entrances, routes: reado
       if (!found) throw new Error(`There is no route ${name}.`);
       return found;
     },
+  };
+}
+
+interface Taken {
+  readonly request: Request;
+  readonly params: Record<string, string>;
+}
+
+/** Where nobody watches, as it is. */
+function watched(
+  traffic: Traffic | null,
+  method: string,
+  route: string,
+  serve: (taken: Taken) => Promise<Response>,
+): (taken: Taken) => Promise<Response> {
+  const answered = traffic?.(method, route);
+  if (!answered) return serve;
+  // The router reads from the parameters of this function what it has to get ready.
+  return async ({ request, params }) => {
+    const startedMs = performance.now();
+    const response = await serve({ request, params });
+    answered(response.status, performance.now() - startedMs);
+    return response;
   };
 }
 

@@ -3,7 +3,13 @@ import { Type, type Static } from 'typebox';
 import { idPrefixes } from '../lib/ids.ts';
 import { Closed, idOf, named, time } from '../lib/schema.ts';
 
-const inboxKinds = ['webhook_disabled', 'plugin_disabled', 'plugin_unheard', 'plugin_missed_events'] as const;
+const inboxKinds = [
+  'webhook_disabled',
+  'plugin_disabled',
+  'plugin_unheard',
+  'plugin_missed_events',
+  'system_problem',
+] as const;
 
 export const InboxItemShown = named(
   'InboxItem',

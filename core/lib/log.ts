@@ -1,5 +1,7 @@
-// The log: one JSON line per entry on standard error, or a readable line on a terminal. Never a secret, never a body.
+// The log: one JSON line per entry on standard error, or a readable line on a terminal. Never a secret, never a body. What goes wrong
+// again and again (a full disk, a receiver of every delivery) is told at once, and then counted.
 import { printable, printableJson } from './printable.ts';
+import { createRepeats } from './repeats.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -10,6 +12,8 @@ export interface Log {
 export interface LogOptions {
   write(line: string): void;
   nowMs(): number;
+  /** Runs once after the delay. */
+  after(delayMs: number, run: () => void): void;
   pretty: boolean;
   level: LogLevel;
 }
@@ -18,8 +22,7 @@ const order: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export function createLog(options: LogOptions): Log {
   const least = order.indexOf(options.level);
-  return (level, message, fields = {}) => {
-    if (order.indexOf(level) < least) return;
+  const write: Log = (level, message, fields = {}) => {
     const time = new Date(options.nowMs()).toISOString();
     const line = options.pretty
       ? `${time.slice(11, 19)} ${level.padEnd(5)} ${message} ${Object.entries(fields)
@@ -27,5 +30,10 @@ export function createLog(options: LogOptions): Log {
           .join(' ')}`.trimEnd()
       : printableJson({ time, level, msg: message, ...fields });
     options.write(`${printable(line)}\n`);
+  };
+  const repeats = createRepeats(options.after, write);
+  return (level, message, fields = {}) => {
+    if (order.indexOf(level) < least) return;
+    if (!repeats.hold(level, message, fields)) write(level, message, fields);
   };
 }

@@ -1,6 +1,7 @@
 // The plugin runtime as the server starts, asks and stops it: its routes, and what works behind them.
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Route } from '../http/route.ts';
+import type { Progress } from '../events/progress.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
@@ -29,6 +30,8 @@ export interface PluginRuntime {
   readonly routes: readonly Route[];
   start(): Promise<void>;
   settled(): Promise<void>;
+  /** Of its consumer. */
+  progress(): Progress;
   stop(): Promise<void>;
 }
 
@@ -83,6 +86,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await runs.settled();
       await consumer.storeMarks();
     },
+    progress: workers.consumer.progress,
     async stop() {
       stopping = true;
       await consumer.stop();

@@ -57,7 +57,7 @@ export interface Workers {
 
 export function createWorkers(options: WorkersOptions): Workers {
   const { clock, owner, registry, isStopping } = options;
-  const { store, log, ids, ledger, turns, mayWork } = options.services;
+  const { store, log, ids, ledger, turns, tally, mayWork } = options.services;
   /** Due times of this work are intervals, but nothing else of it moves when the clock is set back. */
   const queueOptions = { store, clock, log, owner, mayWork, setBack: () => [] };
 
@@ -71,6 +71,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     log,
     ids,
     ledger,
+    tally,
     callTurns: createCallTurns({ ledger }),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });

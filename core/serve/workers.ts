@@ -4,6 +4,7 @@ import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
 import type { FreshEvents } from '../events/fresh.ts';
+import type { Progress } from '../events/progress.ts';
 import { createStreams, type Streams } from '../events/stream/streams.ts';
 import { createHousekeeping } from '../housekeeping/housekeeping.ts';
 import type { App } from '../http/app.ts';
@@ -26,6 +27,8 @@ export interface Workers {
   readonly streams: Streams;
   /** The sandbox's state, for `/readyz`. */
   sandboxState(): string;
+  /** How far each consumer of the event log is behind. */
+  progress(): readonly Progress[];
   start(): Promise<void>;
   /** Resolves once events, runs and deliveries have caught up and nothing is due. */
   settled(): Promise<void>;
@@ -94,6 +97,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     routes: [...plugins.routes, ...webhooks.routes],
     streams,
     sandboxState: () => sandbox.status().state,
+    progress: () => [plugins.progress(), webhooks.progress()],
     async start() {
       await plugins.start();
       await webhooks.start();
@@ -105,8 +109,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     },
     async stop() {
       await housekeeping.stop();
-      await plugins.stop();
-      await webhooks.stop();
+      await Promise.all([plugins.stop(), webhooks.stop()]);
       await sandbox.stop();
     },
   };

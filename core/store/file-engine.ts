@@ -117,6 +117,7 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
       const { fault } = writes;
       return { writable: !fault && !closed, reason: fault?.message ?? null };
     },
+    counts: () => writes.counts,
     suspend: (fault) => writes.suspend(fault),
     closeWhole,
     close: async () => void (await closeWhole()),

@@ -73,6 +73,8 @@ export interface Store {
    */
   reclaim(pages: number): Promise<{ readonly pages: number; readonly free: number } | null>;
   status(): { writable: boolean; reason: string | null };
+  /** Batches, and groups of them with one sync each, that were committed since the start. */
+  counts(): { readonly batches: number; readonly groups: number };
   close(): Promise<void>;
 }
 

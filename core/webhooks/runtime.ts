@@ -4,6 +4,7 @@ import type { Committer } from '../changes/commit.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory, Services } from '../context.ts';
 import type { FreshEvents } from '../events/fresh.ts';
+import type { Progress } from '../events/progress.ts';
 import type { Streams } from '../events/stream/streams.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -26,6 +27,8 @@ export interface Webhooks {
   readonly routes: readonly Route[];
   start(): Promise<void>;
   settled(): Promise<void>;
+  /** Of its consumer. */
+  progress(): Progress;
   stop(): Promise<void>;
 }
 
@@ -81,6 +84,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       }
       await consumer.storeMarks();
     },
+    progress: consumer.progress,
     async stop() {
       await Promise.all([consumer.stop(), replays.stop()]);
       deliverer.stop();

@@ -8,6 +8,7 @@ import type { Label } from './labels.ts';
 import type { Member } from './members.ts';
 import type { Plugin } from './plugins.ts';
 import type { Project } from './projects.ts';
+import type { SystemProblem } from './system.ts';
 import type { Team } from './teams.ts';
 import type { Webhook } from './webhooks.ts';
 import type { WorkflowState } from './workflows.ts';
@@ -57,6 +58,8 @@ export const EVENT_TYPES = [
   'plugin.updated',
   'plugin.disabled',
   'inbox.item_created',
+  'system.problem_raised',
+  'system.problem_cleared',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -105,4 +108,6 @@ export interface EventData {
   'plugin.updated': Changed<Plugin>;
   'plugin.disabled': Changed<Plugin>;
   'inbox.item_created': InboxItem;
+  'system.problem_raised': SystemProblem;
+  'system.problem_cleared': SystemProblem;
 }

@@ -3,7 +3,8 @@
 export interface InboxItem {
   /** An id with the prefix inb_. */
   readonly id: string;
-  readonly kind: 'webhook_disabled' | 'plugin_disabled' | 'plugin_unheard' | 'plugin_missed_events';
+  readonly kind:
+    'webhook_disabled' | 'plugin_disabled' | 'plugin_unheard' | 'plugin_missed_events' | 'system_problem';
   readonly title: string;
   /** What happened, why, and what to do about it. */
   readonly body: string;

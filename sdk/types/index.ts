@@ -11,6 +11,7 @@ export type * from './members.ts';
 export type * from './plugins.ts';
 export type * from './projects.ts';
 export type * from './scopes.ts';
+export type * from './system.ts';
 export type * from './teams.ts';
 export type * from './webhooks.ts';
 export type * from './workflows.ts';

@@ -184,8 +184,23 @@ test('what the server answers is what the document says', async () => {
   expect([...routes.keys()].filter((name) => !seen.has(name) && !pages.test(name))).toEqual([]);
 });
 
+/** Nothing that anybody asks for makes one. */
+async function haveProblem(): Promise<void> {
+  const toldTimes = async (times: number): Promise<void> => {
+    app.clock.advance(60_000);
+    const told = async (): Promise<Json[]> =>
+      (await app.call('GET', '/api/v1/events?types=system.*')).json.data;
+    while ((await told()).length < times) await Bun.sleep(2);
+  };
+  app.services.problems.raise('backup', 'It is old.');
+  await toldTimes(1);
+  app.services.problems.clear('backup');
+  await toldTimes(2);
+}
+
 test('the webhooks section lists the event types that happen, no other, and events and deliveries are as it says', async () => {
   await played();
+  await haveProblem();
   const types = Object.keys(document.webhooks);
   expect(types).toEqual(sentEvents().map(({ type }) => type));
   const happened = new Set<string>();

@@ -63,7 +63,10 @@ test.skipIf(!canMount)(
     }
     expect(refused).toHaveLength(5);
     expect(acked.size).toBeGreaterThan(10);
-    expect((await app.call('GET', '/readyz')).json).toMatchObject({ status: 'degraded', store: false });
+    expect((await app.call('GET', '/readyz')).json).toMatchObject({
+      ...{ status: 'degraded', store: false },
+      problems: expect.arrayContaining([expect.objectContaining({ kind: 'read_only' })]),
+    });
 
     rmSync(join(dir, 'ballast'));
     for (const name of refused) expect((await create(name)).status).toBe(201);

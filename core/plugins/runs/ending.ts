@@ -4,6 +4,7 @@ import type { Author, Committed, Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Tally } from '../../lib/tally.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import { effectOf, usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
@@ -23,6 +24,7 @@ export type EndAttempt = (held: HeldRun, tried: Attempt | null, ending: Ending) 
 export interface EndingOptions {
   readonly clock: Clock;
   readonly log: Log;
+  readonly tally: Tally;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
@@ -58,7 +60,10 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
   return async (held, tried, ending) => {
     const { item, queue, run } = held;
     const committed = await queue.whileSealed(item, () => commit(held, tried, ending));
-    if (committed.ok) return true;
+    if (committed.ok) {
+      options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
+      return true;
+    }
     if (committed.part === 'change') return false;
     queue.drop(item);
     options.log('warn', 'a run was ended elsewhere', {

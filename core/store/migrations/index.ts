@@ -6,7 +6,7 @@ import recalledAnswers from './0004-recalled-answers.sql' with { type: 'text' };
 import runProgress from './0005-run-progress.sql' with { type: 'text' };
 import listIndexes from './0006-list-indexes.sql' with { type: 'text' };
 import installation from './0007-installation.sql' with { type: 'text' };
-import firstKey from './0008-first-key.sql' with { type: 'text' };
+import operation from './0008-operation.sql' with { type: 'text' };
 import pastWants from './0009-past-wants.sql' with { type: 'text' };
 import retention from './0010-retention.sql' with { type: 'text' };
 
@@ -23,7 +23,7 @@ export const migrations: readonly Migration[] = [
   { name: '0005-run-progress', sql: runProgress },
   { name: '0006-list-indexes', sql: listIndexes },
   { name: '0007-installation', sql: installation },
-  { name: '0008-first-key', sql: firstKey },
+  { name: '0008-operation', sql: operation },
   { name: '0009-past-wants', sql: pastWants },
   { name: '0010-retention', sql: retention },
 ];

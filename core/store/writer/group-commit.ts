@@ -9,8 +9,6 @@ import { faultFromWire, outcomeFromWire, type GroupAnswer, type WireBatch } from
 
 /** A group larger than this would keep the next one waiting noticeably. */
 const groupBatchesMax = 128;
-/** For so long after a write was refused the store counts as not writable; then the next write finds out. */
-const refusedMs = 5_000;
 
 interface Waiting {
   readonly ops: readonly Op[];
@@ -33,6 +31,8 @@ export interface Writes {
   commit(ops: readonly Op[], commitDelayMs: number): Promise<CommitOutcome>;
   /** Why the store cannot be written, as far as is known. */
   readonly fault: StoreError | null;
+  /** Of what was committed since the store was opened. */
+  readonly counts: { readonly batches: number; readonly groups: number };
   /** Refuses every write with this, until it is called with null. */
   suspend(fault: StoreError | null): void;
   /** Asks the thread something else, once it has nothing to do. What is asked while another such question waits is left out. */
@@ -52,6 +52,8 @@ export interface Writes {
 export class GroupCommit implements Writes {
   readonly #options: GroupCommitOptions;
   readonly #timer = createGroupTimer(() => this.#send());
+  #batches = 0;
+  #groups = 0;
   #queue: Waiting[] = [];
   #underWay: Promise<void> | null = null;
   #idle: (() => void) | null = null;
@@ -59,7 +61,8 @@ export class GroupCommit implements Writes {
   #suspended: StoreError | null = null;
   #aside: (() => Promise<void>) | null = null;
   #isClosing = false;
-  #refused: { readonly fault: StoreError; readonly atMs: number } | null = null;
+  /** Why the last write was refused, until one is taken again. */
+  #refused: StoreError | null = null;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
@@ -76,8 +79,11 @@ export class GroupCommit implements Writes {
   }
 
   get fault(): StoreError | null {
-    const recent = this.#refused && performance.now() - this.#refused.atMs < refusedMs;
-    return this.#broken ?? this.#suspended ?? (recent ? this.#refused!.fault : null);
+    return this.#broken ?? this.#suspended ?? this.#refused;
+  }
+
+  get counts(): Writes['counts'] {
+    return { batches: this.#batches, groups: this.#groups };
   }
 
   suspend(fault: StoreError | null): void {
@@ -137,6 +143,8 @@ export class GroupCommit implements Writes {
       this.#refused = null;
       this.#options.onCommitted();
     }
+    this.#groups++;
+    this.#batches += group.length;
     for (let index = 0; index < group.length; index++)
       settle(group[index]!, outcomeFromWire(answer.outcomes[index]!));
   }
@@ -150,7 +158,7 @@ export class GroupCommit implements Writes {
   }
 
   #refuse(batches: readonly Waiting[], fault: StoreError): void {
-    this.#refused = { fault, atMs: performance.now() };
+    this.#refused = fault;
     for (const batch of batches) batch.reject(fault);
   }
 

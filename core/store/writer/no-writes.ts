@@ -5,6 +5,7 @@ import type { Writes } from './group-commit.ts';
 export function createNoWrites(fault: StoreError): Writes {
   return {
     fault,
+    counts: { batches: 0, groups: 0 },
     commit: () => Promise.reject(fault),
     suspend: () => undefined,
     aside: () => undefined,

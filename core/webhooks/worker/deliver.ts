@@ -1,6 +1,7 @@
 // Makes the attempt that is due at a delivery: one signed POST, recorded with what came back in the batch that moves the
 // delivery on. docs/spec/webhooks.md › States.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
+import type { Tally } from '../../lib/tally.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
@@ -38,6 +39,7 @@ export interface Delivering {
   readonly egress: Egress;
   readonly subscriptions: Subscriptions;
   readonly ledger: Ledger;
+  readonly tally: Tally;
   readonly healths: Healths;
   readonly version: string;
   readonly disable: Disable;
@@ -138,6 +140,7 @@ async function record(parts: Delivering, taken: Taken, attempted: Attempted): Pr
       ? store.commit(ops, { commitDelayMs: company.isExpected() ? backgroundCommitDelayMs : 0 })
       : parts.disable(scope, endpointId, reason, ops);
   });
+  if (ok) parts.tally.count('deliveries', to.status);
   if (ok) return to.nextAttemptAt === null ? undefined : queue.wake();
   queue.drop(item);
   await recordLate(parts, scope, delivery, attempted);

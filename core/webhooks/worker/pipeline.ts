@@ -48,6 +48,7 @@ export function createPipeline(options: {
     log,
     sealing: services.sealing,
     ledger: services.ledger,
+    tally: services.tally,
     baseUrl,
     disable: createDisable({ ...options, store, ids, log }),
   });

@@ -1,0 +1,48 @@
+// How far a consumer is behind the log, and since when it has not got on.
+import type { Clock } from '../lib/clock.ts';
+import type { FreshEvents } from './fresh.ts';
+import type { Places } from './places.ts';
+
+export interface Progress {
+  readonly consumer: string;
+  /** Events whose work is neither done nor stored, of all workspaces. */
+  readonly behind: number;
+  /** How long a workspace has waited in which nothing of that gets on; 0 where none does. */
+  readonly stalledMs: number;
+}
+
+interface Standing {
+  readonly lowWater: number;
+  readonly sinceMs: number;
+}
+
+/** To be asked from time to time: it tells by the last time whether a workspace got on. */
+export function createProgress(options: {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly places: Places;
+  readonly fresh: FreshEvents;
+}): () => Progress {
+  const { name, clock, places, fresh } = options;
+  let before = new Map<string, Standing>();
+  return () => {
+    const nowMs = clock.monotonicMs();
+    const waiting = new Map<string, Standing>();
+    let behind = 0;
+    let stalledMs = 0;
+    for (const workspaceId of places.all()) {
+      const place = places.known(workspaceId);
+      if (!place) continue;
+      const { lowWater } = place;
+      const lag = Math.max(place.at, place.againThrough, fresh.newest(workspaceId)) - lowWater;
+      if (lag <= 0) continue;
+      const last = before.get(workspaceId);
+      const standing = last?.lowWater === lowWater ? last : { lowWater, sinceMs: nowMs };
+      waiting.set(workspaceId, standing);
+      behind += lag;
+      stalledMs = Math.max(stalledMs, nowMs - standing.sinceMs);
+    }
+    before = waiting;
+    return { consumer: name, behind, stalledMs };
+  };
+}

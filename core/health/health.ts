@@ -1,0 +1,64 @@
+// How it goes, for those who run it: readiness, the watch behind it, and metrics where they are asked for.
+import type { Committer } from '../changes/commit.ts';
+import type { Config } from '../config.ts';
+import type { Services } from '../context.ts';
+import type { Progress } from '../events/progress.ts';
+import type { Traffic } from '../http/app.ts';
+import type { Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createAlerts } from './alerts.ts';
+import { healthRoutes } from './readiness.ts';
+import { createHealthWatch } from './watch.ts';
+
+export interface Health {
+  readonly routes: readonly Route[];
+  /** Null where nobody counts requests. */
+  readonly traffic: Traffic | null;
+  /** Null where there are none. */
+  readonly metricsUrl: string | null;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface HealthOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly services: Services;
+  readonly committer: Committer;
+  readonly version: string;
+  progress(): readonly Progress[];
+  sandboxState(): string;
+}
+
+/** @throws Error where the metrics cannot be listened on */
+export async function createHealth(options: HealthOptions): Promise<Health> {
+  const { config, services, version, progress, sandboxState } = options;
+  const { store, log, problems } = services;
+  const { dataDir, diskReserveMb, metrics: listen } = config;
+  const measured = { ...services, dataDir, version, progress, sandboxState };
+  problems.onChange((kind, problem) => {
+    if (problem) log('warn', 'a problem came up', { kind, message: problem.message });
+    else log('info', 'a problem is over', { kind });
+  });
+  const alerts = createAlerts({ ...services, clock: options.clock, committer: options.committer });
+  const watch = createHealthWatch({ ...measured, clock: options.clock, diskReserveMb });
+  // Who asks for none does without the library.
+  const metrics = listen && (await import('./metrics/metrics.ts')).serveMetrics({ ...measured, ...listen });
+  return {
+    routes: healthRoutes(() => {
+      watch.look();
+      return { store: store.status().writable, sandbox: sandboxState(), problems: problems.list() };
+    }),
+    traffic: metrics?.traffic ?? null,
+    metricsUrl: metrics?.url ?? null,
+    async start() {
+      watch.start();
+      await alerts.start();
+    },
+    async stop() {
+      watch.stop();
+      await alerts.stop();
+      await metrics?.stop();
+    },
+  };
+}

@@ -1,0 +1,171 @@
+// What is read when somebody asks for the metrics. No label names a workspace, an object or an address.
+import { readdirSync } from 'node:fs';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Progress } from '../../events/progress.ts';
+import { problemKinds, type Problems } from '../../lib/problems.ts';
+import type { Tally } from '../../lib/tally.ts';
+import { systemStatement } from '../../store/statement.ts';
+import type { Store } from '../../store/store.ts';
+import { databaseBytes, roomOf } from '../disk.ts';
+import type { LoopLag } from './loop-lag.ts';
+
+/** Counting goes no further, so that a long backlog costs the loop no more than a short one. */
+const countedMax = 20_000;
+
+const openWork = systemStatement<{ waiting: number }>(
+  'metrics.open_work',
+  'the operator sees how much work waits, of all workspaces together',
+  `SELECT count(*) AS waiting FROM (SELECT 1 FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < 8640000000000000 LIMIT ${countedMax})`,
+);
+const workKinds = ['run', 'delivery', 'schedule', 'catch-up', 'replay'] as const;
+
+const pluginStates = systemStatement<{ state: string; plugins: number }>(
+  'metrics.plugins',
+  'the operator sees how many plugins are off, of all workspaces together',
+  'SELECT state, count(*) AS plugins FROM plugins WHERE deleted_at IS NULL GROUP BY state',
+);
+
+export interface Measured {
+  readonly store: Store;
+  readonly problems: Problems;
+  readonly tally: Tally;
+  readonly dataDir: string;
+  readonly version: string;
+  nowMs(): number;
+  progress(): readonly Progress[];
+  sandboxState(): string;
+}
+
+export function defineGauges(registry: Registry, measured: Measured, lag: LoopLag): void {
+  const gauge = gauges(registry);
+  gauge('tatami_info', 'The version that runs.', 'version', () => [[measured.version, 1]]);
+  defineWork(registry, measured);
+  defineState(registry, measured);
+  gauge(
+    'tatami_event_loop_lag_seconds',
+    'The longest wait for the event loop since the last reading.',
+    null,
+    () => [['', lag.longestMs() / 1_000]],
+  );
+  gauge('process_resident_memory_bytes', 'Memory of the process.', null, () => [
+    ['', process.memoryUsage.rss()],
+  ]);
+  gauge('process_open_fds', 'Open file descriptors.', null, () => [['', openFiles()]]);
+  gauge('process_start_time_seconds', 'When the process began, since the epoch.', null, () => [
+    ['', Math.floor(measured.nowMs() / 1_000 - process.uptime())],
+  ]);
+}
+
+/** What goes on behind the door. */
+function defineWork(registry: Registry, { store, tally, progress }: Measured): void {
+  const gauge = gauges(registry);
+  const counter = counters(registry);
+  counter('tatami_store_batches_total', 'Batches committed.', null, () => [['', store.counts().batches]]);
+  counter('tatami_store_groups_total', 'Groups of batches committed, each with one sync.', null, () => [
+    ['', store.counts().groups],
+  ]);
+  counter('tatami_runs_total', 'Attempts of plugin runs, by how they ended.', 'outcome', () =>
+    tally.of('runs'),
+  );
+  counter('tatami_deliveries_total', 'Attempts of webhook deliveries, by how they ended.', 'outcome', () =>
+    tally.of('deliveries'),
+  );
+  gauge('tatami_consumer_events_behind', 'Events whose work is neither done nor stored.', 'consumer', () =>
+    progress().map(({ consumer, behind }) => [consumer, behind]),
+  );
+  gauge('tatami_consumer_stalled_seconds', 'How long a consumer has not got on.', 'consumer', () =>
+    progress().map(({ consumer, stalledMs }) => [consumer, stalledMs / 1_000]),
+  );
+  gauge(
+    'tatami_work_waiting',
+    `Stored work that waits for its time or a worker; at most ${countedMax}.`,
+    'kind',
+    () =>
+      Promise.all(
+        workKinds.map(
+          async (kind) => [kind, (await store.readSystem(openWork, { kind }))[0]?.waiting ?? 0] as const,
+        ),
+      ),
+  );
+  gauge('tatami_plugins', 'Installed plugins.', 'state', async () =>
+    (await store.readSystem(pluginStates)).map(({ state, plugins }) => [state, plugins]),
+  );
+}
+
+/** What it lies on, and what is wrong. */
+function defineState(registry: Registry, { problems, dataDir, nowMs, sandboxState }: Measured): void {
+  const gauge = gauges(registry);
+  gauge('tatami_database_bytes', 'Size of the files of the database.', 'file', () => {
+    const { database, log } = databaseBytes(dataDir);
+    return [
+      ['database', database],
+      ['log', log],
+    ];
+  });
+  gauge('tatami_disk_free_bytes', 'Free on the disk of the data directory.', null, () => [
+    ['', roomOf(dataDir).free],
+  ]);
+  gauge('tatami_disk_total_bytes', 'Size of the disk of the data directory.', null, () => [
+    ['', roomOf(dataDir).total],
+  ]);
+  gauge('tatami_sandbox_state', '1 for the state that the sandbox of plugins is in.', 'state', () =>
+    ['unused', 'starting', 'ready', 'down'].map((state) => [state, sandboxState() === state ? 1 : 0]),
+  );
+  const ages = (): ReadonlyMap<string, number> =>
+    new Map(problems.list().map(({ kind, sinceMs }) => [kind, Math.max(0, nowMs() - sinceMs) / 1_000]));
+  gauge('tatami_problem', '1 while there is a problem of the kind.', 'kind', () => {
+    const raised = ages();
+    return problemKinds.map((kind) => [kind, raised.has(kind) ? 1 : 0]);
+  });
+  gauge('tatami_problem_seconds', 'How long there has been a problem of the kind.', 'kind', () => {
+    const raised = ages();
+    return problemKinds.map((kind) => [kind, raised.get(kind) ?? 0]);
+  });
+}
+
+type Values = Iterable<readonly [label: string, value: number]>;
+/** @param label null where there is one value, whose label is not looked at */
+type Define = (
+  name: string,
+  help: string,
+  label: string | null,
+  read: () => Values | Promise<Values>,
+) => void;
+
+function gauges(registry: Registry): Define {
+  return (name, help, label, read) => {
+    const gauge: Gauge = new Gauge({
+      ...{ name, help, labelNames: label === null ? [] : [label], registers: [registry] },
+      async collect() {
+        gauge.reset();
+        for (const [value, number] of await read())
+          if (label === null) gauge.set(number);
+          else gauge.set({ [label]: value }, number);
+      },
+    });
+  };
+}
+
+/** Of numbers that only grow. */
+function counters(registry: Registry): Define {
+  return (name, help, label, read) => {
+    const counter: Counter = new Counter({
+      ...{ name, help, labelNames: label === null ? [] : [label], registers: [registry] },
+      async collect() {
+        counter.reset();
+        for (const [value, number] of await read())
+          if (label === null) counter.inc(number);
+          else counter.inc({ [label]: value }, number);
+      },
+    });
+  };
+}
+
+/** 0 where the system does not tell. */
+function openFiles(): number {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return 0;
+  }
+}

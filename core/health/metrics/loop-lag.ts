@@ -1,0 +1,28 @@
+// How long the event loop kept others waiting.
+
+const everyMs = 500;
+
+export interface LoopLag {
+  /** The longest wait since this was last asked (milliseconds). */
+  longestMs(): number;
+  stop(): void;
+}
+
+export function watchLoopLag(): LoopLag {
+  let dueMs = performance.now() + everyMs;
+  let longest = 0;
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    longest = Math.max(longest, nowMs - dueMs);
+    dueMs = nowMs + everyMs;
+  }, everyMs);
+  timer.unref();
+  return {
+    longestMs() {
+      const told = longest;
+      longest = 0;
+      return told;
+    },
+    stop: () => clearInterval(timer),
+  };
+}

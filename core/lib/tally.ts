@@ -1,0 +1,18 @@
+// How often something ended how, since the start: plain numbers, which the metrics read when they are asked.
+
+/** What is counted. */
+type Counted = 'runs' | 'deliveries';
+
+export interface Tally {
+  /** @param outcome one of few */
+  count(what: Counted, outcome: string): void;
+  of(what: Counted): ReadonlyMap<string, number>;
+}
+
+export function createTally(): Tally {
+  const counts: Readonly<Record<Counted, Map<string, number>>> = { runs: new Map(), deliveries: new Map() };
+  return {
+    count: (what, outcome) => void counts[what].set(outcome, (counts[what].get(outcome) ?? 0) + 1),
+    of: (what) => counts[what],
+  };
+}

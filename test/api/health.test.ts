@@ -1,0 +1,52 @@
+// `/readyz` says what is wrong and since when; what is only a warning takes nobody out of rotation.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { problemKinds } from '../../core/lib/problems.ts';
+import { startApp, type TestApp } from '../app.ts';
+
+let app: TestApp;
+beforeAll(async () => void (app = await startApp({ flags: { diskReserve: '0' } })));
+afterAll(() => app.stop());
+
+test('each problem stands there with its time, and those that stop the service answer 503', async () => {
+  const { problems } = app.services;
+  const ready = await app.call('GET', '/readyz');
+  expect([ready.status, ready.json]).toEqual([
+    200,
+    { status: 'ready', store: true, sandbox: 'unused', problems: [] },
+  ]);
+  const statuses: Record<string, number> = {};
+  for (const kind of problemKinds) {
+    const since = new Date(app.clock.nowMs()).toISOString();
+    problems.raise(kind, `It is ${kind}.`);
+    app.clock.advance(1_000);
+    // What the watch can see for itself it corrects.
+    if (['read_only', 'consumer', 'plugins', 'disk'].includes(kind)) {
+      expect((await app.call('GET', '/readyz')).json.problems).toEqual([]);
+      continue;
+    }
+    const { status, json } = await app.call('GET', '/readyz');
+    expect(json).toMatchObject({
+      status: 'degraded',
+      problems: [{ kind, since, message: `It is ${kind}.` }],
+    });
+    statuses[kind] = status;
+    problems.clear(kind);
+  }
+  expect(statuses).toEqual({ damage: 503, key: 503, files_moved: 503, backup: 200, copy: 200, held: 200 });
+});
+
+test('a sandbox that does not start is 503, and says so', async () => {
+  const without = await startApp({ flags: { nodePath: '/nowhere/node', diskReserve: '0' } });
+  try {
+    await without.installFirstParty(without.workspace.workspaceId, 'auto-triage').catch(() => undefined);
+    await without.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Crash' });
+    for (;;) {
+      const { status, json } = await without.call('GET', '/readyz');
+      if (json.sandbox !== 'down') continue;
+      expect([status, json.problems.map(({ kind }: { kind: string }) => kind)]).toEqual([503, ['plugins']]);
+      break;
+    }
+  } finally {
+    await without.stop();
+  }
+});
