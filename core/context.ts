@@ -30,6 +30,8 @@ export interface Services {
   readonly turns: LoopTurns;
   readonly problems: Problems;
   readonly baseUrl: string;
+  /** Names the history that the event log tells: a restore begins another one. */
+  readonly generation: string;
   nowMs(): number;
 }
 

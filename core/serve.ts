@@ -24,6 +24,7 @@ import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
+import { readInstallation } from './store/installation.ts';
 import { openStore } from './store/open-store.ts';
 import { scopeOf } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
@@ -87,7 +88,8 @@ interface Ground extends ServeOptions {
 
 async function compose(ground: Ground): Promise<Tatami> {
   const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
-  const services = createServices(ground);
+  const { generation } = await readInstallation(opened.store);
+  const services = createServices(ground, generation);
   const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
   const directories = cache.section(directorySection(store, directoryLoaders));
@@ -123,15 +125,10 @@ async function compose(ground: Ground): Promise<Tatami> {
   };
 }
 
-function createServices({
-  config,
-  log,
-  clock: { nowMs },
-  ledger,
-  problems,
-  opened,
-  socket,
-}: Ground): Services {
+function createServices(
+  { config, log, clock: { nowMs }, ledger, problems, opened, socket }: Ground,
+  generation: string,
+): Services {
   return {
     store: opened.store,
     ids: createIds(nowMs),
@@ -141,6 +138,7 @@ function createServices({
     problems,
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     baseUrl: config.baseUrl ?? socket.url,
+    generation,
     nowMs,
   };
 }
