@@ -34,6 +34,8 @@ export interface Services {
   readonly baseUrl: string;
   /** False while what was restored waits for the operator's word: webhooks, plugins and schedules are planned and not done. */
   mayWork(): boolean;
+  /** Names the history that the event log tells: a restore begins another one. */
+  readonly generation: string;
   nowMs(): number;
 }
 

@@ -30,7 +30,7 @@ import { createHold, type Hold } from './serve/hold.ts';
 import { settleMasterKey } from './serve/master-key.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
-import { readInstallation } from './store/installation.ts';
+import { readInstallation, type Installation } from './store/installation.ts';
 import { openStore } from './store/open-store.ts';
 import { scopeOf } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
@@ -114,7 +114,8 @@ async function compose(ground: Ground): Promise<Tatami> {
   const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
   const hold = createHold({ ...ground, dataDir: config.dataDir });
   const masterKey = await settleMasterKey(opened.store, opened.dataDir);
-  const services = createServices(ground, hold, masterKey);
+  const installation = await readInstallation(opened.store);
+  const services = createServices(ground, { hold, masterKey, installation });
   const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
   const directories = cache.section(directorySection(store, directoryLoaders));
@@ -130,7 +131,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
   const app: App = await mount(door, services, workers, health);
-  const copier = await createCopy(ground);
+  const copier = await createCopy(ground, installation);
 
   socket.serve(app.fetch);
   // Their work is to write.
@@ -170,8 +171,7 @@ async function compose(ground: Ground): Promise<Tatami> {
 
 function createServices(
   { config, log, clock: { nowMs }, ledger, problems, opened, socket }: Ground,
-  { mayWork }: Hold,
-  masterKey: Uint8Array,
+  { hold, masterKey, installation }: { hold: Hold; masterKey: Uint8Array; installation: Installation },
 ): Services {
   return {
     store: opened.store,
@@ -183,19 +183,23 @@ function createServices(
     tally: createTally(),
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     baseUrl: config.baseUrl ?? socket.url,
-    mayWork,
+    mayWork: hold.mayWork,
+    generation: installation.generation,
     nowMs,
   };
 }
 
-async function createCopy({ config, clock, log, problems, opened }: Ground): Promise<Copier | null> {
+async function createCopy(
+  { config, clock, log, problems, opened }: Ground,
+  installation: Installation,
+): Promise<Copier | null> {
   if (!config.copy) return null;
   const { to, s3, everyMs, keepMs } = config.copy;
   const { database, spool } = opened.dataDir;
   return createCopier({
     ...{ clock, log, problems, version, everyMs, keepMs, database, spool },
     store: opened.store,
-    installation: await readInstallation(opened.store),
+    installation,
     destination: openDestination(to, s3),
   });
 }

@@ -34,6 +34,7 @@ const parts: Readonly<Record<string, Part>> = {
   feed: {
     of: [
       'core/events/feed.ts',
+      'core/events/history.ts',
       'core/events/schema.ts',
       'core/events/routes.ts',
       'core/events/stream/routes.ts',

@@ -2,13 +2,15 @@
 // sequences then have gaps for that reader.
 import { cursorOf, type PageParameters } from '../changes/list.ts';
 import type { Context } from '../context.ts';
-import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
+import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import { invalidField, notFound } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { mayHear, mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
+import { logCuts } from '../store/installation.ts';
 import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, type EventType } from './catalogue.ts';
 import { renderEvent, type EventEnvelope } from './event.ts';
+import { placeIn, type GivenPlace } from './history.ts';
 import { findEvent, pageAfter, pageOfSubject, type EventFacts, type LogPage, type LogQuery } from './log.ts';
 
 const batch = 200;
@@ -20,17 +22,19 @@ export function mayRead(scopes: ReadonlySet<string>, type: EventType): boolean {
   return scopes.has(scopeOfEvent(type));
 }
 
-/** @throws ApiError invalid_cursor, validation_failed */
-export async function listEvents(ctx: Context, query: PageParameters & { types?: string }) {
+/** @throws ApiError invalid_cursor, history_changed, validation_failed */
+export async function listEvents(ctx: Context, query: PageParameters & FeedPlace & { types?: string }) {
   const list = feedOf(ctx);
   const wanted = query.types === undefined ? null : typesOf(query.types);
-  return pageOfLog(ctx, {
+  const { data, pageInfo } = await pageOfLog(ctx, {
     list,
-    from: await placeOf(ctx, cursorOf(query)),
+    from: await placeOf(ctx, cursorOf(query), query.generation),
+    cursorOf: (position) => [position, ctx.generation],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageAfter(ctx.store, ctx.scope, after, query),
     wants: (type) => !wanted || wanted.has(type),
   });
+  return { data, pageInfo: { ...pageInfo, generation: ctx.generation } };
 }
 
 /** The history of a subject: its part of the log, oldest first. @throws ApiError invalid_cursor */
@@ -40,6 +44,7 @@ export async function listEventsOf(ctx: Context, subjectId: string, query: PageP
   return pageOfLog(ctx, {
     list,
     from: after === undefined ? 0 : Number(decodeCursor(ctx.sealing, list, after)[0]),
+    cursorOf: (position) => [position],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageOfSubject(ctx.store, ctx.scope, subjectId, after, query),
     wants: () => true,
@@ -51,6 +56,7 @@ async function pageOfLog(
   part: {
     list: string;
     from: number;
+    cursorOf(position: number): readonly CursorValue[];
     limit: number;
     /** A batch after a sequence, ascending. */
     read(after: number, query: LogQuery): Promise<LogPage>;
@@ -84,7 +90,7 @@ async function pageOfLog(
     data,
     pageInfo: {
       hasNextPage: more,
-      endCursor: position === 0 ? null : encodeCursor(ctx.sealing, part.list, [position]),
+      endCursor: position === 0 ? null : encodeCursor(ctx.sealing, part.list, part.cursorOf(position)),
     },
   };
 }
@@ -113,13 +119,35 @@ export function typesOf(text: string): Set<EventType> {
 /** The list that the feed's cursors belong to. */
 const feedOf = (ctx: Context): string => `${ctx.workspaceId} events`;
 
-/** A place in the log by a cursor of the feed, a sequence or an event id. @throws ApiError invalid_cursor, validation_failed */
-export async function placeOf(ctx: Context, after: string | undefined): Promise<number> {
-  const list = feedOf(ctx);
+/** Where a reader of the feed stands, beside `after`. */
+interface FeedPlace {
+  readonly generation?: string;
+}
+
+/**
+ * A place in the log by a cursor of the feed, a sequence, the id of a frame of the stream, or an event id.
+ * @throws ApiError invalid_cursor, history_changed, validation_failed
+ */
+export async function placeOf(
+  ctx: Context,
+  after: string | undefined,
+  generation: string | undefined,
+): Promise<number> {
   if (after === undefined) return 0;
-  if (/^\d{1,15}$/.test(after)) return Number(after);
-  if (!after.startsWith('evt_')) return Number(decodeCursor(ctx.sealing, list, after)[0]);
+  const given = readPlace(ctx, after, generation ?? null);
+  if (given) return placeIn(ctx, given);
   const event = await findEvent(ctx.store, ctx.scope, after);
-  if (!event) throw invalidField('after', 'not_found', 'There is no such event.');
-  return event.sequence;
+  if (event) return event.sequence;
+  if ((await logCuts(ctx.store, ctx.scope)).length > 0)
+    return placeIn(ctx, { sequence: null, generation: null });
+  throw invalidField('after', 'not_found', 'There is no such event.');
+}
+
+/** Null of an event id. @throws ApiError invalid_cursor */
+function readPlace(ctx: Context, after: string, generation: string | null): GivenPlace | null {
+  const [, sequence, ofFrame = null] = /^(\d{1,15})(?::([\w-]{1,64}))?$/.exec(after) ?? [];
+  if (sequence !== undefined) return { sequence: Number(sequence), generation: ofFrame ?? generation };
+  if (after.startsWith('evt_')) return null;
+  const [position, ofCursor = null] = decodeCursor(ctx.sealing, feedOf(ctx), after);
+  return { sequence: Number(position), generation: ofCursor === null ? generation : String(ofCursor) };
 }

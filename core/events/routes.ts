@@ -3,7 +3,7 @@ import { defineRoute } from '../http/route.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../lib/schema.ts';
 import { getEvent, listEvents } from './feed.ts';
-import { EventShown } from './schema.ts';
+import { EventShown, generation } from './schema.ts';
 
 export const eventRoutes = [
   defineRoute({
@@ -12,17 +12,18 @@ export const eventRoutes = [
     name: 'events.list',
     summary: 'Read the event feed, oldest first',
     description:
-      'The same ids, payloads and sequences as webhooks carry. `after` takes an event id, a sequence or a cursor.',
+      'The same ids, payloads and sequences as webhooks carry. `after` takes an event id, a sequence (with the `generation` it was read in) or a cursor. Where the log does not go on from there, because it was restored, the answer is `history_changed`, with the sequence to go on after.',
     scope: 'events:read',
     limit: 'read',
     query: Closed({
       ...pageQuery,
+      generation: Type.Optional(generation),
       types: Type.Optional(
         Type.String({ maxLength: 2000, description: 'Event types or `issue.*`, comma-separated.' }),
       ),
     }),
-    responses: { 200: pageOf(EventShown) },
-    errors: ['invalid_cursor'],
+    responses: { 200: pageOf(EventShown, { generation }) },
+    errors: ['invalid_cursor', 'history_changed'],
     read: (ctx, { query }) => listEvents(ctx, query),
   }),
   defineRoute({

@@ -36,6 +36,12 @@ export const envelope = {
   cause: CauseShown,
 };
 
+/** Of a reader's place in the log, beside the sequence. */
+export const generation = Type.String({
+  maxLength: 64,
+  description: 'Names the history that sequences belong to: a restore of the server begins another one.',
+});
+
 export const EventShown = named(
   'Event',
   Closed({

@@ -19,6 +19,11 @@ export const errorCodes = {
     retry: true,
     text: 'The resource changed at the same time; read it and try again.',
   },
+  history_changed: {
+    status: 409,
+    retry: false,
+    text: 'The log does not go on from there, because it was restored; see details for where to go on.',
+  },
   transition_not_allowed: {
     status: 409,
     retry: false,
@@ -74,6 +79,8 @@ export interface ErrorDetail {
   path: string;
   issue: FieldIssue;
   fix?: string;
+  /** What to give in its place, for programs. */
+  value?: string;
 }
 
 /** The only error that becomes a client-visible answer as it is; anything else is a 500 without its text. */

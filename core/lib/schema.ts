@@ -72,12 +72,13 @@ export const pageQuery = {
 };
 
 /** The page envelope (docs/spec/api.md › Lists). */
-export function pageOf<S extends TSchema>(item: S): TSchema {
+export function pageOf<S extends TSchema>(item: S, more: Record<string, TSchema> = {}): TSchema {
   return Closed({
     data: Type.Array(item),
     pageInfo: Closed({
       hasNextPage: Type.Boolean(),
       endCursor: nullable(Type.String({ description: 'Opaque cursor of the last item.' })),
+      ...more,
     }),
   });
 }

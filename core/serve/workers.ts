@@ -79,6 +79,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   });
   const streams = createStreams({
     ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
+    generation: services.generation,
     unsent: door.outflow.unsent,
   });
   const webhooks = createWebhooks({

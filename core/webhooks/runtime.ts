@@ -10,15 +10,17 @@ import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { FilterFields } from '../lib/filter.ts';
-import type { Scope } from '../store/store.ts';
+import { scopeOf, type Scope } from '../store/store.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { endpointResource } from './endpoints/routes.ts';
 import { endpointKind, isForgiven, type Endpoint } from './endpoints/kind.ts';
+import { goesOff } from './deliveries/off.ts';
 import { createReplays, type Replays } from './replays/queue.ts';
 import { replayRoutes } from './replays/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
 import { createSamples, type SentEvent } from './samples/samples.ts';
-import { createSubscriptions } from './subscriptions.ts';
+import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
+import { createCanceler, type Canceler } from './worker/canceler.ts';
 import { createHealths, type Healths } from './worker/health.ts';
 import { createLanes } from './worker/lanes.ts';
 import { createPipeline, type Pipeline } from './worker/pipeline.ts';
@@ -61,31 +63,44 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     storeWork: consumer.storeWork,
   });
 
-  options.committer.onCommit((_workspaceId, changes) => {
-    for (const endpointId of forgivenIn(changes)) {
-      healths.forgive(endpointId);
-      lanes.admit(endpointId);
+  const canceler = createCanceler({
+    ...{ store, clock, log, storeWork: consumer.storeWork, noteOff: deliverer.noteOff },
+    isOn: async (scope, id) => (await subscriptions.enabled(scope, id)) !== undefined,
+    noteCanceled: (ids) => {
+      for (const id of ids) deliverer.noteCanceled(id, queue);
+    },
+  });
+
+  options.committer.onCommit((workspaceId, changes) => {
+    for (const { before, after } of endpointsIn(changes)) {
+      if (goesOff(before, after)) canceler.wentOff(scopeOf(workspaceId), after.id);
+      if (!isForgiven(before, after)) continue;
+      healths.forgive(after.id);
+      lanes.admit(after.id);
     }
   });
 
   return {
-    routes: routesOf(options, healths, pipeline, replays),
+    routes: routesOf(options, { healths, pipeline, replays, subscriptions, canceler }),
     async start() {
       await queue.start();
       await consumer.start();
       await replays.queue.start();
+      await canceler.start();
     },
     async settled() {
       // A delivery may switch its endpoint off, which is an event that is delivered to other endpoints.
       for (let rounds = 0; rounds < 2; rounds++) {
         await consumer.settled();
         await replays.queue.settled();
+        await canceler.settled();
         await queue.settled();
       }
       await consumer.storeMarks();
     },
     progress: consumer.progress,
     async stop() {
+      canceler.stop();
       await Promise.all([consumer.stop(), replays.stop()]);
       deliverer.stop();
       await queue.stop();
@@ -95,33 +110,40 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
-/** The endpoints whose past failures say nothing any more. */
-function forgivenIn(changes: readonly Change[]): string[] {
+/** The changes of endpoints that were there before. */
+function endpointsIn(changes: readonly Change[]): { before: Endpoint; after: Endpoint }[] {
   return changes
-    .filter(
-      ({ kind, before, after }) =>
-        kind === endpointKind.name && before !== null && isForgiven(before as Endpoint, after as Endpoint),
-    )
-    .map(({ after }) => after.id);
+    .filter(({ kind, before }) => kind === endpointKind.name && before !== null)
+    .map(({ before, after }) => ({ before: before as Endpoint, after: after as Endpoint }));
 }
 
 function routesOf(
   { egress, filterFields, sentEvents, streams }: WebhooksOptions,
-  healths: Healths,
-  { consumer, deliverer, queue }: Pipeline,
-  replays: Replays,
+  parts: {
+    readonly healths: Healths;
+    readonly pipeline: Pipeline;
+    readonly replays: Replays;
+    readonly subscriptions: Subscriptions;
+    readonly canceler: Canceler;
+  },
 ): readonly Route[] {
+  const { healths, subscriptions } = parts;
+  const { consumer, deliverer, queue } = parts.pipeline;
   const { storeWork } = consumer;
-  const work = { active: deliverer.active, noteCanceled: deliverer.noteCanceled, storeWork, queue };
+  const work = {
+    ...{ active: deliverer.active, noteCanceled: deliverer.noteCanceled, storeWork, queue },
+    enabled: subscriptions.enabledIds,
+  };
   return [
     ...endpointResource({
       checkUrl: egress.checkUrl,
       filterFields,
       forgiveOp: healths.forgiveOp,
+      cancelOpen: parts.canceler.finish,
       lastSucceededAt: healths.lastSucceededAt,
     }).routes,
     ...deliveryRoutes(work),
-    ...replayRoutes(replays.queue),
+    ...replayRoutes(parts.replays.queue),
     ...sampleRoutes(createSamples(sentEvents), work, streams),
   ];
 }

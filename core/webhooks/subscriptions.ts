@@ -40,6 +40,8 @@ export interface Subscriptions {
   wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
   /** Undefined when deleted or disabled. */
   enabled(scope: Scope, endpointId: string): Promise<Endpoint | undefined>;
+  /** The endpoints that are switched on: no more than a workspace may have. */
+  enabledIds(scope: Scope): Promise<ReadonlySet<string>>;
 }
 
 interface Listeners {
@@ -107,6 +109,7 @@ export function createSubscriptions(options: {
       return wants(scope, subscriber, renderEvent(event).data, createSearched());
     },
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
+    enabledIds: async (scope) => new Set((await of(scope)).endpoints.keys()),
   };
 }
 

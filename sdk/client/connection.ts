@@ -17,10 +17,10 @@ export interface ConnectionOptions {
 /** The server gives a sign of life every 15 s; silence for longer than this is a connection that died unnoticed. */
 const silenceMsMax = 60_000;
 
-/** @param position the sequence behind which the stream begins; null for now. @throws ApiCallError */
+/** @param place behind which the stream begins, as frames name it; null for now. @throws ApiCallError */
 export async function* connection(
   options: ConnectionOptions,
-  position: number | null,
+  place: string | null,
 ): AsyncGenerator<SseMessage, void, void> {
   const ended = new AbortController();
   const stop = (): void => ended.abort();
@@ -29,7 +29,7 @@ export async function* connection(
   try {
     const parser = createSseParser();
     const decoder = new TextDecoder();
-    const reader = (await open(options, position, ended.signal)).getReader();
+    const reader = (await open(options, place, ended.signal)).getReader();
     for (;;) {
       clearTimeout(silence);
       // Only while we wait for the server: a slow reader is not its silence.
@@ -51,7 +51,7 @@ export async function* connection(
 
 async function open(
   { server, token, types, samples }: ConnectionOptions,
-  position: number | null,
+  place: string | null,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   const query = new URLSearchParams({
@@ -59,7 +59,7 @@ async function open(
     ...(samples === true ? { samples: 'true' } : {}),
   });
   const headers = new Headers({ authorization: `Bearer ${token}`, accept: 'text/event-stream' });
-  if (position !== null) headers.set('last-event-id', String(position));
+  if (place !== null) headers.set('last-event-id', place);
   const response = await fetch(`${server.replace(/\/+$/, '')}/api/v1/events/stream?${query}`, {
     headers,
     signal,

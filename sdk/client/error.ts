@@ -4,6 +4,8 @@ export interface CallErrorDetail {
   readonly path: string;
   readonly issue: string;
   readonly fix?: string;
+  /** What to give in its place. */
+  readonly value?: string;
 }
 
 /** An answer that is not a success; `status` 0 means that no server answered (`code` unreachable or timeout). */

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test';
 import { ApiCallError } from './error.ts';
 import { streamEvents, type StreamedEvent, type StreamOptions } from './stream.ts';
 
-const frame = (sequence: number): string =>
-  `id: ${sequence}\nevent: issue.created\ndata: {"sequence":${sequence}}\n\n`;
+const frame = (sequence: number, generation = 'one'): string =>
+  `id: ${sequence}:${generation}\nevent: issue.created\ndata: {"sequence":${sequence}}\n\n`;
 
 interface Asked {
   lastEventId: string | null;
@@ -77,7 +77,7 @@ test('it goes on behind the last event read, whatever is cut off or sent twice',
     onOpen: () => void opened++,
   });
   expect(sequences(got)).toEqual([5, 6, 7, 8]);
-  expect(server.asked.map(({ lastEventId }) => lastEventId)).toEqual([null, '4', '6', '6', '7']);
+  expect(server.asked.map(({ lastEventId }) => lastEventId)).toEqual([null, '4', '6:one', '6:one', '7:one']);
   expect(waits).toEqual(['unreachable', 'unreachable', 'unavailable', 'unreachable']);
   expect(opened).toBe(4);
 });
@@ -97,7 +97,7 @@ test('types, samples and where to begin are asked for; the token is sent; a samp
     types: 'issue.*,comment.added',
     samples: 'true',
   });
-  expect(second!.lastEventId).toBe('11');
+  expect(second!.lastEventId).toBe('11:one');
 });
 
 test('text is put together again where a character was cut', async () => {
@@ -147,4 +147,32 @@ test('a signal ends it without an error, while it reads and while it waits', asy
     signal: waiting.signal,
     onWait: () => waiting.abort(),
   }));
+});
+
+test('after a restore of the server it goes on where the histories part, where somebody wants to hear of that', async () => {
+  const changed = () =>
+    Response.json(
+      {
+        error: {
+          code: 'history_changed',
+          message: 'restored',
+          details: [
+            { path: 'after', issue: 'conflict', value: '6' },
+            { path: 'generation', issue: 'conflict', value: 'two' },
+          ],
+        },
+      },
+      { status: 409 },
+    );
+  await using server = startServer(events(frame(7)), changed, events(frame(7, 'two')));
+  const told: object[] = [];
+  const got = await read(server.url, 2, { onHistoryChanged: (place) => void told.push(place) });
+  expect(got.map(({ sequence, generation }) => [sequence, generation])).toEqual([
+    [7, 'one'],
+    [7, 'two'],
+  ]);
+  expect(told).toEqual([{ after: 6, generation: 'two' }]);
+  expect(server.asked.map(({ lastEventId }) => lastEventId)).toEqual([null, '7:one', '6:two']);
+  await using other = startServer(changed);
+  await expect(read(other.url, 1)).rejects.toMatchObject({ code: 'history_changed', status: 409 });
 });

@@ -47,6 +47,7 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   not_found: () => app.call('GET', `${issues}/iss_00000000000000000000000001`),
   method_not_allowed: () => app.call('DELETE', issues),
   conflict: () => app.call('DELETE', `/api/v1/members/${app.workspace.userId}`),
+  history_changed: () => app.call('GET', '/api/v1/events?after=999999'),
   async transition_not_allowed() {
     const { state } = (await app.call('GET', `${issues}/${issue.id}`)).json;
     const team = `/api/v1/teams/${app.workspace.teamId}`;

@@ -54,6 +54,8 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
     samples: true,
     signal: stopped,
     onOpen: ready,
+    onHistoryChanged: ({ after }) =>
+      say(`The server was restored to an earlier state: events after ${after} are other ones now.`),
     onWait: (waitMs, { message }) =>
       say(`${printable(message)} Connecting again in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
   });

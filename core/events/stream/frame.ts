@@ -8,9 +8,14 @@ export interface Frame {
   readonly text: string;
 }
 
-export function frameOf(row: EventRow): Frame {
+/** The id of a frame: where a reader stands, and in which history. */
+function idOf(sequence: number, generation: string): string {
+  return `id: ${sequence}:${generation}\n`;
+}
+
+export function frameOf(row: EventRow, generation: string): Frame {
   const { sequence, type } = row;
-  return { sequence, type, text: `id: ${sequence}\n${body(type, eventJson(row))}` };
+  return { sequence, type, text: `${idOf(sequence, generation)}${body(type, eventJson(row))}` };
 }
 
 /** Without an id, so that a reader who comes back goes on after the last event of the log. */
@@ -19,16 +24,16 @@ export function sampleFrame(sample: EventEnvelope): string {
 }
 
 /** Moves a reader's place without an event: an id without data is dispatched to nobody. */
-export function placeFrame(sequence: number): string {
-  return `id: ${sequence}\n\n`;
+export function placeFrame(sequence: number, generation: string): string {
+  return `${idOf(sequence, generation)}\n`;
 }
 
 /**
  * The first lines: what is sent reaches readers behind proxies that wait for some. They tell the reader its place, so that one
  * who is cut off before its first event comes back to where it began, and not to a later now.
  */
-export function openingFrame(sequence: number): string {
-  return `retry: 2000\n: events follow\n${placeFrame(sequence)}`;
+export function openingFrame(sequence: number, generation: string): string {
+  return `retry: 2000\n: events follow\n${placeFrame(sequence, generation)}`;
 }
 export const heartbeatFrame = ':\n\n';
 

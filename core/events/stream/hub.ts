@@ -3,9 +3,10 @@
 import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
+import type { EventRow } from '../event.ts';
 import type { FreshEvents } from '../fresh.ts';
 import { pageAfter } from '../log.ts';
-import { frameOf } from './frame.ts';
+import { frameOf, type Frame } from './frame.ts';
 import { NewestFrames, pieceCharacters, type Piece } from './newest-frames.ts';
 
 const pageEvents = 200;
@@ -30,13 +31,15 @@ interface HubOptions {
   readonly turns: LoopTurns;
   readonly fresh: FreshEvents;
   readonly workspaceId: string;
+  /** Of the log. */
+  readonly generation: string;
   /** The last sequence of the log. */
   readonly end: number;
   readonly onError: (error: unknown) => void;
 }
 
 export function createHub(options: HubOptions): Hub {
-  const { store, turns } = options;
+  const { store, turns, generation } = options;
   const newest = new NewestFrames(options.end);
   /** One of each stream at the end of the log, at most. */
   const waiting = new Set<() => void>();
@@ -65,7 +68,7 @@ export function createHub(options: HubOptions): Hub {
   return {
     async after(scope, sequence, wants) {
       const piece = newest.after(sequence, wants);
-      return piece ?? turns.run(scope, () => pieceOfLog(store, scope, sequence, wants));
+      return piece ?? turns.run(scope, () => pieceOfLog(store, generation, scope, sequence, wants));
     },
     hasAfter: (sequence) => sequence < newest.last,
     wake: () => void wake(),
@@ -76,23 +79,26 @@ export function createHub(options: HubOptions): Hub {
   };
 }
 
-async function readOn({ store, turns, fresh, workspaceId }: HubOptions, newest: NewestFrames): Promise<void> {
+async function readOn(options: HubOptions, newest: NewestFrames): Promise<void> {
+  const { store, turns, fresh, workspaceId, generation } = options;
+  const frame = (row: EventRow): Frame => frameOf(row, generation);
   const everyone = scopeOf(workspaceId);
   for (let more = true; more;)
     more = await turns.run(everyone, async () => {
       const handed = fresh.after(workspaceId, newest.last, freshEvents);
       if (handed) {
-        newest.add(handed.map(frameOf));
+        newest.add(handed.map(frame));
         return handed.length === freshEvents;
       }
       const page = await pageAfter(store, everyone, newest.last, { limit: pageEvents, bytesMax: turnBytes });
-      newest.add(page.events.map(frameOf));
+      newest.add(page.events.map(frame));
       return page.more;
     });
 }
 
 async function pieceOfLog(
   store: Store,
+  generation: string,
   scope: Scope,
   sequence: number,
   wants: (type: EventType) => boolean,
@@ -102,5 +108,5 @@ async function pieceOfLog(
     wants: ({ type }) => wants(type),
     bytesMax: pieceCharacters,
   });
-  return { frames: page.events.map(frameOf), through: page.through };
+  return { frames: page.events.map((row) => frameOf(row, generation)), through: page.through };
 }

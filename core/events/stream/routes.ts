@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { defineRoute, type Connection, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { mayRead, placeOf, typesOf } from '../feed.ts';
+import { generation } from '../schema.ts';
 import type { Streams } from './streams.ts';
 
 const query = Closed({
@@ -13,6 +14,7 @@ const query = Closed({
         'Begin after this event: its id, its sequence or a cursor of the feed. By default with what happens from now on.',
     }),
   ),
+  generation: Type.Optional(generation),
   types: Type.Optional(
     Type.String({ maxLength: 2000, description: 'Event types or `issue.*`, comma-separated.' }),
   ),
@@ -32,12 +34,12 @@ export function streamRoutes(streams: Streams): Route[] {
       name: 'events.stream',
       summary: 'Follow the events as they happen, as server-sent events',
       description:
-        'Each event has its sequence as `id` and the entry of the feed as `data`. Who was cut off sends `Last-Event-ID`, which wins over `after`, and misses nothing. A reader that takes nothing for 30 seconds is cut off; 20 streams of one token and 100 of one workspace are open at most.',
+        'Each event has its sequence and the generation as `id` (`17:9f3c…`) and the entry of the feed as `data`. Who was cut off sends `Last-Event-ID`, which wins over `after`, and misses nothing. A reader that takes nothing for 30 seconds is cut off; 20 streams of one token and 100 of one workspace are open at most.',
       scope: 'events:read',
       limit: 'read',
       query,
       responses: { 200: Type.String({ description: 'Frames as in WHATWG HTML § 9.2.' }) },
-      errors: ['invalid_cursor'],
+      errors: ['invalid_cursor', 'history_changed'],
       contentType: 'text/event-stream',
       stream: (ctx, { query }, connection) => openStream(ctx, query, connection, streams),
     }),
@@ -46,13 +48,14 @@ export function streamRoutes(streams: Streams): Route[] {
 
 async function openStream(
   ctx: Context,
-  { after, types, samples = false }: { after?: string; types?: string; samples?: boolean },
+  query: { after?: string; generation?: string; types?: string; samples?: boolean },
   connection: Connection,
   streams: Streams,
 ): Promise<ReadableStream<Uint8Array>> {
+  const { after, types, samples = false } = query;
   const wanted = types === undefined ? null : typesOf(types);
   const from = connection.lastEventId ?? after;
-  const place = from === undefined ? null : await placeOf(ctx, from);
+  const place = from === undefined ? null : await placeOf(ctx, from, query.generation);
   return streams.open(ctx.scope, place, {
     ...connection,
     samples,

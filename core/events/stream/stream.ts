@@ -36,6 +36,8 @@ export interface Reader {
 
 interface StreamSetting {
   readonly scope: Scope;
+  /** Of the log. */
+  readonly generation: string;
   readonly clock: Clock;
   readonly log: Log;
   /** Pieces that no socket has taken yet count here. */
@@ -136,7 +138,7 @@ export class EventStream {
   async #next(hub: Hub): Promise<string> {
     if (!this.#isOpened) {
       this.#isOpened = true;
-      return openingFrame(this.#position);
+      return openingFrame(this.#position, this.#setting.generation);
     }
     for (let isDue = false; !this.#ended;) {
       if (!(await this.reader.isAdmitted())) break;
@@ -164,7 +166,7 @@ export class EventStream {
   #signOfLife(isDue: boolean): string {
     if (this.#silent >= silentEvents || (isDue && this.#silent > 0)) {
       this.#silent = 0;
-      return placeFrame(this.#position);
+      return placeFrame(this.#position, this.#setting.generation);
     }
     return isDue ? heartbeatFrame : '';
   }

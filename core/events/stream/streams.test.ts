@@ -15,6 +15,7 @@ test('a stream that is still being opened when all of them end, ends as well', a
   let hungUp = 0;
   const streams = createStreams({
     store,
+    generation: 'first',
     clock: { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined },
     log: () => undefined,
     turns: createLoopTurns(() => undefined),

@@ -36,6 +36,8 @@ interface Room {
 
 interface StreamsOptions {
   readonly store: Store;
+  /** Of the log. */
+  readonly generation: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly turns: LoopTurns;
@@ -100,11 +102,12 @@ export function createStreams(options: StreamsOptions): Streams {
   };
 }
 
-async function openHub({ store, turns, fresh, log }: StreamsOptions, workspaceId: string): Promise<Hub> {
+async function openHub(options: StreamsOptions, workspaceId: string): Promise<Hub> {
+  const { store, log } = options;
   const end = await lastSequence(store, scopeOf(workspaceId));
   const onError = (error: unknown): void =>
     log('error', 'the event stream could not read', { workspaceId, error: errorForLog(error) });
-  return createHub({ store, turns, fresh, workspaceId, end, onError });
+  return createHub({ ...options, workspaceId, end, onError });
 }
 
 function requirePlace({ streams }: Room, tokenId: string): void {

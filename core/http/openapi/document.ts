@@ -23,6 +23,7 @@ const ErrorShown = named(
             path: Type.String(),
             issue: Type.Enum([...fieldIssues]),
             fix: Type.Optional(Type.String({ description: 'What to do about it.' })),
+            value: Type.Optional(Type.String({ description: 'What to give in its place.' })),
           }),
         ),
         requestId: Type.String({ pattern: '^req_' }),

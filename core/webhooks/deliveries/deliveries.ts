@@ -33,6 +33,8 @@ export interface DeliveryWork {
   noteCanceled(id: string, queue: WorkQueue): void;
   /** The deliveries being attempted now, which only their worker knows. */
   active(): ReadonlySet<string>;
+  /** The endpoints that are on: what is open of others is canceled, though its row may not say so yet. */
+  enabled(scope: Scope): Promise<ReadonlySet<string>>;
   /** Has deliveries stored that have no row as yet: all of a workspace, or those to one endpoint. */
   storeWork(scope: Scope, endpointId?: string): Promise<void>;
   readonly queue: WorkQueue;
@@ -50,8 +52,8 @@ export interface DeliveryQuery extends PageParameters {
 
 /** Newest first. @throws ApiError invalid_cursor */
 export async function listDeliveries(ctx: Context, query: DeliveryQuery, work: DeliveryWork) {
-  const { active } = work;
   await work.storeWork(ctx.scope, query.webhook);
+  const now = await momentOf(ctx, work);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'deliveries',
     select: deliveryColumns,
@@ -62,14 +64,14 @@ export async function listDeliveries(ctx: Context, query: DeliveryQuery, work: D
       ...where('origin = :origin', 'origin', query.origin),
       ...where('created_at >= :since', 'since', query.since && readTime(query.since, 'since')),
       ...where('created_at < :until', 'until', query.until && readTime(query.until, 'until')),
-      ...(query.status === undefined ? [] : [hasStatus(query.status, active())]),
+      ...(query.status === undefined ? [] : [hasStatus(query.status, now)]),
     ],
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
     asked: askedOf(query),
   });
-  return { data: data.map((row) => showDelivery(row as DeliveryRow, active())), pageInfo };
+  return { data: data.map((row) => showDelivery(row as DeliveryRow, now)), pageInfo };
 }
 
 /** @throws ApiError not_found, invalid_cursor */
@@ -88,7 +90,7 @@ export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) 
   const { row, message } = await readDelivery(ctx, id, work);
   const attempts = await ctx.store.read(ctx.scope, attemptsOf, { deliveryId: id });
   return {
-    ...showDelivery(row, work.active()),
+    ...showDelivery(row, await momentOf(ctx, work)),
     payload: message.payload,
     attemptList: attempts.map((attempt) => ({
       number: attempt.number,
@@ -138,7 +140,7 @@ export function makeDelivery(
   endpoint: Endpoint,
   event: Parameters<typeof newDelivery>[2],
   origin: DeliveryOrigin,
-  { active, queue }: DeliveryWork,
+  { queue }: DeliveryWork,
   sample: string | null = null,
 ): ChangeSet {
   if (!endpoint.enabled)
@@ -147,7 +149,7 @@ export function makeDelivery(
   return {
     changes: [],
     ops: queueDeliveryOps(queue, ctx.scope, delivery, sample),
-    body: showDelivery(delivery, active()),
+    body: showDelivery(delivery, ofEnabled(endpoint)),
     status: 201,
     location: `${ctx.baseUrl}/api/v1/deliveries/${delivery.id}`,
   };
@@ -157,8 +159,9 @@ export function makeDelivery(
 export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
   const row = await findRow(ctx, id, work);
   if (!row) throw notFound();
-  if (row.status !== 'pending' && row.status !== 'retrying')
-    throw new ApiError('conflict', `This delivery has ended: it is ${row.status}.`);
+  const { status } = statusOf(row, { ...(await momentOf(ctx, work)), active: new Set() });
+  if (status !== 'pending' && status !== 'retrying')
+    throw new ApiError('conflict', `This delivery has ended: it is ${status}.`);
   const now = ctx.nowMs();
   const ops = [cancelDeliveryOp(ctx.scope, id, now), work.queue.remove(ctx.scope, id)];
   return {
@@ -167,7 +170,7 @@ export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWor
     afterCommit: () => work.noteCanceled(id, work.queue),
     body: showDelivery(
       { ...row, status: 'canceled', next_attempt_at: null, finished_at: now },
-      new Set<string>(),
+      { active: new Set(), enabled: new Set() },
     ),
   };
 }
@@ -209,35 +212,64 @@ function shownBody(body: Uint8Array | ArrayBuffer | null) {
   }
 }
 
-/** Finds deliveries by the status that `showDelivery` shows; whether one is being attempted is not in its row. */
-function hasStatus(status: string, active: ReadonlySet<string>): Condition {
-  const ids = JSON.stringify([...active]);
+/** What of the state of deliveries is not in their rows. */
+interface Moment {
+  readonly active: ReadonlySet<string>;
+  /** Endpoints. */
+  readonly enabled: ReadonlySet<string>;
+}
+
+async function momentOf({ scope }: Context, work: DeliveryWork): Promise<Moment> {
+  return { active: work.active(), enabled: await work.enabled(scope) };
+}
+
+const ofEnabled = ({ id }: Endpoint): Moment => ({ active: new Set(), enabled: new Set([id]) });
+
+/** Finds deliveries by the status that `showDelivery` shows. */
+function hasStatus(status: string, now: Moment): Condition {
+  const active = JSON.stringify([...now.active]);
+  const enabled = JSON.stringify([...now.enabled]);
+  const isActive = 'id IN (SELECT value FROM json_each(:active))';
+  const isOff = 'endpoint_id NOT IN (SELECT value FROM json_each(:enabled))';
   switch (status) {
     case 'delivering':
-      return { sql: 'id IN (SELECT value FROM json_each(:active))', params: { active: ids } };
+      return { sql: isActive, params: { active } };
     case 'pending':
     case 'retrying':
       return {
-        sql: 'status = :status AND id NOT IN (SELECT value FROM json_each(:active))',
-        params: { status, active: ids },
+        sql: `status = :status AND NOT ${isActive} AND NOT (${isOff})`,
+        params: { status, active, enabled },
+      };
+    case 'canceled':
+      return {
+        sql: `(status = :status OR status IN ('pending', 'retrying') AND ${isOff}) AND NOT ${isActive}`,
+        params: { status, active, enabled },
       };
     default:
       return { sql: 'status = :status', params: { status } };
   }
 }
 
-function showDelivery(row: DeliveryRow, active: ReadonlySet<string>) {
+function statusOf(row: DeliveryRow, { active, enabled }: Moment) {
+  if (active.has(row.id)) return { status: 'delivering', nextAttemptAt: row.next_attempt_at };
+  const isOpen = row.status === 'pending' || row.status === 'retrying';
+  if (isOpen && !enabled.has(row.endpoint_id)) return { status: 'canceled', nextAttemptAt: null };
+  return { status: row.status, nextAttemptAt: row.next_attempt_at };
+}
+
+function showDelivery(row: DeliveryRow, now: Moment) {
+  const { status, nextAttemptAt } = statusOf(row, now);
   return {
     id: row.id,
     webhookId: row.endpoint_id,
     eventId: row.event_id,
     eventType: row.event_type,
     origin: row.origin,
-    status: active.has(row.id) ? 'delivering' : row.status,
+    status,
     attempts: row.attempts,
     createdAt: isoTime(row.created_at),
     firstAttemptAt: isoTime(row.first_attempt_at),
-    nextAttemptAt: isoTime(row.next_attempt_at),
+    nextAttemptAt: isoTime(nextAttemptAt),
     finishedAt: isoTime(row.finished_at),
   };
 }

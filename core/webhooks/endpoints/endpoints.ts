@@ -36,6 +36,8 @@ export interface EndpointRules {
   filterFields(eventType: string): FilterFields;
   /** Forgets an endpoint's failures. */
   forgiveOp(scope: Scope, endpointId: string): Op;
+  /** Resolves once nothing of an endpoint that is off is open. */
+  cancelOpen(scope: Scope, endpointId: string): Promise<void>;
   /** When a delivery to an endpoint last succeeded. */
   lastSucceededAt(scope: Scope, endpointId: string): Promise<number | null>;
 }
@@ -96,7 +98,9 @@ export async function updateEndpoint(
     ? checkEvents(ctx, next.events, next.filter, rules, endpoint.events)
     : endpoint.namespaces;
   if (url !== undefined) await checkUrl(url, rules);
-  const room = next.enabled && !endpoint.enabled ? [await requireRoom(ctx)] : [];
+  const goesOn = next.enabled && !endpoint.enabled;
+  const room = goesOn ? [await requireRoom(ctx)] : [];
+  if (goesOn) await rules.cancelOpen(ctx.scope, id);
   const heard = patch.events === undefined ? {} : { namespaces };
   const kept = { ...patch, ...heard, ...reasonAfter(patch), address: next.address };
   const set = updated(ctx, endpointKind, endpoint, kept, ifMatch);

@@ -2,6 +2,7 @@
 import { json, plain, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { switchOps } from '../deliveries/off.ts';
 import type { PreviousSecret } from '../secret.ts';
 import { addressField, shownAddress } from './address.ts';
 import { webhook } from './contract.ts';
@@ -43,7 +44,8 @@ export const endpointKind = kindOf(webhook, {
     insertExpressions: {
       since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
     },
-    related: (scope, before, after) => ({ first: before ? keepPastWants(scope, before, after) : [] }),
+    related: (scope, before, after) =>
+      before ? { first: keepPastWants(scope, before, after), last: switchOps(scope, before, after) } : {},
   },
 });
 

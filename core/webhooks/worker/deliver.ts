@@ -126,11 +126,12 @@ async function record(parts: Delivering, taken: Taken, attempted: Attempted): Pr
   const { item, queue, delivery } = taken;
   const { scope } = item;
   const endpointId = delivery.endpoint_id;
-  const to = await moveAfter(parts, scope, delivery, attempted);
+  const moved = await moveAfter(parts, scope, delivery, attempted);
   if (!healths.isLoaded(endpointId)) await healths.load(scope, endpointId);
   const now = parts.clock.nowMs();
   const health = healths.note(scope, endpointId, attempted.worked, now);
   const reason = reasonToDisable(healths, endpointId, attempted, now);
+  const to = reason === null ? moved : canceledInstead(moved, now);
   const { ok } = await queue.whileSealed(item, () => {
     const ops = [
       ...moveOps(taken, to, recordAttemptOp(scope, delivery.id, attempted.record), now),
@@ -144,6 +145,12 @@ async function record(parts: Delivering, taken: Taken, attempted: Attempted): Pr
   if (ok) return to.nextAttemptAt === null ? undefined : queue.wake();
   queue.drop(item);
   await recordLate(parts, scope, delivery, attempted);
+}
+
+/** Nothing waits for a retry at an endpoint that is switched off in the same batch. */
+function canceledInstead(to: DeliveryMove, nowMs: number): DeliveryMove {
+  if (to.nextAttemptAt === null) return to;
+  return { ...to, status: 'canceled', nextAttemptAt: null, finishedAt: nowMs };
 }
 
 /** Moves a delivery on, whether it has its rows or not. The first op guards the batch. */

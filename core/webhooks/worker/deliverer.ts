@@ -8,6 +8,7 @@ import { createSecretOpener } from '../secret.ts';
 import { createCompany } from './company.ts';
 import { cancel, deliver, type Delivering, type Taken } from './deliver.ts';
 import { createFresh, type Fresh } from './fresh.ts';
+import { createHeld } from './held.ts';
 import type { Lanes } from './lanes.ts';
 
 /** Attempts under way get this long when the process is asked to stop. */
@@ -27,6 +28,8 @@ export interface Deliverer {
   readonly remember: Fresh['remember'];
   /** A delivery was canceled: where it waits in memory for its attempt, that is not made. */
   noteCanceled(id: string, queue: WorkQueue): void;
+  /** An endpoint went off: none of those that wait for an attempt at it is made. */
+  noteOff(endpointId: string): void;
   /** Which deliveries are being attempted. */
   active(): ReadonlySet<string>;
   /** Starts no attempt any more, and gives those under way a little time. */
@@ -44,21 +47,21 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     signal: stopping.signal,
   };
   const fresh = createFresh(parts.messages);
-  /** Both sets name only deliveries that the queue holds, and are bounded with them. */
-  const active = new Set<string>();
-  const canceled = new Set<string>();
+  const held = createHeld();
 
   const performInLane = async (taken: Taken): Promise<void> => {
     const { item, delivery } = taken;
     const endpointId = delivery.endpoint_id;
     if (!(await subscriptions.enabled(item.scope, endpointId))) return cancel(parts, taken);
+    held.take(item.id, endpointId);
     if (!healths.isLoaded(endpointId)) await healths.load(item.scope, endpointId);
     if (!(await lanes.enter(endpointId))) return;
-    active.add(item.id);
     try {
-      if (!canceled.has(item.id)) await deliver(parts, taken);
+      if (held.isCanceled(item.id)) return item.epoch === null ? await cancel(parts, taken) : undefined;
+      held.begin(item.id);
+      await deliver(parts, taken);
     } finally {
-      active.delete(item.id);
+      held.rest(item.id);
       lanes.leave(endpointId);
     }
   };
@@ -72,21 +75,22 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         if (!delivery) return void (await store.commit([queue.finish(item)]));
         await performInLane({ item, queue, delivery, message: undefined });
       } finally {
-        canceled.delete(id);
+        held.forget(id);
       }
     },
     async performPlanned(item, queue, delivery, message) {
       try {
         await performInLane({ item, queue, delivery, message });
       } finally {
-        canceled.delete(item.id);
+        held.forget(item.id);
       }
     },
     remember: fresh.remember,
     noteCanceled(id, queue) {
-      if (queue.isHeld(id) && !active.has(id)) canceled.add(id);
+      if (queue.isHeld(id)) held.noteCanceled(id);
     },
-    active: () => active,
+    noteOff: held.noteOff,
+    active: held.active,
     stop() {
       lanes.close();
       const timer = setTimeout(() => stopping.abort(), stopGraceMs);

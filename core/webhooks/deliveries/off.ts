@@ -1,0 +1,67 @@
+// What becomes of open deliveries when their endpoint is switched off or deleted: they are canceled. The first go in the batch of the
+// change; the others follow in steps, and until then their state follows from that of their endpoint. Before an endpoint is
+// switched on again, none may be left. docs/spec/webhooks.md › States.
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+
+/** Canceled at once, so that nobody's commit waits for long. */
+export const canceledAtOnce = 500;
+
+const isOpen = `workspace_id = :ws AND endpoint_id = :endpointId AND status IN ('pending', 'retrying')`;
+/** None once the endpoint is on again. */
+const openOnes = `SELECT id FROM deliveries INDEXED BY deliveries_open WHERE ${isOpen} AND NOT EXISTS
+    (SELECT 1 FROM endpoints AS e WHERE e.workspace_id = :ws AND e.id = :endpointId AND e.enabled = 1 AND e.deleted_at IS NULL)
+  ORDER BY sequence, id LIMIT :limit`;
+
+const dropWork = tenantStatement(
+  'due_work.drop_of_endpoint',
+  `DELETE FROM due_work WHERE workspace_id = :ws AND id IN (${openOnes})`,
+);
+const cancelOpen = tenantStatement<{ id: string }>(
+  'deliveries.cancel_open',
+  `UPDATE deliveries SET status = 'canceled', next_attempt_at = NULL, finished_at = :now
+   WHERE workspace_id = :ws AND id IN (${openOnes}) RETURNING id`,
+);
+const noneOpen = tenantStatement<{ none: number }>(
+  'deliveries.none_open',
+  `SELECT 1 AS none WHERE NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_open WHERE ${isOpen})`,
+);
+
+/** Cancels some of the open deliveries of an endpoint that is off. @param taken told which */
+export function cancelOpenOps(
+  scope: Scope,
+  endpointId: string,
+  nowMs: number,
+  taken: (ids: readonly string[]) => void = () => undefined,
+): Op[] {
+  const some = { endpointId, limit: canceledAtOnce };
+  return [
+    tenantOp(scope, dropWork, some),
+    tenantOp(
+      scope,
+      cancelOpen,
+      { ...some, now: nowMs },
+      { taken: (rows) => taken(rows.map(({ id }) => String(id))) },
+    ),
+  ];
+}
+
+type Switched = { readonly id: string; readonly enabled: boolean; readonly deletedAt: number | null };
+
+const isOn = ({ enabled, deletedAt }: Switched): boolean => enabled && deletedAt === null;
+
+export function goesOff(before: Switched, after: Switched): boolean {
+  return isOn(before) && !isOn(after);
+}
+
+/** What a change of an endpoint means for its deliveries, in the batch of the change. */
+export function switchOps(
+  scope: Scope,
+  before: Switched,
+  after: Switched & { readonly updatedAt: number },
+): Op[] {
+  if (goesOff(before, after)) return cancelOpenOps(scope, after.id, after.updatedAt);
+  if (isOn(after) && !isOn(before))
+    return [tenantOp(scope, noneOpen, { endpointId: after.id }, { expectRows: 1 })];
+  return [];
+}

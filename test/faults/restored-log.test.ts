@@ -1,0 +1,121 @@
+// After a restore the log tells another history: who read further than both go is told where to go on, and who did not goes on as if
+// nothing had happened (docs/spec/events.md › After a restore). A restore is made here by what it writes, on a stopped directory.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import Database from 'libsql';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClock, startApp, type Json, type Reply, type TestApp } from '../app.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'tatami-restored-'));
+const clock = createClock();
+let app: TestApp;
+/** The last event of the backup. */
+let cut: number;
+/** Of each history, in order. */
+const generations: string[] = [];
+/** Read before the restore: of the last event of the backup, and of the last one of all. */
+let kept: Json;
+let lost: Json;
+let keptCursor: string;
+let lostCursor: string;
+
+const file = (title: string): Promise<Reply> => app.call('POST', '/api/v1/issues', { team: 'ENG', title });
+const feed = (query: string): Promise<Reply> => app.call('GET', `/api/v1/events?limit=100&${query}`);
+const stream = (place: string): Promise<Reply> =>
+  app.call('GET', '/api/v1/events/stream', undefined, { 'last-event-id': place });
+const titles = ({ json }: Reply): string[] => json.data.map(({ data }: Json) => data.title);
+
+/** The backup becomes the directory in use. */
+async function restore(from: string, generation: string): Promise<void> {
+  const to = join(dir, generation);
+  cpSync(join(dir, from), to, { recursive: true });
+  const db = new Database(join(to, 'tatami.db'));
+  const { workspaceId } = app.workspace;
+  db.prepare('UPDATE installation SET generation = ?').run([generation]);
+  db.prepare(
+    `INSERT INTO log_cuts SELECT ?, 1 + (SELECT count(*) FROM log_cuts), ?, max(sequence) FROM events WHERE workspace_id = ?`,
+  ).run([workspaceId, generation, workspaceId]);
+  db.close();
+  app = await startApp({ dataDir: to, clock }, app.workspace);
+  generations.push(generation);
+}
+
+beforeAll(async () => {
+  app = await startApp({ dataDir: join(dir, 'first'), clock });
+  await file('kept');
+  const page = (await feed('')).json;
+  [kept, keptCursor] = [page.data.at(-1), page.pageInfo.endCursor];
+  generations.push(page.pageInfo.generation);
+  cut = kept.sequence;
+  await app.settled();
+  await app.stop();
+  cpSync(join(dir, 'first'), join(dir, 'backup'), { recursive: true });
+  app = await startApp({ dataDir: join(dir, 'first'), clock }, app.workspace);
+  await file('lost');
+  const behind = (await feed(`after=${cut}`)).json;
+  [lost, lostCursor] = [behind.data.at(-1), behind.pageInfo.endCursor];
+  await app.stop();
+  await restore('backup', 'second');
+  for (const title of ['new', 'newer']) await file(title);
+});
+afterAll(async () => {
+  await app.stop();
+  rmSync(dir, { recursive: true });
+});
+
+test('the page names the history it is of', async () => {
+  expect((await feed('')).json.pageInfo.generation).toBe('second');
+  expect(generations[0]).toMatch(/^[0-9a-f]{16}$/);
+});
+
+test('a place that both histories have goes on as if nothing had happened', async () => {
+  const [first] = generations;
+  for (const query of [`after=${keptCursor}`, `after=${cut}&generation=${first}`, `after=${kept.id}`])
+    expect([query, titles(await feed(query))]).toEqual([query, ['new', 'newer']]);
+  expect((await stream(`${cut}:${first}`)).status).toBe(200);
+  const page = await feed('after=0&types=issue.created');
+  expect(titles(await feed(`types=issue.created&after=${page.json.pageInfo.endCursor}`))).toEqual([]);
+});
+
+test('a place behind the cut is refused, and told the last event that both have', async () => {
+  const [first] = generations;
+  const refused = {
+    code: 'history_changed',
+    details: [
+      { path: 'after', issue: 'conflict', value: String(cut) },
+      { path: 'generation', issue: 'conflict', value: 'second' },
+    ],
+  };
+  for (const query of [
+    `after=${lostCursor}`,
+    `after=${lost.sequence}&generation=${first}`,
+    `after=${lost.id}`,
+    'after=999999',
+    // Of a history that nobody knows here.
+    `after=${lost.sequence}&generation=unknown`,
+  ]) {
+    const { status, json } = await feed(query);
+    expect([query, status]).toEqual([query, 409]);
+    expect(json.error).toMatchObject(refused);
+  }
+  for (const place of [`${lost.sequence}:${first}`, '999999', lost.id]) {
+    const { status, json } = await stream(place);
+    expect([place, status, json?.error.code]).toEqual([place, 409, 'history_changed']);
+  }
+  expect(titles(await feed(`after=${cut}&generation=second`))).toEqual(['new', 'newer']);
+});
+
+test('over several restores the lowest cut since counts', async () => {
+  const { endCursor } = (await feed('')).json.pageInfo;
+  await app.stop();
+  await restore('second', 'third');
+  await file('newest');
+  expect(titles(await feed(`after=${endCursor}`))).toEqual(['newest']);
+  await app.stop();
+  // A backup of before the second restore.
+  await restore('backup', 'fourth');
+  for (let n = 0; n < 5; n++) await file(`again ${n}`);
+  const { status, json } = await feed(`after=${endCursor}`);
+  expect([status, json.error.details[0].value]).toEqual([409, String(cut)]);
+});
