@@ -27,7 +27,7 @@ export function migrate(
     snapshots: string;
     nowMs: () => number;
     /** Called before the log is folded into the file. */
-    beforeFold?: () => void;
+    beforeFold?: (db: Connection) => void;
   },
   steps: readonly Migration[] = migrations,
 ): MigrationReport {
@@ -54,7 +54,7 @@ export function migrate(
       apply(db, version, steps[version - 1]!, options.nowMs());
     return { from, to: steps.length, snapshot };
   } finally {
-    options.beforeFold?.();
+    options.beforeFold?.(db);
     db.close();
   }
 }

@@ -1,7 +1,9 @@
 // Opens the data directory as a Store: lock, snapshot and migrations, tenant guard, log head.
+import type Database from 'libsql';
 import { rmSync } from 'node:fs';
 import { openDataDir, type DataDir } from './data-dir.ts';
 import { openFileEngine, type FileEngine } from './file-engine.ts';
+import type { LogHead } from './log-head.ts';
 import { migrate, type MigrationReport } from './migrate.ts';
 import type { ChargeRead } from './readers.ts';
 import { openTaker } from './spool/taker.ts';
@@ -46,12 +48,22 @@ export function openStore(
   }
 }
 
-/** What the last server left in the log, and what migrations write there, is folded into the file before any engine runs. */
+/** What the last server left in the log, and what migrations write there, is put aside before it is folded into the file. */
 function migrateTaking({ database, snapshots, spool }: DataDir, nowMs: () => number): MigrationReport {
   const taker = openTaker({ database, spool });
-  const take = (): void => taker.take({ timeMs: nowMs(), position: null });
-  take();
-  const migration = migrate({ path: database, snapshots, nowMs, beforeFold: take });
+  const beforeFold = (db: InstanceType<typeof Database>): void => {
+    try {
+      // A commit that was under way when the last server died may be in the log, and SQLite may pass it by and write over it. Behind a
+      // write of its own nothing else is left.
+      const [row] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
+      db.exec(`PRAGMA user_version = ${row?.user_version ?? 0}`);
+      const [head] = db.prepare('SELECT position, hash FROM log_head').all() as LogHead[];
+      taker.take({ timeMs: nowMs(), head: head ?? null });
+    } catch (error) {
+      taker.end(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const migration = migrate({ path: database, snapshots, nowMs, beforeFold });
   taker.folded();
   return migration;
 }

@@ -1,10 +1,10 @@
 // The continuous copy in a running process: each moment of it equals what was there at that moment, whatever happens to the log, the
 // destination and the process between.
 import { afterEach, expect, test } from 'bun:test';
-import { readdirSync, renameSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDestination } from '../../core/backup/copy/destination.ts';
-import { listCopy, verifyCopy } from '../../core/backup/copy/inspect.ts';
+import { verifyCopy } from '../../core/backup/copy/inspect.ts';
 import type { Copier } from '../../core/backup/copy/copier.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { copied, noS3, temporary } from './copied.ts';

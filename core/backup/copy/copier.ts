@@ -116,7 +116,10 @@ export function createCopier(options: CopierOptions): Copier {
       stopped = true;
       cancel?.();
       const ended = Promise.all([copying.bases.stop(), sending.finish()]).catch(failed);
-      await Promise.race([ended, Bun.sleep(withinMs)]);
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, withinMs);
+      await Promise.race([ended, late]);
+      clearTimeout(timer);
       copying.bases.close();
     },
   };
@@ -156,7 +159,8 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
     /** Waits for the one under way, and sends what was taken since. */
     async finish(): Promise<void> {
       await running;
-      if (copying.chain !== null) await outbox.send();
+      await knowChain(copying);
+      await outbox.send();
     },
   };
 }

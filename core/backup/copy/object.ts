@@ -1,6 +1,8 @@
 // What a copy is made of: objects that carry what they are and a checksum over all of it, so that each can be told whole by itself. A line
 // with the SHA-256 of what follows, a line of JSON, and the payload compressed.
 
+import type { LogHead } from '../../store/log-head.ts';
+
 export interface SegmentPart {
   readonly kind: 'segment';
   readonly chain: string;
@@ -8,8 +10,8 @@ export interface SegmentPart {
   readonly part: number;
   readonly parts: number;
   readonly timeMs: number;
-  /** Of the event log; null where it was not known. */
-  readonly position: number | null;
+  /** Of the event log after the segment; null where there is none yet. */
+  readonly head: LogHead | null;
   readonly pageBytes: number;
   /** Size of the database after the segment; null where nothing was committed. */
   readonly dbPages: number | null;

@@ -17,7 +17,8 @@ export async function sendSegment(
   root: string,
   { path, header }: SpooledSegment,
 ): Promise<number> {
-  const { chain, index, timeMs, position, pageBytes, dbPages, pages } = header;
+  const { chain, index, timeMs, head, pageBytes, dbPages, pages } = header;
+  const position = head?.position ?? null;
   const entryBytes = 4 + pageBytes;
   const partPages = Math.max(1, Math.floor(partBytesMax / entryBytes));
   const parts = Math.max(1, Math.ceil(pages / partPages));
@@ -36,7 +37,7 @@ export async function sendSegment(
       if (bytesRead !== payload.length || (isLast && sum.toString(16) !== header.sum))
         throw new SpoolError('a segment in the spool is damaged');
       const object = await encodeObject(
-        { kind: 'segment', chain, index, part, parts, timeMs, position, pageBytes, dbPages },
+        { kind: 'segment', chain, index, part, parts, timeMs, head, pageBytes, dbPages },
         payload,
       );
       await destination.put(segmentPartName(root, { index, timeMs, position, part, parts }), object);

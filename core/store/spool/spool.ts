@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, readSync, renameSync, rmSync, tr
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFile } from '../private.ts';
+import type { LogHead } from '../log-head.ts';
 import type { WalPlace } from './wal-frames.ts';
 
 /** Of a segment's file. What follows are its pages, each behind its number in four bytes. */
@@ -17,8 +18,8 @@ export interface SegmentHeader {
   /** The database file held all that came before this segment when the log began that is written now. */
   readonly first: number;
   readonly timeMs: number;
-  /** Of the event log's head; null where it was taken before the log's head was known. */
-  readonly position: number | null;
+  /** Of the event log; null where there is none yet. */
+  readonly head: LogHead | null;
   readonly pageBytes: number;
   /** Size of the database; null where nothing was committed. */
   readonly dbPages: number | null;

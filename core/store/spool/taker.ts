@@ -2,6 +2,7 @@
 // begins anew. It belongs to whoever alone may fold (the writer thread; before that one runs, the start), so that nothing can come between. A
 // fault of its own ends the chain, never the write: then the copy begins another one with a new base. docs/decisions/0025.
 import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import type { LogHead } from '../log-head.ts';
 import { makePrivateDir } from '../private.ts';
 import {
   addPage,
@@ -24,7 +25,7 @@ const blockPages = 64;
 /** When it is taken, and how far the event log is. */
 export interface TakenAt {
   readonly timeMs: number;
-  readonly position: number | null;
+  readonly head: LogHead | null;
 }
 
 export interface Taker {
@@ -61,7 +62,8 @@ export function openTaker({ database, spool }: Where): Taker {
     try {
       writeEnd(spool, reason);
     } catch {
-      // Where not even that can be written, the next start sees that the spool lacks what the log no longer has.
+      // A full disk. Without its spool the chain is over as well.
+      rmSync(spool, { recursive: true, force: true });
     }
   };
   const orEnd = (work: () => void): void => {
