@@ -117,7 +117,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   commands: {
     of: ['core/commands/', 'core/main.ts'],
-    may: ['lib', 'store', 'webhooks', 'sdk', 'sandbox', 'plugins', 'service'],
+    may: ['lib', 'store', 'copy', 'webhooks', 'sdk', 'sandbox', 'plugins', 'service'],
     types: ['events'],
   },
 };

@@ -35,7 +35,7 @@ export interface CopierOptions {
   readonly keepMs: number;
 }
 
-export interface CopyStatus {
+interface CopyStatus {
   readonly destination: string;
   /** What losing the disk now would lose (milliseconds). */
   readonly lagMs: number;

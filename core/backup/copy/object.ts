@@ -3,7 +3,7 @@
 
 import type { LogHead } from '../../store/log-head.ts';
 
-export interface SegmentPart {
+interface SegmentPart {
   readonly kind: 'segment';
   readonly chain: string;
   readonly index: number;
@@ -17,7 +17,7 @@ export interface SegmentPart {
   readonly dbPages: number | null;
 }
 
-export interface BasePart {
+interface BasePart {
   readonly kind: 'base';
   readonly chain: string;
   readonly base: number;
@@ -42,7 +42,7 @@ export interface BaseManifest {
 }
 
 /** Begins a chain. */
-export interface ChainHead {
+interface ChainHead {
   readonly kind: 'chain';
   readonly chain: string;
   readonly installation: string;
