@@ -29,7 +29,7 @@ export async function copied(from: string | Destination, timeMs: number | null =
   }
 }
 
-function contentOf(path: string): { titles: string[]; events: number } {
+export function contentOf(path: string): { titles: string[]; events: number } {
   const db = new Database(`file:${path}?immutable=1`);
   const rows = db.prepare('SELECT title FROM issues ORDER BY number').all() as { title: string }[];
   const [count] = db.prepare('SELECT count(*) AS events FROM events').all() as { events: number }[];

@@ -1,6 +1,6 @@
 // Sends a segment from the spool to the destination, in parts that fit the memory.
 import { open } from 'node:fs/promises';
-import { addPage, segmentHeaderBytes, type SpooledSegment } from '../../store/spool/spool.ts';
+import { addPage, segmentHeaderBytes, type SegmentHeader } from '../../store/spool/spool.ts';
 import type { Destination } from './destination.ts';
 import { segmentPartName } from './names.ts';
 import { encodeObject } from './object.ts';
@@ -15,7 +15,8 @@ export class SpoolError extends Error {}
 export async function sendSegment(
   destination: Destination,
   root: string,
-  { path, header }: SpooledSegment,
+  path: string,
+  header: SegmentHeader,
 ): Promise<number> {
   const { chain, index, timeMs, head, pageBytes, dbPages, pages } = header;
   const position = head?.position ?? null;

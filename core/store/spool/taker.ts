@@ -7,11 +7,11 @@ import { makePrivateDir } from '../private.ts';
 import {
   addPage,
   encodeHeader,
+  lastHeader,
   readEnd,
   readFoldMark,
   segmentHeaderBytes,
   segmentPath,
-  spooledSegments,
   writeEnd,
   writeFoldMark,
   type FileState,
@@ -95,7 +95,7 @@ export function openTaker({ database, spool }: Where): Taker {
 }
 
 function resume(where: Where): Chain | null {
-  const last = spooledSegments(where.spool).at(-1)?.header;
+  const last = lastHeader(where.spool);
   if (!last || readEnd(where.spool) !== null) return null;
   const { chain: name, index, first, place } = last;
   if (isLogOf(where.database, last)) return { name, index, first, place };
