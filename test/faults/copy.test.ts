@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { openDestination } from '../../core/backup/copy/destination.ts';
 import { verifyCopy } from '../../core/backup/copy/inspect.ts';
 import type { Copier } from '../../core/backup/copy/copier.ts';
+import { writeEnd } from '../../core/store/spool/spool.ts';
 import { createClock, startApp, type TestApp } from '../app.ts';
 import { copied, noS3, temporary } from './copied.ts';
 
@@ -213,4 +214,19 @@ test('a directory that was copied begins a chain of its own, and leaves that of 
 
   expect((await copied(to)).titles).toEqual(['Before', 'In the original']);
   expect((await verifyCopy(openDestination(to, noS3))).chains).toHaveLength(2);
+});
+
+test('a base whose chain ends while it is taken is none', async () => {
+  const to = folder();
+  const app = await start(to);
+  await make(app, 'The only one');
+  await copierOf(app).round();
+  expect(copierOf(app).status().base).not.toBeNull();
+  writeEnd(join(app.dataDir, 'spool'), 'as after a fault');
+  while (copierOf(app).status().base !== null) await Bun.sleep(5);
+  await caughtUp(app);
+  const { chains } = await verifyCopy(openDestination(to, noS3));
+  expect(chains.map(({ bases }) => bases).sort()).toEqual([0, 1]);
+  expect((await copied(to)).titles).toEqual(['The only one']);
+  await app.stop();
 });

@@ -68,6 +68,19 @@ test('a file that was written by somebody else ends the chain', async () => {
   expect(readEnd(join(dir, 'spool'))).toContain('was written');
 });
 
+test('a directory that was copied while it was written does not go on with the chain', async () => {
+  const dir = fresh();
+  const opened = open(dir);
+  await opened.store.take({ begin: 'chain-a' });
+  await write(opened, 'a');
+  await opened.store.take('next');
+  const clone = fresh();
+  cpSync(dir, clone, { recursive: true });
+  await open(clone).close();
+  expect(readEnd(join(clone, 'spool'))).toContain('belongs to a copy');
+  await opened.close();
+});
+
 // Written and synced, but not answered, when the server died: SQLite finds the end of the log in the index that the other process kept alive.
 test('a commit that SQLite passes by, because another process has the file open, is not taken', async () => {
   const living = fresh();
