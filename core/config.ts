@@ -182,7 +182,7 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
-export interface CopyConfig {
+interface CopyConfig {
   /** An absolute path or `s3://bucket/prefix`. */
   readonly to: string;
   readonly everyMs: number;

@@ -135,7 +135,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   commands: {
     of: ['core/commands/', 'core/main.ts'],
-    may: ['lib', 'store', 'backup', 'webhooks', 'sdk', 'sandbox', 'plugins', 'service', 'doctor'],
+    may: ['lib', 'store', 'copy', 'backup', 'webhooks', 'sdk', 'sandbox', 'plugins', 'service', 'doctor'],
     types: ['events'],
   },
   executable: { of: ['core/executable/'], may: ['lib', 'sandbox', 'service', 'commands'] },

@@ -6,6 +6,7 @@ import { configReference } from '../config.ts';
 import { version } from '../version.ts';
 import { addBackups } from './backup/command.ts';
 import type { CleanStart } from './clean-start.ts';
+import type { CopiesOptions } from './copies.ts';
 import type { DoctorOptions } from './doctor.ts';
 import type { HealthOptions } from './health.ts';
 import type { ImportOptions } from './import/import.ts';
@@ -34,6 +35,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addMasterKey(program, folder);
   addBackups(program, folder);
   addImport(program, folder);
+  addCopies(program, folder);
   addPlugin(program, folder);
   const listenCommand = addWebhooks(program, remote, folder);
   addAbout(program);
@@ -153,6 +155,24 @@ function addImport(program: Command, folder: string): void {
     .option('--source <name>', 'externalSource of the issues', 'csv')
     .action(async (file: string, options: ImportOptions) =>
       (await import('./import/import.ts')).importIssues(resolve(folder, file), options),
+    );
+}
+
+function addCopies(program: Command, folder: string): void {
+  const copies = program.command('copies').description('look into a continuous copy');
+  copies
+    .command('list <copy>')
+    .description('show which moments a copy reaches (a directory, or s3://bucket/prefix)')
+    .option(...json)
+    .action(async (where: string, options: CopiesOptions) =>
+      (await import('./copies.ts')).listCopies(where, options, folder),
+    );
+  copies
+    .command('verify <copy>')
+    .description('read all of a copy, and say what is damaged')
+    .option(...json)
+    .action(async (where: string, options: CopiesOptions) =>
+      (await import('./copies.ts')).verifyCopies(where, options, folder),
     );
 }
 

@@ -1,11 +1,12 @@
 // Looks into a database file that nobody has open, without changing it.
 import Database from 'libsql';
+import type { LogHead } from './log-head.ts';
 
 export interface FileFacts {
   /** What SQLite finds wrong with the file; empty where nothing is. */
   readonly faults: readonly string[];
   /** Of the log head; null in a file that Tatami did not make, or that is too damaged to say. */
-  readonly position: number | null;
+  readonly head: LogHead | null;
   readonly generation: string | null;
 }
 
@@ -17,10 +18,10 @@ export function checkFile(path: string): FileFacts {
   try {
     const rows = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
     const faults = rows.map((row) => row.integrity_check).filter((text) => text !== 'ok');
-    if (faults.length > 0) return { faults, position: null, generation: null };
-    const [head] = db.prepare('SELECT position FROM log_head').all() as { position: number }[];
+    if (faults.length > 0) return { faults, head: null, generation: null };
+    const [head] = db.prepare('SELECT position, hash FROM log_head').all() as LogHead[];
     const [row] = db.prepare('SELECT generation FROM installation').all() as { generation: string }[];
-    return { faults, position: head?.position ?? null, generation: row?.generation ?? null };
+    return { faults, head: head ?? null, generation: row?.generation ?? null };
   } finally {
     db.close();
   }

@@ -28,7 +28,7 @@ interface MigrationOptions {
   /** Told of each step that may take long, before it begins. */
   readonly onStep?: (message: string) => void;
   /** Called before the log is folded into the file. */
-  readonly beforeFold?: () => void;
+  readonly beforeFold?: (db: Connection) => void;
 }
 
 /**
@@ -59,7 +59,7 @@ export function migrate(
     }
     return { from, to: steps.length, snapshot };
   } finally {
-    options.beforeFold?.();
+    options.beforeFold?.(db);
     closeFolded(db, options.path);
   }
 }

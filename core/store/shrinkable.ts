@@ -19,7 +19,7 @@ interface ShrinkableOptions {
   /** Of the disk that a path lies on. */
   readonly freeBytes?: (path: string) => number;
   /** Called before the log is folded into the file. */
-  readonly beforeFold?: () => void;
+  readonly beforeFold?: (db: Database.Database) => void;
 }
 
 export function makeShrinkable(path: string, options: ShrinkableOptions = {}): Shrinkable {
@@ -41,7 +41,7 @@ export function makeShrinkable(path: string, options: ShrinkableOptions = {}): S
     if (!isEngineError(error)) throw error;
     return { problem: left(path, error.message) };
   } finally {
-    beforeFold();
+    beforeFold(db);
     closeFolded(db, path);
   }
 }

@@ -1,12 +1,13 @@
 // The continuous copy in a running process: each moment of it equals what was there at that moment, whatever happens to the log, the
 // destination and the process between.
 import { afterEach, expect, test } from 'bun:test';
-import { readdirSync, renameSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDestination } from '../../core/backup/copy/destination.ts';
-import { listCopy, verifyCopy } from '../../core/backup/copy/inspect.ts';
+import { verifyCopy } from '../../core/backup/copy/inspect.ts';
 import type { Copier } from '../../core/backup/copy/copier.ts';
-import { startApp, type TestApp } from '../app.ts';
+import { writeEnd } from '../../core/store/spool/spool.ts';
+import { createClock, startApp, type TestApp } from '../app.ts';
 import { copied, noS3, temporary } from './copied.ts';
 
 const folders: string[] = [];
@@ -38,7 +39,7 @@ async function caughtUp(app: TestApp): Promise<void> {
   await copier.round();
   while (copier.status().base !== null) await Bun.sleep(5);
   await copier.round();
-  expect(copier.status()).toMatchObject({ waitingBytes: expect.any(Number), lastError: null });
+  expect(copier.status()).toMatchObject({ waitingBytes: 0, lastError: null });
 }
 
 test('each moment equals what was there, and the chain goes on over a clean restart', async () => {
@@ -136,4 +137,96 @@ test('a segment that is damaged or missing is told, and what lies before it is r
 
   await source.delete([await nameAt(moments[2]!.timeMs)]);
   await checkUpTo(2);
+});
+
+test('what is too old goes, and moments as far back as are kept stay', async () => {
+  const to = folder();
+  const app = await start(to, { copyEvery: '3600', copyKeep: '30' });
+  await caughtUp(app);
+  const moments: { timeMs: number; titles: string[] }[] = [];
+  for (let day = 0; day < 6; day++) {
+    app.clock.advance(25 * 3_600_000);
+    await make(app, `Issue ${day}`);
+    app.clock.advance(1_000);
+    await caughtUp(app);
+    moments.push({ timeMs: app.clock.now(), titles: [...(moments.at(-1)?.titles ?? []), `Issue ${day}`] });
+  }
+  const [first, ...kept] = moments.slice(-3);
+  await expect(copied(to, moments[0]!.timeMs).then(({ titles }) => titles)).rejects.toThrow(
+    'It reaches from',
+  );
+  for (const { timeMs, titles } of [first!, ...kept])
+    expect((await copied(to, timeMs)).titles).toEqual(titles);
+  const { chains } = await verifyCopy(openDestination(to, noS3));
+  expect(chains).toMatchObject([{ moments: [{}] }]);
+  expect(chains[0]!.bases).toBeLessThan(5);
+  await app.stop();
+});
+
+test('a start without a copy ends the chain, and nobody claims to know what was between', async () => {
+  const to = folder();
+  const dataDir = folder();
+  const clock = createClock();
+  const flags = { copyTo: to };
+  const first = await startApp({ dataDir, clock, flags });
+  await make(first, 'In the first chain');
+  await caughtUp(first);
+  await first.stop();
+  const firstMs = clock.now();
+  clock.advance(10_000);
+  const without = await startApp({ dataDir, clock }, first.workspace);
+  await make(without, 'Between');
+  await without.stop();
+  const betweenMs = clock.now();
+  clock.advance(10_000);
+  const last = await startApp({ dataDir, clock, flags }, first.workspace);
+  await caughtUp(last);
+  await last.stop();
+
+  expect((await copied(to, firstMs)).titles).toEqual(['In the first chain']);
+  await expect(copied(to, betweenMs).then(({ titles }) => titles)).rejects.toThrow('does not reach');
+  expect((await copied(to)).titles).toEqual(['In the first chain', 'Between']);
+  expect((await verifyCopy(openDestination(to, noS3))).chains).toHaveLength(2);
+});
+
+test('a directory that was copied begins a chain of its own, and leaves that of the original alone', async () => {
+  const to = folder();
+  const dataDir = folder();
+  const clock = createClock();
+  const flags = { copyTo: to };
+  const first = await startApp({ dataDir, clock, flags });
+  await make(first, 'Before');
+  await caughtUp(first);
+  await first.stop();
+  const clone = folder();
+  cpSync(dataDir, clone, { recursive: true });
+  clock.advance(1_000);
+  const twin = await startApp({ dataDir: clone, clock, flags }, first.workspace);
+  await make(twin, 'In the clone');
+  await caughtUp(twin);
+  await twin.stop();
+  expect((await copied(to)).titles).toEqual(['Before', 'In the clone']);
+  clock.advance(1_000);
+  const original = await startApp({ dataDir, clock, flags }, first.workspace);
+  await make(original, 'In the original');
+  await caughtUp(original);
+  await original.stop();
+
+  expect((await copied(to)).titles).toEqual(['Before', 'In the original']);
+  expect((await verifyCopy(openDestination(to, noS3))).chains).toHaveLength(2);
+});
+
+test('a base whose chain ends while it is taken is none', async () => {
+  const to = folder();
+  const app = await start(to);
+  await make(app, 'The only one');
+  await copierOf(app).round();
+  expect(copierOf(app).status().base).not.toBeNull();
+  writeEnd(join(app.dataDir, 'spool'), 'as after a fault');
+  while (copierOf(app).status().base !== null) await Bun.sleep(5);
+  await caughtUp(app);
+  const { chains } = await verifyCopy(openDestination(to, noS3));
+  expect(chains.map(({ bases }) => bases).sort()).toEqual([0, 1]);
+  expect((await copied(to)).titles).toEqual(['The only one']);
+  await app.stop();
 });

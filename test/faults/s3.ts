@@ -44,13 +44,7 @@ export async function startS3(): Promise<S3Server> {
 
 async function spawn(folder: string, wanted: number): Promise<{ child: Bun.Subprocess; port: number }> {
   const child = Bun.spawn(
-    [
-      findNode(),
-      '--openssl-legacy-provider',
-      join(import.meta.dir, 's3-process.cjs'),
-      folder,
-      String(wanted),
-    ],
+    [findNode(), '--openssl-legacy-provider', join(import.meta.dir, 's3-process.ts'), folder, String(wanted)],
     { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
   );
   running.add(child);

@@ -2,7 +2,7 @@
 // new or half of each; the segments since its beginning hold all of them, and put right what it got wrong.
 import { fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
-import { spooledSegments } from '../../store/spool/spool.ts';
+import { lastHeader, readEnd } from '../../store/spool/spool.ts';
 import type { Destination } from './destination.ts';
 import { basePartName, manifestName } from './names.ts';
 import { encodeObject } from './object.ts';
@@ -64,7 +64,8 @@ export async function takeBase(options: BaseOptions): Promise<number> {
 }
 
 function newest(spool: string, chain: string): { first: number; index: number } {
-  const last = spooledSegments(spool).at(-1)?.header;
-  if (last?.chain !== chain) throw new Error('The chain of the copy ended.');
+  const last = lastHeader(spool);
+  // Without the segments that were not taken any more, what was folded in meanwhile makes no whole database.
+  if (last?.chain !== chain || readEnd(spool) !== null) throw new Error('The chain of the copy ended.');
   return last;
 }

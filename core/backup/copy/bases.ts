@@ -9,7 +9,7 @@ const segmentBytesMax = 256 * 1024 * 1024;
 const retryMs = { first: 1_000, last: 60_000 };
 
 /** What is known of a chain's bases. */
-export interface BasesOf {
+interface BasesOf {
   readonly chain: string;
   readonly root: string;
   readonly last: BaseManifest | null;

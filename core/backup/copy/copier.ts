@@ -6,7 +6,7 @@ import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Problems } from '../../lib/problems.ts';
 import type { FileEngine } from '../../store/file-engine.ts';
-import { readEnd, spooledSegments } from '../../store/spool/spool.ts';
+import { lastHeader, readEnd } from '../../store/spool/spool.ts';
 import { createBases, type Bases } from './bases.ts';
 import type { Destination } from './destination.ts';
 import { createLag, type CopyLag } from './lag.ts';
@@ -35,7 +35,7 @@ export interface CopierOptions {
   readonly keepMs: number;
 }
 
-export interface CopyStatus {
+interface CopyStatus {
   readonly destination: string;
   /** What losing the disk now would lose (milliseconds). */
   readonly lagMs: number;
@@ -116,7 +116,10 @@ export function createCopier(options: CopierOptions): Copier {
       stopped = true;
       cancel?.();
       const ended = Promise.all([copying.bases.stop(), sending.finish()]).catch(failed);
-      await Promise.race([ended, Bun.sleep(withinMs)]);
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, withinMs);
+      await Promise.race([ended, late]);
+      clearTimeout(timer);
       copying.bases.close();
     },
   };
@@ -156,7 +159,8 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
     /** Waits for the one under way, and sends what was taken since. */
     async finish(): Promise<void> {
       await running;
-      if (copying.chain !== null) await outbox.send();
+      await knowChain(copying);
+      await outbox.send();
     },
   };
 }
@@ -172,7 +176,7 @@ async function sendAll(copying: Copying): Promise<void> {
     outbox.drop();
   }
   const ended = readEnd(spool);
-  if (ended !== null || spooledSegments(spool).length === 0) await beginChain(copying, ended);
+  if (ended !== null || lastHeader(spool) === null) await beginChain(copying, ended);
   bases.takeIfDue();
   await pruneIfDue(copying);
 }
@@ -180,7 +184,7 @@ async function sendAll(copying: Copying): Promise<void> {
 /** The first time: whether the chain that the spool goes on with is in the destination, and which bases it has there. */
 async function knowChain(copying: Copying): Promise<void> {
   const { spool, destination, installation, store, bases, log } = copying;
-  const chain = spooledSegments(spool).at(-1)?.header.chain;
+  const chain = lastHeader(spool)?.chain;
   if (chain === undefined || copying.chain === chain) return;
   const root = chainRoot(installation.name, chain);
   const names = await destination.list(root);

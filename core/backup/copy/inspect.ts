@@ -9,7 +9,7 @@ export interface CopyReport {
   readonly damaged: readonly Damaged[];
 }
 
-export interface ChainReport {
+interface ChainReport {
   readonly chain: string;
   readonly installation: string | null;
   readonly bases: number;

@@ -69,12 +69,12 @@ function lastUntil({ chain, from, to }: Reach, timeMs: number): Segment {
 
 export const timeText = (timeMs: number): string => new Date(timeMs).toISOString();
 
-export function reachText(reaches: readonly Reach[]): string {
+function reachText(reaches: readonly Reach[]): string {
   const spans = reaches.map(({ from, to }) => `from ${timeText(from.timeMs)} to ${timeText(to.timeMs)}`);
   return spans.length === 0 ? 'It reaches no moment.' : `It reaches ${spans.join(', and ')}.`;
 }
 
-export function damageText(chains: readonly { readonly damaged: readonly Damaged[] }[]): string {
+function damageText(chains: readonly { readonly damaged: readonly Damaged[] }[]): string {
   return chains
     .flatMap(({ damaged }) => damaged)
     .map(({ name, reason }) => ` ${name}: ${reason}.`)

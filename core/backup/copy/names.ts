@@ -19,7 +19,7 @@ export function chainName(beganMs: number, generation: string, random: string): 
 
 export const chainRoot = (installation: string, chain: string): string => `${installation}/${chain}/`;
 export const chainHeadName = (root: string): string => `${root}chain`;
-export const baseRoot = (root: string, base: number): string => `${root}base-${digits(base, 6)}/`;
+const baseRoot = (root: string, base: number): string => `${root}base-${digits(base, 6)}/`;
 export const basePartName = (root: string, base: number, part: number): string =>
   `${baseRoot(root, base)}${digits(part, 8)}`;
 export const manifestName = (root: string, base: number): string => `${baseRoot(root, base)}manifest`;

@@ -1,21 +1,23 @@
 // What a copy is made of: objects that carry what they are and a checksum over all of it, so that each can be told whole by itself. A line
 // with the SHA-256 of what follows, a line of JSON, and the payload compressed.
 
-export interface SegmentPart {
+import type { LogHead } from '../../store/log-head.ts';
+
+interface SegmentPart {
   readonly kind: 'segment';
   readonly chain: string;
   readonly index: number;
   readonly part: number;
   readonly parts: number;
   readonly timeMs: number;
-  /** Of the event log; null where it was not known. */
-  readonly position: number | null;
+  /** Of the event log after the segment; null where there is none yet. */
+  readonly head: LogHead | null;
   readonly pageBytes: number;
   /** Size of the database after the segment; null where nothing was committed. */
   readonly dbPages: number | null;
 }
 
-export interface BasePart {
+interface BasePart {
   readonly kind: 'base';
   readonly chain: string;
   readonly base: number;
@@ -40,7 +42,7 @@ export interface BaseManifest {
 }
 
 /** Begins a chain. */
-export interface ChainHead {
+interface ChainHead {
   readonly kind: 'chain';
   readonly chain: string;
   readonly installation: string;

@@ -1,17 +1,16 @@
 // Sends what the spool holds, in order, and keeps it from growing without bound while the destination is away.
 import { rmSync, statSync } from 'node:fs';
-import { markSent, spooledSegments, type SpooledSegment } from '../../store/spool/spool.ts';
+import { markSent, readHeader, waitingPaths } from '../../store/spool/spool.ts';
 import type { Destination } from './destination.ts';
 import { chainRoot } from './names.ts';
-import { sendSegment } from './send.ts';
+import { sendSegment, SpoolError } from './send.ts';
 
 /** Of the data directory's disk. What is more is given up, and a new base is taken once the destination is back. */
 export const spoolBytesMax = 1024 * 1024 * 1024;
 
 export interface Outbox {
-  /** Sends all that waits. @returns bytes sent */
+  /** Sends all that waits. @returns bytes sent @throws SpoolError */
   send(): Promise<number>;
-  waiting(): readonly SpooledSegment[];
   waitingBytes(): number;
   /** Forgets what waits. */
   drop(): void;
@@ -23,18 +22,18 @@ export function createOutbox(options: {
   installation: string;
 }): Outbox {
   const { destination, spool, installation } = options;
-  const waiting = (): SpooledSegment[] => spooledSegments(spool).filter(({ isSent }) => !isSent);
   return {
-    waiting,
     async send() {
       let bytes = 0;
-      for (const segment of waiting()) {
-        bytes += await sendSegment(destination, chainRoot(installation, segment.header.chain), segment);
-        markSent(spool, segment);
+      for (const path of waitingPaths(spool)) {
+        const header = readHeader(path);
+        if (!header) throw new SpoolError('a segment in the spool is damaged');
+        bytes += await sendSegment(destination, chainRoot(installation, header.chain), path, header);
+        markSent(spool, path);
       }
       return bytes;
     },
-    waitingBytes: () => waiting().reduce((sum, { path }) => sum + sizeOf(path), 0),
+    waitingBytes: () => waitingPaths(spool).reduce((sum, path) => sum + sizeOf(path), 0),
     drop: () => rmSync(spool, { recursive: true, force: true }),
   };
 }

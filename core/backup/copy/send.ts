@@ -1,6 +1,6 @@
 // Sends a segment from the spool to the destination, in parts that fit the memory.
 import { open } from 'node:fs/promises';
-import { addPage, segmentHeaderBytes, type SpooledSegment } from '../../store/spool/spool.ts';
+import { addPage, segmentHeaderBytes, type SegmentHeader } from '../../store/spool/spool.ts';
 import type { Destination } from './destination.ts';
 import { segmentPartName } from './names.ts';
 import { encodeObject } from './object.ts';
@@ -15,9 +15,11 @@ export class SpoolError extends Error {}
 export async function sendSegment(
   destination: Destination,
   root: string,
-  { path, header }: SpooledSegment,
+  path: string,
+  header: SegmentHeader,
 ): Promise<number> {
-  const { chain, index, timeMs, position, pageBytes, dbPages, pages } = header;
+  const { chain, index, timeMs, head, pageBytes, dbPages, pages } = header;
+  const position = head?.position ?? null;
   const entryBytes = 4 + pageBytes;
   const partPages = Math.max(1, Math.floor(partBytesMax / entryBytes));
   const parts = Math.max(1, Math.ceil(pages / partPages));
@@ -36,7 +38,7 @@ export async function sendSegment(
       if (bytesRead !== payload.length || (isLast && sum.toString(16) !== header.sum))
         throw new SpoolError('a segment in the spool is damaged');
       const object = await encodeObject(
-        { kind: 'segment', chain, index, part, parts, timeMs, position, pageBytes, dbPages },
+        { kind: 'segment', chain, index, part, parts, timeMs, head, pageBytes, dbPages },
         payload,
       );
       await destination.put(segmentPartName(root, { index, timeMs, position, part, parts }), object);

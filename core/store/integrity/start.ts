@@ -6,14 +6,15 @@ import type { Log } from '../../lib/log.ts';
 import type { Problems } from '../../lib/problems.ts';
 import { diskFaultOf } from '../engine-errors.ts';
 import type { OnlyToRead } from '../file-engine.ts';
-import { openLogHead } from '../log-head.ts';
+import { openLogHead, type LogHead } from '../log-head.ts';
 import { migrate, type MigrationReport } from '../migrate.ts';
 import { migrations } from '../migrations/index.ts';
 import { makePrivateFile } from '../private.ts';
 import { makeShrinkable, type Shrinkable } from '../shrinkable.ts';
-import { openTaker } from '../spool/taker.ts';
+import { openTaker, type Taker } from '../spool/taker.ts';
 import { StoreError } from '../store.ts';
 import { sumsOfFile } from './adopt.ts';
+import { closeFolded } from './close-folded.ts';
 import { damageOf, describeDamage, wayBack, type Damage } from './damage.ts';
 import { writeIdentity } from './identity.ts';
 import { openPageFile } from './page-file.ts';
@@ -22,7 +23,7 @@ import { readableWithoutWriting } from './private-copy.ts';
 import { headOf, recognise, schemaOfFile, type Directory, type Recognised } from './recognise.ts';
 import { describeUnwritable } from './room.ts';
 import { readOnlyUri } from './uri.ts';
-import { verifyPages } from './verify.ts';
+import { isEmptyFile, verifyPages } from './verify.ts';
 import { checkWhole } from './whole-check.ts';
 
 export interface StartOptions {
@@ -65,13 +66,39 @@ function migrateHere(
   { nowMs, snapshots, spool, log }: StartOptions,
 ): Pick<Started, 'migration' | 'shrinkable'> {
   const taker = spool === null ? null : openTaker({ database, spool });
-  const beforeFold = (): void => taker?.take({ timeMs: nowMs(), position: null });
-  beforeFold();
+  const beforeFold = (db: Database.Database): void => void (taker && putAside(db, taker, nowMs()));
+  if (taker) foldLeftOver(database, beforeFold);
   const onStep = (message: string): void => log('info', message);
   const migration = migrate({ path: database, snapshots, nowMs, onStep, beforeFold });
   const shrinkable = makeShrinkable(database, { beforeFold });
   taker?.folded();
   return { migration, shrinkable };
+}
+
+/** What the last server left in the log. */
+function foldLeftOver(database: string, beforeFold: (db: Database.Database) => void): void {
+  if (isEmptyFile(`${database}-wal`)) return;
+  const db = new Database(database);
+  try {
+    for (const pragma of ['synchronous = FULL', 'wal_autocheckpoint = 0'])
+      db.prepare(`PRAGMA ${pragma}`).all();
+    beforeFold(db);
+  } finally {
+    closeFolded(db, database);
+  }
+}
+
+function putAside(db: Database.Database, taker: Taker, timeMs: number): void {
+  try {
+    // A commit that was under way when the last server died may be in the log, and SQLite may pass it by and write over it. Behind a
+    // write of its own nothing else is left.
+    const [row] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
+    db.exec(`PRAGMA user_version = ${row?.user_version ?? 0}`);
+    const [head] = db.prepare('SELECT position, hash FROM log_head').all() as LogHead[];
+    taker.take({ timeMs, head: head ?? null });
+  } catch (error) {
+    taker.end(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** The first pages of a new database go without a write-ahead log. A connection that may write undoes what a kill left half done. */

@@ -1,9 +1,19 @@
 // The spool of the continuous copy: a folder of the data directory where what was committed since the last time lies as segments, one file
 // each, until it has been sent. Whoever takes from the write-ahead log fills it, whoever sends empties it; it is all they share.
-import { existsSync, readdirSync, readFileSync, readSync, renameSync, rmSync, truncateSync } from 'node:fs';
-import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { makePrivateFile } from '../private.ts';
+import type { LogHead } from '../log-head.ts';
 import type { WalPlace } from './wal-frames.ts';
 
 /** Of a segment's file. What follows are its pages, each behind its number in four bytes. */
@@ -17,8 +27,8 @@ export interface SegmentHeader {
   /** The database file held all that came before this segment when the log began that is written now. */
   readonly first: number;
   readonly timeMs: number;
-  /** Of the event log's head; null where it was taken before the log's head was known. */
-  readonly position: number | null;
+  /** Of the event log; null where there is none yet. */
+  readonly head: LogHead | null;
   readonly pageBytes: number;
   /** Size of the database; null where nothing was committed. */
   readonly dbPages: number | null;
@@ -31,38 +41,39 @@ export interface SegmentHeader {
   readonly inode: string;
 }
 
-export interface SpooledSegment {
-  readonly path: string;
-  readonly isSent: boolean;
-  readonly header: SegmentHeader;
-}
-
 const unsent = '.segment';
 const sent = '.sent';
 
 export const segmentPath = (spool: string, index: number): string =>
   join(spool, `${String(index).padStart(10, '0')}${unsent}`);
 
-/** In order; those without a whole header are left out. */
-export function spooledSegments(spool: string): SpooledSegment[] {
-  if (!existsSync(spool)) return [];
-  return readdirSync(spool)
-    .filter((name) => name.endsWith(unsent) || name.endsWith(sent))
-    .sort()
-    .flatMap((name) => {
-      const path = join(spool, name);
-      const header = readHeader(path);
-      return header ? [{ path, isSent: name.endsWith(sent), header }] : [];
-    });
+/** In order. */
+const namesIn = (spool: string): string[] =>
+  existsSync(spool)
+    ? readdirSync(spool)
+        .filter((name) => name.endsWith(unsent) || name.endsWith(sent))
+        .sort()
+    : [];
+
+/** Of the segments that wait to be sent, in order. */
+export const waitingPaths = (spool: string): string[] =>
+  namesIn(spool)
+    .filter((name) => name.endsWith(unsent))
+    .map((name) => join(spool, name));
+
+/** Sent or not; null where there is none, or none that is whole. */
+export function lastHeader(spool: string): SegmentHeader | null {
+  const last = namesIn(spool).at(-1);
+  return last === undefined ? null : readHeader(join(spool, last));
 }
 
 /** Its pages are no longer needed, but its header says where the chain goes on. Those before it go. */
-export function markSent(spool: string, segment: SpooledSegment): void {
-  const kept = segment.path.replace(unsent, sent);
-  renameSync(segment.path, kept);
+export function markSent(spool: string, path: string): void {
+  const kept = path.replace(unsent, sent);
+  renameSync(path, kept);
   truncateSync(kept, segmentHeaderBytes);
-  for (const { path, isSent, header } of spooledSegments(spool))
-    if (isSent && header.index < segment.header.index) rmSync(path);
+  for (const name of namesIn(spool))
+    if (name.endsWith(sent) && name < basename(kept)) rmSync(join(spool, name));
 }
 
 export function encodeHeader(header: SegmentHeader): Buffer {
@@ -70,7 +81,8 @@ export function encodeHeader(header: SegmentHeader): Buffer {
   return Buffer.from(`${sumOf(text)} ${text}`.padEnd(segmentHeaderBytes, ' '));
 }
 
-function readHeader(path: string): SegmentHeader | null {
+/** Null where it is not whole. */
+export function readHeader(path: string): SegmentHeader | null {
   const bytes = Buffer.alloc(segmentHeaderBytes);
   const fd = openSync(path, 'r');
   try {

@@ -2,15 +2,16 @@
 // begins anew. It belongs to whoever alone may fold (the writer thread; before that one runs, the start), so that nothing can come between. A
 // fault of its own ends the chain, never the write: then the copy begins another one with a new base. docs/decisions/0025.
 import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import type { LogHead } from '../log-head.ts';
 import { makePrivateDir } from '../private.ts';
 import {
   addPage,
   encodeHeader,
+  lastHeader,
   readEnd,
   readFoldMark,
   segmentHeaderBytes,
   segmentPath,
-  spooledSegments,
   writeEnd,
   writeFoldMark,
   type FileState,
@@ -24,7 +25,7 @@ const blockPages = 64;
 /** When it is taken, and how far the event log is. */
 export interface TakenAt {
   readonly timeMs: number;
-  readonly position: number | null;
+  readonly head: LogHead | null;
 }
 
 export interface Taker {
@@ -61,7 +62,8 @@ export function openTaker({ database, spool }: Where): Taker {
     try {
       writeEnd(spool, reason);
     } catch {
-      // Where not even that can be written, the next start sees that the spool lacks what the log no longer has.
+      // A full disk. Without its spool the chain is over as well.
+      rmSync(spool, { recursive: true, force: true });
     }
   };
   const orEnd = (work: () => void): void => {
@@ -93,7 +95,7 @@ export function openTaker({ database, spool }: Where): Taker {
 }
 
 function resume(where: Where): Chain | null {
-  const last = spooledSegments(where.spool).at(-1)?.header;
+  const last = lastHeader(where.spool);
   if (!last || readEnd(where.spool) !== null) return null;
   const { chain: name, index, first, place } = last;
   if (isLogOf(where.database, last)) return { name, index, first, place };

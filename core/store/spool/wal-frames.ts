@@ -4,7 +4,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const headerBytes = 32;
-export const frameHeaderBytes = 24;
+const frameHeaderBytes = 24;
 /** Checksums are over words of this byte order, the machine's own; a log of the other order has another number. */
 const littleEndianMagic = 0x377f0682;
 /** Frames that are read at once. */

@@ -71,7 +71,7 @@ export function openEngine(options: {
   const transactions = createTransactions({ db, prepare, keeper, head });
   const wal = openWalGauge(`${path}-wal`, pageBytes);
   const taker = spool === null ? null : openTaker({ database: path, spool });
-  const takenAt = (timeMs: number): TakenAt => ({ timeMs, position: transactions.head().position });
+  const takenAt = (timeMs: number): TakenAt => ({ timeMs, head: transactions.head() });
   const folding = openFolding(db, path, pageBytes);
   const scrub = openScrub(path, pageBytes);
   let damage: Damage | null = null;

@@ -1,0 +1,39 @@
+// `tatami copies list|verify`: what a continuous copy holds, and whether all of it is whole.
+import { readCopyAddress } from '../config.ts';
+import { openDestination } from '../backup/copy/destination.ts';
+import { listCopy, verifyCopy, type CopyReport } from '../backup/copy/inspect.ts';
+import { timeText } from '../backup/copy/moment.ts';
+import { CommandError, createProgress, exitCodes, printResult } from './output.ts';
+
+export interface CopiesOptions {
+  readonly json?: boolean;
+}
+
+/** @param where a directory, or `s3://bucket/prefix` */
+export async function listCopies(where: string, options: CopiesOptions, folder: string): Promise<void> {
+  const { to, s3 } = readCopyAddress(where, folder);
+  printResult(await listCopy(openDestination(to, s3)), options, reportLines);
+}
+
+/** Ends with 1 where anything is damaged. */
+export async function verifyCopies(where: string, options: CopiesOptions, folder: string): Promise<void> {
+  const { to, s3 } = readCopyAddress(where, folder);
+  const progress = createProgress();
+  const report = await verifyCopy(openDestination(to, s3), (done, of) =>
+    progress.show(`${done} of ${of} objects`),
+  );
+  progress.end();
+  printResult(report, options, reportLines);
+  if (report.damaged.length > 0)
+    throw new CommandError(`${report.damaged.length} objects of ${where} are damaged.`, exitCodes.failed);
+}
+
+function reportLines({ chains, damaged }: CopyReport): string {
+  const lines = chains.flatMap(({ chain, moments, bases, segments }) => [
+    `${chain}: ${bases} bases, ${segments} segments`,
+    ...moments.map(({ fromMs, toMs }) => `  from ${timeText(fromMs)} to ${timeText(toMs)}`),
+    ...(moments.length === 0 ? ['  no moment is reached yet'] : []),
+  ]);
+  const bad = damaged.map(({ name, reason }) => `damaged: ${name}: ${reason}`);
+  return [...(lines.length === 0 ? ['No copy is here.'] : lines), ...bad].join('\n');
+}

@@ -1,0 +1,120 @@
+// What is put aside for the continuous copy, by what it promises: nothing is folded into the file before, and a chain goes on exactly where
+// nothing is missing.
+import { afterEach, expect, test } from 'bun:test';
+import Database from 'libsql';
+import {
+  closeSync,
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore, type OpenedStore } from '../open-store.ts';
+import { tenantStatement } from '../statement.ts';
+import { scopeOf, tenantOp } from '../store.ts';
+import { encodeHeader, lastHeader, readEnd, readHeader, segmentHeaderBytes, waitingPaths } from './spool.ts';
+
+const put = tenantStatement(
+  'taker_test.put',
+  'INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, 1)',
+);
+const dirs: string[] = [];
+const open = (dir: string): OpenedStore => openStore(dir, () => 0, { isCopied: true });
+const write = ({ store }: OpenedStore, consumer: string) =>
+  store.commit([tenantOp(scopeOf('ws_a'), put, { consumer })]);
+const fresh = (): string => {
+  dirs.push(mkdtempSync(join(tmpdir(), 'tatami-taker-')));
+  return dirs.at(-1)!;
+};
+const positions = (dir: string): (number | undefined)[] =>
+  waitingPaths(join(dir, 'spool')).map((path) => readHeader(path)?.head?.position);
+
+afterEach(() => {
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+test('a chain goes on over starts, and each segment says where the log is', async () => {
+  const dir = fresh();
+  let opened = open(dir);
+  await opened.store.take({ begin: 'chain-a' });
+  await write(opened, 'a');
+  await opened.store.take('next');
+  await opened.store.take('next');
+  await write(opened, 'b');
+  await opened.close();
+  expect(positions(dir)).toEqual([0, 1, 2]);
+  opened = open(dir);
+  await write(opened, 'c');
+  await opened.close();
+  expect(positions(dir).at(-1)).toBe(3);
+  expect(readEnd(join(dir, 'spool'))).toBeNull();
+  expect(lastHeader(join(dir, 'spool'))).toMatchObject({ chain: 'chain-a' });
+});
+
+test('a file that was written by somebody else ends the chain', async () => {
+  const dir = fresh();
+  const opened = open(dir);
+  await opened.store.take({ begin: 'chain-a' });
+  await write(opened, 'a');
+  await opened.close();
+  utimesSync(join(dir, 'tatami.db'), 1, 1);
+  await open(dir).close();
+  expect(readEnd(join(dir, 'spool'))).toContain('was written');
+});
+
+test('a directory that was copied while it was written does not go on with the chain', async () => {
+  const dir = fresh();
+  const opened = open(dir);
+  await opened.store.take({ begin: 'chain-a' });
+  await write(opened, 'a');
+  await opened.store.take('next');
+  const clone = fresh();
+  cpSync(dir, clone, { recursive: true });
+  await open(clone).close();
+  expect(readEnd(join(clone, 'spool'))).toContain('belongs to a copy');
+  await opened.close();
+});
+
+// Written and synced, but not answered, when the server died: SQLite finds the end of the log in the index that the other process kept alive.
+test('a commit that SQLite passes by, because another process has the file open, is not taken', async () => {
+  const living = fresh();
+  const dir = fresh();
+  const names = ['tatami.db', 'tatami.db-wal', 'log-head', 'master.key'];
+  const copy = (name: string): void => copyFileSync(join(living, name), join(dir, name));
+  const opened = open(living);
+  await opened.store.take({ begin: 'chain-a' });
+  await write(opened, 'a');
+  await opened.store.take('next');
+  for (const name of names) copy(name);
+  moveSpool(living, dir);
+  const other = new Database(join(dir, 'tatami.db'));
+  other.prepare('SELECT 1 FROM log_head').all();
+  await write(opened, 'under way');
+  copy('tatami.db-wal');
+
+  const second = open(dir);
+  await write(second, 'after');
+  await second.close();
+  expect(readEnd(join(dir, 'spool'))).toBeNull();
+  expect(positions(dir)).toEqual([0, 1, 1, 2]);
+  other.close();
+  await opened.close();
+});
+
+/** As if the segments had been taken beside the other directory's file. */
+function moveSpool(from: string, to: string): void {
+  cpSync(join(from, 'spool'), join(to, 'spool'), { recursive: true });
+  const inode = String(statSync(join(to, 'tatami.db')).ino);
+  for (const path of waitingPaths(join(to, 'spool'))) {
+    const fd = openSync(path, 'r+');
+    const header = readHeader(path);
+    if (header) writeSync(fd, encodeHeader({ ...header, inode }), 0, segmentHeaderBytes, 0);
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,177 @@
+// The continuous copy of a real server that is killed under load: what is assembled is always a whole database, a prefix of what was
+// committed, and lacks no more than the last seconds. TATAMI_LONG=1 makes it thirty kills in place of three.
+import { afterAll, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDestination, type Destination } from '../../core/backup/copy/destination.ts';
+import { verifyCopy } from '../../core/backup/copy/inspect.ts';
+import { createSystemClock, startApp } from '../app.ts';
+import { contentOf, copied, noS3, temporary, type Copied } from './copied.ts';
+import { startS3 } from './s3.ts';
+import { clientOf, seededRandom, startServer, type Server } from './server.ts';
+
+const long = process.env.TATAMI_LONG !== undefined;
+const kills = long ? 30 : 3;
+/** A copy is made every second; what was acknowledged so long before the kill has to be in it, on a busy machine, too. */
+const lostMsMax = 6_000;
+/** So long that a checkpoint comes every few hundred issues. */
+const description = 'The printer on the third floor is on fire. '.repeat(200);
+
+const folders: string[] = [];
+const folder = (): string => {
+  folders.push(temporary());
+  return folders.at(-1)!;
+};
+afterAll(() => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
+});
+
+async function freshDir(): Promise<{ dir: string; key: string }> {
+  const dir = folder();
+  const app = await startApp({ dataDir: dir, clock: createSystemClock() });
+  await app.stop();
+  return { dir, key: app.workspace.apiKey };
+}
+
+/** Writes until the server dies. */
+interface Load {
+  /** When each title was acknowledged. */
+  readonly acked: ReadonlyMap<string, number>;
+  /** Kills the server. @returns when */
+  kill(): Promise<number>;
+}
+
+let issues = 0;
+
+function load({ url, child }: Server, key: string): Load {
+  const call = clientOf(url, key);
+  const acked = new Map<string, number>();
+  let alive = true;
+  const writers = Array.from({ length: 8 }, async () => {
+    while (alive) {
+      const title = `Issue ${issues++}`;
+      const reply = await call('POST', '/api/v1/issues', { team: 'ENG', title, description }).catch(
+        () => null,
+      );
+      if (reply === null) return;
+      expect(reply.status).toBe(201);
+      acked.set(title, performance.now());
+    }
+  });
+  return {
+    acked,
+    async kill() {
+      const atMs = performance.now();
+      child.kill('SIGKILL');
+      alive = false;
+      await Promise.all([child.exited, ...writers]);
+      return atMs;
+    },
+  };
+}
+
+async function until(what: () => Promise<boolean>): Promise<void> {
+  const lastMs = performance.now() + 20_000;
+  while (!(await what())) {
+    if (performance.now() > lastMs) throw new Error('It did not come.');
+    await Bun.sleep(5);
+  }
+}
+
+const hasBase = async (source: Destination): Promise<boolean> =>
+  (await source.list()).some((name) => name.endsWith('/manifest'));
+
+/** The copies are prefixes of what the server has in the end, and the last one of them reaches far enough. */
+async function checkPrefixes(dir: string, copies: readonly Copied[]): Promise<void> {
+  const server = await startServer(dir);
+  server.child.kill('SIGTERM');
+  await server.child.exited;
+  const final = contentOf(join(dir, 'tatami.db')).titles;
+  for (const { titles } of copies) {
+    expect(titles.length).toBeGreaterThan(0);
+    expect(final.slice(0, titles.length)).toEqual([...titles]);
+  }
+}
+
+test(`${kills} kills under load: the copy lacks seconds at most, and its chain goes on over all of them`, async () => {
+  const { dir, key } = await freshDir();
+  const to = folder();
+  const source = openDestination(to, noS3);
+  const random = seededRandom(20261122);
+  const acked = new Map<string, number>();
+  const copies: Copied[] = [];
+  let lostMs = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    const server = await startServer(dir, { flags: ['--copy-to', to, '--copy-every', '1'] });
+    const writing = load(server, key);
+    if (kill === 0) await until(() => hasBase(source));
+    await Bun.sleep(700 + random() * 1_300);
+    const killedMs = await writing.kill();
+    for (const [title, atMs] of writing.acked) acked.set(title, atMs);
+    copies.push(await copied(to));
+    const has = new Set(copies.at(-1)!.titles);
+    for (const [title, atMs] of acked) if (!has.has(title)) lostMs = Math.max(lostMs, killedMs - atMs);
+  }
+  if (long) console.log(`${acked.size} issues, at most ${Math.round(lostMs)} ms lost`);
+  expect(lostMs).toBeLessThan(lostMsMax);
+  const { chains, damaged } = await verifyCopy(source);
+  expect(damaged).toEqual([]);
+  expect(chains).toMatchObject([{ bases: 1, moments: [{}] }]);
+  await checkPrefixes(dir, copies);
+}, 180_000);
+
+test('killed while the first base is taken under load, the next start takes another one', async () => {
+  const { dir, key } = await freshDir();
+  const to = folder();
+  const source = openDestination(to, noS3);
+  const flags = ['--copy-to', to, '--copy-every', '1'];
+  const filling = load(await startServer(dir), key);
+  await until(async () => filling.acked.size > (long ? 6_000 : 2_000));
+  await filling.kill();
+
+  const first = load(await startServer(dir, { flags }), key);
+  await until(async () => (await source.list()).some((name) => name.endsWith('/base-000001/00000000')));
+  await first.kill();
+  expect(await hasBase(source)).toBe(false);
+  await expect(copied(to).then(({ titles }) => titles)).rejects.toThrow('holds no whole copy');
+
+  const second = load(await startServer(dir, { flags }), key);
+  await until(() => hasBase(source));
+  await until(async () => (await verifyCopy(source)).chains.some(({ moments }) => moments.length > 0));
+  await second.kill();
+  const copies = [await copied(to)];
+  expect(copies[0]!.titles.length).toBeGreaterThan(filling.acked.size);
+  expect((await verifyCopy(source)).chains).toHaveLength(1);
+  await checkPrefixes(dir, copies);
+}, 180_000);
+
+test('to an S3 server that goes away, comes back, and is written to while the server is killed', async () => {
+  const { dir, key } = await freshDir();
+  const s3 = await startS3();
+  const to = 's3://copies/of/tatami';
+  const source = openDestination(to, s3.settings);
+  const options = { flags: ['--copy-to', to, '--copy-every', '1'], env: s3.env };
+  const first = load(await startServer(dir, options), key);
+  await until(() => hasBase(source));
+  await s3.stop();
+  await Bun.sleep(1_200);
+  await s3.restart();
+  const before = (await source.list()).length;
+  await until(async () => (await source.list()).length > before + 1);
+  await first.kill();
+  const copies = [await copied(source)];
+
+  const server = await startServer(dir, options);
+  const { status } = await clientOf(server.url, key)('POST', '/api/v1/issues', {
+    team: 'ENG',
+    title: 'The last',
+  });
+  expect(status).toBe(201);
+  server.child.kill('SIGTERM');
+  expect(await server.child.exited).toBe(0);
+  copies.push(await copied(source));
+  expect(copies[1]!.titles.at(-1)).toBe('The last');
+  expect(await verifyCopy(source)).toMatchObject({ chains: [{ bases: 1, moments: [{}] }], damaged: [] });
+  await checkPrefixes(dir, copies);
+  await s3.stop();
+}, 60_000);
