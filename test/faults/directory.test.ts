@@ -283,12 +283,13 @@ const canMount = ((): boolean => {
   return can;
 })();
 
-test.skipIf(!canMount).each(['stopped', 'killed'])(
+test.skipIf(!canMount).each(['stopped', 'killed', 'killed and tidied'])(
   'on a read-only mount the directory of a %s server is read (needs mount)',
   async (state) => {
     const { dir, parent, app } = await made();
     const readOnly = join(parent, 'read-only');
-    if (state === 'killed') copyAsKilled(dir, readOnly);
+    if (state !== 'stopped') copyAsKilled(dir, readOnly);
+    if (state === 'killed and tidied') rmSync(join(readOnly, 'tatami.db-shm'));
     await app.stop();
     if (state === 'stopped') copyAsKilled(dir, readOnly);
     expect(
