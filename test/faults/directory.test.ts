@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Damaged files, › Copies and › Disks: what a start makes of a directory that is not as it was left, and a
-// server of files that change under it.
+// docs/spec/durability.md › Copies: what a start makes of a directory that is not as it was left, or cannot be written, and a server of files
+// that change under it.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import {
