@@ -41,6 +41,6 @@ function storeRefusal({ fault }: StoreError): ApiError {
     'unavailable',
     fault === 'broken'
       ? 'The disk failed while writing. Whether this write was kept is not known: repeat it with the same Idempotency-Key.'
-      : 'The database cannot be written right now. Nothing was changed; send the request again.',
+      : 'The database cannot do this right now. Nothing was changed; send the request again.',
   );
 }

@@ -1,6 +1,7 @@
 // One connection that only reads, on a thread of libsql's, and the pool of them.
 import Database from 'libsql/promise';
 import type { Value } from './statement.ts';
+import { StoreError } from './store.ts';
 
 /** With so many statements a reader is given up for a new one. */
 const preparedMax = 100;
@@ -63,7 +64,7 @@ export function createReaderPool(uri: string): ReaderPool {
 }
 
 async function openReader(uri: string): Promise<Reader> {
-  const reader: Reader = { db: new Database(uri, {}), prepared: new Map() };
+  const reader: Reader = { db: open(uri), prepared: new Map() };
   for (const pragma of [
     // A connection that closes somewhere holds the file for a moment. This waits on a thread of its own, not on the loop.
     'PRAGMA busy_timeout = 2000',
@@ -76,4 +77,13 @@ async function openReader(uri: string): Promise<Reader> {
     await prepared.all([]);
   }
   return reader;
+}
+
+/** @throws StoreError where the file is not at its place any more; libsql's own error says no code */
+function open(uri: string): Database {
+  try {
+    return new Database(uri, {});
+  } catch (error) {
+    throw new StoreError('busy', 'The database cannot be opened.', error);
+  }
 }

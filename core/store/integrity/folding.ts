@@ -5,7 +5,7 @@ import type Database from 'libsql';
 import { closeSync, openSync } from 'node:fs';
 import { isEngineError } from '../engine-errors.ts';
 import { hasSums, keepSums, type KeptSums, type PageSums } from './page-sums.ts';
-import { eachFrame, readWalLog } from './wal-log.ts';
+import { eachFrame, readWalLog, saltOf } from './wal-log.ts';
 
 interface Folded {
   /** Frames in the log. */
@@ -32,10 +32,11 @@ export function openFolding(db: Database.Database, database: string, pageBytes: 
   // A crash while the log was folded in may have left half of such a page in the file.
   for (const page of readWalLog(`${database}-wal`)?.frameOf.keys() ?? []) sums?.unset(page);
   let unrecorded: Folded | null = null;
+  let recorded: Recorded | null = null;
 
   const settle = (): void => {
     if (!unrecorded || !sums) return;
-    record(sums, { walFd, pageBytes }, unrecorded);
+    recorded = record(sums, { walFd, pageBytes }, unrecorded, recorded);
     unrecorded = null;
   };
   const fold = (): Folded | null => {
@@ -79,24 +80,34 @@ function checkpoint(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE'): Folded
   }
 }
 
-/** Of a page that is in the log once more, behind what was folded in, the file still holds what it held before. */
+/** What is noted of the log, so that no frame is looked at twice. */
+interface Recorded {
+  /** Changes when the log begins anew. */
+  readonly salt: bigint;
+  readonly folded: number;
+}
+
+/** @returns what is recorded now */
 function record(
   sums: KeptSums,
   { walFd, pageBytes }: { walFd: number; pageBytes: number },
   { frames, folded }: Folded,
-): void {
-  const lastFrame = new Map<number, number>();
-  let pages = 0;
-  eachFrame(walFd, pageBytes, frames, (frame, header) => {
-    lastFrame.set(header.readUInt32BE(0), frame);
-    pages = header.readUInt32BE(4) || pages;
-    return true;
-  });
-  if (folded === frames && frames > 0) sums.resize(pages);
-  eachFrame(walFd, pageBytes, folded, (frame, header, content) => {
-    const page = header.readUInt32BE(0);
-    if (lastFrame.get(page) === frame && page <= pages) sums.set(page, content);
-    return true;
-  });
-  sums.flush();
+  before: Recorded | null,
+): Recorded {
+  const salt = saltOf(walFd);
+  const from = before?.salt === salt ? before.folded : 0;
+  if (folded > from) {
+    /** Null where the page is in the log once more, behind what was folded in: the file still holds what it held before. */
+    const sumOf = new Map<number, number | null>();
+    let pages = 0;
+    eachFrame(walFd, pageBytes, [from + 1, frames], (frame, header, content) => {
+      sumOf.set(header.readUInt32BE(0), frame <= folded ? Bun.hash.crc32(content) : null);
+      pages = header.readUInt32BE(4) || pages;
+      return true;
+    });
+    if (folded === frames) sums.resize(pages);
+    for (const [page, sum] of sumOf) if (sum !== null && page <= pages) sums.set(page, sum);
+    sums.flush();
+  }
+  return { salt, folded };
 }

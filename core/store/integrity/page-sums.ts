@@ -26,7 +26,8 @@ export interface PageSums {
 
 /** Which the writer keeps up to date. */
 export interface KeptSums extends PageSums {
-  set(page: number, content: Uint8Array): void;
+  /** @param sum the CRC-32 of its content */
+  set(page: number, sum: number): void;
   unset(page: number): void;
   /** Of the database file, in pages: what is beyond is unset. */
   resize(pages: number): void;
@@ -66,10 +67,7 @@ export function keepSums(database: string): KeptSums {
   return {
     pageBytes: pageBytesOf(entries),
     verdictOf: (page, content) => verdict(entries, page, content),
-    set(page, content) {
-      const sum = Bun.hash.crc32(content);
-      put(page, sum, checkOf(page, sum));
-    },
+    set: (page, sum) => put(page, sum, checkOf(page, sum)),
     unset: (page) => put(page, 0, unsetCheck(page)),
     resize,
     flush() {

@@ -33,16 +33,22 @@ export function readWalLog(path: string): WalLog | null {
 export const frameContentAt = (frame: number, pageBytes: number): number =>
   headerBytes + (frame - 1) * (frameHeaderBytes + pageBytes) + frameHeaderBytes;
 
-/** Calls `each` with the frames 1 to `last`, in order. `content` is overwritten afterwards. */
+/** Of the log as it is now: it changes when the log begins anew. */
+export function saltOf(fd: number): bigint {
+  const salt = Buffer.alloc(8);
+  return readSync(fd, salt, 0, 8, 16) === 8 ? salt.readBigUInt64BE() : 0n;
+}
+
+/** Calls `each` with these frames, in order, until it returns false. `content` is overwritten afterwards. */
 export function eachFrame(
   fd: number,
   pageBytes: number,
-  last: number,
+  [from, last]: readonly [from: number, last: number],
   each: (frame: number, header: Buffer, content: Buffer) => boolean,
 ): void {
   const step = frameHeaderBytes + pageBytes;
   const chunk = Buffer.alloc(step * chunkFrames);
-  for (let first = 1; first <= last; first += chunkFrames) {
+  for (let first = from; first <= last; first += chunkFrames) {
     const wanted = Math.min(chunkFrames, last - first + 1) * step;
     const got = readSync(fd, chunk, 0, wanted, headerBytes + (first - 1) * step);
     for (let at = 0; at + step <= got; at += step) {
@@ -79,7 +85,7 @@ function recover(fd: number): WalLog | null {
   let pages = 0;
   let frames = 0;
   const last = Math.floor((fstatSync(fd).size - headerBytes) / (frameHeaderBytes + pageBytes));
-  eachFrame(fd, pageBytes, last, (frame, head, content) => {
+  eachFrame(fd, pageBytes, [1, last], (frame, head, content) => {
     if (head.compare(header, 16, 24, 8, 16) !== 0) return false;
     addTo(sum, head.subarray(0, 8), isBigEndian);
     addTo(sum, content, isBigEndian);
