@@ -3,7 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { parseKeep } from './backup/keep.ts';
 import { parseCidr, type Cidr } from './lib/cidr.ts';
+import { checkCron } from './lib/cron.ts';
 import type { LogLevel } from './lib/log.ts';
 
 interface Key {
@@ -80,6 +82,21 @@ const keys = {
     fallback: '',
     text: 'Path of a Node 24 for the sandbox; by default the one installed with Tatami.',
   },
+  backupDir: {
+    env: 'TATAMI_BACKUP_DIR',
+    fallback: '',
+    text: 'Directory that full backups are made in, on another disk if you can; without one none are made.',
+  },
+  backupSchedule: {
+    env: 'TATAMI_BACKUP_SCHEDULE',
+    fallback: '0 3 * * *',
+    text: 'When backups are made: five cron fields, in UTC.',
+  },
+  backupKeep: {
+    env: 'TATAMI_BACKUP_KEEP',
+    fallback: 'last=3,daily=7,weekly=4,monthly=6',
+    text: 'Which backups are kept: the last ones, and the newest of each of the last days, weeks and months that have one.',
+  },
   logLevel: {
     env: 'TATAMI_LOG_LEVEL',
     fallback: 'info',
@@ -109,6 +126,13 @@ export interface Config {
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
+  /** Null: none are made. */
+  readonly backups: {
+    readonly folder: string;
+    readonly cron: string;
+    /** As `parseKeep` reads it. */
+    readonly keep: string;
+  } | null;
   readonly logLevel: LogLevel;
 }
 
@@ -166,8 +190,21 @@ export function readConfig(
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),
+    backups: readBackups(value, fail, folder),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
   };
+}
+
+function readBackups(
+  value: (key: ConfigKey) => string,
+  fail: (key: ConfigKey, wanted: string) => never,
+  folder: string,
+): Config['backups'] {
+  const [cron, keep] = [value('backupSchedule'), value('backupKeep')];
+  const wrong = checkCron(cron, 'UTC');
+  if (wrong !== null) fail('backupSchedule', `five cron fields such as "0 3 * * *" (${wrong})`);
+  if (!parseKeep(keep)) fail('backupKeep', 'a rule such as last=3,daily=7,weekly=4,monthly=6');
+  return value('backupDir') === '' ? null : { folder: resolve(folder, value('backupDir')), cron, keep };
 }
 
 /**

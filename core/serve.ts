@@ -1,5 +1,6 @@
 // The composition root: configuration → store → socket → services → door → workers → app. Everything is built here once and
 // handed down; nothing below reaches up. What each of them is made of stands in `serve/`.
+import { createBackupSchedule, type BackupSchedule } from './backup/schedule.ts';
 import { createCommitter, type Committer } from './changes/commit.ts';
 import { createWorkspaceCache } from './changes/workspace-cache.ts';
 import type { Config } from './config.ts';
@@ -25,8 +26,9 @@ import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
+import { readInstallation } from './store/installation.ts';
 import { openStore } from './store/open-store.ts';
-import { scopeOf } from './store/store.ts';
+import { scopeOf, type Store } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
 import { version } from './version.ts';
 
@@ -105,6 +107,7 @@ async function compose(ground: Ground): Promise<Tatami> {
 
   socket.serve(app.fetch);
   await hold.start(store, workers.start);
+  const backups = await startBackups({ ...ground, store });
 
   return {
     url: socket.url,
@@ -119,11 +122,26 @@ async function compose(ground: Ground): Promise<Tatami> {
       const cut = setTimeout(door.outflow.stop, drainMs);
       await socket.drain();
       clearTimeout(cut);
+      await backups?.stop();
       await hold.stop();
       await workers.stop();
       await opened.close();
     },
   };
+}
+
+async function startBackups({
+  config: { dataDir, backups },
+  clock,
+  log,
+  problems,
+  store,
+}: Ground & { store: Store }): Promise<BackupSchedule | null> {
+  if (!backups) return null;
+  const { name } = await readInstallation(store);
+  const schedule = createBackupSchedule({ ...backups, dataDir, name, clock, log, problems });
+  schedule.start();
+  return schedule;
 }
 
 function createServices(

@@ -1,6 +1,6 @@
 // `tatami backup`, `backups`, `restore` and `release`, as an operator types them, beside a running server.
 import { expect, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
@@ -42,7 +42,11 @@ test('what was backed up beside a running server is restored, and acts only when
     ...['restore', made.json.path, '--data-dir', dir.path('new'), '--json'],
     ...['--key', join(app.dataDir, 'master.key')],
   ]);
-  expect([restored.code, restored.json.hasKey, restored.json.position]).toEqual([0, true, made.json.position]);
+  expect([restored.code, restored.json.hasKey, restored.json.position]).toEqual([
+    0,
+    true,
+    made.json.position,
+  ]);
   expect(restored.json.generation).not.toBe(made.json.generation);
   const again = await startApp(
     { flags, clock: createSystemClock(), dataDir: dir.path('new') },
@@ -78,4 +82,44 @@ test('what was backed up beside a running server is restored, and acts only when
   expect(later.services.problems.list()).toEqual([]);
   await later.stop();
   await receiver.stop();
+}, 60_000);
+
+test('a server makes the backups that are due, says when it cannot, and goes on after a restart', async () => {
+  using dir = temporary();
+  const folder = dir.path('backups');
+  const clock = createSystemClock();
+  const scheduled = { ...flags, backupDir: folder, backupSchedule: '0 3 * * *', backupKeep: 'last=2' };
+  const app = await startApp({ flags: scheduled, clock, dataDir: dir.path('data') });
+  const there = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.backup'));
+  const until = async (what: () => boolean): Promise<void> => {
+    while (!what()) {
+      clock.advance(5_000);
+      await Bun.sleep(20);
+    }
+  };
+  const said = (message: string): number => app.logs.filter((entry) => entry.message === message).length;
+
+  // There is none yet, so one is due at once; the next ones by the schedule.
+  await until(() => said('a backup was made') === 1);
+  expect(there().length).toBe(1);
+  clock.advance(86_400_000);
+  await until(() => said('a backup was made') === 2);
+  expect(app.services.problems.list()).toEqual([]);
+
+  // Where it can make none it says so, and takes it back with the next good one.
+  renameSync(folder, dir.path('moved'));
+  writeFileSync(folder, 'in the way');
+  await until(() => app.services.problems.list().length > 0);
+  expect(app.services.problems.list()[0]).toMatchObject({ kind: 'backup' });
+  renameSync(folder, dir.path('away'));
+  mkdirSync(folder);
+  clock.advance(3_600_000);
+  await until(() => said('a backup was made') === 3);
+  expect(app.services.problems.list()).toEqual([]);
+
+  // A start knows from the folder what is due.
+  const later = await app.restart();
+  later.clock.advance(30_000);
+  expect(there().length).toBe(1);
+  await later.stop();
 }, 60_000);
