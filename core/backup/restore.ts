@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } fro
 import { dirname, join } from 'node:path';
 import { tryLock } from '../store/data-dir.ts';
 import { adoptDatabase } from '../store/integrity/adopt.ts';
+import { isDiskFull } from '../store/engine-errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';
 import { beginHistory } from '../store/new-history.ts';
@@ -57,7 +58,11 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     // What a restore that was cut off has left.
     for (const name of readdirSync(staging))
       if (name !== 'lock') rmSync(join(staging, name), { recursive: true });
-    const restored = await restoreInto(staging, options);
+    const restored = await restoreInto(staging, options).catch((error: unknown) => {
+      throw isDiskFull(error)
+        ? new Error(`The disk of ${dataDir} got full; nothing was restored.`, { cause: error })
+        : error;
+    });
     for (const path of everythingIn(staging)) syncPath(path);
     if (existsSync(dataDir)) rmdirSync(dataDir);
     renameSync(staging, dataDir);

@@ -161,19 +161,25 @@ test('a changed byte, a cut and what was added are noticed wherever they are', a
   expect(readdirSync(parent).filter((name) => name.startsWith('from-bad'))).toEqual([]);
 });
 
-/** Runs a command of ours that dies, or is refused, at the given call on the files. @returns false when it made fewer such calls */
-async function faultAt(args: readonly string[], fault: string, files: readonly string[]): Promise<boolean> {
+/** Runs a command of ours that dies, or is refused, at the given call on the files. @returns null when it made fewer such calls */
+async function faultAt(
+  args: readonly string[],
+  fault: string,
+  files: readonly string[],
+): Promise<{ said: string } | null> {
   const child = Bun.spawn(underFault(fault, files, ownProgram(args, '/')), {
     stdout: 'ignore',
-    stderr: 'ignore',
+    stderr: 'pipe',
   });
+  const said = await new Response(child.stderr).text();
   await child.exited;
-  return child.exitCode !== 0;
+  return child.exitCode === 0 ? null : { said };
 }
 
 test.skipIf(!hasStrace)(
   `killed at every ${long ? '' : 'few '}file call, or on a full disk, making a backup leaves none or a good one (needs strace)`,
   async () => {
+    const kill = 'signal=SIGKILL';
     let faults = 0;
     const wrong: string[] = [];
     const tryAll = async (names: string[], call: string, how: string, every: number): Promise<void> => {
@@ -182,7 +188,10 @@ test.skipIf(!hasStrace)(
         const work = join(folder, '.unfinished');
         const files = names.map((name) => join(work, name));
         const args = ['backup', folder, '--data-dir', dataDir];
-        if (!(await faultAt(args, `${call}:${how}:when=${when}`, files))) break;
+        const fault = await faultAt(args, `${call}:${how}:when=${when}`, files);
+        if (!fault) break;
+        if (how !== kill && !fault.said.includes('got full'))
+          wrong.push(`${call} ${how} ${when}: ${fault.said}`);
         faults++;
         const left = existsSync(folder) ? await listBackups(folder) : [];
         for (const { path } of left)
@@ -194,7 +203,6 @@ test.skipIf(!hasStrace)(
         rmSync(folder, { recursive: true, force: true });
       }
     };
-    const kill = 'signal=SIGKILL';
     const [copy, packed] = [['tatami.db', 'tatami.db-journal'], ['backup']];
     // Calls are counted per thread, and the copy is written by another one than the backup.
     await Promise.all([
