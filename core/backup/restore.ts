@@ -18,7 +18,8 @@ export interface RestoreOptions {
   /** As `master.key` holds it; null: only what the backup has. */
   readonly key: Buffer | null;
   nowMs(): number;
-  onBytes(bytes: number, totalBytes: number): void;
+  /** How much of the source is read. */
+  onProgress(done: number, of: number): void;
 }
 
 export interface Restored {
@@ -77,7 +78,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 }
 
 async function restoreInto(folder: string, options: RestoreOptions): Promise<Restored> {
-  const { facts, at, key } = await options.source.bring(folder, options.onBytes);
+  const { facts, at, key } = await options.source.bring(folder, options.onProgress);
   const masterKey = keyOf(key, options.key);
   const database = join(folder, 'tatami.db');
   migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });

@@ -46,7 +46,7 @@ const restore = async (path: string, to: string) =>
     dataDir: to,
     key: readFileSync(keyFile),
     nowMs: Date.now,
-    onBytes: () => undefined,
+    onProgress: () => undefined,
   });
 
 beforeAll(async () => {
@@ -99,7 +99,7 @@ test('a backup made while 16 write is a prefix of the log that has all that was 
       dataDir: to,
       key: readFileSync(join(dir, 'master.key')),
       nowMs: Date.now,
-      onBytes: () => undefined,
+      onProgress: () => undefined,
     });
     const restored = await startApp({ dataDir: to, clock: createSystemClock() }, app.workspace);
     await checkOracle(restored.call, before);
