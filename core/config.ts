@@ -4,7 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { S3Settings } from './backup/copy/s3.ts';
+import { parseKeep } from './backup/keep.ts';
 import { parseCidr, type Cidr } from './lib/cidr.ts';
+import { checkCron } from './lib/cron.ts';
 import type { LogLevel } from './lib/log.ts';
 
 interface Key {
@@ -136,6 +138,21 @@ const keys = {
     fallback: '168',
     text: 'Hours back to which a restore from the continuous copy can go.',
   },
+  backupDir: {
+    env: 'TATAMI_BACKUP_DIR',
+    fallback: '',
+    text: 'Directory that full backups are made in, on another disk if you can; without one none are made.',
+  },
+  backupSchedule: {
+    env: 'TATAMI_BACKUP_SCHEDULE',
+    fallback: '0 3 * * *',
+    text: 'When backups are made: five cron fields, in UTC.',
+  },
+  backupKeep: {
+    env: 'TATAMI_BACKUP_KEEP',
+    fallback: 'last=3,daily=7,weekly=4,monthly=6',
+    text: 'Which backups are kept: the last ones, and the newest of each of the last days, weeks and months that have one.',
+  },
   logLevel: {
     env: 'TATAMI_LOG_LEVEL',
     fallback: 'info',
@@ -179,6 +196,13 @@ export interface Config {
   readonly nodePath: string | null;
   /** Null: none is made. */
   readonly copy: CopyConfig | null;
+  /** Null: none are made. */
+  readonly backups: {
+    readonly folder: string;
+    readonly cron: string;
+    /** As `parseKeep` reads it. */
+    readonly keep: string;
+  } | null;
   readonly logLevel: LogLevel;
 }
 
@@ -257,6 +281,7 @@ export function readConfig(
       everyMs: (integer('copyEvery', 3_600) || fail('copyEvery', 'a whole number from 1 to 3600')) * 1000,
       keepMs: integer('copyKeep', 1_000_000) * 3_600_000,
     }),
+    backups: readBackups(value, fail, folder),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
   };
 }
@@ -318,6 +343,18 @@ function copyConfig(
       `The continuous copy must not lie in the data directory ${dataDir}, but on another disk.`,
     );
   return { to, s3, ...times };
+}
+
+function readBackups(
+  value: (key: ConfigKey) => string,
+  fail: (key: ConfigKey, wanted: string) => never,
+  folder: string,
+): Config['backups'] {
+  const [cron, keep] = [value('backupSchedule'), value('backupKeep')];
+  const wrong = checkCron(cron, 'UTC');
+  if (wrong !== null) fail('backupSchedule', `five cron fields such as "0 3 * * *" (${wrong})`);
+  if (!parseKeep(keep)) fail('backupKeep', 'a rule such as last=3,daily=7,weekly=4,monthly=6');
+  return value('backupDir') === '' ? null : { folder: resolve(folder, value('backupDir')), cron, keep };
 }
 
 /**

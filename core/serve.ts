@@ -1,5 +1,6 @@
 // The composition root: configuration → store → socket → services → door → workers → app. Everything is built here once and
 // handed down; nothing below reaches up. What each of them is made of stands in `serve/`.
+import { createBackupSchedule, type BackupSchedule } from './backup/schedule.ts';
 import { createCommitter, type Committer } from './changes/commit.ts';
 import { createWorkspaceCache } from './changes/workspace-cache.ts';
 import { createCopier, type Copier } from './backup/copy/copier.ts';
@@ -132,12 +133,14 @@ async function compose(ground: Ground): Promise<Tatami> {
   const health = await createHealth({ ...shared, version, progress, sandboxState });
   const app: App = await mount(door, services, workers, health);
   const copier = await createCopy(ground, installation);
+  const backups = createBackups(ground, installation);
 
   socket.serve(app.fetch);
   // Their work is to write.
   if (opened.onlyToRead === null) {
     await hold.start(store, workers.start);
     copier?.start();
+    backups?.start();
   }
   await health.start();
 
@@ -159,6 +162,7 @@ async function compose(ground: Ground): Promise<Tatami> {
       }, drainMs);
       await socket.drain({ quietMs, quietByMs });
       clearTimeout(cut);
+      await backups?.stop();
       await hold.stop();
       await workers.stop();
       await health.stop();
@@ -167,6 +171,13 @@ async function compose(ground: Ground): Promise<Tatami> {
       await opened.close();
     },
   };
+}
+
+function createBackups(
+  { config: { dataDir, backups }, clock, log, problems }: Ground,
+  { name }: Installation,
+): BackupSchedule | null {
+  return backups && createBackupSchedule({ ...backups, dataDir, name, clock, log, problems });
 }
 
 function createServices(

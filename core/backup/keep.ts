@@ -7,8 +7,6 @@ export interface Keep {
   readonly monthly: number;
 }
 
-export const keepDefault: Keep = { last: 3, daily: 7, weekly: 4, monthly: 6 };
-
 export interface KeptBackup {
   readonly createdAt: string;
 }

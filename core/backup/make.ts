@@ -2,6 +2,7 @@
 // compressed and put into one file that is there whole under its name or not at all.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { isDiskFull } from '../store/engine-errors.ts';
 import { findDamage, openLive, readFacts } from '../store/copied-database.ts';
 import { tryLock } from '../store/data-dir.ts';
 import { makePrivateDir, makePrivateFile } from '../store/private.ts';
@@ -52,7 +53,9 @@ export async function makeBackup(options: MakeOptions): Promise<Backup> {
     // Where no server runs, none may start and change files half-way; where one does, it goes on.
     const quiet = existsSync(dataDir) ? tryLock(join(dataDir, 'lock')) : null;
     try {
-      return await makeIn(work, options);
+      return await makeIn(work, options).catch((error: unknown) => {
+        throw isDiskFull(error) ? fullDisk(folder, error) : error;
+      });
     } finally {
       if (quiet && 'release' in quiet) quiet.release();
     }
@@ -104,6 +107,12 @@ function copyDatabase(copy: string, { dataDir, folder, onStep }: MakeOptions): n
     live.close();
   }
 }
+
+const fullDisk = (folder: string, cause: unknown): Error =>
+  new Error(
+    `The disk of ${folder} got full while the backup was made. Nothing of it is left there; make room, or choose a folder on another disk.`,
+    { cause },
+  );
 
 function checkSpace(folder: string, neededBytes: number): void {
   const { bavail, bsize } = statfsSync(folder);

@@ -1,6 +1,6 @@
 // Writes a backup as one file: parts behind a manifest that is filled in at the end, when their sums are known.
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
@@ -66,7 +66,7 @@ export async function packBackup(
       raw.pass,
       createZstdCompress(level),
       packed.pass,
-      createWriteStream('', { fd: file.fd, autoClose: false, start: end() }),
+      writeTo(file, end()),
     );
     parts.push({ name: databasePart, ...packed.result() });
     const whole: Manifest = { ...draft, database: raw.result(), parts };
@@ -78,6 +78,19 @@ export async function packBackup(
   }
 }
 
+/** Leaves the file open, whatever happens. */
+function writeTo(file: FileHandle, start: number) {
+  return async (source: AsyncIterable<Buffer>): Promise<void> => {
+    let at = start;
+    for await (const chunk of source)
+      for (let done = 0; done < chunk.length;) {
+        const { bytesWritten } = await file.write(chunk, done, chunk.length - done, at);
+        done += bytesWritten;
+        at += bytesWritten;
+      }
+  };
+}
+
 async function writeKey(file: FileHandle, key: Buffer, at: number): Promise<Omit<Part, 'name'>> {
   await file.write(key, 0, key.length, at);
   return { bytes: key.length, sha256: createHash('sha256').update(key).digest('hex') };
@@ -85,10 +98,6 @@ async function writeKey(file: FileHandle, key: Buffer, at: number): Promise<Omit
 
 async function copyInto(file: FileHandle, from: string, at: number): Promise<Omit<Part, 'name'>> {
   const tap = createTap();
-  await pipeline(
-    createReadStream(from, { highWaterMark: chunkBytes }),
-    tap.pass,
-    createWriteStream('', { fd: file.fd, autoClose: false, start: at }),
-  );
+  await pipeline(createReadStream(from, { highWaterMark: chunkBytes }), tap.pass, writeTo(file, at));
   return tap.result();
 }

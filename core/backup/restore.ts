@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } fro
 import { dirname, join } from 'node:path';
 import { tryLock } from '../store/data-dir.ts';
 import { adoptDatabase } from '../store/integrity/adopt.ts';
+import { isDiskFull } from '../store/engine-errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';
 import { beginHistory } from '../store/new-history.ts';
@@ -17,7 +18,8 @@ export interface RestoreOptions {
   /** As `master.key` holds it; null: only what the backup has. */
   readonly key: Buffer | null;
   nowMs(): number;
-  onBytes(bytes: number, totalBytes: number): void;
+  /** How much of the source is read. */
+  onProgress(done: number, of: number): void;
 }
 
 export interface Restored {
@@ -57,7 +59,11 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     // What a restore that was cut off has left.
     for (const name of readdirSync(staging))
       if (name !== 'lock') rmSync(join(staging, name), { recursive: true });
-    const restored = await restoreInto(staging, options);
+    const restored = await restoreInto(staging, options).catch((error: unknown) => {
+      throw isDiskFull(error)
+        ? new Error(`The disk of ${dataDir} got full; nothing was restored.`, { cause: error })
+        : error;
+    });
     for (const path of everythingIn(staging)) syncPath(path);
     if (existsSync(dataDir)) rmdirSync(dataDir);
     renameSync(staging, dataDir);
@@ -72,7 +78,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 }
 
 async function restoreInto(folder: string, options: RestoreOptions): Promise<Restored> {
-  const { facts, at, key } = await options.source.bring(folder, options.onBytes);
+  const { facts, at, key } = await options.source.bring(folder, options.onProgress);
   const masterKey = keyOf(key, options.key);
   const database = join(folder, 'tatami.db');
   migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });

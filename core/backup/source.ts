@@ -16,7 +16,7 @@ export interface Brought {
 export interface Source {
   /** Read before anything is written; null where it is not known so early. */
   readonly schema: number | null;
-  bring(folder: string, onBytes: (bytes: number, totalBytes: number) => void): Promise<Brought>;
+  bring(folder: string, onProgress: (done: number, of: number) => void): Promise<Brought>;
 }
 
 /**
@@ -37,8 +37,8 @@ export async function openSource(where: string, to: string | null): Promise<Sour
     );
   return {
     schema: manifest.schema,
-    async bring(folder, onBytes) {
-      const unpacked = await unpackChecked(where, folder, onBytes);
+    async bring(folder, onProgress) {
+      const unpacked = await unpackChecked(where, folder, onProgress);
       return { facts: manifest, at: manifest.createdAt, key: unpacked.key };
     },
   };

@@ -19,7 +19,7 @@ export function startBlock(started: Started): string {
   const lines = [
     `tatami  ${started.version}`,
     `data    ${resolve(dataDir)} (${started.newDataDir ? 'new' : 'existing'})`,
-    `key     ${join(resolve(dataDir), 'master.key')}   NOT in backups: copy it somewhere safe`,
+    `key     ${join(resolve(dataDir), 'master.key')}   NOT in backups (tatami backup DIR): copy it somewhere safe`,
     `listen  ${url}`,
     ...(started.metricsUrl === undefined ? [] : [`metrics ${started.metricsUrl}`]),
     `docs    ${url}/docs`,

@@ -7,7 +7,7 @@ import type { Ids } from '../lib/ids.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Op, Store } from '../store/store.ts';
-import { nextRunMs } from './cron.ts';
+import { nextRunMs } from '../lib/cron.ts';
 import type { Install } from './installs/schema.ts';
 import type { Registry } from './registry.ts';
 import { hasOpenRun, queueRunOps, scheduledRun } from './runs/rows.ts';

@@ -7,7 +7,7 @@ import { openLogHead, type LogHead } from './log-head.ts';
 
 type Connection = InstanceType<typeof Database>;
 
-export interface WorkspaceFacts {
+interface WorkspaceFacts {
   readonly id: string;
   readonly events: number;
   readonly lastSequence: number;

@@ -11,6 +11,11 @@ export function isEngineError(error: unknown): error is Error & { code: string }
   );
 }
 
+/** SQLite's word for it, or the system's. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(SQLITE_FULL|ENOSPC$)/.test(String(error.code));
+}
+
 /** True for errors that say something about the file, its disk or its lock, and so about every job of the group. */
 export function concernsStore(error: unknown): boolean {
   return (

@@ -6,7 +6,6 @@ import { openSource } from '../../backup/source.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { moment } from '../flags.ts';
 import { createProgress, printResult } from '../output.ts';
-import { inMegabytes } from './shown.ts';
 
 export interface RestoreOptions {
   dataDir: string;
@@ -25,8 +24,7 @@ export async function restore(file: string, options: RestoreOptions, folder: str
   const restored = await restoreBackup({
     ...{ source, dataDir, key },
     nowMs: systemClock.nowMs,
-    onBytes: (bytes, totalBytes) =>
-      progress.show(`unpacking and checking ${inMegabytes(bytes)} of ${inMegabytes(totalBytes)}`),
+    onProgress: (done, of) => progress.show(`unpacking and checking ${Math.floor((done / of) * 100)} %`),
   }).finally(() => progress.end());
   printResult({ dataDir, ...restored }, options, (shown) =>
     [

@@ -7,7 +7,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
 import type { Unheld } from '../../rights/table.ts';
-import { checkCron } from '../cron.ts';
+import { checkCron } from '../../lib/cron.ts';
 import { subscribedTypes } from './hearing.ts';
 
 export interface PackageRules {

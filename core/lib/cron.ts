@@ -1,4 +1,4 @@
-// Cron expressions of schedules, by croner: five fields, at most every five minutes.
+// Cron expressions of schedules and backups, by croner: five fields, at most every five minutes.
 import { Cron } from 'croner';
 
 const everyMinutesMin = 5;

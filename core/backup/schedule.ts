@@ -1,0 +1,142 @@
+// Makes a backup whenever one is due while the server runs, by a process of its own that leaves processor time to others. What is due
+// follows from the backups that are there, so that one which was missed while the server was down is made after its start.
+import { existsSync } from 'node:fs';
+import type { Clock } from '../lib/clock.ts';
+import { nextRunMs } from '../lib/cron.ts';
+import { errorForLog } from '../lib/failures.ts';
+import type { Log } from '../lib/log.ts';
+import { ownProgram } from '../lib/own-program.ts';
+import type { Problems } from '../lib/problems.ts';
+import { listBackups } from './folder.ts';
+
+const hourMs = 3_600_000;
+/** After the start others have their first seconds. */
+const firstLookMs = 10_000;
+const lookEveryMs = 30_000;
+/** One that failed is tried again after this long, or when the next one is due. */
+const againMs = hourMs;
+
+export interface BackupSchedule {
+  start(): void;
+  /** Breaks off a backup that is under way. */
+  stop(): Promise<void>;
+}
+
+export interface ScheduleOptions {
+  readonly dataDir: string;
+  readonly folder: string;
+  readonly cron: string;
+  readonly keep: string;
+  /** Of the installation: others may have their backups in the same folder. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly problems: Problems;
+}
+
+interface Last {
+  /** When it was made. */
+  readonly atMs: number;
+  readonly path: string;
+}
+
+export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
+  const { clock, log, problems, cron } = options;
+  let last: Last | null = null;
+  let notBeforeMs = 0;
+  let cancel = (): void => undefined;
+  let looking: Promise<void> = Promise.resolve();
+  let child: Child | null = null;
+  let isStopped = false;
+
+  const make = async (nowMs: number): Promise<void> => {
+    child = startChild(options);
+    const ended = await child.ended;
+    child = null;
+    if (isStopped) return;
+    if ('problem' in ended) {
+      notBeforeMs = nowMs + againMs;
+      problems.raise('backup', `The last backup failed: ${ended.problem}`);
+      log('error', 'a backup failed', { problem: ended.problem });
+      return;
+    }
+    last = { atMs: nowMs, path: ended.path };
+    problems.clear('backup');
+    log('info', 'a backup was made', { path: ended.path });
+  };
+
+  const look = async (): Promise<void> => {
+    const nowMs = clock.nowMs();
+    if (!last || !existsSync(last.path)) last = await newest(options);
+    // A clock that was set back makes nobody wait for the time to pass twice.
+    if (last && last.atMs > nowMs) last = { ...last, atMs: nowMs };
+    notBeforeMs = Math.min(notBeforeMs, nowMs + againMs);
+    if (isDue(cron, last, nowMs) && nowMs >= notBeforeMs) await make(nowMs);
+    if (last && isLate(cron, last, clock.nowMs()))
+      problems.raise(
+        'backup',
+        `The last backup is of ${new Date(last.atMs).toISOString()}, which is too long ago.`,
+      );
+  };
+
+  const lookAfter = (delayMs: number): void => {
+    cancel = clock.after(delayMs, () => {
+      looking = look()
+        .catch((error: unknown) => {
+          problems.raise('backup', `Backups cannot be made in ${options.folder}; the log says why.`);
+          log('error', 'backups could not be looked at', { error: errorForLog(error) });
+        })
+        .finally(() => {
+          if (!isStopped) lookAfter(lookEveryMs);
+        });
+    });
+  };
+
+  return {
+    start: () => lookAfter(firstLookMs),
+    async stop() {
+      isStopped = true;
+      cancel();
+      child?.kill();
+      await looking;
+    },
+  };
+}
+
+const isDue = (cron: string, last: Last | null, nowMs: number): boolean =>
+  !last || (nextRunMs(cron, 'UTC', last.atMs) ?? Infinity) <= nowMs;
+
+/** Twice the interval, and at least an hour more than it. */
+function isLate(cron: string, { atMs }: Last, nowMs: number): boolean {
+  const due = nextRunMs(cron, 'UTC', atMs);
+  const after = due === null ? null : nextRunMs(cron, 'UTC', due);
+  if (due === null || after === null) return false;
+  return nowMs > Math.max(after, due + hourMs);
+}
+
+async function newest({ folder, name }: ScheduleOptions): Promise<Last | null> {
+  if (!existsSync(folder)) return null;
+  const own = (await listBackups(folder)).find(({ manifest }) => manifest?.name === name);
+  return own?.manifest ? { atMs: Date.parse(own.manifest.createdAt), path: own.path } : null;
+}
+
+interface Child {
+  readonly ended: Promise<{ path: string } | { problem: string }>;
+  kill(): void;
+}
+
+function startChild({ dataDir, folder, keep }: ScheduleOptions): Child {
+  const args = ['backup', folder, '--data-dir', dataDir, '--keep', keep, '--background', '--json'];
+  const child = Bun.spawn(ownProgram(args, '/'), { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' });
+  const said = async (): Promise<{ path: string } | { problem: string }> => {
+    const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+    try {
+      const answer = JSON.parse(text) as { path?: string; error?: { message: string } };
+      if (answer.path !== undefined) return { path: answer.path };
+      return { problem: answer.error?.message ?? `it ended with ${code}` };
+    } catch {
+      return { problem: `its process ended with ${child.signalCode ?? code}` };
+    }
+  };
+  return { ended: said(), kill: () => child.kill() };
+}

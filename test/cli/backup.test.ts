@@ -1,0 +1,125 @@
+// `tatami backup`, `backups`, `restore` and `release`, as an operator types them, beside a running server.
+import { expect, test } from 'bun:test';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+import { hooksOf, startReceiver } from '../webhooks/receiver.ts';
+import { tatami, temporary } from './tatami.ts';
+
+const flags = { egressAllow: '127.0.0.0/8' };
+const titles = async (app: TestApp): Promise<string[]> =>
+  (await app.call('GET', '/api/v1/issues?sort=number')).json.data.map(({ title }: Json) => title);
+const mode = (path: string): number => statSync(path).mode & 0o777;
+
+test('what was backed up beside a running server is restored, and acts only when the operator says so', async () => {
+  using dir = temporary();
+  const receiver = startReceiver();
+  const app = await startApp({ flags, clock: createSystemClock(), dataDir: dir.path('data') });
+  const hooks = hooksOf(app);
+  await hooks.register(receiver.url);
+  await install(
+    app.call,
+    await packSource(
+      `{ id: 'com.test.seen', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
+         on: { 'issue.created': async (event, ctx) => { await ctx.kv.increment('seen'); } },
+         schedules: { work: { cron: '0 3 * * *', handle: async (_, ctx) => { await ctx.kv.increment('done'); } } } }`,
+    ),
+  );
+  await hooks.file('before');
+  await app.settled();
+  const sent = receiver.received.length;
+
+  const made = await tatami(['backup', dir.path('backups'), '--data-dir', app.dataDir, '--json']);
+  expect([made.code, made.json.withKey, made.json.workspaces]).toEqual([0, false, 1]);
+  expect([mode(dir.path('backups')), mode(made.json.path)]).toEqual([0o700, 0o600]);
+  await hooks.file('after');
+  await app.settled();
+  await app.stop();
+  expect(readFileSync(made.json.path).includes(readFileSync(join(app.dataDir, 'master.key')))).toBe(false);
+
+  const restored = await tatami([
+    ...['restore', made.json.path, '--data-dir', dir.path('new'), '--json'],
+    ...['--key', join(app.dataDir, 'master.key')],
+  ]);
+  expect([restored.code, restored.json.hasKey, restored.json.position]).toEqual([
+    0,
+    true,
+    made.json.position,
+  ]);
+  expect(restored.json.generation).not.toBe(made.json.generation);
+  const again = await startApp(
+    { flags, clock: createSystemClock(), dataDir: dir.path('new') },
+    app.workspace,
+  );
+  expect(await titles(again)).toEqual(['before']);
+  receiver.received.length = 0;
+  await hooksOf(again).file('held back');
+  const run = await again.call('POST', '/api/v1/plugins/com.test.seen/schedules/work/run');
+  expect(run.status).toBe(202);
+  again.clock.advance(90_000_000);
+  await again.settled();
+  expect((await again.call('GET', '/api/v1/deliveries')).json.data.length).toBe(sent);
+  expect((await again.call('GET', `/api/v1/runs/${run.json.id}`)).json.status).toBe('queued');
+  expect(receiver.received).toEqual([]);
+  expect(again.services.problems.list().map(({ kind }) => kind)).toContain('held');
+
+  let ended = false;
+  const word = tatami(['release', '--data-dir', again.dataDir, '--json']).finally(() => (ended = true));
+  while (!ended) {
+    again.clock.advance(500);
+    await Bun.sleep(20);
+  }
+  expect((await word).json.released).toBe(true);
+  await again.settled();
+  expect(again.services.problems.list()).toEqual([]);
+  expect(receiver.received.map(({ event }) => event.data.title)).toContain('held back');
+  expect(sent).toBeGreaterThan(0);
+  const kv = async (key: string): Promise<number> =>
+    (await again.call('GET', `/api/v1/plugins/com.test.seen/kv/${key}`)).json.value;
+  expect([await kv('seen'), await kv('done')]).toEqual([2, 1]);
+  const later = await again.restart();
+  expect(later.services.problems.list()).toEqual([]);
+  await later.stop();
+  await receiver.stop();
+}, 60_000);
+
+test('a server makes the backups that are due, says when it cannot, and goes on after a restart', async () => {
+  using dir = temporary();
+  const folder = dir.path('backups');
+  const clock = createSystemClock();
+  const scheduled = { ...flags, backupDir: folder, backupSchedule: '0 3 * * *', backupKeep: 'last=2' };
+  const app = await startApp({ flags: scheduled, clock, dataDir: dir.path('data') });
+  const there = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.backup'));
+  const until = async (what: () => boolean): Promise<void> => {
+    while (!what()) {
+      clock.advance(5_000);
+      await Bun.sleep(20);
+    }
+  };
+  const said = (message: string): number => app.logs.filter((entry) => entry.message === message).length;
+
+  // There is none yet, so one is due at once; the next ones by the schedule.
+  await until(() => said('a backup was made') === 1);
+  expect(there().length).toBe(1);
+  clock.advance(86_400_000);
+  await until(() => said('a backup was made') === 2);
+  expect(app.services.problems.list()).toEqual([]);
+
+  // Where it can make none it says so, and takes it back with the next good one.
+  renameSync(folder, dir.path('moved'));
+  writeFileSync(folder, 'in the way');
+  await until(() => app.services.problems.list().length > 0);
+  expect(app.services.problems.list()[0]).toMatchObject({ kind: 'backup' });
+  renameSync(folder, dir.path('away'));
+  mkdirSync(folder);
+  clock.advance(3_600_000);
+  await until(() => said('a backup was made') === 3);
+  expect(app.services.problems.list()).toEqual([]);
+
+  // A start knows from the folder what is due.
+  const later = await app.restart();
+  later.clock.advance(30_000);
+  expect(there().length).toBe(1);
+  await later.stop();
+}, 60_000);

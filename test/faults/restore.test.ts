@@ -1,0 +1,273 @@
+// docs/spec/durability.md › Backups. Made under load, a backup is a prefix of what the server did, with all that was acknowledged before;
+// killed at any step, making and restoring one leave nothing that counts and is not whole; a single changed byte is noticed.
+// TATAMI_LONG=1 makes it every step, and every byte.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProblem, listBackups } from '../../core/backup/folder.ts';
+import { makeBackup } from '../../core/backup/make.ts';
+import { restoreBackup } from '../../core/backup/restore.ts';
+import { openSource } from '../../core/backup/source.ts';
+import { ownProgram } from '../../core/lib/own-program.ts';
+import { readFacts, type DatabaseFacts } from '../../core/store/copied-database.ts';
+import { openStore } from '../../core/store/open-store.ts';
+import { createSystemClock, startApp, type Client } from '../app.ts';
+import { checkOracle, everything } from './oracle.ts';
+import { clientOf, seededRandom, startServer } from './server.ts';
+import { hasStrace, underFault } from './strace.ts';
+
+const long = process.env.TATAMI_LONG !== undefined;
+const parent = mkdtempSync(join(tmpdir(), 'tatami-restore-'));
+const place = (name: string): string => join(parent, name);
+const dataDir = place('data');
+const keyFile = join(dataDir, 'master.key');
+let facts: DatabaseFacts;
+/** A backup of `dataDir`. */
+let good: string;
+
+const post = (call: Client, name: string) =>
+  call('POST', '/api/v1/issues', { team: 'ENG', title: name }, { 'idempotency-key': name });
+const quietly = { withKey: false, version: '0.0.0', nowMs: Date.now, onStep: () => undefined };
+const make = (folder: string, withKey = false) => makeBackup({ ...quietly, dataDir, folder, withKey });
+const restore = async (path: string, to: string) =>
+  restoreBackup({
+    source: await openSource(path, null),
+    dataDir: to,
+    key: readFileSync(keyFile),
+    nowMs: Date.now,
+    onProgress: () => undefined,
+  });
+
+beforeAll(async () => {
+  const app = await startApp({ dataDir, clock: createSystemClock() });
+  for (let i = 0; i < 3; i++) await post(app.call, `n-${i}`);
+  await app.stop();
+  const made = await make(place('good'), true);
+  good = made.path;
+  facts = made.manifest;
+});
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+test('a backup made while 16 write is a prefix of the log that has all that was acknowledged before it began', async () => {
+  const dir = place('loaded');
+  const app = await startApp({ dataDir: dir, clock: createSystemClock() });
+  const { apiKey } = app.workspace;
+  await app.stop();
+  const { url, child } = await startServer(dir);
+  const call = clientOf(url, apiKey);
+  const acked = new Map<string, string>();
+  let next = 0;
+  let writing = true;
+  const writers = Array.from({ length: 16 }, async () => {
+    while (writing) {
+      const name = `w-${next++}`;
+      acked.set(name, (await post(call, name)).json.id);
+    }
+  });
+  const taken: { path: string; before: ReadonlyMap<string, string> }[] = [];
+  for (let i = 0; i < 2; i++) {
+    while (acked.size < 50 * (i + 1)) await Bun.sleep(5);
+    const before = new Map(acked);
+    const made = Bun.spawn(ownProgram(['backup', place('under-load'), '--data-dir', dir, '--json'], '/'), {
+      stdout: 'pipe',
+      stderr: 'ignore',
+    });
+    taken.push({ path: JSON.parse(await new Response(made.stdout).text()).path, before });
+  }
+  writing = false;
+  await Promise.all(writers);
+  const log = await everything(call, '/events');
+  child.kill('SIGKILL');
+  await child.exited;
+
+  for (const [index, { path, before }] of taken.entries()) {
+    expect(await findProblem(path)).toBeNull();
+    const to = place(`from-load-${index}`);
+    await restoreBackup({
+      source: await openSource(path, null),
+      dataDir: to,
+      key: readFileSync(join(dir, 'master.key')),
+      nowMs: Date.now,
+      onProgress: () => undefined,
+    });
+    const restored = await startApp({ dataDir: to, clock: createSystemClock() }, app.workspace);
+    await checkOracle(restored.call, before);
+    const events = await everything(restored.call, '/events');
+    expect(events).toEqual(
+      log.slice(0, events.length).map((event, at) => ({ ...event, ...sameUrls(event, events[at]) })),
+    );
+    expect(events.length).toBeLessThan(log.length);
+    await restored.stop();
+  }
+}, 60_000);
+
+/** Addresses begin with that of the server that shows them. */
+function sameUrls(original: { data: { url?: string } }, shown: { data: { url?: string } } | undefined) {
+  const url = shown?.data.url;
+  return url === undefined ? {} : { data: { ...original.data, url } };
+}
+
+test('a changed byte, a cut and what was added are noticed wherever they are', async () => {
+  const bytes = readFileSync(good);
+  const bad = place('bad.backup');
+  const headerBytes = bytes.indexOf('\n') + 1;
+  const random = seededRandom(20261122);
+  const places = long
+    ? Array.from(bytes.keys())
+    : [
+        ...Array.from({ length: 120 }, () => Math.floor(random() * headerBytes)),
+        ...Array.from({ length: 120 }, () => Math.floor(random() * bytes.length)),
+        ...Array.from({ length: 50 }, (_, index) => headerBytes - 1 + index),
+        bytes.length - 1,
+      ];
+  const unnoticed: string[] = [];
+  const tryOn = async (what: string, change: () => void): Promise<void> => {
+    change();
+    if ((await findProblem(bad)) === null) unnoticed.push(what);
+  };
+  for (const at of places)
+    await tryOn(`flip ${at}`, () => {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = flipped[at]! ^ (1 << Math.floor(random() * 8));
+      writeFileSync(bad, flipped);
+    });
+  for (const length of [0, 1, headerBytes, headerBytes + 20, bytes.length - 1])
+    await tryOn(`cut at ${length}`, () => {
+      copyFileSync(good, bad);
+      truncateSync(bad, length);
+    });
+  await tryOn('added', () => {
+    copyFileSync(good, bad);
+    appendFileSync(bad, 'x');
+  });
+  expect(unnoticed).toEqual([]);
+  // The last one, and one in the middle of the database: neither is restored.
+  await expect(restore(bad, place('from-bad'))).rejects.toThrow('bytes');
+  const flipped = Buffer.from(bytes);
+  flipped[bytes.length - 500]! ^= 1;
+  writeFileSync(bad, flipped);
+  await expect(restore(bad, place('from-bad'))).rejects.toThrow('damaged');
+  expect(readdirSync(parent).filter((name) => name.startsWith('from-bad'))).toEqual([]);
+});
+
+/** Runs a command of ours that dies, or is refused, at the given call on the files. @returns null when it made fewer such calls */
+async function faultAt(
+  args: readonly string[],
+  fault: string,
+  files: readonly string[],
+): Promise<{ said: string } | null> {
+  const child = Bun.spawn(underFault(fault, files, ownProgram(args, '/')), {
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  const said = await new Response(child.stderr).text();
+  await child.exited;
+  return child.exitCode === 0 ? null : { said };
+}
+
+test.skipIf(!hasStrace)(
+  `killed at every ${long ? '' : 'few '}file call, or on a full disk, making a backup leaves none or a good one (needs strace)`,
+  async () => {
+    const kill = 'signal=SIGKILL';
+    let faults = 0;
+    const wrong: string[] = [];
+    const tryAll = async (names: string[], call: string, how: string, every: number): Promise<void> => {
+      for (let when = 1; ; when += every) {
+        const folder = mkdtempSync(join(parent, 'made-'));
+        const work = join(folder, '.unfinished');
+        const files = names.map((name) => join(work, name));
+        const args = ['backup', folder, '--data-dir', dataDir];
+        const fault = await faultAt(args, `${call}:${how}:when=${when}`, files);
+        if (!fault) break;
+        if (how !== kill && !fault.said.includes('got full'))
+          wrong.push(`${call} ${how} ${when}: ${fault.said}`);
+        faults++;
+        const left = existsSync(folder) ? await listBackups(folder) : [];
+        for (const { path } of left)
+          if ((await findProblem(path)) !== null) wrong.push(`${call} ${how} ${when}: a bad one is left`);
+        await make(folder).catch(
+          (error: unknown) => void wrong.push(`${call} ${how} ${when}: ${String(error)}`),
+        );
+        if (existsSync(work)) wrong.push(`${call} ${how} ${when}: something unfinished is left`);
+        rmSync(folder, { recursive: true, force: true });
+      }
+    };
+    const [copy, packed] = [['tatami.db', 'tatami.db-journal'], ['backup']];
+    // Calls are counted per thread, and the copy is written by another one than the backup.
+    await Promise.all([
+      tryAll(['..', '', ...copy, ...packed], 'openat', kill, long ? 1 : 4),
+      tryAll(copy, 'pwrite64', kill, long ? 1 : 40)
+        .then(() => tryAll(packed, 'pwrite64', kill, 1))
+        .then(() => tryAll(packed, 'fsync', kill, 1))
+        .then(() => tryAll(packed, 'rename', kill, 1)),
+      tryAll(copy, 'pwrite64', 'error=ENOSPC', long ? 1 : 60).then(() =>
+        tryAll(packed, 'pwrite64', 'error=ENOSPC', 1),
+      ),
+    ]);
+    expect(wrong).toEqual([]);
+
+    expect(faults).toBeGreaterThan(long ? 60 : 6);
+    // The directory it was made of is as it was.
+    await openStore(dataDir, Date.now).close();
+  },
+  long ? 600_000 : 60_000,
+);
+
+test.skipIf(!hasStrace)(
+  `killed at every ${long ? '' : 'few '}file call, restoring leaves nothing or a whole directory (needs strace)`,
+  async () => {
+    let kills = 0;
+    const wrong: string[] = [];
+    const killAll = async (call: string, every: number): Promise<void> => {
+      for (let when = 1; ; when += every) {
+        const to = place(`restored-${call}-${when}`);
+        const staging = `${to}.restoring`;
+        const names = [
+          '',
+          'tatami.db',
+          'tatami.db-journal',
+          'tatami.db-wal',
+          'tatami.db-sums',
+          'log-head',
+          'log-head.new',
+        ];
+        const files = [
+          to,
+          ...[...names, 'identity.new', 'master.key.new'].map((name) => join(staging, name)),
+        ];
+        const args = ['restore', good, '--data-dir', to];
+        if (!(await faultAt(args, `${call}:signal=SIGKILL:when=${when}`, files))) break;
+        kills++;
+        try {
+          if (!existsSync(to)) await restore(good, to);
+          await openStore(to, Date.now).close();
+          expect(readFacts(join(to, 'tatami.db')).workspaces).toEqual(facts.workspaces);
+        } catch (error) {
+          wrong.push(`${call} ${when}: ${String(error)}`);
+        }
+        if (existsSync(staging)) wrong.push(`${call} ${when}: something unfinished is left`);
+        rmSync(to, { recursive: true, force: true });
+      }
+    };
+    await Promise.all([
+      killAll('openat', long ? 1 : 8).then(() => killAll('rename', 1)),
+      killAll('fsync', long ? 1 : 3),
+      killAll('pwrite64', long ? 1 : 12),
+    ]);
+    expect(wrong).toEqual([]);
+
+    expect(kills).toBeGreaterThan(long ? 30 : 6);
+  },
+  long ? 600_000 : 60_000,
+);
