@@ -2,10 +2,11 @@
 // so many bytes: what is long is read only of events that are wanted, one after the other.
 import { tenantStatement, type Params, type Statement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
+import { archivedParts } from './archived.ts';
 import type { EventType } from './catalogue.ts';
 import type { EventRow } from './event.ts';
 import type { Learned } from './learning.ts';
-import { causeOf, distanceOf, unpack, type Parts, type StoredParts } from './packing.ts';
+import { causeOf, distanceOf, fileOf, isHere, unpack, type Parts, type StoredParts } from './packing.ts';
 
 /** The short columns of an event. */
 interface Facts {
@@ -139,17 +140,19 @@ export async function findEvent(store: Store, scope: Scope, id: string): Promise
   return row && eventOf(scope, row, await readParts(store, scope, row.sequence));
 }
 
-/** Null where they are long, or rest with another event. */
+/** Null where they are long, or rest elsewhere. */
 function partsAlong({ cause_json, data_json, packed, long }: ListedEvent): Parts | null {
   if (long === 1 || data_json === null) return null;
   const stored = { cause_json, data_json, packed };
-  return distanceOf(stored) > 0 ? null : unpack(stored);
+  return isHere(stored) ? unpack(stored) : null;
 }
 
-/** What an event of this sequence says. @throws Error where there is none */
+/** What an event of this sequence says. @throws Error where there is none, ArchiveError */
 export async function readParts(store: Store, scope: Scope, sequence: number): Promise<Parts> {
   const stored = await store.readOne(scope, partsAt, { sequence });
   if (!stored) throw new Error(`The event ${sequence} is missing.`);
+  const file = fileOf(stored);
+  if (file !== null) return archivedParts(store, scope, file, sequence);
   const distance = distanceOf(stored);
   return distance > 0 ? readParts(store, scope, sequence - distance) : unpack(stored);
 }

@@ -1,5 +1,5 @@
 // How the long parts of an event rest: cause and data as one compressed text, once for the events of a change that share them. Events of
-// an earlier version have them as two texts.
+// an earlier version have them as two texts, and old ones may have them in a file.
 import type { Cause } from './origin.ts';
 
 /** As JSON. */
@@ -51,14 +51,22 @@ export function sameAs(distance: number): ReturnType<typeof pack> {
   return { ...empty, data_json: `=${distance}`, packed: null };
 }
 
+/** JSON begins with neither sign. */
+export const isHere = ({ data_json: data }: Pick<StoredParts, 'data_json'>): boolean => !/^[=@]/.test(data);
+
 /** How many events before it the one is that has its parts; 0 where it has them itself. */
 export function distanceOf({ data_json: data }: Pick<StoredParts, 'data_json'>): number {
   return data.startsWith('=') ? Number(data.slice(1)) : 0;
 }
 
+/** The event that the file begins with which has its parts; null where the database has them. */
+export function fileOf({ data_json: data }: Pick<StoredParts, 'data_json'>): number | null {
+  return data.startsWith('@') ? Number(data.slice(1)) : null;
+}
+
 /** @throws Error where they are another event's, or damaged */
 export function unpack(stored: StoredParts): Parts {
-  if (distanceOf(stored) > 0) throw new Error('The parts of this event rest with another one.');
+  if (!isHere(stored)) throw new Error('The parts of this event rest elsewhere.');
   if (stored.packed === null) return { cause: stored.cause_json, data: stored.data_json };
   const [cause, data] = Buffer.from(Bun.zstdDecompressSync(stored.packed)).toString().split(between);
   if (cause === undefined || data === undefined)

@@ -1,6 +1,8 @@
 // The embedded engine: libsql over one file. The writer thread commits groups of batches to it at synchronous=FULL; the event loop
 // reads with a connection of its own, which holds still between groups, and long reads have readers.
 import Database from 'libsql';
+import { dirname, join } from 'node:path';
+import { createArchive } from './archive.ts';
 import { createCompiler } from './compile.ts';
 import { createReads, readRows } from './engine-reads.ts';
 import { checkHead, openLogHead, type LogHead } from './log-head.ts';
@@ -59,6 +61,7 @@ export function openFileEngine(options: {
   };
 
   return {
+    archive: createArchive(join(dirname(path), 'archive')),
     ...createReads(compile, readers, () => writes.heard()),
     commit(ops, { commitDelayMs = 0 } = {}) {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
