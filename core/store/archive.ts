@@ -6,7 +6,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateDir, makePrivateFile } from './private.ts';
 
-export interface ArchiveFile {
+interface ArchiveFile {
   /** The number of its first text, and of its last. */
   readonly first: number;
   readonly last: number;
