@@ -1,4 +1,4 @@
-// `bun run bench [NAME…] [--json] [--quick]`: what Tatami costs, as ratios to yardsticks measured in the same run. See
+// `bun run bench [NAME…] [--json] [--quick] [--large]`: what Tatami costs, as ratios to yardsticks measured in the same run. See
 // README.md for how to read it.
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { create } from './parts/create.ts';
 import { footprint } from './parts/footprint.ts';
 import { get } from './parts/get.ts';
+import { growth } from './parts/growth.ts';
 import { hostile } from './parts/hostile.ts';
 import { list } from './parts/list.ts';
 import { listFilters } from './parts/list-filters.ts';
@@ -29,12 +30,17 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   hostile,
   footprint,
   recovery,
+  growth,
 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   strict: process.argv[2] !== 'triage',
-  options: { json: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    large: { type: 'boolean', default: false },
+  },
 });
 
 if (positionals[0] === 'triage') {
@@ -52,7 +58,7 @@ if (unknown.length > 0) {
   );
   process.exit(2);
 }
-const effort = values.quick ? quickEffort : fullEffort;
+const effort = { ...(values.quick ? quickEffort : fullEffort), isLarge: values.large === true };
 const all: Record<string, Findings> = {};
 for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
   if (!values.json) console.error(`${name} …`);

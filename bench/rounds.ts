@@ -7,6 +7,8 @@ import { median, type Side } from './report.ts';
 export interface Effort {
   readonly rounds: number;
   readonly roundMs: number;
+  /** What takes a quarter of an hour as well. */
+  readonly isLarge?: boolean;
 }
 
 export const fullEffort: Effort = { rounds: 7, roundMs: 1_500 };

@@ -103,6 +103,11 @@ const keys = {
     fallback: '90',
     text: 'Days that what was deleted, removed or revoked can still be restored or looked up; `forever` keeps it.',
   },
+  keepEvents: {
+    env: 'TATAMI_KEEP_EVENTS',
+    fallback: 'forever',
+    text: 'Days that what events say stays in the database; then it moves to files in `archive/`, where it is still read. `forever` leaves it.',
+  },
   keepSnapshots: {
     env: 'TATAMI_KEEP_SNAPSHOTS',
     fallback: '90',
@@ -185,6 +190,7 @@ export interface Config {
     readonly runs: number | null;
     readonly deliveries: number | null;
     readonly deleted: number | null;
+    readonly events: number | null;
     readonly snapshots: number | null;
   };
   /** Null: no metrics. */
@@ -291,6 +297,7 @@ function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
     runs: days('keepRuns'),
     deliveries: days('keepDeliveries'),
     deleted: days('keepDeleted'),
+    events: days('keepEvents'),
     snapshots: days('keepSnapshots'),
   };
 }

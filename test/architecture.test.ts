@@ -47,7 +47,7 @@ const parts: Readonly<Record<string, Part>> = {
     may: ['lib', 'contract', 'store', 'changes', 'http'],
     types: ['events'],
   },
-  inbox: { of: ['core/inbox/'], may: ['lib', 'store', 'changes', 'http'] },
+  inbox: { of: ['core/inbox/'], may: ['lib', 'store', 'events', 'changes', 'http'] },
   identity: {
     of: ['core/identity/'],
     may: ['lib', 'contract', 'store', 'events', 'rights', 'changes', 'http', 'feed', 'resource'],

@@ -8,7 +8,7 @@ export interface RecordedStatement {
   readonly name: string;
   readonly text: string;
   readonly params: readonly string[];
-  readonly values: Readonly<Record<string, string | number | null>>;
+  readonly values: Readonly<Record<string, string | number | null | { readonly base64: string }>>;
   readonly returnsRows: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function record(
       values: Object.fromEntries(
         statement.params.map((name, index) => {
           const value = bound[index]!;
-          if (value instanceof Uint8Array) throw new Error('Bytes are not recorded.');
+          if (value instanceof Uint8Array) return [name, { base64: Buffer.from(value).toString('base64') }];
           return [name, typeof value === 'bigint' ? Number(value) : value];
         }),
       ),

@@ -13,12 +13,14 @@ export interface YardstickStart {
   readonly recorded: Recorded;
 }
 
-type Value = string | bigint | number | null;
+type Value = string | bigint | number | null | Uint8Array;
 interface Prepared {
   all(values: Value[]): Record<string, Value>[];
   run(values: Value[]): { changes: number };
 }
-type Runnable = (values: Readonly<Record<string, Value>>) => Record<string, Value>[];
+type Runnable = (
+  values: Readonly<Record<string, Value | { readonly base64: string }>>,
+) => Record<string, Value>[];
 
 const json = { headers: { 'content-type': 'application/json' } };
 
@@ -56,6 +58,8 @@ function prepare(
   return (values) => {
     const bound = params.map((name) => {
       const value = values[name]!;
+      if (value !== null && typeof value === 'object' && 'base64' in value)
+        return Buffer.from(value.base64, 'base64');
       return typeof value === 'number' ? BigInt(value) : value;
     });
     if (returnsRows) return prepared.all(bound);
@@ -117,7 +121,7 @@ function groupCommit(db: InstanceType<typeof Database>, recorded: readonly Recor
       data: JSON.stringify(row),
     });
     release!.run();
-    return { id, identifier: `ENG-${appended!.learned}`, title };
+    return { id, identifier: `ENG-${String(appended!.learned)}`, title };
   };
 
   const flush = (): void => {

@@ -1,7 +1,7 @@
 // Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
 import type { Directory, View } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
-import { appendedEvent, appendEvent, type NewEvent } from '../events/append.ts';
+import { appendEvents, type NewEvent } from '../events/append.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import type { Learned } from '../events/learning.ts';
 import type { Ids } from '../lib/ids.ts';
@@ -91,15 +91,13 @@ export function createCommitter(options: {
       // The store hands rows out in the microtask after the one that ends our wait for it, so before our caller goes on. Whoever
       // puts another wait around the store's commit has to hand them out before it ends.
       const learned = new Map<string, Learned>();
-      const appendOps = events.map((event) => appendEvent(scope, event, learned));
+      const appending = appendEvents(scope, events, learned);
       const lastOps = typeof last === 'function' ? last(events) : last;
-      const ops = [...guards, ...entityOps, ...appendOps, ...lastOps];
+      const ops = [...guards, ...entityOps, ...appending.map(({ op }) => op), ...lastOps];
       const outcome = await options.store.commit(ops, settings);
       if (!outcome.ok) return { ...outcome, part: partOf(ops[outcome.op]!, guards, lastOps) };
       const first = guards.length + entityOps.length;
-      const appended = events.map((event, index) =>
-        appendedEvent(event, appendOps[index]!, outcome.rows[first + index]!),
-      );
+      const appended = appending.map((event, index) => event.appended(outcome.rows[first + index]!));
       try {
         for (const listener of listeners) listener(scope.workspaceId, changes);
       } finally {

@@ -5,6 +5,7 @@ import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import type { EventRow } from './event.ts';
 import { eventOf } from './log.ts';
 import { learningOf, type Appended, type Learned } from './learning.ts';
+import { causeText, pack, sameAs, type Parts } from './packing.ts';
 
 /**
  * The columns `issue_id` and `number` were named when only issues had a history and learned something.
@@ -14,9 +15,9 @@ export function appendStatement(name: string, learned: string): Statement<Append
   return tenantStatement<Appended>(
     name,
     `INSERT INTO events (workspace_id, sequence, id, type, created_at, entity_kind, entity_id, issue_id, number,
-       actor_json, cause_json, request_id, traceparent, data_json)
+       actor_json, cause_json, request_id, traceparent, data_json, packed)
      VALUES (:ws, (SELECT coalesce(max(sequence), 0) + 1 FROM events WHERE workspace_id = :ws), :id, :type, :createdAt,
-       :entityKind, :entityId, :subjectId, ${learned}, :actor, :cause, :requestId, :traceparent, :data)
+       :entityKind, :entityId, :subjectId, ${learned}, :actor, :cause, :requestId, :traceparent, :data, :packed)
      RETURNING sequence, number AS learned`,
     { chained: true },
   );
@@ -29,8 +30,44 @@ export type NewEvent = Omit<EventRow, 'sequence' | 'learned' | 'dataJson'> & {
   readonly learnsOf: string | null;
 };
 
-/** @param learned takes the value that the event learns, by the id of the object that it is of */
-export function appendEvent(scope: Scope, event: NewEvent, learned: Map<string, Learned>): Op {
+/** An event on its way into the log. */
+export interface Appending {
+  readonly op: Op;
+  /** The event as the log has it. @param returned the rows that the op returned */
+  appended(returned: readonly Row[]): EventRow;
+}
+
+/**
+ * Events that follow one another in a batch.
+ * @param learned takes the values that they learn, by the ids of the objects that these are of
+ */
+export function appendEvents(
+  scope: Scope,
+  events: readonly NewEvent[],
+  learned: Map<string, Learned>,
+): Appending[] {
+  let holder: { readonly parts: Parts; readonly at: number } | null = null;
+  return events.map((event, at) => {
+    const parts = { cause: causeText(event.cause, event.id), data: JSON.stringify(event.data) };
+    const distance = holder && isSame(parts, holder.parts) ? at - holder.at : 0;
+    const stored = distance > 0 ? sameAs(distance) : pack(parts);
+    if (distance === 0) holder = stored.packed ? { parts, at } : null;
+    const op = appendOp(scope, event, stored, learned);
+    return {
+      op,
+      appended: ([row]) => appendedEvent(op, event, parts, row!),
+    };
+  });
+}
+
+const isSame = (a: Parts, b: Parts): boolean => a.data === b.data && a.cause === b.cause;
+
+function appendOp(
+  scope: Scope,
+  event: NewEvent,
+  stored: ReturnType<typeof pack>,
+  learned: Map<string, Learned>,
+): Op {
   const { learnsOf, entityKind } = event;
   const params: Record<string, Value> = {
     id: event.id,
@@ -40,10 +77,11 @@ export function appendEvent(scope: Scope, event: NewEvent, learned: Map<string, 
     entityId: event.entityId,
     subjectId: event.subjectId,
     actor: JSON.stringify(event.actor),
-    cause: JSON.stringify(event.cause),
+    cause: stored.cause_json,
     requestId: event.requestId,
     traceparent: event.traceparent,
-    data: JSON.stringify(event.data),
+    data: stored.data_json,
+    packed: stored.packed,
   };
   if (learnsOf === null) return tenantOp(scope, append, params);
   params.learnsOf = learnsOf;
@@ -55,22 +93,19 @@ export function appendEvent(scope: Scope, event: NewEvent, learned: Map<string, 
   });
 }
 
-/** The event that an op of `appendEvent` has appended, as the log has it. @param returned the rows that the op returned */
-export function appendedEvent(event: NewEvent, op: Op, [appended]: readonly Row[]): EventRow {
-  const { params } = op;
-  return eventOf(op.scope!, {
-    sequence: Number(appended!.sequence),
+function appendedEvent({ scope, params: { actor } }: Op, event: NewEvent, parts: Parts, row: Row): EventRow {
+  const facts = {
+    sequence: Number(row.sequence),
     id: event.id,
     type: event.type,
     created_at: event.createdAt,
     entity_kind: event.entityKind,
     entity_id: event.entityId,
     subject_id: event.subjectId,
-    learned: appended!.learned === null ? null : Number(appended!.learned),
-    actor_json: String(params.actor),
-    cause_json: String(params.cause),
+    learned: row.learned === null ? null : Number(row.learned),
+    actor_json: String(actor),
     request_id: event.requestId,
     traceparent: event.traceparent,
-    data_json: String(params.data),
-  });
+  };
+  return eventOf(scope!, facts, parts);
 }

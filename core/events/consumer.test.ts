@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { openStore, type OpenedStore } from '../store/open-store.ts';
 import { systemStatement, tenantStatement } from '../store/statement.ts';
 import { scopeOf, tenantOp, type Scope } from '../store/store.ts';
-import { appendedEvent, appendEvent, type NewEvent } from './append.ts';
+import { appendEvents, type NewEvent } from './append.ts';
 import { createConsumer, type Consumer } from './consumer.ts';
 import { createFreshEvents } from './fresh.ts';
 import { Place, placesMax } from './places.ts';
@@ -151,12 +151,12 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     refused,
     async happen(ids, scope = first) {
       const events = ids.map((id) => eventNamed(scope, id));
-      const ops = events.map((event) => appendEvent(scope, event, new Map()));
-      const outcome = await store.commit(ops);
+      const appending = appendEvents(scope, events, new Map());
+      const outcome = await store.commit(appending.map(({ op }) => op));
       if (!outcome.ok) throw new Error(outcome.message);
       fresh.add(
         scope.workspaceId,
-        events.map((event, index) => appendedEvent(event, ops[index]!, outcome.rows[index]!)),
+        appending.map((event, index) => event.appended(outcome.rows[index]!)),
       );
     },
     cursor: async () => (await store.readOne(first, readCursor))?.sequence ?? 0,

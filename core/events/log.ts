@@ -2,12 +2,14 @@
 // so many bytes: what is long is read only of events that are wanted, one after the other.
 import { tenantStatement, type Params, type Statement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
+import { archivedParts } from './archived.ts';
 import type { EventType } from './catalogue.ts';
 import type { EventRow } from './event.ts';
 import type { Learned } from './learning.ts';
+import { causeOf, distanceOf, fileOf, isHere, unpack, type Parts, type StoredParts } from './packing.ts';
 
-/** The columns of an event. */
-export interface StoredEvent {
+/** The short columns of an event. */
+interface Facts {
   sequence: number;
   id: string;
   type: string;
@@ -17,20 +19,21 @@ export interface StoredEvent {
   subject_id: string | null;
   learned: number | null;
   actor_json: string;
-  cause_json: string;
   request_id: string | null;
   traceparent: string | null;
-  data_json: string;
 }
-/** Where its data is long, its length in bytes stands in its place. */
-type ListedEvent = Omit<StoredEvent, 'data_json'> & { data_json: string | number };
+/** Null in place of what is long. */
+type ListedEvent = Facts & Omit<StoredParts, 'data_json'> & { data_json: string | null; long: number };
 
-/** Up to this the data of an event comes along with its row (bytes). */
+/** Up to this the parts of an event come along with its row (bytes as stored). */
 const alongBytesMax = 4 * 1024;
 const facts =
-  'sequence, id, type, created_at, entity_kind, entity_id, issue_id AS subject_id, number AS learned, actor_json, cause_json, request_id, traceparent';
-const listed = `${facts}, CASE WHEN octet_length(data_json) > ${alongBytesMax} THEN octet_length(data_json)
-  ELSE data_json END AS data_json`;
+  'sequence, id, type, created_at, entity_kind, entity_id, issue_id AS subject_id, number AS learned, actor_json, request_id, traceparent';
+const parts = 'cause_json, data_json, packed';
+const ifShort = (column: string): string =>
+  `CASE WHEN octet_length(${column}) <= ${alongBytesMax} THEN ${column} END AS ${column}`;
+const listed = `${facts}, cause_json, ${ifShort('data_json')}, ${ifShort('packed')},
+  octet_length(data_json) > ${alongBytesMax} OR coalesce(octet_length(packed), 0) > ${alongBytesMax} AS long`;
 
 const afterSequence = tenantStatement<ListedEvent>(
   'events.after',
@@ -44,13 +47,13 @@ const ofSubject = tenantStatement<ListedEvent>(
   'events.of_subject',
   `SELECT ${listed} FROM events WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after ORDER BY sequence LIMIT :limit`,
 );
-const byId = tenantStatement<StoredEvent>(
+const byId = tenantStatement<Facts>(
   'events.by_id',
-  `SELECT ${facts}, data_json FROM events WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${facts} FROM events WHERE workspace_id = :ws AND id = :id`,
 );
-const dataOf = tenantStatement<{ data_json: string }>(
-  'events.data_of',
-  'SELECT data_json FROM events WHERE workspace_id = :ws AND sequence = :sequence',
+const partsAt = tenantStatement<StoredParts>(
+  'events.parts_at',
+  `SELECT ${parts} FROM events WHERE workspace_id = :ws AND sequence = :sequence`,
 );
 const last = tenantStatement<{ sequence: number }>(
   'events.last',
@@ -62,8 +65,8 @@ const timeOf = tenantStatement<{ created_at: number }>(
   'SELECT created_at FROM events WHERE workspace_id = :ws AND sequence = :sequence',
 );
 
-/** An event before its data is looked at. */
-export type EventFacts = Omit<EventRow, 'data' | 'dataJson'>;
+/** An event before it is looked at what it says. */
+export type EventFacts = Omit<EventRow, 'data' | 'dataJson' | 'cause'>;
 
 export interface LogQuery {
   /** Events looked at. */
@@ -122,11 +125,8 @@ async function readLog(
     const event = new StoredEventRow(scope, row);
     if (wants(event)) {
       if (events.length === eventsMax || bytes > bytesMax) break;
-      bytes += typeof row.data_json === 'number' ? row.data_json : row.data_json.length;
-      if (typeof row.data_json === 'number') {
-        const found = await store.readOne(scope, dataOf, { sequence: row.sequence });
-        row.data_json = found!.data_json;
-      }
+      event.parts = partsAlong(row) ?? (await readParts(store, scope, row.sequence));
+      bytes += event.dataJson.length;
       events.push(event);
     }
     through = row.sequence;
@@ -137,12 +137,31 @@ async function readLog(
 
 export async function findEvent(store: Store, scope: Scope, id: string): Promise<EventRow | undefined> {
   const row = await store.readOne(scope, byId, { id });
-  return row && new StoredEventRow(scope, row);
+  return row && eventOf(scope, row, await readParts(store, scope, row.sequence));
+}
+
+/** Null where they are long, or rest elsewhere. */
+function partsAlong({ cause_json, data_json, packed, long }: ListedEvent): Parts | null {
+  if (long === 1 || data_json === null) return null;
+  const stored = { cause_json, data_json, packed };
+  return isHere(stored) ? unpack(stored) : null;
+}
+
+/** What an event of this sequence says. @throws Error where there is none, ArchiveError */
+export async function readParts(store: Store, scope: Scope, sequence: number): Promise<Parts> {
+  const stored = await store.readOne(scope, partsAt, { sequence });
+  if (!stored) throw new Error(`The event ${sequence} is missing.`);
+  const file = fileOf(stored);
+  if (file !== null) return archivedParts(store, scope, file, sequence);
+  const distance = distanceOf(stored);
+  return distance > 0 ? readParts(store, scope, sequence - distance) : unpack(stored);
 }
 
 /** An event by its columns, as they were just written. */
-export function eventOf(scope: Scope, stored: StoredEvent): EventRow {
-  return new StoredEventRow(scope, stored);
+export function eventOf(scope: Scope, row: Facts, parts: Parts): EventRow {
+  const event = new StoredEventRow(scope, row);
+  event.parts = parts;
+  return event;
 }
 
 /** 0 before the first event. */
@@ -172,11 +191,13 @@ export async function firstSequenceSince(
 
 /** The JSON of an event is parsed when it is asked for: most readers look at the type and go on. */
 class StoredEventRow implements EventRow {
-  readonly #row: ListedEvent;
+  readonly #row: Facts;
   #data: EventRow['data'] | undefined;
   readonly workspaceId: string;
+  /** Null until they are read: nobody who wants the event has seen it before. */
+  parts: Parts | null = null;
 
-  constructor(scope: Scope, row: ListedEvent) {
+  constructor(scope: Scope, row: Facts) {
     this.#row = row;
     this.workspaceId = scope.workspaceId;
   }
@@ -205,7 +226,7 @@ class StoredEventRow implements EventRow {
     return JSON.parse(this.#row.actor_json);
   }
   get cause(): EventRow['cause'] {
-    return JSON.parse(this.#row.cause_json);
+    return causeOf(this.#known().cause, this.id);
   }
   get requestId(): string | null {
     return this.#row.request_id;
@@ -214,15 +235,17 @@ class StoredEventRow implements EventRow {
     return this.#row.traceparent;
   }
   get dataJson(): string {
-    const text = this.#row.data_json;
-    if (typeof text === 'number') throw new Error('The data of an event was asked for before it was read.');
-    return text;
+    return this.#known().data;
   }
   get data(): EventRow['data'] {
     return (this.#data ??= JSON.parse(this.dataJson) as EventRow['data']);
   }
   get learned(): number | null {
     return this.#row.learned;
+  }
+  #known(): Parts {
+    if (!this.parts) throw new Error('An event was asked what it says before that was read.');
+    return this.parts;
   }
 }
 

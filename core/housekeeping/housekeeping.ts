@@ -1,9 +1,10 @@
-// Removes what has outlived its use, and gives its room back: soon after the start, and then again and again. The event log is never
-// trimmed: history, undo and catching up read it.
+// Removes what has outlived its use, and gives its room back: soon after the start, and then again and again. No event is ever removed:
+// history, undo and catching up read them. What old ones say may be moved to files, where it can still be read.
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
 import type { Store } from '../store/store.ts';
+import { archiveOld } from './archive.ts';
 import type { Kept } from './retention.ts';
 import { removeSnapshots } from './snapshots.ts';
 import { giveSpaceBack } from './space.ts';
@@ -55,10 +56,21 @@ export function createHousekeeping({
     }
     const old =
       kept.snapshots === null ? [] : removeSnapshots(snapshots, clock.nowMs() - kept.snapshots * dayMs);
+    const events = (await archive().catch(failed)) ?? 0;
     const pages = await giveSpaceBack(store, isStopped);
-    if (Object.keys(removed).length + old.length + pages > 0)
-      log('info', 'housekeeping removed what is too old', { rows: removed, snapshots: old, pages });
+    if (Object.keys(removed).length + old.length + events + pages > 0)
+      log('info', 'housekeeping removed what is too old', {
+        rows: removed,
+        snapshots: old,
+        archivedEvents: events,
+        pages,
+      });
   };
+
+  const archive = async (): Promise<number> =>
+    kept.events === null
+      ? 0
+      : archiveOld({ store, nowMs: clock.nowMs, isStopped }, clock.nowMs() - kept.events * dayMs);
 
   const schedule = (afterMs: number): void => {
     cancel = clock.after(afterMs, () => {

@@ -30,7 +30,10 @@ export const retention: Readonly<Record<string, Bound>> = {
   states: { keptForEver: few },
   projects: { keptForEver: few },
   workspaces: { keptForEver: few },
-  events: { keptForEver: 'they are history, audit log and inbox, and readers of the feed go on in them' },
+  events: {
+    keptForEver: 'they are history, audit log and inbox; what old ones say may be moved to files (`events`)',
+  },
+  event_files: { boundBy: 'one for some hundred archived events' },
   runs: { keptFor: 'runs' },
   deliveries: { keptFor: 'deliveries' },
   attempts: { keptWhile: 'their delivery is there' },

@@ -1,5 +1,6 @@
 // Keeps an answer without its long fields: those that the request brought come again when it is repeated, and those of an object
 // are in the data of an event. So a key costs a few hundred bytes, however long the answer is. docs/decisions/0014.
+import { readParts } from '../events/log.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
@@ -22,13 +23,13 @@ export interface Shortened {
   readonly recalled: readonly Recalled[];
 }
 
-const madeAfter = tenantStatement<{ data_json: string }>(
+const madeAfter = tenantStatement<{ sequence: number }>(
   'events.made_after',
-  `SELECT data_json FROM events WHERE workspace_id = :ws AND sequence > :after AND entity_id = :id ORDER BY sequence LIMIT 1`,
+  `SELECT sequence FROM events WHERE workspace_id = :ws AND sequence > :after AND entity_id = :id ORDER BY sequence LIMIT 1`,
 );
-const stoodAt = tenantStatement<{ data_json: string }>(
+const stoodAt = tenantStatement<{ sequence: number }>(
   'events.stood_at',
-  `SELECT data_json FROM events WHERE workspace_id = :ws AND issue_id = :id AND sequence <= :after AND entity_id = :id
+  `SELECT sequence FROM events WHERE workspace_id = :ws AND issue_id = :id AND sequence <= :after AND entity_id = :id
    ORDER BY sequence DESC LIMIT 1`,
 );
 
@@ -116,7 +117,7 @@ export async function recall(
       after: afterSequence,
     });
     if (!row) throw new Error(`The event that holds ${id} as it was answered is missing.`);
-    const object = JSON.parse(row.data_json) as Shown;
+    const object = JSON.parse((await readParts(store, scope, row.sequence)).data) as Shown;
     objects.set(id, object);
     return object;
   };

@@ -4,6 +4,7 @@ import type { Change } from '../changes/change.ts';
 import { cursorOf, type PageParameters } from '../changes/list.ts';
 import { isoTime } from '../changes/operations.ts';
 import type { Context } from '../context.ts';
+import { readParts } from '../events/log.ts';
 import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
 import type { Ids } from '../lib/ids.ts';
 import { idPrefixes } from '../lib/ids.ts';
@@ -11,9 +12,9 @@ import { limitDefault } from '../lib/schema.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { InboxItem } from './schema.ts';
 
-const itemsBefore = tenantStatement<{ sequence: number; data_json: string }>(
+const itemsBefore = tenantStatement<{ sequence: number }>(
   'events.inbox_before',
-  `SELECT sequence, data_json FROM events WHERE workspace_id = :ws AND type = 'inbox.item_created' AND sequence < :before
+  `SELECT sequence FROM events WHERE workspace_id = :ws AND type = 'inbox.item_created' AND sequence < :before
    ORDER BY sequence DESC LIMIT :limit`,
 );
 
@@ -37,8 +38,9 @@ export async function listInbox(ctx: Context, query: PageParameters) {
   const rows = await ctx.store.read(ctx.scope, itemsBefore, { before, limit: limit + 1 });
   const page = rows.slice(0, limit);
   const last = page.at(-1);
+  const parts = await Promise.all(page.map(({ sequence }) => readParts(ctx.store, ctx.scope, sequence)));
   return {
-    data: page.map((row) => JSON.parse(row.data_json) as InboxItem),
+    data: parts.map(({ data }) => JSON.parse(data) as InboxItem),
     pageInfo: {
       hasNextPage: rows.length > limit,
       endCursor: last ? encodeCursor(ctx.sealing, list, [last.sequence]) : null,

@@ -2,6 +2,8 @@
 // reads with a connection of its own, which holds still between groups, and long reads have readers.
 import Database from 'libsql';
 import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createArchive } from './archive.ts';
 import { createCompiler, type Compile } from './compile.ts';
 import { createReads, readRows } from './engine-reads.ts';
 import { describeDamage, type Damage } from './integrity/damage.ts';
@@ -98,6 +100,7 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
   const closeWhole = (): Promise<boolean> => (closed ??= finish());
 
   return {
+    archive: createArchive(join(dirname(path), 'archive')),
     ...createReads({ compile, readers, guard, heard: () => writes.heard(), onDamage: () => verify(true) }),
     commit(ops, { commitDelayMs = 0 } = {}) {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));

@@ -12,8 +12,8 @@ import { makeShrinkable } from './shrinkable.ts';
 const dir = mkdtempSync(join(tmpdir(), 'tatami-shrinkable-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** As it was made before: rows, of which most are gone. */
-function oldFile(name: string): string {
+/** As it was made before: rows, of which the first are kept. */
+function oldFile(name: string, rows = 2_000, kept = 10): string {
   const made = join(dir, `${name}.made`);
   const path = join(dir, name);
   migrate({ path: made, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
@@ -23,9 +23,9 @@ function oldFile(name: string): string {
   db.close();
   const old = new Database(path);
   old.prepare('PRAGMA journal_mode = WAL').all();
-  old.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+  old.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
     INSERT INTO cursors SELECT 'ws', printf('%01000d', i), i FROM n;
-    DELETE FROM cursors WHERE sequence > 10;`);
+    DELETE FROM cursors WHERE sequence > ${kept};`);
   old.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
   old.close();
   return path;
@@ -60,6 +60,27 @@ test('where the disk has no room for it the file stays, and somebody says how mu
     before,
     expect.objectContaining({ mode: 0, count: 10 }),
   ]);
+});
+
+test('killed while the file is written anew, it is as it was, and the next start does it', async () => {
+  const path = oldFile('killed.db', 20_000, 20_000);
+  const before = modeOf(path);
+  const program = `const { makeShrinkable } = await import(${JSON.stringify(join(import.meta.dir, 'shrinkable.ts'))});
+    console.log('begins'); makeShrinkable(${JSON.stringify(path)});`;
+  for (const afterMs of [5, 20, 60]) {
+    const child = Bun.spawn([process.execPath, '-e', program], { stdout: 'pipe', stderr: 'inherit' });
+    await child.stdout.getReader().read();
+    await Bun.sleep(afterMs);
+    child.kill('SIGKILL');
+    await child.exited;
+    const after = modeOf(path) as { mode: number };
+    expect({ ...after, mode: 0 }).toEqual(before as never);
+  }
+  expect(['already', 'made']).toContain(makeShrinkable(path) as string);
+  expect(modeOf(path)).toEqual({ ...(before as object), mode: 2 });
+  const db = new Database(path);
+  expect(db.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+  db.close();
 });
 
 test('a start does it to a directory of an earlier version', async () => {

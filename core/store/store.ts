@@ -1,6 +1,7 @@
 // The Store: registered reads and atomic guarded batches, and nothing else, so that the same code runs over the embedded
 // file and, later, over a libSQL server. There are no interactive transactions. docs/spec/durability.md › The store.
 import type { Payer } from '../lib/payer.ts';
+import type { Archive } from './archive.ts';
 import type { Params, Row, Statement } from './statement.ts';
 
 declare const scopeBrand: unique symbol;
@@ -62,6 +63,7 @@ export interface CommitOptions {
 export const backgroundCommitDelayMs = 5;
 
 export interface Store {
+  readonly archive: Archive;
   read<R>(scope: Scope, statement: Statement<R>, params?: Params): Promise<R[]>;
   readOne<R>(scope: Scope, statement: Statement<R>, params?: Params): Promise<R | undefined>;
   readSystem<R>(statement: Statement<R>, params?: Params): Promise<R[]>;

@@ -100,7 +100,7 @@ test('a removed plugin leaves no value and no code behind', async () => {
       )
     )[0];
   expect(await left()).toEqual({ rows: 2, usage: 2, code: 2 });
-  for (let rounds = 0; (await left())?.code !== 1 && rounds < 50; rounds++) {
+  for (let rounds = 0; (await left())?.code !== 1 && rounds < 500; rounds++) {
     app.clock.advance(600_000);
     await app.call('GET', '/healthz');
   }

@@ -10,6 +10,7 @@ import { sweeps } from '../../core/housekeeping/sweeps.ts';
 import { tombstones } from '../../core/housekeeping/tombstones.ts';
 import { firstIdOf } from '../../core/lib/ids.ts';
 import { startApp, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
 
 const day = 86_400_000;
 const apps: TestApp[] = [];
@@ -40,7 +41,7 @@ const count = (app: TestApp, table: string, where = '1'): number =>
     Number((db.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).all()[0] as { n: number }).n),
   );
 
-const kept = { runs: 14, deliveries: 30, deleted: 90, snapshots: 90 };
+const kept = { runs: 14, deliveries: 30, deleted: 90, events: null, snapshots: 90 };
 
 /** One pass, now. */
 async function sweep(app: TestApp, days: Partial<typeof kept> = {}): Promise<void> {
@@ -123,6 +124,46 @@ test('what was deleted goes for good with all that was its own; what lives keeps
   await sweep(app);
   expect(count(app, 'issues')).toBe(1);
   expect(ask(app, (db) => db.prepare('PRAGMA foreign_key_check').all())).toEqual([]);
+});
+
+test('webhooks, plugins and keys that are gone leave nothing once their deliveries and runs have gone', async () => {
+  const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+  const forever = { keepDeleted: 'forever', keepDeliveries: 'forever', keepRuns: 'forever' };
+  const app = await startApp({ flags: { ...forever, egressAllow: '127.0.0.0/8' } });
+  apps.push(app);
+  const hook = { url: `http://127.0.0.1:${receiver.port}/`, events: ['issue.created'] };
+  const endpoint = (await app.call('POST', '/api/v1/webhooks', hook)).json.id;
+  const plugin = await install(
+    app.call,
+    await packSource(
+      `{ id: 'com.test.gone', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
+         on: { 'issue.created': { async handle(_, { kv }) { await kv.set('a', 1); } } } }`,
+    ),
+  );
+  const key = (await app.call('POST', '/api/v1/api-keys', { name: 'k', scopes: ['issues:read'] })).json.id;
+  await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
+  await app.settled();
+  for (const path of [`webhooks/${endpoint}`, `plugins/${plugin.id}`, `api-keys/${key}`])
+    expect((await app.call('DELETE', `/api/v1/${path}`)).status).toBe(204);
+  const left = (): number[] =>
+    [
+      'endpoints',
+      'endpoint_health',
+      'plugins',
+      'plugin_kv',
+      'plugin_kv_usage',
+      'plugin_code',
+      'plugin_gaps',
+    ].map((table) => count(app, table));
+  expect(left().slice(0, 3)).toEqual([1, 1, 1]);
+  app.clock.advance(91 * day);
+  // As long as somebody may ask what was sent, the endpoint is there to say where to.
+  await sweep(app, { deliveries: 365, runs: 365 });
+  expect([left().slice(0, 3), count(app, 'api_keys')]).toEqual([[1, 1, 1], 1]);
+  await sweep(app);
+  await sweep(app);
+  expect(left()).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  await receiver.stop(true);
 });
 
 test('snapshots go when they are old, but for the newest', async () => {

@@ -69,12 +69,17 @@ test('keys, signing secrets old and new, the query of an address and the master 
   const copy = join(app.dataDir, 'copy.db');
   const reader = new Database(database, { readonly: true });
   reader.exec(`VACUUM INTO '${copy.replaceAll("'", "''")}'`);
+  const packed = reader.prepare('SELECT packed FROM events WHERE packed IS NOT NULL').all() as {
+    packed: ArrayBuffer;
+  }[];
   reader.close();
+  expect(packed.length).toBeGreaterThan(3);
   const files = filesUnder(app.dataDir);
   const keyFile = files.find((path) => path.endsWith('master.key'))!;
   const masterKey = readFileSync(keyFile);
   const places = new Map<string, Buffer>([
     ['the log', Buffer.from(JSON.stringify(app.logs))],
+    ['the packed events', Buffer.concat(packed.map((event) => Bun.zstdDecompressSync(event.packed)))],
     ['the answers', Buffer.from(answers.join('\n'))],
     [
       'the deliveries',

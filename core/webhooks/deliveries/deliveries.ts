@@ -19,6 +19,7 @@ import type { Message } from '../payload.ts';
 import { messageOfDelivery } from './message.ts';
 import { freeNextOp, isOrdered } from './order.ts';
 import { queueDeliveryOps } from './queue.ts';
+import { unpackHeaders } from './sent-headers.ts';
 import {
   attemptsOf,
   cancelDeliveryOp,
@@ -98,7 +99,7 @@ export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) 
       latencyMs: attempt.latency_ms,
       statusCode: attempt.status_code,
       error: attempt.error,
-      requestHeaders: JSON.parse(attempt.request_headers_json),
+      requestHeaders: unpackHeaders(attempt.request_headers_json, { delivery: row, at: attempt.at }),
       responseHeaders:
         attempt.response_headers_json === null ? null : JSON.parse(attempt.response_headers_json),
       ...shownBody(attempt.response_body),

@@ -4,6 +4,7 @@ import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Endpoint } from '../endpoints/kind.ts';
 import { orderKeyOf } from './order.ts';
+import { packHeaders } from './sent-headers.ts';
 
 type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
 
@@ -217,9 +218,17 @@ const noteLateAttempt = tenantStatement(
    WHERE workspace_id = :ws AND id = :id AND status = 'canceled'`,
 );
 /** Records an attempt that was under way when its delivery was canceled. */
-export function noteLateAttemptOps(scope: Scope, id: string, attempt: Attempt, worked: boolean): Op[] {
-  const params = { id, attempts: attempt.number, at: attempt.at, worked: worked ? 1 : 0 };
-  return [tenantOp(scope, noteLateAttempt, params, { expectRows: 1 }), recordAttemptOp(scope, id, attempt)];
+export function noteLateAttemptOps(
+  scope: Scope,
+  delivery: DeliveryRow,
+  attempt: Attempt,
+  worked: boolean,
+): Op[] {
+  const params = { id: delivery.id, attempts: attempt.number, at: attempt.at, worked: worked ? 1 : 0 };
+  return [
+    tenantOp(scope, noteLateAttempt, params, { expectRows: 1 }),
+    recordAttemptOp(scope, delivery, attempt),
+  ];
 }
 
 export interface Attempt {
@@ -234,12 +243,12 @@ export interface Attempt {
   readonly truncated: boolean;
 }
 
-export function recordAttemptOp(scope: Scope, deliveryId: string, attempt: Attempt): Op {
+export function recordAttemptOp(scope: Scope, delivery: DeliveryRow, attempt: Attempt): Op {
   const { requestHeaders, responseHeaders, truncated, ...plain } = attempt;
   return tenantOp(scope, insertAttempt, {
-    deliveryId,
+    deliveryId: delivery.id,
     ...plain,
-    requestHeaders: JSON.stringify(requestHeaders),
+    requestHeaders: packHeaders(requestHeaders, { delivery, at: attempt.at }),
     responseHeaders: responseHeaders && JSON.stringify(responseHeaders),
     truncated: truncated ? 1 : 0,
   });

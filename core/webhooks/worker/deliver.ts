@@ -133,10 +133,7 @@ async function record(parts: Delivering, taken: Taken, attempted: Attempted): Pr
   const reason = reasonToDisable(healths, endpointId, attempted, now);
   const to = reason === null ? moved : canceledInstead(moved, now);
   const { ok } = await queue.whileSealed(item, () => {
-    const ops = [
-      ...moveOps(taken, to, recordAttemptOp(scope, delivery.id, attempted.record), now),
-      ...health,
-    ];
+    const ops = [...moveOps(taken, to, recordAttemptOp(scope, delivery, attempted.record), now), ...health];
     return reason === null
       ? store.commit(ops, { commitDelayMs: company.isExpected() ? backgroundCommitDelayMs : 0 })
       : parts.disable(scope, endpointId, reason, ops);
@@ -179,6 +176,6 @@ async function recordLate(
   delivery: DeliveryRow,
   { record, worked }: Attempted,
 ): Promise<void> {
-  const recorded = await store.commit(noteLateAttemptOps(scope, delivery.id, record, worked));
+  const recorded = await store.commit(noteLateAttemptOps(scope, delivery, record, worked));
   if (!recorded.ok) log('warn', 'a delivery was ended elsewhere', { deliveryId: delivery.id });
 }

@@ -1,0 +1,57 @@
+// How the headers of an attempt rest: what its delivery and its time say anyway is left out, and comes back to the letter. Headers that
+// would not are kept as they were sent, and so are those of an earlier version.
+
+export type SentHeaders = Readonly<Record<string, string>>;
+
+interface Known {
+  readonly delivery: { readonly id: string; readonly event_id: string; readonly event_type: string };
+  /** When it was sent. */
+  readonly at: number;
+}
+
+/** The program; the keyed hashes of each secret, in base64; the trace. */
+type Rest = readonly [agent: string, tagged: readonly string[], standard: readonly string[], trace?: string];
+
+const contentType = 'application/json';
+
+/** JSON: an object of all headers, or a list of what cannot be told from `known`. */
+export function packHeaders(headers: SentHeaders, known: Known): string {
+  const whole = JSON.stringify(headers);
+  const packed = JSON.stringify(restOf(headers));
+  return JSON.stringify(unpackHeaders(packed, known)) === whole ? packed : whole;
+}
+
+export function unpackHeaders(text: string, { delivery, at }: Known): SentHeaders {
+  const stored = JSON.parse(text) as Rest | SentHeaders;
+  if (!isRest(stored)) return stored;
+  const [agent, tagged, standard, trace] = stored;
+  const seconds = String(Math.floor(at / 1000));
+  return {
+    'Content-Type': contentType,
+    'User-Agent': agent,
+    'X-Webhook-Event': delivery.event_type,
+    'X-Webhook-Signature': [
+      ...tagged.map((hash) => `v1=${recode(hash, 'base64', 'hex')}`),
+      `t=${seconds}`,
+    ].join(','),
+    'X-Webhook-Delivery': delivery.id,
+    'webhook-id': delivery.event_id,
+    'webhook-timestamp': seconds,
+    'webhook-signature': standard.map((hash) => `v1,${hash}`).join(' '),
+    ...(trace === undefined ? {} : { traceparent: trace }),
+  };
+}
+
+function restOf(headers: SentHeaders): Rest {
+  const { 'User-Agent': agent = '', traceparent } = headers;
+  const hashes = (name: string): string[] =>
+    [...(headers[name] ?? '').matchAll(/v1[=,](\S+?)(?=[, ]|$)/g)].map(([, hash = '']) => hash);
+  const tagged = hashes('X-Webhook-Signature').map((hash) => recode(hash, 'hex', 'base64'));
+  const rest = [agent, tagged, hashes('webhook-signature')] as const;
+  return traceparent === undefined ? rest : [...rest, traceparent];
+}
+
+const isRest = (stored: Rest | SentHeaders): stored is Rest => Array.isArray(stored);
+
+const recode = (text: string, from: 'hex' | 'base64', to: 'hex' | 'base64'): string =>
+  Buffer.from(text, from).toString(to);
