@@ -4,6 +4,7 @@ import type { Field } from '../../contract/field.ts';
 import { isReference, keptName } from '../../contract/schemas.ts';
 import { sameValue } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
+import { distanceOf, fileOf, unpack, type StoredParts } from '../../events/packing.ts';
 import { learningOf } from '../../events/learning.ts';
 import { kinds } from '../../resources.ts';
 import type { Row } from '../../store/statement.ts';
@@ -57,6 +58,7 @@ function compare(subject: Subject, contract: Contract, lastOf: ReadonlyMap<strin
       continue;
     }
     const last = readEvent(subject, workspaceId, sequence);
+    if (!last) continue;
     const entity = { ...picked.read(row), version: Number(row.version) } as Data;
     const differs = differences(contract, names, entity, last);
     if (differs.length > 0) differing.push(`${String(row.id)} (${differs.join(', ')})`);
@@ -102,14 +104,22 @@ const shown = (field: Field, kept: unknown): unknown =>
 const told = (field: Field, value: unknown): unknown =>
   isReference(field) && value !== null && typeof value === 'object' ? (value as { id: unknown }).id : value;
 
-function readEvent({ rows }: Subject, workspaceId: string, sequence: number): LastEvent {
-  const [event] = rows<{ type: string; entity_kind: string; data_json: string; learned: number | null }>(
-    'SELECT type, entity_kind, data_json, number AS learned FROM events WHERE workspace_id = ?1 AND sequence = ?2',
+/** Null where what it says rests in a file of old events. */
+function readEvent({ rows }: Pick<Subject, 'rows'>, workspaceId: string, sequence: number): LastEvent | null {
+  const [event] = rows<StoredParts & { type: string; entity_kind: string; learned: number | null }>(
+    `SELECT type, entity_kind, cause_json, data_json, packed, number AS learned FROM events
+     WHERE workspace_id = ?1 AND sequence = ?2`,
     workspaceId,
     sequence,
   );
-  const { type, entity_kind: kind, data_json: json, learned } = event!;
-  const data = JSON.parse(json) as Data;
+  if (!event || fileOf(event) !== null) return null;
+  const distance = distanceOf(event);
+  const { type, entity_kind: kind, learned } = event;
+  if (distance > 0) {
+    const same = readEvent({ rows }, workspaceId, sequence - distance);
+    return same && { type, data: same.data };
+  }
+  const data = JSON.parse(unpack(event).data) as Data;
   return { type, data: learned === null ? data : learningOf(kind).complete(data, learned) };
 }
 
@@ -134,8 +144,9 @@ function labels(subject: Subject, lastOf: ReadonlyMap<string, number>): Finding[
   for (const issue of issues) {
     const sequence = lastOf.get(keyOf(issue.workspace_id, 'issue', issue.id));
     if (sequence === undefined) continue;
-    const { data } = readEvent(subject, issue.workspace_id, sequence);
-    const told = (data.labels as readonly { id: string }[]).map(({ id }) => id);
+    const last = readEvent(subject, issue.workspace_id, sequence);
+    if (!last) continue;
+    const told = (last.data.labels as readonly { id: string }[]).map(({ id }) => id);
     if (kept(told) !== kept(issue.labels?.split(',') ?? [])) differing.push(issue.id);
   }
   return differing.length > 0 ? [error(`Not as the log says, in issue_labels: ${some(differing)}.`)] : [];

@@ -1,3 +1,4 @@
+import { unpack } from '../../events/packing.ts';
 import type { Subject } from '../subject.ts';
 import { error, some, type Check, type Finding } from '../check.ts';
 
@@ -11,9 +12,27 @@ export const texts: Check = {
     const tables = subject.rows<{ name: string }>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
     );
-    return tables.flatMap(({ name }) => textsOf(subject, name));
+    return [...tables.flatMap(({ name }) => textsOf(subject, name)), ...packedEvents(subject)];
   },
 };
+
+/** What an event says rests packed, or elsewhere; see core/events/packing.ts. */
+const isElsewhere = (text: string): boolean => /^([=@]\d+)?$/.test(text);
+
+function packedEvents({ database }: Subject): Finding[] {
+  const all = database()
+    .prepare('SELECT sequence, packed FROM events WHERE packed IS NOT NULL')
+    .iterate() as Iterable<{ sequence: number; packed: Uint8Array }>;
+  const bad: string[] = [];
+  for (const { sequence, packed } of all) {
+    try {
+      JSON.parse(unpack({ cause_json: '', data_json: '', packed }).data);
+    } catch {
+      bad.push(String(sequence));
+    }
+  }
+  return bad.length > 0 ? [error(`What these events say is damaged: ${some(bad)}.`)] : [];
+}
 
 /** Read as blobs, because libsql ends the process for a text that is no UTF-8. */
 function textsOf({ rows, database }: Subject, table: string): Finding[] {
@@ -39,7 +58,7 @@ function textsOf({ rows, database }: Subject, table: string): Finding[] {
 function isWhole(bytes: Uint8Array, isJson: boolean): boolean {
   try {
     const text = decoder.decode(bytes);
-    if (isJson) JSON.parse(text);
+    if (isJson && !isElsewhere(text)) JSON.parse(text);
     return true;
   } catch {
     return false;
