@@ -1,6 +1,9 @@
-// What can be restored: one backup file, or a continuous copy at a moment that it reaches.
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import type { DatabaseFacts } from '../store/copied-database.ts';
+// What can be restored: one backup file, a snapshot that an upgrade took, or a continuous copy at a moment that it reaches.
+import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { findDamage, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
+import { assembleAt } from './copy/assemble.ts';
+import type { Destination } from './copy/destination.ts';
 import { unpackChecked } from './deep.ts';
 import { readManifest } from './unpack.ts';
 
@@ -21,20 +24,27 @@ export interface Source {
 
 /**
  * @param where an absolute path, or the address of a continuous copy
- * @param to a moment (ISO 8601); null is the newest
+ * @param toMs a moment (milliseconds); null is the newest
+ * @param openCopy opens the continuous copy there
  * @throws Error that says what to do, DamagedBackup
  */
-export async function openSource(where: string, to: string | null): Promise<Source> {
-  if (isCopy(where))
-    throw new Error(
-      'This version of Tatami cannot restore from a continuous copy; name a file that `tatami backup` made.',
-    );
+export async function openSource(
+  where: string,
+  toMs: number | null,
+  openCopy: (where: string) => Destination,
+): Promise<Source> {
+  if (isCopy(where)) return copySource(openCopy(where), toMs);
   if (!existsSync(where)) throw new Error(`There is no backup at ${where}.`);
-  const { manifest } = await readManifest(where);
-  if (to !== null)
+  const source = isDatabase(where) ? snapshotSource(where) : await backupSource(where);
+  if (toMs !== null)
     throw new Error(
-      `${where} holds one moment, ${manifest.createdAt}. Leave --to away, or name a continuous copy, which reaches any moment.`,
+      `${where} holds one moment. Leave --to away, or name a continuous copy, which reaches any moment.`,
     );
+  return source;
+}
+
+async function backupSource(where: string): Promise<Source> {
+  const { manifest } = await readManifest(where);
   return {
     schema: manifest.schema,
     async bring(folder, onProgress) {
@@ -42,6 +52,49 @@ export async function openSource(where: string, to: string | null): Promise<Sour
       return { facts: manifest, at: manifest.createdAt, key: unpacked.key };
     },
   };
+}
+
+/** A database as an upgrade leaves it in `snapshots`. */
+function snapshotSource(where: string): Source {
+  return {
+    schema: null,
+    async bring(folder, onProgress) {
+      const database = join(folder, 'tatami.db');
+      copyFileSync(where, database);
+      onProgress(1, 2);
+      return { ...checked(database), at: statSync(where).mtime.toISOString(), key: null };
+    },
+  };
+}
+
+function copySource(copy: Destination, toMs: number | null): Source {
+  return {
+    schema: null,
+    async bring(folder, onProgress) {
+      const database = join(folder, 'tatami.db');
+      const { timeMs } = await assembleAt(copy, toMs, database, { onProgress });
+      return { ...checked(database), at: new Date(timeMs).toISOString(), key: null };
+    },
+  };
+}
+
+/** @throws Error where it is damaged */
+function checked(database: string): Pick<Brought, 'facts'> {
+  const [damage] = findDamage(database);
+  if (damage !== undefined) throw new Error(`What was to be restored is damaged: ${damage}`);
+  return { facts: readFacts(database) };
+}
+
+function isDatabase(path: string): boolean {
+  const head = Buffer.alloc(16);
+  const fd = openSync(path, 'r');
+  try {
+    return (
+      readSync(fd, head, 0, head.length, 0) === head.length && head.toString('latin1') === 'SQLite format 3\0'
+    );
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** @throws Error where it is a folder of backups */

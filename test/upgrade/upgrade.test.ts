@@ -8,6 +8,7 @@ import Database from 'libsql';
 import { migrate } from '../../core/store/migrate.ts';
 import { migrations } from '../../core/store/migrations/index.ts';
 import type { Client, Json } from '../app.ts';
+import { tatami } from '../cli/tatami.ts';
 import { clientOf, startServer } from '../faults/server.ts';
 import { hasStrace, underFault } from '../faults/strace.ts';
 import { baseUrl, readPacked, unpack, type PackedDirectory } from './packed.ts';
@@ -93,6 +94,25 @@ describe.each(readdirSync(folder))('%s', (file) => {
     expect(() =>
       migrate({ ...at, snapshots: join(dir, 'none') }, migrations.slice(0, packed.schema)),
     ).toThrow('restore a backup');
+  });
+
+  test('the snapshot it names is the way back: restored, it holds all that was in it before', async () => {
+    const dir = unpacked(packed);
+    const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now };
+    const { snapshot } = migrate(at);
+    const back = join(parent, `back-${directories}`);
+    const restored = await tatami([
+      'restore',
+      snapshot!,
+      '--data-dir',
+      back,
+      '--key',
+      join(dir, 'master.key'),
+    ]);
+    expect(restored, restored.err).toMatchObject({ code: 0 });
+    const { url, child } = await startServer(back, { flags: ['--base-url', baseUrl] });
+    await expectAllOfIt(clientOf(url, packed.key), packed);
+    child.kill('SIGKILL');
   });
 
   test.skipIf(!hasStrace)(

@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { restoreBackup } from '../../backup/restore.ts';
+import { openDestination, type Destination } from '../../backup/copy/destination.ts';
 import { openSource } from '../../backup/source.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { readCopyAddress } from '../../config.ts';
 import { moment } from '../flags.ts';
 import { createProgress, printResult } from '../output.ts';
 
@@ -18,7 +20,15 @@ export interface RestoreOptions {
 export async function restore(file: string, options: RestoreOptions, folder: string): Promise<void> {
   const dataDir = resolve(folder, options.dataDir);
   const to = options.to === undefined ? null : moment('--to', options.to, systemClock.nowMs());
-  const source = await openSource(file.startsWith('s3://') ? file : resolve(folder, file), to);
+  const openCopy = (where: string): Destination => {
+    const address = readCopyAddress(where, folder);
+    return openDestination(address.to, address.s3);
+  };
+  const source = await openSource(
+    file.startsWith('s3://') ? file : resolve(folder, file),
+    to === null ? null : Date.parse(to),
+    openCopy,
+  );
   const key = options.key === undefined ? null : readFileSync(resolve(folder, options.key));
   const progress = createProgress();
   const restored = await restoreBackup({
