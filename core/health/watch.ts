@@ -86,7 +86,7 @@ export function createHealthWatch(options: WatchOptions): HealthWatch {
 const noSandbox = 'The sandbox of plugins does not start: no plugin runs. The log says why.';
 
 function refusal(reason: string | null): string {
-  return `The database takes no writes (${reason ?? 'unknown reason'}). What is stored can be read. It is tried again every ${lookMs / 1000} s.`;
+  return `The database takes no writes: ${(reason ?? 'nobody knows why').replace(/\.$/, '')}. What is stored can be read. It is tried again every ${lookMs / 1000} s.`;
 }
 
 function shortageOf({ dataDir, diskReserveMb }: WatchOptions, wasShort: boolean): string | null {
