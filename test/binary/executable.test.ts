@@ -73,6 +73,20 @@ test('an issue is triaged by a plugin, in the same jail as from source', async (
   await source.stop();
 }, 60_000);
 
+test('a later start costs at most 1.3 times one from source', async () => {
+  const starts = {
+    executable: () => it.start(['--data-dir', join(it.path, '../source')]),
+    source: () => startFromSource(['--data-dir', join(it.path, '../source')]),
+  };
+  const least = { executable: Number.POSITIVE_INFINITY, source: Number.POSITIVE_INFINITY };
+  for (let round = 0; round < 3; round++)
+    for (const name of ['executable', 'source'] as const) {
+      const one = await starts[name]();
+      least[name] = Math.min(least[name], await one.stop());
+    }
+  expect(least.executable).toBeLessThan(1.3 * least.source);
+}, 60_000);
+
 test('the API reference and the OpenAPI document are there', async () => {
   const page = await fetch(`${server.ready.url}/docs`);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/docs/scalar.js')]);

@@ -25,8 +25,8 @@ export interface Started {
   readonly pid: number;
   /** The first entry of the log with this text. */
   logged(text: string): Promise<Json>;
-  /** Until the process is gone. */
-  stop(): Promise<void>;
+  /** Until the process is gone. @returns milliseconds of processor time that it had */
+  stop(): Promise<number>;
 }
 
 /** The level of compression is a quick one: what it holds is the same. */
@@ -98,6 +98,7 @@ async function started(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Promise
     async stop() {
       child.kill('SIGTERM');
       await child.exited;
+      return Number(child.resourceUsage()?.cpuTime.total ?? 0n) / 1000;
     },
   };
 }
