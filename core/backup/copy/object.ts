@@ -61,7 +61,7 @@ export async function encodeObject(
   head: ObjectHead,
   payload: Uint8Array = new Uint8Array(),
 ): Promise<Buffer> {
-  const packed = payload.length === 0 ? payload : await Bun.zstdCompress(payload, { level: 3 });
+  const packed = payload.length === 0 ? payload : await Bun.zstdCompress(payload, { level: 1 });
   const content = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), packed]);
   return Buffer.concat([Buffer.from(`${sha256(content)}\n`), content]);
 }

@@ -111,28 +111,32 @@ function walk({ fd, place, pageBytes, frameAt }: Walk): Committed {
   const frameBytes = frameHeaderBytes + pageBytes;
   const block = Buffer.from(new ArrayBuffer(blockFrames * frameBytes));
   const blockWords = words(block);
-  const sums = sumsOf(place.sum);
+  const salt = numbersOf(place.salt);
+  const sums = Uint32Array.from(numbersOf(place.sum));
   const pages = new Map<number, number>();
   /** Of the transaction whose end has not come yet: page and place, in turn. */
   let open: number[] = [];
   let to = place;
   let dbPages: number | null = null;
+  /** The frame at the place in the block. @returns false where it is none of this log */
+  const isNext = (at: number): boolean => {
+    if (block.readUInt32BE(at + 8) !== salt[0] || block.readUInt32BE(at + 12) !== salt[1]) return false;
+    addSum(blockWords, at / 4, at / 4 + 2, sums);
+    addSum(blockWords, (at + frameHeaderBytes) / 4, (at + frameBytes) / 4, sums);
+    return block.readUInt32BE(at + 16) === sums[0] && block.readUInt32BE(at + 20) === sums[1];
+  };
   for (let frame = place.frames; ;) {
     const read = Math.floor(readSync(fd, block, 0, block.length, frameAt(frame)) / frameBytes);
     for (let i = 0; i < read; i++, frame++) {
       const at = i * frameBytes;
-      if (hex(block, at + 8) !== place.salt) return { to, pageBytes, dbPages, pages };
-      addSum(blockWords, at / 4, at / 4 + 2, sums);
-      addSum(blockWords, (at + frameHeaderBytes) / 4, (at + frameBytes) / 4, sums);
-      const sum = sumText(sums);
-      if (hex(block, at + 16) !== sum) return { to, pageBytes, dbPages, pages };
+      if (!isNext(at)) return { to, pageBytes, dbPages, pages };
       open.push(block.readUInt32BE(at), frameAt(frame) + frameHeaderBytes);
       const sizeAfter = block.readUInt32BE(at + 4);
       if (sizeAfter === 0) continue;
       for (let entry = 0; entry < open.length; entry += 2) pages.set(open[entry]!, open[entry + 1]!);
       open = [];
       dbPages = sizeAfter;
-      to = { salt: place.salt, frames: frame + 1, sum };
+      to = { salt: place.salt, frames: frame + 1, sum: sumText(sums) };
     }
     if (read < blockFrames) return { to, pageBytes, dbPages, pages };
   }
@@ -160,7 +164,8 @@ function sumText(sums: Uint32Array): string {
   return text.toString('hex');
 }
 
-function sumsOf(text: string): Uint32Array {
+/** Eight bytes in hex as two numbers. */
+function numbersOf(text: string): [number, number] {
   const bytes = Buffer.from(text, 'hex');
-  return Uint32Array.of(bytes.readUInt32BE(0), bytes.readUInt32BE(4));
+  return [bytes.readUInt32BE(0), bytes.readUInt32BE(4)];
 }
