@@ -2,9 +2,12 @@
 // compressed and put into one file that is there whole under its name or not at all.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { fingerprintOf } from '../lib/sealing.ts';
 import { isDiskFull } from '../store/engine-errors.ts';
 import { findDamage, openLive, readFacts } from '../store/copied-database.ts';
 import { tryLock } from '../store/data-dir.ts';
+import { wayBack } from '../store/integrity/damage.ts';
+import { findDamagedPages } from '../store/integrity/live-verify.ts';
 import { makePrivateDir, makePrivateFile } from '../store/private.ts';
 import { nameWholeFile } from '../store/whole-file.ts';
 import { backupName } from './folder.ts';
@@ -70,6 +73,12 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
   const { dataDir, folder, onStep } = options;
   const createdAt = new Date(options.nowMs()).toISOString();
   const copy = join(work, 'tatami.db');
+  // Before SQLite opens the file. What it copies of a damaged page it cannot tell from what was written.
+  const damaged = await findDamagedPages(join(dataDir, 'tatami.db'));
+  if (damaged.length > 0)
+    throw new Error(
+      `The database is damaged (pages: ${damaged.length}), and a backup would hide that. ${wayBack}`,
+    );
   const totalBytes = copyDatabase(copy, options);
   onStep('check', 0, totalBytes);
   const damage = findDamage(copy);
@@ -85,7 +94,7 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
       database: copy,
       // Listed after the copy was made: what an event file took over from the database before is among them.
       beside: filesBelow(dataDir, 'archive'),
-      key: options.withKey ? readFileSync(join(dataDir, 'master.key')) : null,
+      key: options.withKey ? keyFor(dataDir, facts.keyFingerprint) : null,
     },
     (bytes) => onStep('compress', bytes, totalBytes),
   );
@@ -113,6 +122,19 @@ const fullDisk = (folder: string, cause: unknown): Error =>
     `The disk of ${folder} got full while the backup was made. Nothing of it is left there; make room, or choose a folder on another disk.`,
     { cause },
   );
+
+/** @throws Error where it would not open what is in the backup */
+function keyFor(dataDir: string, fingerprint: string | null): Buffer {
+  const key = readFileSync(join(dataDir, 'master.key'));
+  if (
+    fingerprint !== null &&
+    fingerprintOf(Buffer.from(key.toString('utf8').trim(), 'base64')) !== fingerprint
+  )
+    throw new Error(
+      `${dataDir}/master.key is not the key of this database. Start the server once, which says what is wrong.`,
+    );
+  return key;
+}
 
 function checkSpace(folder: string, neededBytes: number): void {
   const { bavail, bsize } = statfsSync(folder);

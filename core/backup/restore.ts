@@ -2,6 +2,7 @@
 // a restore that was cut off leaves nothing that a server would start on.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fingerprintOf } from '../lib/sealing.ts';
 import { tryLock } from '../store/data-dir.ts';
 import { adoptDatabase } from '../store/integrity/adopt.ts';
 import { isDiskFull } from '../store/engine-errors.ts';
@@ -79,7 +80,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 
 async function restoreInto(folder: string, options: RestoreOptions): Promise<Restored> {
   const { facts, at, key } = await options.source.bring(folder, options.onProgress);
-  const masterKey = keyOf(key, options.key);
+  const masterKey = keyOf(key, options.key, facts.keyFingerprint);
   const database = join(folder, 'tatami.db');
   migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
   const generation = beginHistory(database, options.nowMs());
@@ -95,13 +96,18 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   };
 }
 
-function keyOf(inBackup: Brought['key'], given: Buffer | null): Buffer | null {
+function keyOf(inBackup: Brought['key'], given: Buffer | null, fingerprint: string | null): Buffer | null {
   const text = (key: Buffer): string => key.toString('utf8').trim();
   if (inBackup && given && text(inBackup) !== text(given))
     throw new Error('The key given with --key is not the one in the backup. Leave --key away to use that.');
   const key = inBackup ?? given;
-  if (key && Buffer.from(text(key), 'base64').length !== 32)
+  const bytes = key && Buffer.from(text(key), 'base64');
+  if (bytes && bytes.length !== 32)
     throw new Error('The master key must be 32 bytes in base64, as Tatami wrote it to master.key.');
+  if (bytes && fingerprint !== null && fingerprintOf(bytes) !== fingerprint)
+    throw new Error(
+      `The master key is not the one of this database: it has the fingerprint ${fingerprintOf(bytes)}, and the database wants ${fingerprint}. Nothing was restored.`,
+    );
   return key;
 }
 

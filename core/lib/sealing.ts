@@ -1,6 +1,13 @@
 // Authenticated encryption of small secrets at rest with the installation's master key (AES-256-GCM, NIST SP 800-38D).
 // `purpose` is authenticated with the text, so a sealed value moved to another row or tenant does not open.
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 export interface Sealing {
   /** Returns nonce (12 bytes) + tag (16 bytes) + ciphertext. */
@@ -10,6 +17,11 @@ export interface Sealing {
   /** A short authentication tag over public text, for cursors; base64url of 16 bytes. */
   sign(text: string, purpose: string): string;
   verify(text: string, purpose: string, tag: string): boolean;
+}
+
+/** Names a master key and says nothing of it: 128 bits of a digest of 256 random ones. */
+export function fingerprintOf(masterKey: Uint8Array): string {
+  return createHash('sha256').update('tatami master key\0').update(masterKey).digest('hex').slice(0, 32);
 }
 
 /** @param masterKey 32 bytes */

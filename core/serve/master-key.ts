@@ -1,8 +1,8 @@
 // Whether the master key is the one that this installation's secrets were sealed with. With another one the server would start and answer,
 // and deliver nothing: each signing secret stays shut. The database knows the key by a fingerprint.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { createSealing } from '../lib/sealing.ts';
+import { createSealing, fingerprintOf } from '../lib/sealing.ts';
 import { systemStatement } from '../store/statement.ts';
 import { systemOp, type Store } from '../store/store.ts';
 import { nameWholeFile } from '../store/whole-file.ts';
@@ -25,11 +25,6 @@ const anySecret = systemStatement<{ workspace_id: string; id: string; secret_sea
   'any secret that was sealed shows whether a key is the one it was sealed with',
   'SELECT workspace_id, id, secret_sealed FROM endpoints LIMIT 1',
 );
-
-/** Says nothing of the key itself: 128 bits of a digest of 256 random ones. */
-export function fingerprintOf(masterKey: Uint8Array): string {
-  return createHash('sha256').update('tatami master key\0').update(masterKey).digest('hex').slice(0, 32);
-}
 
 export interface KeptKey {
   readonly masterKey: Uint8Array;

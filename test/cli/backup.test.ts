@@ -129,3 +129,45 @@ test('a server makes the backups that are due, says when it cannot, and goes on 
   expect(there().length).toBe(1);
   await later.stop();
 }, 60_000);
+
+test('a continuous copy is restored to a moment, with the right key only', async () => {
+  using dir = temporary();
+  const copyTo = dir.path('copy');
+  const app = await startApp({ flags: { copyTo }, clock: createSystemClock(), dataDir: dir.path('data') });
+  const round = async (title: string): Promise<string> => {
+    await app.call('POST', '/api/v1/issues', { team: 'ENG', title });
+    await app.copier?.round();
+    while (app.copier?.status().base !== null) await Bun.sleep(5);
+    const at = new Date(app.clock.nowMs()).toISOString();
+    app.clock.advance(60_000);
+    return at;
+  };
+  const first = await round('first');
+  await round('second');
+  await app.stop();
+
+  const key = join(app.dataDir, 'master.key');
+  const restore = (to: string, ...more: string[]) =>
+    tatami(['restore', copyTo, '--data-dir', dir.path(to), '--json', ...more]);
+  const wrongKey = dir.path('other.key');
+  writeFileSync(wrongKey, Buffer.alloc(32, 7).toString('base64'));
+  const refused = await restore('refused', '--key', wrongKey);
+  expect([refused.code, refused.json.error.message]).toEqual([
+    1,
+    expect.stringContaining('not the one of this database'),
+  ]);
+  expect(readdirSync(dir.path('.')).filter((name) => name.startsWith('refused'))).toEqual([]);
+
+  for (const [to, more, wanted] of [
+    ['at', ['--to', first], ['first']],
+    ['newest', [], ['first', 'second']],
+  ] as const) {
+    expect((await restore(to, '--key', key, ...more)).code).toBe(0);
+    const again = await startApp({ clock: createSystemClock(), dataDir: dir.path(to) }, app.workspace);
+    expect(await titles(again)).toEqual([...wanted]);
+    expect(again.services.problems.list().map(({ kind }) => kind)).toEqual(['held']);
+    await again.stop();
+  }
+  const never = await restore('never', '--to', '2020-01-01T00:00:00Z');
+  expect([never.code, never.json.error.message]).toEqual([1, expect.stringContaining('reaches')]);
+}, 60_000);
