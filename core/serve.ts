@@ -10,6 +10,7 @@ import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
 import { createFreshEvents } from './events/fresh.ts';
+import { readSeenTimes } from './events/wall-clock.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
 import { resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
@@ -89,6 +90,7 @@ interface Ground extends ServeOptions {
 async function compose(ground: Ground): Promise<Tatami> {
   const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
   const { generation } = await readInstallation(opened.store);
+  const seen = await readSeenTimes(opened.store);
   const services = createServices(ground, generation);
   const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
@@ -100,7 +102,7 @@ async function compose(ground: Ground): Promise<Tatami> {
 
   const door = createDoor({ ...shared, socket });
   const { port } = socket;
-  const workers = createWorkers({ ...shared, cache, random, resolve, door, port, app: () => app });
+  const workers = createWorkers({ ...shared, cache, seen, random, resolve, door, port, app: () => app });
   const app: App = await mount(door, services, workers);
 
   socket.serve(app.fetch);

@@ -6,7 +6,7 @@ import recalledAnswers from './0004-recalled-answers.sql' with { type: 'text' };
 import runProgress from './0005-run-progress.sql' with { type: 'text' };
 import listIndexes from './0006-list-indexes.sql' with { type: 'text' };
 import installation from './0007-installation.sql' with { type: 'text' };
-import pastWants from './0008-past-wants.sql' with { type: 'text' };
+import rules from './0008-rules.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -21,5 +21,5 @@ export const migrations: readonly Migration[] = [
   { name: '0005-run-progress', sql: runProgress },
   { name: '0006-list-indexes', sql: listIndexes },
   { name: '0007-installation', sql: installation },
-  { name: '0008-past-wants', sql: pastWants },
+  { name: '0008-rules', sql: rules },
 ];

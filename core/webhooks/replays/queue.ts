@@ -1,5 +1,6 @@
 // The queue of replays with their worker. When the process stops, the worker finishes the page it is at and no more.
 import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
+import type { SeenTimes } from '../../events/wall-clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createReplayWorker, type ReplayWorkerOptions } from './worker.ts';
 
@@ -11,9 +12,13 @@ export interface Replays {
 }
 
 export function createReplays(
-  options: Omit<ReplayWorkerOptions, 'stopped'> & { readonly log: Log; readonly owner: string },
+  options: Omit<ReplayWorkerOptions, 'stopped'> & {
+    readonly log: Log;
+    readonly owner: string;
+    readonly seen: SeenTimes;
+  },
 ): Replays {
-  const { store, clock, log, owner } = options;
+  const { store, clock, log, owner, seen } = options;
   let stopped = false;
   const queue = createWorkQueue({
     store,
@@ -21,6 +26,8 @@ export function createReplays(
     log,
     kind: 'replay',
     owner,
+    seen,
+    setBack: () => [],
     room: replaysHeld,
     perform: createReplayWorker({ ...options, stopped: () => stopped }),
   });
