@@ -1,8 +1,9 @@
 // Whether what a backup holds is whole: every byte against its sums, the database by SQLite's own check, and what it holds against
 // what the manifest says was copied.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findDamage, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
+import { tryLock } from '../store/data-dir.ts';
 import { DamagedBackup } from './manifest.ts';
 import { unpackBackup, type Unpacked } from './unpack.ts';
 
@@ -34,7 +35,11 @@ export async function findDeepProblem(
   path: string,
   onBytes?: (bytes: number, totalBytes: number) => void,
 ): Promise<string | null> {
-  const folder = mkdtempSync(join(dirname(path), '.verify-'));
+  const folder = join(dirname(path), '.verifying');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const locked = tryLock(join(folder, 'lock'));
+  if ('heldBy' in locked)
+    throw new Error(`Process ${locked.heldBy} is verifying there already. Wait for its end.`);
   const clean = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', clean);
   try {
@@ -46,5 +51,6 @@ export async function findDeepProblem(
   } finally {
     clean();
     process.off('exit', clean);
+    locked.release();
   }
 }

@@ -36,7 +36,10 @@ export async function listBackups(folder: string): Promise<ListedBackup[]> {
 }
 
 /** Reads all of a backup. @returns what is wrong with it; null where it is good */
-export async function findProblem(path: string, onBytes?: (bytes: number) => void): Promise<string | null> {
+export async function findProblem(
+  path: string,
+  onBytes?: (bytes: number, totalBytes: number) => void,
+): Promise<string | null> {
   return (await orProblem(() => unpackBackup(path, null, onBytes))).problem;
 }
 

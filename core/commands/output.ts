@@ -82,7 +82,7 @@ export function logHere(level: LogLevel): Log {
 }
 
 export interface Progress {
-  /** How far it is; overwrites itself on a terminal, elsewhere only every tenth is printed. */
+  /** How far it is; overwrites itself on a terminal, elsewhere only every tenth that differs is printed. */
   show(text: string): void;
   /** A line that stays. */
   note(text: string): void;
@@ -94,8 +94,11 @@ const clearLine = '\r\u001b[K';
 export function createProgress(): Progress {
   const { isTTY } = process.stderr;
   let steps = 0;
+  let shown = '';
   return {
     show(text) {
+      if (text === shown) return;
+      shown = text;
       if (isTTY) process.stderr.write(clearLine + printable(text));
       else if (steps++ % 10 === 0) say(printable(text));
     },

@@ -1,7 +1,7 @@
 // `tatami backup`, `backups`, `restore` and `release`, as an operator types them, beside a running server.
 import { expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { hooksOf, startReceiver } from '../webhooks/receiver.ts';
@@ -33,6 +33,12 @@ test('what was backed up beside a running server is restored, and acts only when
   const made = await tatami(['backup', dir.path('backups'), '--data-dir', app.dataDir, '--json']);
   expect([made.code, made.json.withKey, made.json.workspaces]).toEqual([0, false, 1]);
   expect([mode(dir.path('backups')), mode(made.json.path)]).toEqual([0o700, 0o600]);
+  // What a verification that was killed has left is no obstacle, and nothing stays behind.
+  mkdirSync(dir.path('backups/.verifying'));
+  writeFileSync(dir.path('backups/.verifying/tatami.db'), 'left');
+  const verified = await tatami(['backups', 'verify', '--deep', dir.path('backups'), '--json']);
+  expect([verified.code, verified.json.backups]).toEqual([0, [{ path: made.json.path, problem: null }]]);
+  expect(readdirSync(dir.path('backups')).sort()).toEqual(['.lock', basename(made.json.path)]);
   await hooks.file('after');
   await app.settled();
   await app.stop();

@@ -11,7 +11,7 @@ import { yieldProcessor } from '../../lib/processor.ts';
 import { version } from '../../version.ts';
 import { usage } from '../flags.ts';
 import { createProgress, isTerminal, pourFile, printResult, say } from '../output.ts';
-import { backupLines, inMegabytes, shownBackup } from './shown.ts';
+import { backupLines, inMegabytes, percent, shownBackup } from './shown.ts';
 
 export interface BackupOptions {
   dataDir?: string;
@@ -67,8 +67,7 @@ async function make(
       nowMs: systemClock.nowMs,
       onStep(step, doneBytes, totalBytes) {
         if (background && step === 'check') yieldProcessor('always');
-        const done =
-          step === 'compress' ? ` ${Math.min(100, Math.floor((doneBytes / totalBytes) * 100))} %` : '';
+        const done = step === 'compress' ? ` ${percent(doneBytes, totalBytes)}` : '';
         progress.show(`${stepTexts[step]} (${inMegabytes(totalBytes)})${done}`);
       },
     });

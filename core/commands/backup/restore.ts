@@ -8,6 +8,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { readCopyAddress } from '../../config.ts';
 import { moment } from '../flags.ts';
 import { createProgress, printResult } from '../output.ts';
+import { percent } from './shown.ts';
 
 export interface RestoreOptions {
   dataDir: string;
@@ -34,7 +35,7 @@ export async function restore(file: string, options: RestoreOptions, folder: str
   const restored = await restoreBackup({
     ...{ source, dataDir, key },
     nowMs: systemClock.nowMs,
-    onProgress: (done, of) => progress.show(`unpacking and checking ${Math.floor((done / of) * 100)} %`),
+    onProgress: (done, of) => progress.show(`unpacking and checking ${percent(done, of)}`),
   }).finally(() => progress.end());
   printResult({ dataDir, ...restored }, options, (shown) =>
     [

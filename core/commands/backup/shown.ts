@@ -5,6 +5,9 @@ import { keyPart, type Manifest } from '../../backup/manifest.ts';
 
 export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
+export const percent = (done: number, of: number): string =>
+  `${Math.min(100, Math.floor((done / Math.max(1, of)) * 100))} %`;
+
 export function shownManifest(manifest: Manifest) {
   const { parts, workspaces, log, ...rest } = manifest;
   return {

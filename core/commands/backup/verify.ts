@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { findDeepProblem } from '../../backup/deep.ts';
 import { findProblem, listBackups } from '../../backup/folder.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
-import { inMegabytes } from './shown.ts';
+import { percent } from './shown.ts';
 
 export interface VerifyOptions {
   deep?: boolean;
@@ -18,7 +18,8 @@ export async function verify(path: string, options: VerifyOptions, folder: strin
   const progress = createProgress();
   const backups: { path: string; problem: string | null }[] = [];
   for (const one of paths) {
-    const onBytes = (bytes: number): void => progress.show(`${one} ${inMegabytes(bytes)}`);
+    const onBytes = (bytes: number, totalBytes: number): void =>
+      progress.show(`${one} ${percent(bytes, totalBytes)}`);
     const problem = options.deep ? await findDeepProblem(one, onBytes) : await findProblem(one, onBytes);
     backups.push({ path: one, problem });
   }
