@@ -13,6 +13,7 @@ import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
 import { createFreshEvents } from './events/fresh.ts';
+import { readSeenTimes } from './events/wall-clock.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
 import { resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
@@ -117,6 +118,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   const masterKey = await settleMasterKey(opened.store, opened.dataDir);
   const installation = await readInstallation(opened.store);
   const services = createServices(ground, { hold, masterKey, installation });
+  const seen = await readSeenTimes(opened.store);
   const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
   const directories = cache.section(directorySection(store, directoryLoaders));
@@ -128,7 +130,17 @@ async function compose(ground: Ground): Promise<Tatami> {
   const door = createDoor({ ...shared, socket });
   const { port } = socket;
   const { snapshots } = opened.dataDir;
-  const workers = createWorkers({ ...shared, cache, random, resolve, door, port, snapshots, app: () => app });
+  const workers = createWorkers({
+    ...shared,
+    cache,
+    seen,
+    random,
+    resolve,
+    door,
+    port,
+    snapshots,
+    app: () => app,
+  });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
   const app: App = await mount(door, services, workers, health);

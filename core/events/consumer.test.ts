@@ -95,7 +95,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
   const stored = async (scope: Scope, ids: readonly string[]): Promise<Set<string>> =>
     new Set((await store.read(scope, find, { ids: JSON.stringify(ids) })).map(({ id }) => id));
   const queue: UnitQueue<Unit> = createUnitQueue<Unit>({
-    ...{ store, clock, log, kind: 'test', owner, room },
+    ...{ store, clock, log, kind: 'test', owner, seen: new Map(), room },
     async perform(item) {
       performed.push(item.id);
       await mayEnd(item.id);

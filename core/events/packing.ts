@@ -68,8 +68,8 @@ export function fileOf({ data_json: data }: Pick<StoredParts, 'data_json'>): num
 export function unpack(stored: StoredParts): Parts {
   if (!isHere(stored)) throw new Error('The parts of this event rest elsewhere.');
   if (stored.packed === null) return { cause: stored.cause_json, data: stored.data_json };
-  const [cause, data] = Buffer.from(Bun.zstdDecompressSync(stored.packed)).toString().split(between);
-  if (cause === undefined || data === undefined)
-    throw new Error('The packed parts of an event are not whole.');
-  return { cause, data };
+  const text = Bun.zstdDecompressSync(stored.packed).toString();
+  const end = text.indexOf(between);
+  if (end < 0) throw new Error('The packed parts of an event are not whole.');
+  return { cause: text.slice(0, end), data: text.slice(end + between.length) };
 }

@@ -46,6 +46,7 @@ function begin(): {
       log: () => undefined,
       kind: 'test',
       owner,
+      seen: new Map(),
       room: 40,
       async perform(item) {
         performed.push(item.id);
@@ -176,6 +177,7 @@ test('a late worker cannot finish or put off what another process has taken over
       log: () => undefined,
       kind: 'test',
       owner,
+      seen: new Map(),
       room: 10,
       async perform(item) {
         taken.set(owner, item);

@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import type { Log } from '../lib/log.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
+import type { SeenTimes } from './wall-clock.ts';
 import { Behind } from './work/behind.ts';
 import { claim } from './work/claim.ts';
 import { createClaimer } from './work/claimer.ts';
@@ -31,6 +32,8 @@ export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
   /** False: work is taken, and none of it is done. */
   mayWork(): boolean;
   start(): Promise<void>;
+  /** Has due times follow the clock, where that was set. */
+  followClock(): Promise<void>;
   /** Looks for due work now. */
   wake(): void;
   /** Resolves once nothing is due and nothing runs. */
@@ -52,6 +55,7 @@ interface WorkQueueOptions<Q extends WorkQueue> {
   readonly kind: string;
   /** Names this process among others on the same database. */
   readonly owner: string;
+  readonly seen: SeenTimes;
   /** Pieces of work in memory, all of them under way; subjects share them. */
   readonly room: number;
   /** Once it says yes it does for good, and the queue is started then. By default it always does. */
@@ -61,6 +65,8 @@ interface WorkQueueOptions<Q extends WorkQueue> {
    * times of the calendar, which do not.
    */
   setBack?(byMs: number): Op[];
+  /** The clock was set back; of times of the calendar, which are to be planned anew. */
+  onSetBack?(): void;
   /** Does the work and commits its end with `finish` or `defer`. What it throws gives the work back for a while. */
   perform(item: WorkItem, queue: Q): Promise<void>;
 }
@@ -91,7 +97,7 @@ export function createUnitQueue<U extends Unit>(
   };
 
   const common = { store, clock, log, kind, owner, shares, behind, isStopped, mayWork };
-  const time = createWorkClock({ ...common, setBack: options.setBack, onMoved: lookAgain });
+  const time = createWorkClock({ ...options, isStopped, onMoved: lookAgain });
   const { nowMs } = time;
   const workers = createWorkers({
     ...common,
@@ -124,7 +130,7 @@ export function createUnitQueue<U extends Unit>(
     isHeld: (id) => units.isHeld(id) || workers.isHeld(id),
     onRoom: (listener) => void roomListeners.push(listener),
     ...{ wake, mayWork },
-    ...createLife({ leaseWatch, behind, claimer, rest }, workers, () => (stopped = true)),
+    ...createLife({ leaseWatch, behind, claimer, rest, time }, workers, () => (stopped = true)),
   };
   return queue;
 }
@@ -136,15 +142,21 @@ function createLife(
     readonly behind: Behind;
     readonly claimer: ReturnType<typeof createClaimer>;
     readonly rest: ReturnType<typeof createRest>;
+    readonly time: ReturnType<typeof createWorkClock>;
   },
   workers: { readonly isBusy: boolean },
   onStop: () => void,
-): Pick<WorkQueue, 'start' | 'settled' | 'stop'> {
-  const { leaseWatch, behind, claimer, rest } = parts;
+): Pick<WorkQueue, 'start' | 'followClock' | 'settled' | 'stop'> {
+  const { leaseWatch, behind, claimer, rest, time } = parts;
   return {
     async start() {
       await leaseWatch.start();
+      await time.follow();
       await behind.look();
+      claimer.wake();
+    },
+    async followClock() {
+      await time.follow();
       claimer.wake();
     },
     settled() {

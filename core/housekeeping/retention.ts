@@ -47,6 +47,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   due_work: { boundBy: 'each goes with the work it stands for' },
   cursors: { boundBy: 'one for each consumer and workspace' },
   past_wants: { boundBy: 'each goes once its consumer has read on' },
+  wall_clock: { boundBy: 'one for each kind of work' },
   log_cuts: { boundBy: 'one for each restore' },
   installation: { boundBy: 'one row' },
   log_head: { boundBy: 'one row' },

@@ -54,7 +54,6 @@ class Buckets {
 
   /** The bucket of this window. */
   at(key: string, now: number): Bucket {
-    if (now < this.#since) this.#since = now;
     if (this.#young.size >= bucketsMax / 2 || now - this.#since >= windowMs) {
       this.#old = this.#young;
       this.#young = new Map();
@@ -62,7 +61,7 @@ class Buckets {
     }
     const young = this.#young.get(key);
     const known = young ?? this.#old.get(key);
-    const isOpen = known !== undefined && !hasEnded(known, now);
+    const isOpen = known !== undefined && now < known.resetAtMs;
     if (young && isOpen) return young;
     const bucket = isOpen ? known : { count: 0, resetAtMs: now + windowMs };
     this.#young.set(key, bucket);
@@ -74,11 +73,7 @@ class Buckets {
   }
 }
 
-/** A clock set back must not leave a bucket closed for longer than one window. */
-function hasEnded(bucket: Bucket, now: number): boolean {
-  return now >= bucket.resetAtMs || bucket.resetAtMs - now > windowMs;
-}
-
+/** @param nowMs monotonic: a clock that is set neither opens nor closes a bucket */
 export function createRateLimiter(limits: RateLimits, nowMs: () => number): RateLimiter & { size(): number } {
   // Apart, so that a flood of peers pushes out no token's count.
   const ofTokens = new Buckets();

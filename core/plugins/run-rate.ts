@@ -6,12 +6,13 @@ const windowMs = 60_000;
 const installsHeldMax = 10_000;
 
 export interface RunRate {
-  /** Counts a run; returns when it may start instead, or null for now. */
+  /** Counts a run; returns after how long it may start instead (milliseconds), or null for now. */
   take(installId: string): number | null;
 }
 
 /**
  * @param perMinute 0 switches the limit off
+ * @param nowMs monotonic
  * @param heldMax installs that are counted at once
  */
 export function createRunRate(
@@ -25,11 +26,11 @@ export function createRunRate(
       if (perMinute === 0) return null;
       const now = nowMs();
       const known = windows.get(installId);
-      if (!known || now - known.startedMs >= windowMs || now < known.startedMs) {
+      if (!known || now - known.startedMs >= windowMs) {
         windows.set(installId, { startedMs: now, runs: 1 });
         return null;
       }
-      if (known.runs >= perMinute) return known.startedMs + windowMs;
+      if (known.runs >= perMinute) return known.startedMs + windowMs - now;
       known.runs++;
       return null;
     },

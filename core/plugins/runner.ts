@@ -40,12 +40,13 @@ export function createRunner(options: RunnerOptions): Runner {
   const planned = createPlannedRuns(store);
   /** Runs under way; the room of their work queue bounds how many there are. */
   const active = new Set<string>();
-  const rate = createRunRate(runsPerMinuteMax, clock.nowMs);
+  const rate = createRunRate(runsPerMinuteMax, clock.monotonicMs);
 
   const perform = async (held: HeldRun): Promise<void> => {
     const { item, queue, run } = held;
-    const startAtMs = rate.take(run.install_id);
-    if (startAtMs !== null) {
+    const waitMs = rate.take(run.install_id);
+    if (waitMs !== null) {
+      const startAtMs = clock.nowMs() + waitMs;
       const { ok } = await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));
       return ok ? queue.wake() : queue.drop(item);
     }

@@ -29,6 +29,8 @@ const anyInstall = systemStatement<{ id: string }>(
 export interface PluginRuntime {
   readonly routes: readonly Route[];
   start(): Promise<void>;
+  /** Has what is planned follow the clock, which was set. */
+  followClock(): Promise<void>;
   settled(): Promise<void>;
   /** Of its consumer. */
   progress(): Progress;
@@ -47,7 +49,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const { clock, committer, sandbox, filterFields } = options;
   const { store, log, ids } = options.services;
   const registry = createRegistry({ store, cache: options.cache, log, filterFields });
-  const failures = createFailureWatch(clock.nowMs);
+  const failures = createFailureWatch(clock.monotonicMs);
   let stopping = false;
   const workers = createWorkers({ ...options, registry, failures, isStopping: () => stopping });
   const { runs, schedules, catchUps, consumer } = workers;
@@ -78,9 +80,17 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await schedules.queue.start();
       await catchUps.start();
       await consumer.start();
+      schedules.replan();
+    },
+    async followClock() {
+      await runs.followClock();
+      await catchUps.followClock();
+      await schedules.queue.followClock();
+      await schedules.replanned();
     },
     async settled() {
       await consumer.settled();
+      await schedules.replanned();
       await schedules.queue.settled();
       await catchUps.settled();
       await runs.settled();

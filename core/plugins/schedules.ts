@@ -1,12 +1,15 @@
 // Schedules: one work row per install and schedule, due at its next time; when it falls due a run is queued and the row
-// moves on, in one batch. A run that is still open is not doubled.
+// moves on, in one batch. A run that is still open is not doubled. A time that was planned by a clock which was ahead is planned anew.
 import type { Context } from '../context.ts';
-import { createWorkQueue, type WorkItem, type WorkQueue } from '../events/work.ts';
+import type { SeenTimes } from '../events/wall-clock.ts';
+import { createWorkQueue, neverMs, type WorkItem, type WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Ids } from '../lib/ids.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import type { Op, Store } from '../store/store.ts';
+import { scopeOf, tenantOp, type Op, type Store } from '../store/store.ts';
+import { systemStatement, tenantStatement } from '../store/statement.ts';
+import { errorForLog } from '../lib/failures.ts';
 import { nextRunMs } from '../lib/cron.ts';
 import type { Install } from './installs/schema.ts';
 import type { Registry } from './registry.ts';
@@ -14,8 +17,25 @@ import { hasOpenRun, queueRunOps, scheduledRun } from './runs/rows.ts';
 
 const schedulesHeld = 8;
 
+const replanAtOnce = 200;
+
+const planned = systemStatement<{ workspace_id: string; id: string; due_at: number }>(
+  'due_work.planned_schedules',
+  'the clock is one for all workspaces',
+  `SELECT workspace_id, id, due_at FROM due_work WHERE kind = 'schedule' AND lease_owner IS NULL AND due_at < ${neverMs}
+     AND (due_at, workspace_id, id) > (:after, :workspaceId, :id) ORDER BY due_at, workspace_id, id LIMIT :limit`,
+);
+const bringForward = tenantStatement(
+  'due_work.bring_forward',
+  `UPDATE due_work SET due_at = :next WHERE workspace_id = :ws AND id = :id AND due_at = :was AND lease_owner IS NULL`,
+);
+
 export interface Schedules {
   readonly queue: WorkQueue;
+  /** Begins to plan anew what is due later than it would be if it were planned now. */
+  replan(): void;
+  /** Resolves once that is done. */
+  replanned(): Promise<void>;
   /** The rows of an install as it is now: none unless it is active. */
   opsFor(install: Install, scope: Pick<Context, 'scope'>): readonly Op[];
 }
@@ -27,10 +47,12 @@ export function createSchedules(options: {
   ids: Ids;
   owner: string;
   mayWork(): boolean;
+  seen: SeenTimes;
   registry: Registry;
   runs: WorkQueue;
+  isStopping(): boolean;
 }): Schedules {
-  const { store, clock, registry, runs } = options;
+  const { store, clock, log, registry, runs } = options;
 
   const perform = async (item: WorkItem): Promise<void> => {
     const [installId = '', name = ''] = item.id.split('/');
@@ -52,16 +74,21 @@ export function createSchedules(options: {
   const queue = createWorkQueue({
     store,
     clock,
-    log: options.log,
+    log,
     kind: 'schedule',
     owner: options.owner,
     mayWork: options.mayWork,
+    seen: options.seen,
     room: schedulesHeld,
     perform,
+    onSetBack: () => replanning.replan(),
   });
+
+  const replanning = createReplanning({ ...options, onMoved: queue.wake });
 
   return {
     queue,
+    ...replanning,
     opsFor(install, { scope }) {
       const schedules = Object.entries(install.manifest.schedules ?? {});
       const drop = schedules.map(([name]) => queue.remove(scope, `${install.id}/${name}`));
@@ -72,5 +99,55 @@ export function createSchedules(options: {
       });
       return [...drop, ...add];
     },
+  };
+}
+
+/** Looks through all that is planned, one round at a time. */
+function createReplanning(options: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly registry: Registry;
+  isStopping(): boolean;
+  onMoved(): void;
+}): Pick<Schedules, 'replan' | 'replanned'> {
+  const { store, clock, log, registry } = options;
+  let round = Promise.resolve();
+
+  const opFor = async (row: { workspace_id: string; id: string; due_at: number }): Promise<Op[]> => {
+    const scope = scopeOf(row.workspace_id);
+    const [installId = '', name = ''] = row.id.split('/');
+    const schedule = (await registry.active(scope, installId))?.manifest.schedules?.[name];
+    const next = schedule ? nextRunMs(schedule.cron, schedule.tz, clock.nowMs()) : null;
+    if (next === null || row.due_at <= next) return [];
+    return [tenantOp(scope, bringForward, { id: row.id, was: row.due_at, next })];
+  };
+
+  const lookThrough = async (): Promise<void> => {
+    let place = { after: clock.nowMs(), workspaceId: '', id: '' };
+    for (let more = true; more && !options.isStopping();) {
+      const rows = await store.readSystem(planned, { ...place, limit: replanAtOnce });
+      const ops: Op[] = [];
+      for (const row of rows) ops.push(...(await opFor(row)));
+      if (ops.length > 0) {
+        log('warn', 'schedules were planned by a clock that was ahead, and are planned anew', {
+          count: ops.length,
+        });
+        await store.commit(ops);
+      }
+      const last = rows.at(-1);
+      if (last) place = { after: last.due_at, workspaceId: last.workspace_id, id: last.id };
+      more = rows.length === replanAtOnce;
+    }
+    options.onMoved();
+  };
+
+  return {
+    replan() {
+      round = round.then(lookThrough).catch((error: unknown) => {
+        log('warn', 'schedules could not be looked through', { error: errorForLog(error) });
+      });
+    },
+    replanned: () => round,
   };
 }

@@ -5,6 +5,7 @@ import type { Directory, Services } from '../context.ts';
 import { createConsumer, type Consumer } from '../events/consumer.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import { createUnitQueue, createWorkQueue, type UnitQueue, type WorkQueue } from '../events/work.ts';
+import type { SeenTimes } from '../events/wall-clock.ts';
 import type { App } from '../http/app.ts';
 import type { Clock } from '../lib/clock.ts';
 import { idPrefixes } from '../lib/ids.ts';
@@ -34,6 +35,7 @@ export interface WorkersOptions {
   readonly random: () => number;
   /** Names this process among others on the same database. */
   readonly owner: string;
+  readonly seen: SeenTimes;
   readonly committer: Committer;
   readonly fresh: FreshEvents;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
@@ -56,10 +58,10 @@ export interface Workers {
 }
 
 export function createWorkers(options: WorkersOptions): Workers {
-  const { clock, owner, registry, isStopping } = options;
+  const { clock, owner, seen, registry, isStopping } = options;
   const { store, log, ids, ledger, turns, tally, mayWork } = options.services;
   /** Due times of this work are intervals, but nothing else of it moves when the clock is set back. */
-  const queueOptions = { store, clock, log, owner, mayWork, setBack: () => [] };
+  const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
   const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
     ...schedules.opsFor(install, { scope }),
@@ -82,7 +84,9 @@ export function createWorkers(options: WorkersOptions): Workers {
     perform: runner.perform,
     rows: runRows(store, runner.remember, () => runs),
   });
-  const schedules = createSchedules({ store, clock, log, ids, owner, mayWork, registry, runs });
+  const schedules = createSchedules({
+    ...{ store, clock, log, ids, owner, seen, mayWork, registry, runs, isStopping },
+  });
   const { remember, performPlanned: perform } = runner;
   const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember });
   const consumer = createConsumer({

@@ -33,7 +33,7 @@ export function createDoor(options: {
   const outflow = createOutflow(clock);
   const bodies = createBodies(turns);
   const limits = { perMinute: config.rates, workspacePerMinute: config.rates.workspace };
-  const limiter = createRateLimiter(limits, nowMs);
+  const limiter = createRateLimiter(limits, clock.monotonicMs);
   return {
     kernel: createKernel({
       services,

@@ -6,6 +6,7 @@ import type { Directory, Services } from '../context.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import type { Progress } from '../events/progress.ts';
 import { createStreams, type Streams } from '../events/stream/streams.ts';
+import { createWallClock, type SeenTimes } from '../events/wall-clock.ts';
 import { createHousekeeping } from '../housekeeping/housekeeping.ts';
 import type { App } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
@@ -45,6 +46,7 @@ export interface WorkersOptions {
   readonly committer: Committer;
   readonly fresh: FreshEvents;
   readonly cache: WorkspaceCache;
+  readonly seen: SeenTimes;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly door: Door;
   /** The folder of the snapshots. */
@@ -65,6 +67,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     random: options.random,
     /** The name of this process on the leases of its work. */
     owner: services.ids.uuid(),
+    seen: options.seen,
     committer: options.committer,
     fresh: options.fresh,
     cache: options.cache,
@@ -82,18 +85,15 @@ export function createWorkers(options: WorkersOptions): Workers {
     generation: services.generation,
     unsent: door.outflow.unsent,
   });
-  const webhooks = createWebhooks({
-    ...shared,
-    egress: createEgress({
-      allow: config.egressAllow,
-      ownPort: () => options.port,
-      resolve: options.resolve,
-    }),
-    sentEvents: sentEvents(),
-    streams,
-    version,
-  });
+  const webhooks = createWebhooks({ ...shared, ...surroundings(options), streams });
   const housekeeping = createHousekeeping({ store, clock, log, kept: config.kept, snapshots });
+  const wallClock = createWallClock({
+    ...{ store, clock, log },
+    async follow() {
+      await plugins.followClock();
+      await webhooks.followClock();
+    },
+  });
   return {
     routes: [...plugins.routes, ...webhooks.routes],
     streams,
@@ -103,17 +103,25 @@ export function createWorkers(options: WorkersOptions): Workers {
       await plugins.start();
       await webhooks.start();
       housekeeping.start();
+      await wallClock.start();
     },
     async settled() {
       await plugins.settled();
       await webhooks.settled();
     },
     async stop() {
+      await wallClock.stop();
       await housekeeping.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
       await sandbox.stop();
     },
   };
+}
+
+/** What webhooks are sent through, and what they tell of us. */
+function surroundings({ config, port, resolve }: WorkersOptions) {
+  const egress = createEgress({ allow: config.egressAllow, ownPort: () => port, resolve });
+  return { egress, sentEvents: sentEvents(), version };
 }
 
 /** The sandbox, which whoever needs it first starts. */

@@ -61,16 +61,18 @@ function createPace(scans: boolean): Pace {
 }
 
 /**
- * @param planner a connection of its own: EXPLAIN of a write leaves its connection with a statement in progress, which bars
- *   every later savepoint there
+ * @param planner a connection of its own that reads nothing: EXPLAIN leaves it with a statement in progress, which bars every later
+ *   savepoint there and lets no transaction end
  */
 export function createCompiler(db: Database.Database, planner: Database.Database): Compile {
   /** Declared ones: as many as the code has. */
   const compiled = new Map<Statement<unknown>, Compiled>();
   const composed = new LRUCache<string, Compiled>({ max: composedMax });
 
+  // Not by the planner: EXPLAIN stays in progress there, and with it the transaction of whatever else is read, which keeps the log from
+  // being folded in.
   const definitionOf = (index: string): string => {
-    const rows = planner.prepare('SELECT sql FROM sqlite_master WHERE name = ?').all([index]);
+    const rows = db.prepare('SELECT sql FROM sqlite_master WHERE name = ?').all([index]);
     return (rows as { sql: string | null }[])[0]?.sql ?? '';
   };
 

@@ -6,6 +6,7 @@ import type { Directory, Services } from '../context.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import type { Progress } from '../events/progress.ts';
 import type { Streams } from '../events/stream/streams.ts';
+import type { SeenTimes } from '../events/wall-clock.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
@@ -28,6 +29,8 @@ import { createPipeline, type Pipeline } from './worker/pipeline.ts';
 export interface Webhooks {
   readonly routes: readonly Route[];
   start(): Promise<void>;
+  /** Has what is planned follow the clock, which was set. */
+  followClock(): Promise<void>;
   settled(): Promise<void>;
   /** Of its consumer. */
   progress(): Progress;
@@ -39,6 +42,7 @@ interface WebhooksOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly owner: string;
+  readonly seen: SeenTimes;
   readonly committer: Committer;
   readonly fresh: FreshEvents;
   readonly cache: WorkspaceCache;
@@ -59,7 +63,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const pipeline = createPipeline({ ...options, subscriptions, healths, lanes });
   const { consumer, queue, deliverer } = pipeline;
   const replays = createReplays({
-    ...{ store, clock, log, ids, owner, mayWork, subscriptions, deliveries: queue },
+    ...{ store, clock, log, ids, owner, mayWork, subscriptions, deliveries: queue, seen: options.seen },
     storeWork: consumer.storeWork,
   });
 
@@ -87,6 +91,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       await consumer.start();
       await replays.queue.start();
       await canceler.start();
+    },
+    async followClock() {
+      await queue.followClock();
+      await replays.queue.followClock();
     },
     async settled() {
       // A delivery may switch its endpoint off, which is an event that is delivered to other endpoints.

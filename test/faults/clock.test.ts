@@ -2,10 +2,14 @@
 // Clocks): what is retried keeps its intervals, nothing storms and nothing stalls, and ids stay unique. Seeds are printed with
 // a failure.
 import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ATTEMPT_OFFSETS_MS } from '../../core/webhooks/schedule.ts';
-import { createClock, type Json, type TestClock } from '../app.ts';
+import { createClock, startApp, type Json, type TestClock } from '../app.ts';
 import { seededRandom } from './server.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { install, packSource } from '../plugins/pack.ts';
+import { hooksOf, startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -29,17 +33,20 @@ async function begin(): Promise<World> {
     at.set(id, [...(at.get(id) ?? []), clock.monotonicMs() - start]);
     return new Response(null, { status: 500 });
   };
-  const hooks = await startHooks({ clock });
-  return {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tatami-clock-'));
+  const hooks = await startHooks({ clock, dataDir });
+  const world: World = {
     hooks,
     clock,
     receiver,
     at,
     async stop() {
-      await hooks.app.stop();
+      await this.hooks.app.stop();
       await receiver.stop();
+      rmSync(dataDir, { recursive: true });
     },
   };
+  return world;
 }
 
 /** Lets time pass in steps that no interval of the schedule is shorter than, so that each retry is made when it is due. */
@@ -142,4 +149,96 @@ test('through a day of random jumps every delivery is retried in turn, none stal
   expect(new Set(deliveries.map(({ id }) => id)).size).toBe(12);
   expect(deliveries.filter(({ status }) => status !== 'failed')).toEqual([]);
   await world.stop();
+}, 60_000);
+
+/** The clock is set between a stop and the next start. */
+async function restart(world: World, jump: number): Promise<World> {
+  const { app } = world.hooks;
+  await app.stop();
+  world.clock.jump(jump);
+  const options = { clock: app.clock, dataDir: app.dataDir, flags: { egressAllow: '127.0.0.0/8' } };
+  return { ...world, hooks: hooksOf(await startApp(options, app.workspace)) };
+}
+
+const year = 365 * day;
+
+for (const [name, ahead] of [
+  ['an hour', hour],
+  ['a year', year],
+] as const)
+  test(`a retry that was planned by a clock ${name} ahead comes when it would have, though a restart set the clock right`, async () => {
+    let world = await begin();
+    world.clock.jump(ahead);
+    await world.hooks.register(world.receiver.url, { events: ['issue.created'] });
+    await world.hooks.file('One');
+    await world.hooks.app.settled();
+    await pass(world, 2 * 60_000);
+    world = await restart(world, -ahead);
+    await pass(world, 5 * 60_000);
+    const [times] = [...world.at.values()];
+    expect(times!.length).toBe(3);
+    expect(times![2]!).toBeLessThanOrEqual(ATTEMPT_OFFSETS_MS[2]! * 1.1 + 2 * 60_000);
+    await world.stop();
+  }, 60_000);
+
+test('an endpoint hears of what happens after it was registered, whatever the clock shows then, over restarts', async () => {
+  let world = await begin();
+  world.receiver.answer = () => new Response();
+  await world.hooks.register(world.receiver.url, { events: ['issue.created'] });
+  world = await restart(world, -year);
+  await world.hooks.file('a year before');
+  await world.hooks.app.settled();
+  world = await restart(world, 2 * year);
+  await world.hooks.file('a year after');
+  await world.hooks.app.settled();
+  expect(world.receiver.received.map(({ event }) => event.data.title)).toEqual([
+    'a year before',
+    'a year after',
+  ]);
+  await world.stop();
+}, 60_000);
+
+test('a plugin runs for what happens after it was installed, and its schedule at its next time, when the clock comes back', async () => {
+  const clock = createClock();
+  const dataDir = mkdtempSync(join(tmpdir(), 'tatami-clock-'));
+  let app = await startApp({ clock, dataDir });
+  const runs = async (): Promise<string[]> =>
+    (await app.call('GET', '/api/v1/plugins/com.test.clock/runs?limit=100')).json.data.map(
+      ({ handler }: Json) => handler,
+    );
+  const document = await packSource(`{
+    id: 'com.test.clock', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
+    on: { 'issue.created': { handle: () => undefined } },
+    schedules: { hourly: { cron: '0 * * * *', handle: () => undefined } },
+  }`);
+  clock.jump(year);
+  await install(app.call, document);
+  clock.jump(-year);
+  await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'a year before the plugin' });
+  await app.settled();
+  expect(await runs()).toEqual(['issue.created']);
+  // Within a minute the jump is seen; then the next full hour is the schedule's.
+  for (const ms of [60_000, hour]) {
+    clock.advance(ms);
+    while (app.logs.every(({ message }) => !message.includes('planned anew'))) await Bun.sleep(1);
+    await app.settled();
+  }
+  expect((await runs()).toSorted()).toEqual(['hourly', 'issue.created']);
+  // Planned by a clock that is ahead, and the server started by the right one.
+  clock.jump(year);
+  clock.advance(60_000);
+  await app.settled();
+  const before = (await runs()).length;
+  await app.stop();
+  clock.jump(-year);
+  app = await startApp({ clock, dataDir }, app.workspace);
+  await app.settled();
+  clock.advance(hour);
+  await app.settled();
+  expect((await runs()).length).toBe(before + 1);
+  await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'still heard' });
+  await app.settled();
+  expect((await runs()).filter((name) => name === 'issue.created').length).toBe(2);
+  await app.stop();
+  rmSync(dataDir, { recursive: true });
 }, 60_000);

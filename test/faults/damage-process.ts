@@ -99,18 +99,22 @@ async function run(task: Task): Promise<void> {
       `${join(task.parent, damage.base)}/.`,
       mkdtempSync(join(tmpdir(), 'tatami-damage-')),
     );
-    damage.apply(dir);
+    const isChanged = damage.apply(dir);
     const right = task.right[damage.base] ?? {};
     const first = await startOn(dir, task, right);
     // What a supervisor does when a server ends, and what is asked of a server that goes on.
     const isOnce = first.start === 'goes on' || seed % task.startsAgain !== 0;
     const again = isOnce ? first : await startOn(dir, task, right);
+    // A page that lies in the log is not read from the file, which only a killed server leaves.
+    const mustTell = isChanged && damage.base === 'closed' && damage.file === 'tatami.db';
+    const unnoticed =
+      mustTell && first.start === 'goes on' ? ['a change of the database was not noticed'] : [];
     const differs = again.start === first.start ? [] : [`${first.start}, then ${again.start}`];
     say({
       seed,
       what,
       ...first,
-      wrong: [...first.wrong.slice(0, 3), ...again.wrong.slice(0, 3), ...differs],
+      wrong: [...first.wrong.slice(0, 3), ...again.wrong.slice(0, 3), ...differs, ...unnoticed],
     } satisfies Outcome);
     rmSync(dir, { recursive: true, force: true });
   }

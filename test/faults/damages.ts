@@ -9,7 +9,8 @@ export interface DamageCase {
   readonly base: 'closed' | 'killed';
   readonly file: string;
   readonly how: string;
-  apply(dir: string): void;
+  /** @returns whether the file is another one now */
+  apply(dir: string): boolean;
 }
 
 const pageBytes = 8192;
@@ -78,10 +79,11 @@ export function damageOfSeed(random: Random, older: Buffer): DamageCase {
       const path = join(dir, file);
       if (!existsSync(path)) throw new Error(`${file} is not there.`);
       const bytes = readFileSync(path);
-      const damaged = ways[how]?.(bytes, random, file === 'tatami.db' ? older : null) ?? bytes;
+      const damaged = ways[how]?.(Buffer.from(bytes), random, file === 'tatami.db' ? older : null) ?? bytes;
       // In place: another inode would be another fault.
       if (damaged.length < statSync(path).size) truncateSync(path, damaged.length);
       writeFileSync(path, damaged, { flag: 'r+' });
+      return !damaged.equals(bytes);
     },
   };
 }

@@ -4,14 +4,14 @@ import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import { systemOp, type Op, type Store } from '../../store/store.ts';
+import { noteSeenOp, slewMs, type SeenTimes } from '../wall-clock.ts';
 import { moveBack } from '../work-rows.ts';
-
-/** What the clock is corrected by without being set back. */
-const slewMs = 1_000;
 
 interface WorkClock {
   /** To be asked before a due time is written or looked for. */
   nowMs(): number;
+  /** Looks at the clock; resolves once due times have moved with it. */
+  follow(): Promise<void>;
   /** Due times are being moved. */
   readonly isMoving: boolean;
 }
@@ -21,20 +21,26 @@ export function createWorkClock(options: {
   clock: Clock;
   log: Log;
   kind: string;
-  setBack: ((byMs: number) => Op[]) | undefined;
+  seen: SeenTimes;
+  setBack?(byMs: number): Op[];
+  onSetBack?(): void;
   isStopped(): boolean;
   onMoved(): void;
 }): WorkClock {
   const { store, clock, log, kind, isStopped } = options;
   let moving = 0;
-  let seen = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+  let moved: Promise<unknown> = Promise.resolve();
+  let seen = {
+    wallMs: Math.max(options.seen.get(kind) ?? 0, clock.nowMs()),
+    monotonicMs: clock.monotonicMs(),
+  };
 
   const moveAll = (alongOps: readonly Op[], byMs: number, nowMs: number): void => {
     log('warn', 'the clock was set back; what waits keeps its intervals', { kind, byMs });
     moving++;
     // In the store's queue ahead of what is written by the new time.
-    store
-      .commit([systemOp(moveBack, { kind, by: byMs, now: nowMs }), ...alongOps])
+    moved = store
+      .commit([systemOp(moveBack, { kind, by: byMs, now: nowMs }), ...alongOps, noteSeenOp([kind], nowMs)])
       .catch((error: unknown) =>
         log('error', 'waiting work was not moved', { kind, error: errorForLog(error) }),
       )
@@ -44,14 +50,21 @@ export function createWorkClock(options: {
       });
   };
 
+  const nowMs = (): number => {
+    const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    const backMs = Math.round(seen.wallMs + (now.monotonicMs - seen.monotonicMs) - now.wallMs);
+    seen = now;
+    if (backMs > slewMs && !isStopped()) {
+      if (options.setBack) moveAll(options.setBack(backMs), backMs, now.wallMs);
+      else options.onSetBack?.();
+    }
+    return now.wallMs;
+  };
   return {
-    nowMs() {
-      const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-      const backMs = Math.round(seen.wallMs + (now.monotonicMs - seen.monotonicMs) - now.wallMs);
-      seen = now;
-      if (backMs > slewMs && options.setBack && !isStopped())
-        moveAll(options.setBack(backMs), backMs, now.wallMs);
-      return now.wallMs;
+    nowMs,
+    async follow() {
+      nowMs();
+      await moved;
     },
     get isMoving() {
       return moving > 0;

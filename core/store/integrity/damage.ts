@@ -8,7 +8,7 @@ export interface Damage {
   readonly roots: readonly number[];
   /** Their names. */
   readonly names: readonly string[];
-  /** Without these nothing can be said of the rest, so that nothing may be read. */
+  /** Nothing may be read: these say what the rest is, or SQLite does not open the file. */
   readonly isTotal: boolean;
 }
 
@@ -22,11 +22,13 @@ export function damageOf(file: PageFile, pages: readonly number[]): Damage {
   if (!schema) return { pages, roots: [1], names: ['sqlite_schema'], isTotal: true };
   const trees = schema.filter(({ root }) => !isWholeTree(file, root, damaged));
   const names = trees.map(({ name }) => name);
+  // SQLite takes no file that is shorter than its header says.
+  const isCut = !file.log && pages.some((page) => page > file.pagesInFile);
   return {
     pages,
     roots: trees.map(({ root }) => root),
     names,
-    isTotal: names.some((name) => essential.includes(name)),
+    isTotal: isCut || names.some((name) => essential.includes(name)),
   };
 }
 

@@ -175,7 +175,7 @@ function look(dir: Directory, log: Log): Damage | null {
 
 function startDamaged(dir: Directory, damage: Damage, { problems, log }: StartOptions): Started {
   const message = `${describeDamage(dir.database, damage)} ${wayBack}`;
-  if (damage.isTotal) throw new Error(`${message} Without these nothing can be said of the rest.`);
+  if (damage.isTotal) throw new Error(`${message} It cannot be read even in part.`);
   const { from, migration } = schemaFor(dir, message);
   problems.raise('damage', message);
   log('error', 'the database is damaged; the server only reads', { from, message });

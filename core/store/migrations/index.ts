@@ -7,7 +7,7 @@ import runProgress from './0005-run-progress.sql' with { type: 'text' };
 import listIndexes from './0006-list-indexes.sql' with { type: 'text' };
 import installation from './0007-installation.sql' with { type: 'text' };
 import operation from './0008-operation.sql' with { type: 'text' };
-import pastWants from './0009-past-wants.sql' with { type: 'text' };
+import rules from './0009-rules.sql' with { type: 'text' };
 import retention from './0010-retention.sql' with { type: 'text' };
 
 export interface Migration {
@@ -24,6 +24,6 @@ export const migrations: readonly Migration[] = [
   { name: '0006-list-indexes', sql: listIndexes },
   { name: '0007-installation', sql: installation },
   { name: '0008-operation', sql: operation },
-  { name: '0009-past-wants', sql: pastWants },
+  { name: '0009-rules', sql: rules },
   { name: '0010-retention', sql: retention },
 ];

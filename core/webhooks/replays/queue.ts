@@ -1,5 +1,6 @@
 // The queue of replays with their worker. When the process stops, the worker finishes the page it is at and no more.
 import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
+import type { SeenTimes } from '../../events/wall-clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createReplayWorker, type ReplayWorkerOptions } from './worker.ts';
 
@@ -14,15 +15,18 @@ export function createReplays(
   options: Omit<ReplayWorkerOptions, 'stopped'> & {
     readonly log: Log;
     readonly owner: string;
+    readonly seen: SeenTimes;
     mayWork(): boolean;
   },
 ): Replays {
-  const { store, clock, log, owner, mayWork } = options;
+  const { store, clock, log, owner, seen, mayWork } = options;
   let stopped = false;
   const queue = createWorkQueue({
     ...{ store, clock, log, mayWork },
     kind: 'replay',
     owner,
+    seen,
+    setBack: () => [],
     room: replaysHeld,
     perform: createReplayWorker({ ...options, stopped: () => stopped }),
   });

@@ -54,7 +54,8 @@ export function createHealths(store: Store): Healths {
         : {
             ...before,
             consecutiveFailures: before.consecutiveFailures + 1,
-            failingSince: before.failingSince ?? nowMs,
+            // A time that is still to come was taken by a clock that has been set back since.
+            failingSince: Math.min(before.failingSince ?? nowMs, nowMs),
           };
       const isNoted =
         worked && before.consecutiveFailures === 0 && Math.abs(nowMs - notedMs) < successNotedMs;

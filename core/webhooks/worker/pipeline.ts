@@ -3,6 +3,7 @@ import type { Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import { createConsumer, type Consumer } from '../../events/consumer.ts';
 import type { FreshEvents } from '../../events/fresh.ts';
+import type { SeenTimes } from '../../events/wall-clock.ts';
 import { createUnitQueue, type UnitQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
@@ -31,6 +32,7 @@ export function createPipeline(options: {
   clock: Clock;
   random: () => number;
   owner: string;
+  seen: SeenTimes;
   committer: Committer;
   fresh: FreshEvents;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
@@ -56,6 +58,7 @@ export function createPipeline(options: {
     ...{ store, clock, log, mayWork },
     kind: 'delivery',
     owner,
+    seen: options.seen,
     room: deliveriesHeld,
     setBack: (byMs) => [setDeliveriesBackOp(byMs)],
     perform: deliverer.perform,

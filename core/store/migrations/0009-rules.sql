@@ -5,3 +5,7 @@ CREATE TABLE past_wants (
   wants_json TEXT NOT NULL,
   PRIMARY KEY (workspace_id, consumer, until_sequence, id)
 ) STRICT, WITHOUT ROWID;
+
+-- What the clock on the wall showed when the due times of a kind of work last followed it: a start that finds it earlier knows by how
+-- much it was set back at least.
+CREATE TABLE wall_clock (kind TEXT PRIMARY KEY, seen_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
