@@ -1,6 +1,6 @@
 // Opens the data directory as a Store: lock, identity, page checksums, snapshot and migrations, tenant guard, log head.
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Log } from '../lib/log.ts';
 import { createProblems, type Problems } from '../lib/problems.ts';
 import { openDataDir, type DataDir } from './data-dir.ts';
@@ -70,7 +70,7 @@ function openDirectory(
   const store = openFileEngine({
     ...{ path: database, logHead, budgetMs, charge, onlyToRead },
     copying: isCopied ? { spool, nowMs } : null,
-    onDamage: (damage) => problems.raise('damage', `${describeDamage(database, damage)} ${wayBack}`),
+    onDamage: (damage) => problems.raise('damage', `${describeDamage(basename(database), damage)} ${wayBack}`),
   });
   const unwatch = onlyToRead ? () => undefined : watch(dir, store, { log, problems });
   const close = closing({ dir, dataDir, store, started, unwatch });
@@ -98,7 +98,7 @@ function watch(
     onMoved(which) {
       const message = `${which} was moved, removed or replaced under the running server: what it writes would be lost. Put the file back, or stop the server.`;
       log('error', 'the data directory changed under the server; it takes no writes', { message });
-      problems.raise('files_moved', message);
+      problems.raise('files_moved', message.replace(dir.path, 'The data directory'));
       store.suspend(new StoreError('read_only', message));
     },
     onBack() {
