@@ -129,3 +129,26 @@ test('a server makes the backups that are due, says when it cannot, and goes on 
   expect(there().length).toBe(1);
   await later.stop();
 }, 60_000);
+
+test('pruning leaves the last good backup, whatever the rule, and what is damaged', async () => {
+  using dir = temporary();
+  const folder = dir.path('backups');
+  const app = await startApp({ clock: createSystemClock(), dataDir: dir.path('data') });
+  await app.stop();
+  const made: string[] = [];
+  for (let i = 0; i < 3; i++)
+    made.push((await tatami(['backup', folder, '--data-dir', app.dataDir, '--json'])).json.path);
+  const [oldest = '', good = '', newest = ''] = made;
+  const bytes = readFileSync(newest);
+  bytes.writeUInt8(bytes.readUInt8(bytes.length - 9) ^ 1, bytes.length - 9);
+  writeFileSync(newest, bytes);
+
+  const { code, json } = await tatami(['backups', 'prune', folder, '--keep-last', '1', '--json']);
+  expect([code, json]).toEqual([0, { kept: [newest, good], deleted: [oldest], damaged: [newest] }]);
+  const verified = await tatami(['backups', 'verify', folder, '--json']);
+  expect([verified.code, verified.json.backups.map(({ problem }: Json) => problem)]).toEqual([
+    1,
+    ['The database in the backup is damaged.', null],
+  ]);
+  expect((await tatami(['backups', 'prune', folder, '--json'])).code).toBe(2);
+}, 60_000);
