@@ -223,12 +223,8 @@ interface CopyConfig {
 /** A value that cannot be used; the message names the flag or variable. */
 export class ConfigError extends Error {}
 
-/** @param folder where relative paths begin */
-export function readConfig(
-  flags: Flags,
-  env: Readonly<Record<string, string | undefined>> = process.env,
-  folder: string = process.cwd(),
-): Config {
+/** Reads settings one by one. What it throws names the flag or variable. */
+function createReading(flags: Flags, env: Environment) {
   const value = (key: ConfigKey): string => flags[key] ?? env[keys[key].env] ?? keys[key].fallback;
   const fail = (key: ConfigKey, wanted: string): never => {
     const source =
@@ -243,16 +239,30 @@ export function readConfig(
       ? Number(text)
       : fail(key, `a whole number from 0 to ${max}`);
   };
-  const days = (key: ConfigKey): number | null => (value(key) === 'forever' ? null : integer(key, 36_500));
-  const choice = <T extends string>(key: ConfigKey, allowed: readonly T[]): T =>
-    allowed.find((option) => option === value(key)) ?? fail(key, `one of ${allowed.join(', ')}`);
+  return {
+    value,
+    fail,
+    integer,
+    days: (key: ConfigKey): number | null => (value(key) === 'forever' ? null : integer(key, 36_500)),
+    choice: <T extends string>(key: ConfigKey, allowed: readonly T[]): T =>
+      allowed.find((option) => option === value(key)) ?? fail(key, `one of ${allowed.join(', ')}`),
+    list: (key: ConfigKey): string[] =>
+      value(key)
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+  };
+}
+
+/** @param folder where relative paths begin */
+export function readConfig(
+  flags: Flags,
+  env: Environment = process.env,
+  folder: string = process.cwd(),
+): Config {
+  const { value, fail, integer, days, choice, list } = createReading(flags, env);
   const off = choice('rateLimit', ['on', 'off']) === 'off';
   const rate = (key: ConfigKey): number => (off ? 0 : integer(key, 100_000_000));
-  const list = (key: ConfigKey): string[] =>
-    value(key)
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== '');
   const baseUrl = value('baseUrl').replace(/\/+$/, '');
   if (baseUrl !== '' && !/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(baseUrl))
     fail('baseUrl', 'an http or https address');

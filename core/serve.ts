@@ -34,7 +34,7 @@ import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
 import { readInstallation, type Installation } from './store/installation.ts';
 import { openStore } from './store/open-store.ts';
-import { scopeOf } from './store/store.ts';
+import { scopeOf, type Store } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
 import { version } from './version.ts';
 
@@ -131,14 +131,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   const { port } = socket;
   const { snapshots } = opened.dataDir;
   const workers = createWorkers({
-    ...shared,
-    cache,
-    seen,
-    random,
-    resolve,
-    door,
-    port,
-    snapshots,
+    ...{ ...shared, cache, seen, random, resolve, door, port, snapshots },
     app: () => app,
   });
   const { progress, sandboxState } = workers;
@@ -166,23 +159,40 @@ async function compose(ground: Ground): Promise<Tatami> {
     copier,
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     settled: workers.settled,
-    async stop({ quietMs } = { quietMs: 0 }) {
-      workers.streams.stop();
-      const cut = setTimeout(() => {
-        door.outflow.stop();
-        void socket.close();
-      }, drainMs);
-      await socket.drain({ quietMs, quietByMs });
-      clearTimeout(cut);
-      await backups?.stop();
-      await hold.stop();
-      await workers.stop();
-      await health.stop();
-      await store.close();
-      await copier?.finish(lastCopyMs);
-      await opened.close();
-    },
+    stop: ({ quietMs } = { quietMs: 0 }) =>
+      stop({
+        ...{ quietMs, socket, store, opened },
+        door,
+        workers,
+        parts: [backups, hold, workers, health],
+        copier,
+      }),
   };
+}
+
+/** Drains what is in flight, has everything that works by itself come to its end, and closes the files last. */
+async function stop(of: {
+  quietMs: number;
+  socket: Socket;
+  door: Door;
+  workers: Workers;
+  parts: readonly ({ stop(): Promise<void> } | null)[];
+  store: Store;
+  copier: Copier | null;
+  opened: Ground['opened'];
+}): Promise<void> {
+  const { quietMs, socket, door, workers, parts, store, copier, opened } = of;
+  workers.streams.stop();
+  const cut = setTimeout(() => {
+    door.outflow.stop();
+    void socket.close();
+  }, drainMs);
+  await socket.drain({ quietMs, quietByMs });
+  clearTimeout(cut);
+  for (const part of parts) await part?.stop();
+  await store.close();
+  await copier?.finish(lastCopyMs);
+  await opened.close();
 }
 
 function createBackups(

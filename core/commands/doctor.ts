@@ -1,6 +1,8 @@
-// `tatami doctor`: looks at a data directory and what serving it needs, and changes nothing.
+// `tatami doctor`: looks at a data directory and what serving it needs, and changes nothing; `tatami doctor fix` mends one thing.
+import { resolve } from 'node:path';
 import { readConfig, type Flags } from '../config.ts';
 import { examine, type Checked } from '../doctor/doctor.ts';
+import { mend } from '../doctor/mend.ts';
 import { openSubject } from '../doctor/subject.ts';
 import { createProgress, exitCodes, printResult } from './output.ts';
 
@@ -31,6 +33,26 @@ export async function doctor({ json, ...flags }: DoctorOptions, folder: string):
       ),
   );
   if (!isWell) process.exitCode = exitCodes.failed;
+}
+
+export interface FixOptions extends DoctorOptions {
+  backup?: string;
+  yes?: boolean;
+}
+
+/** `tatami doctor fix ID`: mends one thing. */
+export async function fix(
+  id: string,
+  { json, backup, yes = false, ...flags }: FixOptions,
+  folder: string,
+): Promise<void> {
+  const config = readConfig(flags, undefined, folder);
+  const subject = openSubject(config, Date.now());
+  const done = await mend(subject, id, {
+    backup: backup === undefined ? null : resolve(folder, backup),
+    yes,
+  }).finally(subject.close);
+  printResult({ dataDir: config.dataDir, fix: id, done }, { json }, (shown) => `${shown.fix}: ${shown.done}`);
 }
 
 function linesOf({ check, holds, findings, skipped }: Checked): string[] {

@@ -7,7 +7,7 @@ import { version } from '../version.ts';
 import { addBackups } from './backup/command.ts';
 import type { CleanStart } from './clean-start.ts';
 import type { CopiesOptions } from './copies.ts';
-import type { DoctorOptions } from './doctor.ts';
+import type { DoctorOptions, FixOptions } from './doctor.ts';
 import type { HealthOptions } from './health.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
@@ -95,10 +95,27 @@ function addDoctor(program: Command, folder: string): void {
   for (const { flag, env, text } of configReference().filter(({ flag }) => doctorFlags.includes(flag)))
     doctor.option(`${flag} <value>`, `${text} (${env})`);
   doctor.action(async (options: DoctorOptions) => (await import('./doctor.ts')).doctor(options, folder));
+  doctor
+    .command('fix <id>')
+    .description('mend one thing that was found; the server must be stopped')
+    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
+    .option('--backup <file>', 'a backup of this installation, which fixes that destroy something need')
+    .option('--yes', 'do it, although something is gone afterwards')
+    .option(...json)
+    .action(async (id: string, _: FixOptions, command: Command) =>
+      (await import('./doctor.ts')).fix(id, command.optsWithGlobals<FixOptions>(), folder),
+    );
 }
 
 /** What it looks at depends on these settings of the server. */
-const doctorFlags = ['--data-dir', '--egress-allow', '--sandbox-jail', '--node-path'];
+const doctorFlags = [
+  '--data-dir',
+  '--backup-dir',
+  '--copy-to',
+  '--egress-allow',
+  '--sandbox-jail',
+  '--node-path',
+];
 
 function addKeys(program: Command, folder: string): void {
   program

@@ -2,7 +2,7 @@
 import type { Subject } from './subject.ts';
 
 /** `note`: worth knowing; `warning`: will hurt one day; `error`: hurts now. */
-export type Level = 'note' | 'warning' | 'error';
+type Level = 'note' | 'warning' | 'error';
 
 export interface Finding {
   readonly level: Level;

@@ -1,14 +1,17 @@
 // Looks at a data directory and everything that serving it needs, one check after the other.
 import type { Check, Finding } from './check.ts';
 import { error } from './check.ts';
+import { archive } from './checks/archive.ts';
 import { backups } from './checks/backups.ts';
 import { clock } from './checks/clock.ts';
 import { disk } from './checks/disk.ts';
 import { endpoints } from './checks/endpoints.ts';
+import { identity } from './checks/identity.ts';
 import { key } from './checks/key.ts';
 import { log } from './checks/log.ts';
 import { machine } from './checks/machine.ts';
 import { orphans } from './checks/orphans.ts';
+import { pages } from './checks/pages.ts';
 import { permissions } from './checks/permissions.ts';
 import { replay } from './checks/replay.ts';
 import { schema } from './checks/schema.ts';
@@ -17,14 +20,16 @@ import { texts } from './checks/texts.ts';
 import { work } from './checks/work.ts';
 import type { Subject } from './subject.ts';
 
-/** What follows a check that found an error in the file itself does not read it. */
-const ofTheFile: readonly Check[] = [structure, schema, texts];
+/** What follows a check that found something wrong with the file itself does not read it. */
+const ofTheFile: readonly Check[] = [pages, structure, schema, texts];
 
 export const checks: readonly Check[] = [
   permissions,
+  identity,
   ...ofTheFile,
   key,
   log,
+  archive,
   replay,
   orphans,
   work,
@@ -53,7 +58,7 @@ export async function examine(subject: Subject, onChecked: (checked: Checked) =>
     const checked = { check: check.name, holds: check.holds, findings, skipped };
     results.push(checked);
     onChecked(checked);
-    if (ofTheFile.includes(check) && findings.some(({ level }) => level === 'error')) readable = false;
+    if (ofTheFile.includes(check) && findings.some(({ level }) => level !== 'note')) readable = false;
   }
   return results;
 }

@@ -51,7 +51,10 @@ export function openSubject(config: Config, nowMs: number): Subject {
       database()
         .prepare(sql)
         .all([...params]) as R[],
-    close: () => void db?.close(),
+    close() {
+      db?.close();
+      db = null;
+    },
   };
 }
 

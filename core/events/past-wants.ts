@@ -74,11 +74,12 @@ export function erasOf<S extends { readonly id: string }, W, L>(
     return [...of.values()].filter((one) => one !== undefined);
   };
   const listeners = listenersOf(now);
+  const pastUntil = ends.at(-1) ?? 0;
   return {
     now: listeners,
-    pastUntil: ends.at(-1) ?? 0,
+    pastUntil,
     at(sequence) {
-      const end = ends.find((one) => sequence <= one);
+      const end = sequence <= pastUntil ? ends.find((one) => sequence <= one) : undefined;
       if (end === undefined) return listeners;
       const known = made.get(end) ?? listenersOf(subscribersUntil(end));
       made.set(end, known);

@@ -155,10 +155,7 @@ function createLife(
       await behind.look();
       claimer.wake();
     },
-    async followClock() {
-      await time.follow();
-      claimer.wake();
-    },
+    followClock: () => time.follow(),
     settled() {
       claimer.wake();
       return rest.begins();

@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
-import type { Store } from '../store/store.ts';
+import { StoreError, type Store } from '../store/store.ts';
 import { archiveOld } from './archive.ts';
 import type { Kept } from './retention.ts';
 import { removeSnapshots } from './snapshots.ts';
@@ -45,18 +45,22 @@ export function createHousekeeping({
   let sweeping: Promise<void> = Promise.resolve();
   const isStopped = (): boolean => stopped;
   const failed = (error: unknown): void => log('warn', 'housekeeping failed', { error: errorForLog(error) });
+  /** One part that fails keeps the others from nothing, unless none of them can write. */
+  const apart = (error: unknown): void => {
+    if (error instanceof StoreError) throw error;
+    failed(error);
+  };
 
   const pass = async (): Promise<void> => {
     const removed: Record<string, number> = {};
     for (const sweep of [...sweeps, ...tombstones]) {
-      // One that fails keeps the others from nothing.
-      const rows = await sweepAway({ store, kept, nowMs: clock.nowMs, isStopped }, sweep).catch(failed);
+      const rows = await sweepAway({ store, kept, nowMs: clock.nowMs, isStopped }, sweep).catch(apart);
       const { name } = sweep.removals.at(-1)!;
       if (rows) removed[name.slice(0, name.indexOf('.'))] = rows;
     }
     const old =
       kept.snapshots === null ? [] : removeSnapshots(snapshots, clock.nowMs() - kept.snapshots * dayMs);
-    const events = (await archive().catch(failed)) ?? 0;
+    const events = (await archive().catch(apart)) ?? 0;
     const pages = await giveSpaceBack(store, isStopped);
     if (Object.keys(removed).length + old.length + events + pages > 0)
       log('info', 'housekeeping removed what is too old', {

@@ -46,12 +46,7 @@ export function migrate(
   const db = new Database(options.path);
   try {
     const snapshot = from > 0 ? takeSnapshot(db, from, options) : null;
-    // An event or issue of usual length fits a page of this size; what does not costs a page more to write and to pass by.
-    // What is deleted later can be given back to the disk only by a file that was made so.
-    if (from === 0) db.exec(`PRAGMA page_size = ${newPageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
-    // Nothing is folded in but where the connection ends.
-    for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'wal_autocheckpoint = 0'])
-      db.prepare(`PRAGMA ${pragma}`).all();
+    prepareForSteps(db, from);
     for (let version = from + 1; version <= steps.length; version++) {
       const step = steps[version - 1]!;
       if (from > 0) options.onStep?.(`upgrading the database: ${step.name}, to schema ${steps.length}`);
@@ -62,6 +57,15 @@ export function migrate(
     options.beforeFold?.(db);
     closeFolded(db, options.path);
   }
+}
+
+function prepareForSteps(db: Connection, from: number): void {
+  // An event or issue of usual length fits a page of this size; what does not costs a page more to write and to pass by.
+  // What is deleted later can be given back to the disk only by a file that was made so.
+  if (from === 0) db.exec(`PRAGMA page_size = ${newPageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
+  // Nothing is folded in but where the connection ends.
+  for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'wal_autocheckpoint = 0'])
+    db.prepare(`PRAGMA ${pragma}`).all();
 }
 
 function makeEmpty(path: string): void {

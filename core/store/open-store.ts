@@ -1,6 +1,6 @@
 // Opens the data directory as a Store: lock, identity, page checksums, snapshot and migrations, tenant guard, log head.
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Log } from '../lib/log.ts';
 import { createProblems, type Problems } from '../lib/problems.ts';
 import { openDataDir, type DataDir } from './data-dir.ts';
@@ -28,48 +28,56 @@ export interface OpenedStore {
 }
 
 export interface OpenOptions {
-  readonly budgetMs?: number;
-  readonly charge?: ChargeRead;
-  readonly log?: Log;
-  readonly problems?: Problems;
+  readonly budgetMs: number;
+  readonly charge: ChargeRead;
+  readonly log: Log;
+  readonly problems: Problems;
   /** A continuous copy is made: what is committed is put aside for it before it is folded into the file. */
-  readonly isCopied?: boolean;
+  readonly isCopied: boolean;
 }
 
 /** @throws Error when the directory is in use, is a copy or damaged, the schema is newer, or the log lost acknowledged writes. */
-export function openStore(path: string, nowMs: () => number, options: OpenOptions = {}): OpenedStore {
-  const {
-    budgetMs = 0,
-    charge = () => undefined,
-    log = () => undefined,
-    problems = createProblems(nowMs),
-    isCopied = false,
-  } = options;
+export function openStore(path: string, nowMs: () => number, given: Partial<OpenOptions> = {}): OpenedStore {
+  const options: OpenOptions = {
+    budgetMs: 0,
+    charge: () => undefined,
+    log: () => undefined,
+    problems: createProblems(nowMs),
+    isCopied: false,
+    ...given,
+  };
   // It gets ready meanwhile.
   writerThread();
   const dataDir = openDataDir(path);
-  const { database, logHead, snapshots } = dataDir;
-  const dir: Directory = { path, database, logHead, identity: join(path, 'identity') };
   try {
-    const { spool } = dataDir;
-    if (!isCopied) dropSpool(spool);
-    const started = startDirectory(dir, { nowMs, snapshots, log, problems, spool: isCopied ? spool : null });
-    const { migration, shrinkable, onlyToRead } = started;
-    const store = openFileEngine({
-      ...{ path: database, logHead, budgetMs, charge, onlyToRead },
-      copying: isCopied ? { spool, nowMs } : null,
-      onDamage: (damage) => problems.raise('damage', `${describeDamage(database, damage)} ${wayBack}`),
-    });
-    const unwatch = onlyToRead ? () => undefined : watch(dir, store, { log, problems });
-    const close = closing({ dir, dataDir, store, started, unwatch });
-    return {
-      ...{ store, dataDir, migration, shrinkable, close },
-      onlyToRead: onlyToRead?.fault.message ?? null,
-    };
+    return openDirectory(dataDir, nowMs, options);
   } catch (error) {
     dataDir.release();
     throw error;
   }
+}
+
+function openDirectory(
+  dataDir: DataDir,
+  nowMs: () => number,
+  { budgetMs, charge, log, problems, isCopied }: OpenOptions,
+): OpenedStore {
+  const { path, database, logHead, snapshots, spool } = dataDir;
+  const dir: Directory = { path, database, logHead, identity: join(path, 'identity') };
+  if (!isCopied) dropSpool(spool);
+  const started = startDirectory(dir, { nowMs, snapshots, log, problems, spool: isCopied ? spool : null });
+  const { migration, shrinkable, onlyToRead } = started;
+  const store = openFileEngine({
+    ...{ path: database, logHead, budgetMs, charge, onlyToRead },
+    copying: isCopied ? { spool, nowMs } : null,
+    onDamage: (damage) => problems.raise('damage', `${describeDamage(basename(database), damage)} ${wayBack}`),
+  });
+  const unwatch = onlyToRead ? () => undefined : watch(dir, store, { log, problems });
+  const close = closing({ dir, dataDir, store, started, unwatch });
+  return {
+    ...{ store, dataDir, migration, shrinkable, close },
+    onlyToRead: onlyToRead?.fault.message ?? null,
+  };
 }
 
 /** Of a copy that is not made any more. Where it cannot be removed nothing can be written at all, which is told further on. */
@@ -90,7 +98,7 @@ function watch(
     onMoved(which) {
       const message = `${which} was moved, removed or replaced under the running server: what it writes would be lost. Put the file back, or stop the server.`;
       log('error', 'the data directory changed under the server; it takes no writes', { message });
-      problems.raise('files_moved', message);
+      problems.raise('files_moved', message.replace(dir.path, 'The data directory'));
       store.suspend(new StoreError('read_only', message));
     },
     onBack() {

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
+  existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -15,8 +17,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/config.ts';
+import { makeBackup } from '../../core/backup/make.ts';
+import { mend, type Consent } from '../../core/doctor/mend.ts';
 import { checks, examine, type Checked } from '../../core/doctor/doctor.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
+import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
+import { writeIdentity } from '../../core/store/integrity/identity.ts';
+import { readLogHead } from '../../core/store/log-head.ts';
 import { openStore } from '../../core/store/open-store.ts';
 import { readPacked, unpack } from '../upgrade/packed.ts';
 
@@ -39,7 +46,13 @@ function copy(): string {
 
 /** Without the jail, which is not what is broken here. */
 async function examined(dir: string, nowMs = Date.now()): Promise<Checked[]> {
-  const subject = openSubject(readConfig({ dataDir: dir, sandboxJail: 'off' }, {}), nowMs);
+  const subject = openSubject(
+    readConfig(
+      { dataDir: dir, sandboxJail: 'off', backupDir: existsSync(backupsOf(dir)) ? backupsOf(dir) : '' },
+      {},
+    ),
+    nowMs,
+  );
   return examine(subject, () => undefined).finally(subject.close);
 }
 
@@ -54,6 +67,20 @@ function contentsOf(dir: string): Record<string, string> {
           .digest('hex'),
       ]),
   );
+}
+
+const backupsOf = (dir: string): string => `${dir}-backups`;
+
+function flip(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[bytes.length - 5_000] = bytes[bytes.length - 5_000]! ^ 8;
+  writeFileSync(path, bytes);
+}
+
+/** As `cp -r` finds it while a server runs. */
+function asRunning(dir: string): void {
+  const kept = { database: join(whole, 'tatami.db'), logHead: join(whole, 'log-head') };
+  writeIdentity(join(dir, 'identity'), kept, 'open', readLogHead(kept.logHead));
 }
 
 const errorsOf = (results: readonly Checked[]): string[] =>
@@ -122,6 +149,24 @@ const faults: readonly (readonly [
     (dir) => writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`),
   ],
   ['no key', 'key', /master\.key is missing/, (dir) => rmSync(join(dir, 'master.key'))],
+  [
+    'a page that is not what was written',
+    'pages',
+    /1 damaged page \(\d+\)/,
+    (dir) => flip(join(dir, 'tatami.db')),
+  ],
+  [
+    'a copy of a running directory',
+    'identity',
+    /copy of a data directory whose server was running/,
+    asRunning,
+  ],
+  [
+    'a folder of backups that is empty',
+    'backups',
+    /There is no good backup/,
+    (dir) => void mkdirSync(backupsOf(dir)),
+  ],
   ['no log head', 'log', /log-head is missing/, (dir) => rmSync(join(dir, 'log-head'))],
   [
     'a directory that others may look into',
@@ -138,6 +183,8 @@ test.each(faults)('%s is found', async (_, check, said, cause) => {
     db.exec('PRAGMA foreign_keys = OFF');
     db.prepare(cause).run();
     db.close();
+    // Else the pages alone would tell that somebody else wrote them.
+    adoptDatabase(dir);
   } else cause(dir);
   const errors = errorsOf(await examined(dir));
   expect(
@@ -153,6 +200,7 @@ test('what is left over, and work that nobody gets to, is told', async () => {
     `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, epoch) SELECT workspace_id, 'run_x', 'run', '', 1, 1 FROM workspaces`,
   );
   db.close();
+  adoptDatabase(dir);
   const found = (await examined(dir)).flatMap(({ check, findings }) =>
     findings.map(({ message }) => `${check}: ${message}`),
   );
@@ -164,4 +212,47 @@ test('a clock that is behind what was written is found', async () => {
   expect(errorsOf(await examined(copy(), Date.now() - 400 * 86_400_000)).join()).toContain(
     'clock: The clock of this machine is',
   );
+});
+
+const subjectOf = (dir: string) => openSubject(readConfig({ dataDir: dir }, {}), Date.now());
+const consented = { backup: null, yes: false };
+
+test('what can be mended is mended, and nothing else is changed', async () => {
+  const dir = copy();
+  const db = new Database(join(dir, 'tatami.db'));
+  db.exec('DROP INDEX issues_state');
+  db.close();
+  adoptDatabase(dir);
+  chmodSync(join(dir, 'log-head'), 0o640);
+  writeFileSync(join(dir, 'master.key.new'), '', { mode: 0o600 });
+  for (const id of ['permissions', 'leftovers', 'indexes']) await mend(subjectOf(dir), id, consented);
+  expect(
+    (await examined(dir)).flatMap(({ findings }) => findings.filter(({ fix }) => fix !== undefined)),
+  ).toEqual([]);
+  expect(errorsOf(await examined(dir))).toEqual([]);
+  await openStore(dir, Date.now).close();
+});
+
+test('a fix that destroys something wants a whole backup of this installation, and a yes', async () => {
+  const dir = copy();
+  const { path } = await makeBackup({
+    ...{ dataDir: dir, folder: backupsOf(dir), withKey: false, version: 'test' },
+    nowMs: Date.now,
+    onStep: () => undefined,
+  });
+  asRunning(dir);
+  expect(() => openStore(dir, Date.now)).toThrow('copy of a data directory whose server was running');
+  const refused = async (consent: Consent): Promise<string> =>
+    mend(subjectOf(dir), 'accept', consent).then(String, (error: unknown) => String(error));
+  expect(await refused(consented)).toContain('Give a backup of this installation with --backup FILE');
+  expect(await refused({ backup: path, yes: false })).toContain('say --yes');
+  const damaged = `${path}.damaged`;
+  cpSync(path, damaged);
+  flip(damaged);
+  expect(await refused({ backup: damaged, yes: true })).toContain('is no way back');
+  expect(() => openStore(dir, Date.now)).toThrow('copy of a data directory whose server was running');
+
+  expect(await mend(subjectOf(dir), 'accept', { backup: path, yes: true })).toContain('accepted. A history');
+  await openStore(dir, Date.now).close();
+  expect(errorsOf(await examined(dir))).toEqual([]);
 });

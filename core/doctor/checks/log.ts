@@ -38,7 +38,7 @@ export const log: Check = {
       findings.push(
         error(
           `The database ends at commit ${inside.position}, and commit ${outside.position} was acknowledged: acknowledged writes are lost. Restore a backup.`,
-          'log-end',
+          'accept',
         ),
       );
     return findings;

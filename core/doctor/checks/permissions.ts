@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { error, some, warning, type Check } from '../check.ts';
 
 /** Made beside what they become; a start or command that was killed leaves one. */
-const unfinished = /\.(new|new-journal|restoring)$/;
+export const unfinished = /\.(new|new-journal|restoring)$/;
 
 export const permissions: Check = {
   name: 'permissions',

@@ -1,6 +1,6 @@
 import Database from 'libsql';
 import { migrations } from '../../store/migrations/index.ts';
-import { error, some, type Check } from '../check.ts';
+import { error, some, warning, type Check } from '../check.ts';
 
 interface Entry {
   readonly name: string;
@@ -22,6 +22,12 @@ export const schema: Check = {
       return [
         error(
           `The database has schema ${at}, and this build knows ${migrations.length}: use the newer build.`,
+        ),
+      ];
+    if (at < migrations.length)
+      return [
+        warning(
+          `The database has schema ${at}; the next start of this build makes it ${migrations.length}. Look again then.`,
         ),
       ];
     const wanted = schemaAt(at);

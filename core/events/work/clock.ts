@@ -58,6 +58,8 @@ export function createWorkClock(options: {
       if (options.setBack) moveAll(options.setBack(backMs), backMs, now.wallMs);
       else options.onSetBack?.();
     }
+    // Set forward, something may be due.
+    if (backMs < -slewMs) options.onMoved();
     return now.wallMs;
   };
   return {

@@ -177,7 +177,7 @@ function startDamaged(dir: Directory, damage: Damage, { problems, log }: StartOp
   const message = `${describeDamage(dir.database, damage)} ${wayBack}`;
   if (damage.isTotal) throw new Error(`${message} It cannot be read even in part.`);
   const { from, migration } = schemaFor(dir, message);
-  problems.raise('damage', message);
+  problems.raise('damage', inPublic(message, dir));
   log('error', 'the database is damaged; the server only reads', { from, message });
   const { uri, release } = readableWithoutWriting(dir.database, readOnlyUri(dir.database));
   return {
@@ -194,7 +194,7 @@ function startUnwritable(dir: Directory, error: unknown, { problems, log }: Star
   const message = `${describeUnwritable(dir.path, error)} The server only reads until that is mended and it is started again.`;
   const { migration } = schemaFor(dir, message);
   const { uri, release } = readableWithoutWriting(dir.database, null);
-  problems.raise('read_only', message);
+  problems.raise('read_only', inPublic(message, dir));
   log('error', 'the data directory cannot be written; the server only reads', { message });
   return {
     migration,
@@ -203,6 +203,10 @@ function startUnwritable(dir: Directory, error: unknown, { problems, log }: Star
     release,
   };
 }
+
+/** Readiness tells everybody what is wrong, and nobody where the files lie. */
+const inPublic = (message: string, { path }: Directory): string =>
+  message.replaceAll(`${path}/`, '').replaceAll(path, 'The data directory');
 
 /** @throws Error where it is not the schema of this build, for it cannot be changed now */
 function schemaFor(dir: Directory, why: string): { from: number; migration: MigrationReport } {

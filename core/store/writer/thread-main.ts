@@ -17,34 +17,38 @@ loop.on('message', (asked: string) => {
   if (ask.do === 'open') return void engines.set(store, open(ask));
   const engine = engines.get(store);
   if (!engine) throw new Error(`The writer was asked to ${ask.do} in a store that is not open.`);
-  const answer = (said: Answer = null): void => {
-    loop.postMessage(JSON.stringify({ store, answer: said } satisfies FromThread));
-  };
+  if (ask.do === 'close') engines.delete(store);
+  const answered = engine instanceof StoreError ? refusal(ask, engine) : answerOf(engine, ask);
+  void Promise.resolve(answered).then((answer) =>
+    loop.postMessage(JSON.stringify({ store, answer } satisfies FromThread)),
+  );
+});
+
+type Question = Exclude<Ask, { do: 'open' }>;
+
+/** Of a file that could not be opened. */
+function refusal(ask: Question, fault: StoreError): Answer {
+  return ask.do === 'commit' ? faultToWire(fault, true) : null;
+}
+
+function answerOf(engine: Engine, ask: Question): Answer | Promise<Answer> {
   switch (ask.do) {
     case 'commit':
-      return answer(engine instanceof StoreError ? faultToWire(engine, true) : engine.commit(ask));
+      return engine.commit(ask);
     case 'checkpoint':
-      if (!(engine instanceof StoreError)) engine.checkpoint(ask.nowMs);
-      return answer();
+      engine.checkpoint(ask.nowMs);
+      return null;
     case 'verify':
-      return answer({
-        ok: 'verified',
-        damage: engine instanceof StoreError ? null : engine.verify(ask.all),
-      });
+      return { ok: 'verified', damage: engine.verify(ask.all) };
     case 'take':
-      if (!(engine instanceof StoreError)) engine.take(ask.order, ask.nowMs);
-      return answer();
+      engine.take(ask.order, ask.nowMs);
+      return null;
     case 'reclaim':
-      return answer({
-        ok: 'reclaimed',
-        space: engine instanceof StoreError ? null : engine.reclaim(ask.pages),
-      });
+      return { ok: 'reclaimed', space: engine.reclaim(ask.pages) };
     case 'close':
-      engines.delete(store);
-      if (engine instanceof StoreError) return answer();
-      void engine.close(ask.isWhole, ask.nowMs).then((isFolded) => answer({ ok: 'closed', isFolded }));
+      return engine.close(ask.isWhole, ask.nowMs).then((isFolded) => ({ ok: 'closed', isFolded }));
   }
-});
+}
 
 function open({ path, logHead, head, spool }: Extract<Ask, { do: 'open' }>): Engine | StoreError {
   try {

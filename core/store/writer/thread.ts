@@ -100,30 +100,35 @@ function startThread(): Thread {
   return {
     open({ copying, ...where }) {
       const store = stores++;
-      const nowMs = (): number => copying?.nowMs() ?? 0;
       tell(store, { do: 'open', ...where, spool: copying?.spool ?? null });
-      return {
-        async commit(group) {
-          const answer = await ask(store, { do: 'commit', ...group });
-          if (typeof answer?.ok !== 'boolean')
-            throw new Error('The writer did not say what became of a group.');
-          return answer;
-        },
-        checkpoint: async () => void (await ask(store, { do: 'checkpoint', nowMs: nowMs() })),
-        async reclaim(pages) {
-          const answer = await ask(store, { do: 'reclaim', pages });
-          return answer?.ok === 'reclaimed' ? answer.space : null;
-        },
-        take: async (order) => void (await ask(store, { do: 'take', nowMs: nowMs(), order })),
-        async verify(all) {
-          const answer = await ask(store, { do: 'verify', all });
-          return answer?.ok === 'verified' ? answer.damage : null;
-        },
-        async close(isWhole) {
-          const answer = await ask(store, { do: 'close', isWhole, nowMs: nowMs() });
-          return answer?.ok === 'closed' && answer.isFolded;
-        },
-      };
+      return createWriter(
+        (question) => ask(store, question),
+        () => copying?.nowMs() ?? 0,
+      );
+    },
+  };
+}
+
+function createWriter(ask: (question: Ask) => Promise<Answer>, nowMs: () => number): Writer {
+  return {
+    async commit(group) {
+      const answer = await ask({ do: 'commit', ...group });
+      if (typeof answer?.ok !== 'boolean') throw new Error('The writer did not say what became of a group.');
+      return answer;
+    },
+    checkpoint: async () => void (await ask({ do: 'checkpoint', nowMs: nowMs() })),
+    async reclaim(pages) {
+      const answer = await ask({ do: 'reclaim', pages });
+      return answer?.ok === 'reclaimed' ? answer.space : null;
+    },
+    take: async (order) => void (await ask({ do: 'take', nowMs: nowMs(), order })),
+    async verify(all) {
+      const answer = await ask({ do: 'verify', all });
+      return answer?.ok === 'verified' ? answer.damage : null;
+    },
+    async close(isWhole) {
+      const answer = await ask({ do: 'close', isWhole, nowMs: nowMs() });
+      return answer?.ok === 'closed' && answer.isFolded;
     },
   };
 }

@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import { recognise } from '../../store/integrity/recognise.ts';
+import { error, type Check } from '../check.ts';
+
+export const identity: Check = {
+  name: 'identity',
+  holds: 'the directory is the one that its server wrote, or a whole copy of it',
+  look({ dir, path, servedBy }) {
+    if (servedBy !== null) return [];
+    try {
+      recognise({ path: dir, identity: join(dir, 'identity'), ...path });
+      return [];
+    } catch (thrown) {
+      return [error(thrown instanceof Error ? thrown.message : String(thrown), 'accept')];
+    }
+  },
+};

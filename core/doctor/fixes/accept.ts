@@ -1,0 +1,20 @@
+import { adoptDatabase } from '../../store/integrity/adopt.ts';
+import { checkWhole } from '../../store/integrity/whole-check.ts';
+import { beginHistory } from '../../store/new-history.ts';
+import type { Fix } from './fix.ts';
+
+export const accept: Fix = {
+  id: 'accept',
+  does: 'takes the database as it is for the whole truth: what was acknowledged and is not in it is given up',
+  isDestructive: true,
+  mend({ dir, path, nowMs }) {
+    const [damage] = checkWhole(path.database);
+    if (damage !== undefined)
+      throw new Error(
+        `${path.database} is damaged: ${damage}. A damaged database is not accepted; restore a backup.`,
+      );
+    const generation = beginHistory(path.database, nowMs);
+    adoptDatabase(dir);
+    return `accepted. A history ${generation} begins, of which readers of the feed are told. Webhooks, plugins and schedules wait for \`tatami release\`.`;
+  },
+};

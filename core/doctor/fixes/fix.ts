@@ -1,0 +1,12 @@
+// What `tatami doctor fix ID` mends: one thing each, and says what it did. No server may have the directory open meanwhile.
+import type { Subject } from '../subject.ts';
+
+export interface Fix {
+  readonly id: string;
+  /** In one sentence, for whoever is asked to confirm it. */
+  readonly does: string;
+  /** Something is gone afterwards that only a backup has. */
+  readonly isDestructive: boolean;
+  /** @returns what it did, in words */
+  mend(subject: Subject): string;
+}

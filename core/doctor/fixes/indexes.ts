@@ -1,0 +1,23 @@
+import { schemaAt } from '../checks/schema.ts';
+import { changing } from './changing.ts';
+import type { Fix } from './fix.ts';
+
+export const indexes: Fix = {
+  id: 'indexes',
+  does: 'makes missing indexes, and all indexes anew from their tables',
+  isDestructive: false,
+  mend(subject) {
+    return changing(subject, (db) => {
+      const [at] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
+      const there = new Set(
+        (db.prepare('SELECT name FROM sqlite_schema').all() as { name: string }[]).map(({ name }) => name),
+      );
+      const missing = schemaAt(at?.user_version ?? 0).filter(
+        ({ type, name }) => type === 'index' && !there.has(name),
+      );
+      for (const { sql } of missing) db.exec(sql);
+      db.exec('REINDEX');
+      return `${missing.length} were missing and are there; all were made anew.`;
+    });
+  },
+};
