@@ -14,10 +14,9 @@ export function processMs(): number {
   return (user + system) / 1000;
 }
 
-/** From now on others go first: `a little` where somebody waits for the end, `always` where nobody does. It cannot be taken back. */
-export function yieldProcessor(how: 'a little' | 'always'): void {
+/** From now on this process has only the processor time that others leave. It cannot be taken back. */
+export function yieldProcessor(): void {
   // Linux counts priority by thread; threads to come have that of the one which makes them.
-  const { PRIORITY_LOW, PRIORITY_BELOW_NORMAL } = constants.priority;
   const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [0];
-  for (const thread of threads) setPriority(thread, how === 'always' ? PRIORITY_LOW : PRIORITY_BELOW_NORMAL);
+  for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);
 }

@@ -30,8 +30,7 @@ const stepTexts: Readonly<Record<BackupStep, string>> = {
 /** @param folder where relative paths begin */
 export async function backup(target: string, options: BackupOptions, folder: string): Promise<void> {
   const keep = keepOf(options.keep);
-  // While the copy is made the log of the server cannot begin anew, so that comes to its end a little sooner.
-  if (options.background) yieldProcessor('a little');
+  if (options.background) yieldProcessor();
   const { dataDir } = readConfig(
     options.dataDir === undefined ? {} : { dataDir: options.dataDir },
     undefined,
@@ -55,18 +54,13 @@ function keepOf(text: string | undefined): Keep | null {
   return keep;
 }
 
-async function make(
-  dataDir: string,
-  folder: string,
-  { withKey = false, background }: BackupOptions,
-): Promise<Backup> {
+async function make(dataDir: string, folder: string, { withKey = false }: BackupOptions): Promise<Backup> {
   const progress = createProgress();
   try {
     return await makeBackup({
       ...{ dataDir, folder, withKey, version },
       nowMs: systemClock.nowMs,
       onStep(step, doneBytes, totalBytes) {
-        if (background && step === 'check') yieldProcessor('always');
         const done = step === 'compress' ? ` ${percent(doneBytes, totalBytes)}` : '';
         progress.show(`${stepTexts[step]} (${inMegabytes(totalBytes)})${done}`);
       },
