@@ -51,10 +51,11 @@ export async function checkMasterKey({ store, sealing, masterKey, keyFile }: Che
       );
     return;
   }
+  if (!store.status().writable) return;
   const [secret] = await store.readSystem(anySecret);
   if (secret && !opensSecret(sealing, secret.workspace_id, secret.id, secret.secret_sealed))
     throw wrongKey(keyFile, 'it does not open a signing secret of the database');
-  if (store.status().writable) await store.commit([systemOp(note, { fingerprint })]);
+  await store.commit([systemOp(note, { fingerprint })]);
 }
 
 function wrongKey(keyFile: string, why: string): Error {

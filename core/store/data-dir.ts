@@ -26,7 +26,7 @@ export interface DataDir {
 /** @throws Error when other users may look into the directory, another process holds it, or its master key is unreadable. */
 export function openDataDir(path: string): DataDir {
   const snapshots = join(path, 'snapshots');
-  makePrivateDir(path);
+  inPlace(path, () => makePrivateDir(path));
   checkPrivate(path, [snapshots]);
   const release = lock(join(path, 'lock'), path);
   try {
@@ -37,7 +37,7 @@ export function openDataDir(path: string): DataDir {
       throw new Error(
         `${keyFile} is missing, but the database exists: put the key back; without it no stored secret can be read.`,
       );
-    if (created) writeWholeFile(keyFile, `${randomBytes(32).toString('base64')}\n`);
+    if (created) inPlace(path, () => writeWholeFile(keyFile, `${randomBytes(32).toString('base64')}\n`));
     const masterKey = new Uint8Array(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64'));
     if (masterKey.length !== 32) throw new Error(`${keyFile} must hold 32 bytes in base64.`);
     return {
@@ -58,6 +58,21 @@ export function openDataDir(path: string): DataDir {
 
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+
+/** @throws Error that says why nothing new can be made there, instead of the system's code */
+function inPlace(dir: string, make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    if (diskFaultOf(error).fault === 'broken') throw error;
+    throw new Error(
+      `${describeUnwritable(dir, error)} A new data directory needs a place that can be written.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
 
 /** A descriptor that cannot write locks just as well, where the file system takes no writes. */
 function lock(file: string, dir: string): () => void {
