@@ -1,7 +1,6 @@
 // The resources and what each does. Those with rules or operations of their own are listed here; a contract that is in no list
 // is plain in all. Routes, OpenAPI, filters and the directory follow.
 import { Type, type TObject, type TSchema } from 'typebox';
-import type { AnyKind } from './changes/kind.ts';
 import type { Contract } from './contract/contract.ts';
 import { shownProperties, schemasOf } from './contract/schemas.ts';
 import { contracts, eventsOf } from './contracts.ts';
@@ -20,7 +19,6 @@ import { usageRoutes } from './ledger/routes.ts';
 import type { FilterFields } from './lib/filter.ts';
 import { Closed, named } from './lib/schema.ts';
 import { plugin } from './plugins/installs/contract.ts';
-import { installKind } from './plugins/installs/schema.ts';
 import { defineResource, type Resource } from './resource/define.ts';
 import { kindOf } from './resource/kind.ts';
 import { comments } from './tracker/comments/comments.ts';
@@ -30,7 +28,6 @@ import { projects } from './tracker/projects/projects.ts';
 import { teams } from './tracker/teams/teams.ts';
 import { workflows } from './tracker/workflows/workflows.ts';
 import { webhook } from './webhooks/endpoints/contract.ts';
-import { endpointKind } from './webhooks/endpoints/kind.ts';
 
 const special: readonly Resource[] = [
   issues,
@@ -52,7 +49,7 @@ const plain = contracts
   )
   .map((contract) => defineResource(contract, kindOf(contract)));
 
-const resources: readonly Resource[] = [...special, ...plain];
+export const resources: readonly Resource[] = [...special, ...plain];
 
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
 
@@ -63,11 +60,6 @@ export const resourceRoutes: readonly Route[] = [
   ...inboxRoutes,
   ...usageRoutes,
 ];
-
-/** By their names. */
-export const kinds: ReadonlyMap<string, AnyKind> = new Map(
-  [...resources.map(({ kind }) => kind), endpointKind, installKind].map((kind) => [kind.name, kind]),
-);
 
 const filterFieldsByType: ReadonlyMap<string, FilterFields> = new Map(
   resources.flatMap(({ contract, filterFields }) =>

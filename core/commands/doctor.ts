@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { readConfig, type Flags } from '../config.ts';
 import { examine, type Checked } from '../doctor/doctor.ts';
+import { systemClock } from '../lib/clock.ts';
 import { mend } from '../doctor/mend.ts';
 import { openSubject } from '../doctor/subject.ts';
 import { createProgress, exitCodes, printResult } from './output.ts';
@@ -15,7 +16,7 @@ const signs = { note: '·', warning: '!', error: '✗' } as const;
 /** @param folder where a relative data directory begins */
 export async function doctor({ json, ...flags }: DoctorOptions, folder: string): Promise<void> {
   const config = readConfig(flags, undefined, folder);
-  const subject = openSubject(config, Date.now());
+  const subject = openSubject(config, systemClock.nowMs());
   const progress = createProgress();
   const results = await examine(subject, ({ check }) => progress.show(`${check} looked at`)).finally(
     subject.close,
@@ -47,7 +48,7 @@ export async function fix(
   folder: string,
 ): Promise<void> {
   const config = readConfig(flags, undefined, folder);
-  const subject = openSubject(config, Date.now());
+  const subject = openSubject(config, systemClock.nowMs());
   const done = await mend(subject, id, {
     backup: backup === undefined ? null : resolve(folder, backup),
     yes,

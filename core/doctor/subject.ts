@@ -1,9 +1,9 @@
 // What the doctor looks at: a data directory, served or not, through a connection that cannot write.
-import Database from 'libsql';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { holderOf } from '../store/data-dir.ts';
+import { openToLook, type Connection } from '../store/looking.ts';
 
 export interface Subject {
   readonly config: Config;
@@ -20,7 +20,7 @@ export interface Subject {
   readonly masterKey: Uint8Array | null;
   readonly nowMs: number;
   /** Throws where the database cannot be opened. Text is to be read as blobs: libsql ends the process for one that is no UTF-8. */
-  database(): Database.Database;
+  database(): Connection;
   /** All rows of a query that reads no text that was not found to be whole. */
   rows<R>(sql: string, ...params: readonly (string | number | bigint)[]): R[];
   close(): void;
@@ -36,9 +36,9 @@ export function openSubject(config: Config, nowMs: number): Subject {
     masterKey: join(dir, 'master.key'),
     snapshots: join(dir, 'snapshots'),
   };
-  let db: Database.Database | null = null;
+  let db: Connection | null = null;
   const servedBy = holderOf(dir);
-  const database = (): Database.Database => (db ??= openForReading(path.database, servedBy !== null));
+  const database = (): Connection => (db ??= openExisting(path.database, servedBy !== null));
   return {
     config,
     dir,
@@ -58,14 +58,9 @@ export function openSubject(config: Config, nowMs: number): Subject {
   };
 }
 
-function openForReading(path: string, isServed: boolean): Database.Database {
+function openExisting(path: string, isServed: boolean): Connection {
   if (!existsSync(path)) throw new Error(`There is no database at ${path}.`);
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  // Where nobody writes and there is no log, no index of the log is made beside the file.
-  const mode = isServed || log > 0 ? 'mode=ro' : 'immutable=1';
-  const db = new Database(`file:${encodeURI(path).replaceAll('?', '%3f').replaceAll('#', '%23')}?${mode}`);
-  db.prepare('PRAGMA query_only = ON').all();
-  return db;
+  return openToLook(path, isServed);
 }
 
 function readKey(path: string): Uint8Array | null {

@@ -44,11 +44,12 @@ export async function settleMasterKey(store: Store, { masterKey, keyFile }: Kept
   const fingerprint = fingerprintOf(masterKey);
   const [row] = await store.readSystem(known);
   if (!row?.key_fingerprint) {
+    if (!store.status().writable) return masterKey;
     const [secret] = await store.readSystem(anySecret);
     const sealing = createSealing(masterKey);
     if (secret && !opensSecret(sealing, secret.workspace_id, secret.id, secret.secret_sealed))
       throw wrongKey(keyFile, 'it does not open a signing secret of the database');
-    if (store.status().writable) await store.commit([systemOp(note, { fingerprint })]);
+    await store.commit([systemOp(note, { fingerprint })]);
     return masterKey;
   }
   const next = readNext(keyFile);

@@ -29,7 +29,7 @@ export interface DataDir {
 export function openDataDir(path: string): DataDir {
   const snapshots = join(path, 'snapshots');
   const spool = join(path, 'spool');
-  makePrivateDir(path);
+  inPlace(path, () => makePrivateDir(path));
   checkPrivate(path, [snapshots, spool]);
   const release = lock(join(path, 'lock'), path);
   try {
@@ -40,7 +40,7 @@ export function openDataDir(path: string): DataDir {
       throw new Error(
         `${keyFile} is missing, but the database exists: put the key back; without it no stored secret can be read.`,
       );
-    if (created) writeWholeFile(keyFile, `${randomBytes(32).toString('base64')}\n`);
+    if (created) inPlace(path, () => writeWholeFile(keyFile, `${randomBytes(32).toString('base64')}\n`));
     const masterKey = new Uint8Array(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64'));
     if (masterKey.length !== 32) throw new Error(`${keyFile} must hold 32 bytes in base64.`);
     return {
@@ -63,6 +63,21 @@ export function openDataDir(path: string): DataDir {
 const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+
+/** @throws Error that says why nothing new can be made there, instead of the system's code */
+function inPlace(dir: string, make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    if (diskFaultOf(error).fault === 'broken') throw error;
+    throw new Error(
+      `${describeUnwritable(dir, error)} A new data directory needs a place that can be written.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
 
 /** True when it was to be had. Closing the descriptor gives it back. */
 function takeLock(fd: number, how: number): boolean {

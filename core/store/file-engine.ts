@@ -121,11 +121,14 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
       return { writable: !fault && !closed, reason: fault?.message ?? null };
     },
     counts: () => writes.counts,
-    suspend: (fault) => writes.suspend(fault),
+    suspend: (fault) => writes.suspend(fault ?? (guard.damage && damagedStore(path, guard.damage))),
     closeWhole,
     close: async () => void (await closeWhole()),
   };
 }
+
+const damagedStore = (path: string, damage: Damage): StoreError =>
+  new StoreError('damaged', describeDamage(path, damage));
 
 /** The side that writes, and the question whether what it wrote is still there. */
 function openWrites(
@@ -143,7 +146,7 @@ function openWrites(
       const damage = on.guard.damage ? null : await writer.verify(all);
       if (!damage) return;
       on.guard.note(damage);
-      writes.suspend(new StoreError('damaged', describeDamage(path, damage)));
+      writes.suspend(damagedStore(path, damage));
       onDamage?.(damage);
     });
   return { writes, verify };

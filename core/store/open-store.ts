@@ -70,7 +70,8 @@ function openDirectory(
   const store = openFileEngine({
     ...{ path: database, logHead, budgetMs, charge, onlyToRead },
     copying: isCopied ? { spool, nowMs } : null,
-    onDamage: (damage) => problems.raise('damage', `${describeDamage(basename(database), damage)} ${wayBack}`),
+    onDamage: (damage) =>
+      problems.raise('damage', `${describeDamage(basename(database), damage)} ${wayBack}`),
   });
   const unwatch = onlyToRead ? () => undefined : watch(dir, store, { log, problems });
   const close = closing({ dir, dataDir, store, started, unwatch });

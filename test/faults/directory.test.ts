@@ -16,6 +16,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
+import { verifyPages } from '../../core/store/integrity/verify.ts';
+import { migrate } from '../../core/store/migrate.ts';
+import { migrations } from '../../core/store/migrations/index.ts';
 import { openStore } from '../../core/store/open-store.ts';
 import { createSystemClock, startApp, type Reply, type TestApp } from '../app.ts';
 import { copyAsKilled } from './own-copy.ts';
@@ -176,6 +179,21 @@ test('pages without checksums get them once the whole database was looked at', a
   );
 });
 
+test('a directory of an earlier version gets an identity and checksums at its first start', async () => {
+  const dir = fresh();
+  const database = join(dir, 'tatami.db');
+  migrate({ path: database, snapshots: join(dir, 'snapshots'), nowMs: Date.now }, migrations.slice(0, 6));
+  rmSync(`${database}-sums`);
+  writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 9).toString('base64')}\n`);
+  run('chmod', '-R', 'go-rwx', dir);
+  const app = await start(dir);
+  expect((await create(app, 'one')).status).toBe(201);
+  await app.stop();
+  expect(verifyPages(database)).toEqual({ damaged: [], isUnsure: false });
+  rmSync(join(dir, 'identity'));
+  expect(await refusal(dir)).toContain('not a whole data directory');
+});
+
 test('another master key is refused, and the right one taken', async () => {
   const { dir, app } = await made();
   await app.stop();
@@ -249,7 +267,7 @@ test.skipIf(!hasStrace)(
     let kills = 0;
     const names = ['tatami.db', 'tatami.db-wal', 'tatami.db-sums', 'identity', 'identity.new'];
     for (const [call, step] of [
-      ['pwrite64', process.env.TATAMI_LONG ? 1 : 25],
+      ['pwrite64', process.env.TATAMI_LONG ? 1 : 40],
       ['fdatasync', 1],
       ['fsync', 1],
       ['ftruncate', 1],
@@ -307,6 +325,9 @@ test.skipIf(!canMount).each(['stopped', 'killed', 'killed and tidied'])(
       /read-only cannot be written: it is on a read-only file system \([\d.]+ MB free\)/,
     );
     await again.stop();
+    expect(await refusal(join(readOnly, 'new'))).toMatch(
+      /new cannot be written: it is on a read-only file system \([\d.]+ MB free\). A new data directory needs/,
+    );
   },
 );
 

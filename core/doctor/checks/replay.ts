@@ -6,7 +6,7 @@ import { sameValue } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { distanceOf, fileOf, unpack, type StoredParts } from '../../events/packing.ts';
 import { learningOf } from '../../events/learning.ts';
-import { kinds } from '../../resources.ts';
+import { kinds } from '../kinds.ts';
 import type { Row } from '../../store/statement.ts';
 import { error, some, type Check, type Finding } from '../check.ts';
 import type { Subject } from '../subject.ts';

@@ -1,15 +1,6 @@
-import Database from 'libsql';
 import { migrations } from '../../store/migrations/index.ts';
+import { schemaAt, schemaEntries, type SchemaEntry } from '../../store/looking.ts';
 import { error, some, warning, type Check } from '../check.ts';
-
-interface Entry {
-  readonly name: string;
-  readonly type: string;
-  readonly sql: string;
-}
-
-const entries =
-  "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
 export const schema: Check = {
   name: 'schema',
@@ -31,14 +22,14 @@ export const schema: Check = {
         ),
       ];
     const wanted = schemaAt(at);
-    const found = new Map(rows<Entry>(entries).map((entry) => [entry.name, entry]));
+    const found = new Map(rows<SchemaEntry>(schemaEntries).map((entry) => [entry.name, entry]));
     const missing = wanted.filter(({ name }) => !found.has(name));
     const altered = wanted.filter(
       ({ name, sql }) => found.has(name) && plain(found.get(name)!.sql) !== plain(sql),
     );
     const names = new Set(wanted.map(({ name }) => name));
     const foreign = [...found.keys()].filter((name) => !names.has(name));
-    const named = (list: readonly Entry[]): string =>
+    const named = (list: readonly SchemaEntry[]): string =>
       some(
         list.map(({ name, type }) => `${type} ${name}`),
         10,
@@ -57,15 +48,6 @@ export const schema: Check = {
     ];
   },
 };
-
-/** What the first migrations make of an empty database. */
-export function schemaAt(version: number): Entry[] {
-  const db = new Database(':memory:');
-  for (const { sql } of migrations.slice(0, version)) db.exec(sql);
-  const made = db.prepare(entries).all() as Entry[];
-  db.close();
-  return made;
-}
 
 const plain = (sql: string): string =>
   sql

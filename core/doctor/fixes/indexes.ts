@@ -1,13 +1,12 @@
-import { schemaAt } from '../checks/schema.ts';
-import { changing } from './changing.ts';
+import { changeOffline, schemaAt } from '../../store/looking.ts';
 import type { Fix } from './fix.ts';
 
 export const indexes: Fix = {
   id: 'indexes',
   does: 'makes missing indexes, and all indexes anew from their tables',
   isDestructive: false,
-  mend(subject) {
-    return changing(subject, (db) => {
+  mend({ path }) {
+    return changeOffline(path.database, (db) => {
       const [at] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
       const there = new Set(
         (db.prepare('SELECT name FROM sqlite_schema').all() as { name: string }[]).map(({ name }) => name),

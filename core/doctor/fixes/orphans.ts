@@ -1,13 +1,13 @@
+import { changeOffline } from '../../store/looking.ts';
 import { orphaned } from '../checks/orphans.ts';
-import { changing } from './changing.ts';
 import type { Fix } from './fix.ts';
 
 export const orphans: Fix = {
   id: 'orphans',
   does: 'deletes runs, deliveries, values and work that belong to nothing',
   isDestructive: true,
-  mend(subject) {
-    return changing(subject, (db) => {
+  mend({ path }) {
+    return changeOffline(path.database, (db) => {
       // Attempts refer to their delivery.
       db.exec('PRAGMA foreign_keys = ON; BEGIN IMMEDIATE');
       const removed = orphaned.map(({ what, table, where }) => {

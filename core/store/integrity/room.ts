@@ -1,5 +1,6 @@
 // Says of a directory that cannot be written which one it is, why, and how much room there is.
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 const reasons: Readonly<Record<string, string>> = {
   EROFS: 'it is on a read-only file system',
@@ -9,8 +10,9 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: 'the quota of this user is used up',
 };
 
-/** Null where the system does not say. */
+/** Of the file system that it is on, or would be made on; null where the system does not say. */
 export function freeBytes(path: string): number | null {
+  if (!existsSync(path) && dirname(path) !== path) return freeBytes(dirname(path));
   try {
     const { bavail, bsize } = statfsSync(path);
     return bavail * bsize;

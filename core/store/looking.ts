@@ -1,0 +1,48 @@
+// Ways to a database beside the one of a server: to look at what it holds, to change it where no server runs, and what its schema
+// should be.
+import Database from 'libsql';
+import { statSync } from 'node:fs';
+import { closeFolded } from './integrity/close-folded.ts';
+import { readOnlyUri } from './integrity/uri.ts';
+import { migrations } from './migrations/index.ts';
+
+export type Connection = Database.Database;
+
+/** Changes nothing, and makes nothing beside the file where nobody writes it. */
+export function openToLook(path: string, isServed: boolean): Connection {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const uri = readOnlyUri(path);
+  const db = new Database(isServed || log > 0 ? uri : uri.replace('mode=ro', 'immutable=1'));
+  db.prepare('PRAGMA query_only = ON').all();
+  return db;
+}
+
+/** The log is folded in afterwards, with the checksums of what changed. The caller holds the directory's lock. */
+export function changeOffline<T>(path: string, change: (db: Connection) => T): T {
+  const db = new Database(path);
+  try {
+    for (const pragma of ['synchronous = FULL', 'wal_autocheckpoint = 0'])
+      db.prepare(`PRAGMA ${pragma}`).all();
+    return change(db);
+  } finally {
+    closeFolded(db, path);
+  }
+}
+
+export interface SchemaEntry {
+  readonly name: string;
+  readonly type: string;
+  readonly sql: string;
+}
+
+export const schemaEntries =
+  "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name";
+
+/** What the first migrations make of an empty database. */
+export function schemaAt(version: number): SchemaEntry[] {
+  const db = new Database(':memory:');
+  for (const { sql } of migrations.slice(0, version)) db.exec(sql);
+  const made = db.prepare(schemaEntries).all() as SchemaEntry[];
+  db.close();
+  return made;
+}
