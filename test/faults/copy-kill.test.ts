@@ -1,21 +1,21 @@
 // The continuous copy of a real server that is killed under load: what is assembled is always a whole database, a prefix of what was
-// committed, and lacks no more than the last seconds. TATAMI_LONG=1 makes it thirty kills in place of three.
+// committed, and lacks no more than the last seconds. TATAMI_LONG=1 makes it thirty kills in place of two.
 import { afterAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDestination, type Destination } from '../../core/backup/copy/destination.ts';
-import { verifyCopy } from '../../core/backup/copy/inspect.ts';
-import { createSystemClock, startApp } from '../app.ts';
+import { listCopy, verifyCopy } from '../../core/backup/copy/inspect.ts';
 import { contentOf, copied, noS3, temporary, type Copied } from './copied.ts';
 import { startS3 } from './s3.ts';
 import { clientOf, seededRandom, startServer, type Server } from './server.ts';
 
+const main = join(import.meta.dir, '../../core/main.ts');
 const long = process.env.TATAMI_LONG !== undefined;
-const kills = long ? 30 : 3;
+const kills = long ? 30 : 2;
 /** A copy is made every second; what was acknowledged so long before the kill has to be in it, on a busy machine, too. */
 const lostMsMax = 6_000;
 /** So long that a checkpoint comes every few hundred issues. */
-const description = 'The printer on the third floor is on fire. '.repeat(200);
+const description = 'The printer on the third floor is on fire. '.repeat(600);
 
 const folders: string[] = [];
 const folder = (): string => {
@@ -26,18 +26,20 @@ afterAll(() => {
   for (const path of folders) rmSync(path, { recursive: true, force: true });
 });
 
+/** Made by another process: libsql ends a connection once its statements are collected, and its end would fold the log into the file. */
 async function freshDir(): Promise<{ dir: string; key: string }> {
   const dir = folder();
-  const app = await startApp({ dataDir: dir, clock: createSystemClock() });
-  await app.stop();
-  return { dir, key: app.workspace.apiKey };
+  const command = [process.execPath, main, 'init', '--data-dir', dir, '--workspace', 'Acme', '--team', 'ENG'];
+  const child = Bun.spawn([...command, '--json'], { stdout: 'pipe', stderr: 'ignore' });
+  const { apiKey } = (await new Response(child.stdout).json()) as { apiKey: string };
+  return { dir, key: apiKey };
 }
 
 /** Writes until the server dies. */
 interface Load {
-  /** When each title was acknowledged. */
+  /** After how many milliseconds of this load each title was acknowledged. */
   readonly acked: ReadonlyMap<string, number>;
-  /** Kills the server. @returns when */
+  /** Kills the server. @returns after how many milliseconds */
   kill(): Promise<number>;
 }
 
@@ -46,8 +48,9 @@ let issues = 0;
 function load({ url, child }: Server, key: string): Load {
   const call = clientOf(url, key);
   const acked = new Map<string, number>();
+  const startMs = performance.now();
   let alive = true;
-  const writers = Array.from({ length: 8 }, async () => {
+  const writers = Array.from({ length: 4 }, async () => {
     while (alive) {
       const title = `Issue ${issues++}`;
       const reply = await call('POST', '/api/v1/issues', { team: 'ENG', title, description }).catch(
@@ -55,13 +58,13 @@ function load({ url, child }: Server, key: string): Load {
       );
       if (reply === null) return;
       expect(reply.status).toBe(201);
-      acked.set(title, performance.now());
+      acked.set(title, performance.now() - startMs);
     }
   });
   return {
     acked,
     async kill() {
-      const atMs = performance.now();
+      const atMs = performance.now() - startMs;
       child.kill('SIGKILL');
       alive = false;
       await Promise.all([child.exited, ...writers]);
@@ -71,10 +74,10 @@ function load({ url, child }: Server, key: string): Load {
 }
 
 async function until(what: () => Promise<boolean>): Promise<void> {
-  const lastMs = performance.now() + 20_000;
+  const lastMs = performance.now() + 40_000;
   while (!(await what())) {
     if (performance.now() > lastMs) throw new Error('It did not come.');
-    await Bun.sleep(5);
+    await Bun.sleep(30);
   }
 }
 
@@ -103,16 +106,19 @@ test(
     const acked = new Map<string, number>();
     const copies: Copied[] = [];
     let lostMs = 0;
+    /** Of the time in which a server ran: while it is down nothing can be copied. */
+    let aliveMs = 0;
     for (let kill = 0; kill < kills; kill++) {
       const server = await startServer(dir, { flags: ['--copy-to', to, '--copy-every', '1'] });
       const writing = load(server, key);
       if (kill === 0) await until(() => hasBase(source));
-      await Bun.sleep(700 + random() * 1_300);
+      await Bun.sleep(600 + random() * 1_000);
       const killedMs = await writing.kill();
-      for (const [title, atMs] of writing.acked) acked.set(title, atMs);
+      for (const [title, atMs] of writing.acked) acked.set(title, aliveMs + atMs);
+      aliveMs += killedMs;
       copies.push(await copied(to));
       const has = new Set(copies.at(-1)!.titles);
-      for (const [title, atMs] of acked) if (!has.has(title)) lostMs = Math.max(lostMs, killedMs - atMs);
+      for (const [title, atMs] of acked) if (!has.has(title)) lostMs = Math.max(lostMs, aliveMs - atMs);
     }
     if (long) console.log(`${acked.size} issues, at most ${Math.round(lostMs)} ms lost`);
     expect(lostMs).toBeLessThan(lostMsMax);
@@ -130,7 +136,7 @@ test('killed while the first base is taken under load, the next start takes anot
   const source = openDestination(to, noS3);
   const flags = ['--copy-to', to, '--copy-every', '1'];
   const filling = load(await startServer(dir), key);
-  await until(async () => filling.acked.size > (long ? 6_000 : 2_000));
+  await until(async () => filling.acked.size > 500);
   await filling.kill();
 
   const first = load(await startServer(dir, { flags }), key);
@@ -141,7 +147,7 @@ test('killed while the first base is taken under load, the next start takes anot
 
   const second = load(await startServer(dir, { flags }), key);
   await until(() => hasBase(source));
-  await until(async () => (await verifyCopy(source)).chains.some(({ moments }) => moments.length > 0));
+  await until(async () => (await listCopy(source)).chains.some(({ moments }) => moments.length > 0));
   await second.kill();
   const copies = [await copied(to)];
   expect(copies[0]!.titles.length).toBeGreaterThan(filling.acked.size);
