@@ -40,7 +40,7 @@ function comparable(): (text: string) => Json {
       .replaceAll(/\b[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}\b/g, named)
       .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, named)
       .replaceAll(
-        /"((?:start|end)Cursor|cursor|prefix|date|(?:X-W|w)ebhook-[Ss]ignature)":"[^"]*"/g,
+        /"((?:start|end)Cursor|cursor|generation|prefix|date|(?:X-W|w)ebhook-[Ss]ignature)":"[^"]*"/g,
         '"$1":"made"',
       )
       .replaceAll(/"(\w*(?:Ms|ms|Bytes|bytesIn|bytesOut))":[\d.]+/g, '"$1":0');
