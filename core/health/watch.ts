@@ -1,4 +1,5 @@
 // Looks after what nobody reports by himself: whether the store takes writes, the disk has room, consumers get on and plugins run.
+import { existsSync } from 'node:fs';
 import type { Progress } from '../events/progress.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
@@ -49,8 +50,9 @@ export function createHealthWatch(options: WatchOptions): HealthWatch {
 
   const look = (): void => {
     const { writable, reason } = store.status();
-    // Whoever found it out first may know more of it.
-    if (writable || !isRaised('read_only')) say('read_only', writable ? null : refusal(reason));
+    // Whoever found it out first knows more of it.
+    if (writable) problems.clear('read_only');
+    else if (!explaining.some(isRaised)) problems.raise('read_only', refusal(reason));
     say('disk', shortageOf(options, isRaised('disk')));
     say('consumer', stalled(options.progress()));
     say('plugins', options.sandboxState() === 'down' ? noSandbox : null);
@@ -83,6 +85,9 @@ export function createHealthWatch(options: WatchOptions): HealthWatch {
   };
 }
 
+/** Each of these is a reason why the database takes no writes. */
+const explaining: readonly ProblemKind[] = ['read_only', 'damage', 'files_moved'];
+
 const noSandbox = 'The sandbox of plugins does not start: no plugin runs. The log says why.';
 
 function refusal(reason: string | null): string {
@@ -90,7 +95,9 @@ function refusal(reason: string | null): string {
 }
 
 function shortageOf({ dataDir, diskReserveMb }: WatchOptions, wasShort: boolean): string | null {
-  return diskReserveMb === 0 ? null : shortage(roomOf(dataDir), diskReserveMb, wasShort);
+  // A directory that was moved away is told elsewhere.
+  if (diskReserveMb === 0 || !existsSync(dataDir)) return null;
+  return shortage(roomOf(dataDir), diskReserveMb, wasShort);
 }
 
 function stalled(consumers: readonly Progress[]): string | null {

@@ -322,7 +322,7 @@ test.skipIf(!canMount).each(['stopped', 'killed', 'killed and tidied'])(
     expect((await again.call('GET', '/readyz')).status).toBe(503);
     const [problem] = again.services.problems.list();
     expect(problem?.message).toMatch(
-      /read-only cannot be written: it is on a read-only file system \([\d.]+ MB free\)/,
+      /directory cannot be written: it is on a read-only file system \([\d.]+ MB free\)/,
     );
     await again.stop();
     expect(await refusal(join(readOnly, 'new'))).toMatch(
@@ -349,7 +349,7 @@ test.skipIf(!canMount).each(['stopped', 'killed'])(
     expect((await create(again, 'three')).status).toBe(507);
     const [problem] = again.services.problems.list();
     expect(problem?.message).toMatch(
-      /full cannot be written: the disk is full \(0.0 MB free\).*started again/,
+      /directory cannot be written: the disk is full \(0.0 MB free\).*started again/,
     );
     await again.stop();
     rmSync(join(full, 'ballast'));

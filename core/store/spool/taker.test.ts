@@ -15,6 +15,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeIdentity } from '../integrity/identity.ts';
+import { readLogHead } from '../log-head.ts';
 import { openStore, type OpenedStore } from '../open-store.ts';
 import { tenantStatement } from '../statement.ts';
 import { scopeOf, tenantOp } from '../store.ts';
@@ -76,6 +78,8 @@ test('a directory that was copied while it was written does not go on with the c
   await opened.store.take('next');
   const clone = fresh();
   cpSync(dir, clone, { recursive: true });
+  // A start would refuse it; an operator has accepted it.
+  isOwn(clone);
   await open(clone).close();
   expect(readEnd(join(clone, 'spool'))).toContain('belongs to a copy');
   await opened.close();
@@ -85,7 +89,7 @@ test('a directory that was copied while it was written does not go on with the c
 test('a commit that SQLite passes by, because another process has the file open, is not taken', async () => {
   const living = fresh();
   const dir = fresh();
-  const names = ['tatami.db', 'tatami.db-wal', 'log-head', 'master.key'];
+  const names = ['tatami.db', 'tatami.db-sums', 'tatami.db-wal', 'log-head', 'master.key'];
   const copy = (name: string): void => copyFileSync(join(living, name), join(dir, name));
   const opened = open(living);
   await opened.store.take({ begin: 'chain-a' });
@@ -98,6 +102,7 @@ test('a commit that SQLite passes by, because another process has the file open,
   await write(opened, 'under way');
   copy('tatami.db-wal');
 
+  isOwn(dir);
   const second = open(dir);
   await write(second, 'after');
   await second.close();
@@ -106,6 +111,12 @@ test('a commit that SQLite passes by, because another process has the file open,
   other.close();
   await opened.close();
 });
+
+/** As if its files had been made where they are. */
+function isOwn(dir: string): void {
+  const kept = { database: join(dir, 'tatami.db'), logHead: join(dir, 'log-head') };
+  writeIdentity(join(dir, 'identity'), kept, 'open', readLogHead(kept.logHead));
+}
 
 /** As if the segments had been taken beside the other directory's file. */
 function moveSpool(from: string, to: string): void {
