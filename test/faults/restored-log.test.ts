@@ -5,6 +5,7 @@ import Database from 'libsql';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
 import { createClock, startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-restored-'));
@@ -37,6 +38,7 @@ async function restore(from: string, generation: string): Promise<void> {
     `INSERT INTO log_cuts SELECT ?, 1 + (SELECT count(*) FROM log_cuts), ?, max(sequence) FROM events WHERE workspace_id = ?`,
   ).run([workspaceId, generation, workspaceId]);
   db.close();
+  adoptDatabase(to);
   app = await startApp({ dataDir: to, clock }, app.workspace);
   generations.push(generation);
 }
