@@ -1,5 +1,6 @@
 // The composition root: configuration → store → socket → services → door → workers → app. Everything is built here once and
 // handed down; nothing below reaches up. What each of them is made of stands in `serve/`.
+import { join } from 'node:path';
 import { createBackupSchedule, type BackupSchedule } from './backup/schedule.ts';
 import { createCommitter, type Committer } from './changes/commit.ts';
 import { createWorkspaceCache } from './changes/workspace-cache.ts';
@@ -231,6 +232,7 @@ async function createCopy(
   const { database, spool } = opened.dataDir;
   return createCopier({
     ...{ clock, log, problems, version, everyMs, keepMs, database, spool },
+    archive: join(config.dataDir, 'archive'),
     store: opened.store,
     installation,
     destination: openDestination(to, s3),

@@ -1,9 +1,10 @@
 // What can be restored: one backup file, a snapshot that an upgrade took, or a continuous copy at a moment that it reaches.
 import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { findDamage, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
+import { findDamage, readArchivedFiles, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
 import { assembleAt } from './copy/assemble.ts';
 import type { Destination } from './copy/destination.ts';
+import { bringFiles } from './copy/files.ts';
 import { unpackChecked } from './deep.ts';
 import { readManifest } from './unpack.ts';
 
@@ -73,6 +74,7 @@ function copySource(copy: Destination, toMs: number | null): Source {
     async bring(folder, onProgress) {
       const database = join(folder, 'tatami.db');
       const { timeMs } = await assembleAt(copy, toMs, database, { onProgress });
+      await bringFiles(copy, readArchivedFiles(database), folder);
       return { ...checked(database), at: new Date(timeMs).toISOString(), key: null };
     },
   };

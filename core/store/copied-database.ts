@@ -95,6 +95,30 @@ export function readFacts(path: string): DatabaseFacts {
   }
 }
 
+/** A file of old events beside a database. */
+export interface ArchivedFile {
+  readonly workspaceId: string;
+  readonly first: number;
+  readonly last: number;
+  /** Of the file, in hex. */
+  readonly sha256: string;
+}
+
+/** Those that a database names. */
+export function readArchivedFiles(path: string): ArchivedFile[] {
+  const db = openReadOnly(path);
+  try {
+    if (number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'event_files'") === 0) return [];
+    return db
+      .prepare(
+        'SELECT workspace_id AS workspaceId, first_sequence AS first, last_sequence AS last, sha256 FROM event_files',
+      )
+      .all() as ArchivedFile[];
+  } finally {
+    db.close();
+  }
+}
+
 /** Since when what was restored waits for the operator's word; null where nothing waits. A server may have the file open. */
 export function readHeldAtMs(path: string): number | null {
   const db = openReadOnly(path);

@@ -84,7 +84,7 @@ export function checkHead(inside: LogHead | undefined, outside: LogHead): LogHea
     throw new Error(
       `The database lost acknowledged writes: it ends at commit ${inside.position}, but commit ${outside.position} was acknowledged. ` +
         'Its files were damaged or replaced, or its write-ahead log was cut. Restore a backup with `tatami restore`. ' +
-        'Where there is none, `tatami doctor` says what is left, and `tatami doctor fix log-end` accepts it once the whole database was checked. ' +
+        'Where there is none, `tatami doctor` says what is left, and `tatami doctor fix accept` accepts it once the whole database was checked. ' +
         'Do not delete anything: a start without log-head does not make the loss undone, and may run on a damaged database.',
     );
   return { position: inside.position, hash: inside.hash };

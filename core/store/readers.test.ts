@@ -103,14 +103,14 @@ test('a read over its budget is stopped and says so; the reader goes on', async 
 });
 
 test('statements that are forgotten never make the loop wait for a reader', async () => {
-  const { readers } = readersOf(300);
+  const { readers } = readersOf(900);
   for (let n = 1; n <= 150; n++) await readers.read(me, `${quick} OFFSET ${n % 30} + ${n}`, [1n]);
   const reading = readers.read(me, endless, []).catch(() => undefined);
   await Bun.sleep(50);
   const from = performance.now();
   Bun.gc(true);
   await Bun.sleep(1);
-  expect(performance.now() - from).toBeLessThan(200);
+  expect(performance.now() - from).toBeLessThan(600);
   await reading;
 });
 

@@ -9,6 +9,7 @@ import type { FileEngine } from '../../store/file-engine.ts';
 import { lastHeader, readEnd } from '../../store/spool/spool.ts';
 import { createBases, type Bases } from './bases.ts';
 import type { Destination } from './destination.ts';
+import { createFilesSender, type FilesSender } from './files.ts';
 import { createLag, type CopyLag } from './lag.ts';
 import { chainHeadName, chainName, chainRoot, manifestName, parseName } from './names.ts';
 import { decodeObject, encodeObject, type BaseManifest } from './object.ts';
@@ -24,6 +25,8 @@ export interface CopierOptions {
   /** The file. */
   readonly database: string;
   readonly spool: string;
+  /** The folder of the files of old events. */
+  readonly archive: string;
   readonly destination: Destination;
   readonly installation: { readonly name: string; readonly generation: string };
   readonly clock: Clock;
@@ -60,6 +63,7 @@ interface Copying extends CopierOptions {
   readonly outbox: Outbox;
   readonly bases: Bases;
   readonly lag: CopyLag;
+  readonly files: FilesSender;
   /** The chain that is known to be in the destination. */
   chain: string | null;
   prunedMs: number | null;
@@ -80,6 +84,7 @@ export function createCopier(options: CopierOptions): Copier {
       onDone: ({ chain, bytes }) => log('info', 'a base of the continuous copy was taken', { chain, bytes }),
     }),
     lag,
+    files: createFilesSender(destination, options.archive, installation.name),
     chain: null,
     prunedMs: null,
   };
@@ -160,6 +165,7 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
     async finish(): Promise<void> {
       await running;
       await knowChain(copying);
+      await copying.files.send();
       await outbox.send();
     },
   };
@@ -168,6 +174,7 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
 async function sendAll(copying: Copying): Promise<void> {
   const { outbox, bases, spool, store } = copying;
   await knowChain(copying);
+  await copying.files.send();
   try {
     bases.sent(await outbox.send());
   } catch (error) {

@@ -1,0 +1,175 @@
+// A self-hoster's year, by an injected clock: an upgrade, backups each month, another master key, two lost disks (one brought back from a
+// backup, one from the continuous copy), old events in files. At its end everything that was not lost with the first disk is there, once,
+// and the doctor finds nothing wrong.
+import { afterAll, expect, test } from 'bun:test';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  readFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDestination } from '../../core/backup/copy/destination.ts';
+import { listBackups } from '../../core/backup/folder.ts';
+import { parseKeep } from '../../core/backup/keep.ts';
+import { makeBackup } from '../../core/backup/make.ts';
+import { pruneBackups } from '../../core/backup/prune.ts';
+import { restoreBackup } from '../../core/backup/restore.ts';
+import { openSource } from '../../core/backup/source.ts';
+import { readConfig } from '../../core/config.ts';
+import { examine } from '../../core/doctor/doctor.ts';
+import { openSubject } from '../../core/doctor/subject.ts';
+import { rotateMasterKey } from '../../core/setup/rotate-master-key.ts';
+import { releaseFile } from '../../core/store/release-file.ts';
+import { createClock, startApp, type Json, type TestApp } from '../app.ts';
+import { readPacked, unpack } from '../upgrade/packed.ts';
+import { noS3 } from './copied.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'tatami-year-'));
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+const at = (name: string): string => join(parent, name);
+const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6.json.zst'));
+const clock = createClock(Date.parse('2026-12-01T08:00:00.000Z'));
+const week = 7 * 86_400_000;
+
+/** The directory of now; a lost disk takes it along. */
+let dataDir = at('disk-1');
+let app: TestApp;
+/** What the operator keeps elsewhere. */
+const safe = { key: at('safe.key'), backups: at('backups'), copy: at('copy') };
+const flags = { copyTo: safe.copy, keepEvents: '60' };
+const someone = { workspaceId: '', teamId: '', teamKey: 'ENG', userId: '', apiKey: packed.key };
+/** Titles that were acknowledged, in order. */
+let oracle: string[] = [];
+
+async function start(): Promise<void> {
+  app = await startApp({ dataDir, clock, flags }, someone);
+}
+
+async function weeks(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    const title = `Week of ${new Date(clock.now()).toISOString().slice(0, 10)}`;
+    expect((await app.call('POST', '/api/v1/issues', { team: 'ENG', title })).status).toBe(201);
+    oracle.push(title);
+    clock.jump(week);
+    clock.advance(20_000);
+    await app.settled();
+  }
+}
+
+async function backUp(): Promise<void> {
+  await makeBackup({
+    ...{ dataDir, folder: safe.backups, withKey: false, version: 'test', nowMs: clock.nowMs },
+    onStep: () => undefined,
+  });
+  await pruneBackups(safe.backups, parseKeep('last=3,daily=7,monthly=6')!);
+}
+
+async function restoreFrom(where: string): Promise<void> {
+  const source = await openSource(where, null, (copy) => openDestination(copy, noS3));
+  await restoreBackup({
+    ...{ source, dataDir, key: readFileSync(safe.key), nowMs: clock.nowMs },
+    onProgress: () => undefined,
+  });
+  await start();
+  expect(app.services.problems.list().map(({ kind }) => kind)).toContain('held');
+  writeFileSync(join(dataDir, releaseFile), '');
+  clock.advance(2_000);
+  await app.settled();
+}
+
+async function titles(): Promise<string[]> {
+  const all: Json[] = [];
+  for (let after = ''; ;) {
+    const { json } = await app.call('GET', `/api/v1/issues?limit=100&sort=createdAt${after}`);
+    all.push(...json.data);
+    if (!json.pageInfo.hasNextPage) return all.map(({ title }) => title);
+    after = `&after=${json.pageInfo.endCursor}`;
+  }
+}
+
+async function feed(
+  from: string,
+): Promise<{ status: number; sequences: number[]; cursor: string; json: Json }> {
+  const sequences: number[] = [];
+  for (let cursor = from; ;) {
+    const { status, json } = await app.call('GET', `/api/v1/events?limit=100&after=${cursor}`);
+    if (status !== 200) return { status, sequences, cursor, json };
+    sequences.push(...json.data.map(({ sequence }: Json) => sequence));
+    cursor = json.pageInfo.endCursor ?? cursor;
+    if (!json.pageInfo.hasNextPage) return { status, sequences, cursor, json };
+  }
+}
+
+test('a year of a self-hoster loses what the first disk lost since its last backup, and nothing else', async () => {
+  // December: an upgrade of what an earlier version left behind.
+  unpack(packed, dataDir);
+  copyFileSync(join(dataDir, 'master.key'), safe.key);
+  await start();
+  oracle = await titles();
+  expect(oracle.length).toBeGreaterThan(10);
+
+  for (let month = 0; month < 3; month++) {
+    await weeks(4);
+    await backUp();
+  }
+
+  // March: another master key.
+  await app.stop();
+  await rotateMasterKey(dataDir, clock.nowMs);
+  copyFileSync(join(dataDir, 'master.key'), safe.key);
+  await start();
+  await weeks(3);
+  await backUp();
+  const backedUp = [...oracle];
+  await weeks(2);
+  const reader = (await feed('0')).cursor;
+
+  // The first disk is lost; a backup is what there is.
+  await app.stop();
+  rmSync(dataDir, { recursive: true });
+  dataDir = at('disk-2');
+  const [newest] = await listBackups(safe.backups);
+  await restoreFrom(newest!.path);
+  oracle = backedUp;
+  expect(await titles()).toEqual(oracle);
+  const told = await feed(reader);
+  expect([told.status, told.json.error.code]).toEqual([409, 'history_changed']);
+
+  // Summer and autumn: old events move to files, backups are pruned, and the second disk is lost with a copy that is up to date.
+  for (let month = 0; month < 6; month++) {
+    await weeks(4);
+    await backUp();
+  }
+  await app.copier!.round();
+  const before = await feed('0');
+  await app.stop();
+  rmSync(dataDir, { recursive: true });
+  dataDir = at('disk-3');
+  await restoreFrom(safe.copy);
+  expect(await titles()).toEqual(oracle);
+  const after = await feed('0');
+  expect(after.sequences.slice(0, before.sequences.length)).toEqual(before.sequences);
+
+  await weeks(4);
+  expect(await titles()).toEqual(oracle);
+  const { sequences } = await feed('0');
+  expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+  expect((await listBackups(safe.backups)).length).toBeLessThanOrEqual(10);
+  await app.stop();
+  expect(statSync(join(dataDir, 'tatami.db')).size).toBeLessThan(3_000_000);
+  const subject = openSubject(
+    readConfig({ dataDir, sandboxJail: 'off', backupDir: safe.backups }, {}),
+    clock.now(),
+  );
+  const checked = await examine(subject, () => undefined).finally(subject.close);
+  const wrong = checked.flatMap(({ check, findings }) =>
+    findings.flatMap(({ level, message }) => (level === 'error' ? [`${check}: ${message}`] : [])),
+  );
+  expect(wrong).toEqual([]);
+  expect(checked.filter(({ skipped }) => skipped)).toEqual([]);
+}, 120_000);
