@@ -3,7 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { StoreError } from './store.ts';
 import { makePrivateDir, makePrivateFile } from './private.ts';
 
 interface ArchiveFile {
@@ -28,13 +29,20 @@ export interface Archive {
 }
 
 /** A file of the archive cannot be read; the message says which. */
-export class ArchiveError extends Error {}
+export class ArchiveError extends StoreError {
+  constructor(message: string, cause?: unknown) {
+    super('damaged', message, cause);
+    this.name = 'ArchiveError';
+  }
+}
 
 /** Room for what was read lately, in characters. */
 const rememberedMax = 16 * 1024 * 1024;
 const level = 9;
 
-export function createArchive(folder: string): Archive {
+/** @param onDamage told of a file that cannot be read, and with null when all of those can be read again */
+export function createArchive(folder: string, onDamage: (message: string | null) => void): Archive {
+  const damaged = new Set<string>();
   const remembered = new LRUCache<string, ReadonlyMap<number, string>>({
     maxSize: rememberedMax,
     sizeCalculation: (texts) => [...texts.values()].reduce((sum, text) => sum + text.length + 50, 1),
@@ -47,12 +55,15 @@ export function createArchive(folder: string): Archive {
     try {
       const bytes = await readFile(path);
       if (hashOf(bytes) !== file.sha256) throw new Error('Its checksum is another one.');
-      return linesOf((await Bun.zstdDecompress(bytes)).toString());
+      const texts = linesOf((await Bun.zstdDecompress(bytes)).toString());
+      if (damaged.delete(path) && damaged.size === 0) onDamage(null);
+      return texts;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new ArchiveError(`${path} is missing or damaged: bring it back from a backup. ${reason}`, {
-        cause: error,
-      });
+      const message = `${relative(dirname(folder), path)} is missing or damaged: bring it back from a backup. ${reason}`;
+      damaged.add(path);
+      onDamage(message);
+      throw new ArchiveError(message, error);
     }
   };
 

@@ -52,6 +52,8 @@ export interface FileEngineOptions {
   readonly onlyToRead?: OnlyToRead | null;
   /** Called once, when damage is found while the store is open. It takes no writes any more. */
   readonly onDamage?: (damage: Damage) => void;
+  /** Called when a file of old events cannot be read, and with null when all of them can be again. */
+  readonly onArchiveDamage?: (message: string | null) => void;
 }
 
 export interface FileEngine extends Store {
@@ -100,7 +102,7 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
   const closeWhole = (): Promise<boolean> => (closed ??= finish());
 
   return {
-    archive: createArchive(join(dirname(path), 'archive')),
+    archive: createArchive(join(dirname(path), 'archive'), options.onArchiveDamage ?? (() => undefined)),
     ...createReads({ compile, readers, guard, heard: () => writes.heard(), onDamage: () => verify(true) }),
     commit(ops, { commitDelayMs = 0 } = {}) {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));

@@ -70,6 +70,8 @@ function openDirectory(
   const store = openFileEngine({
     ...{ path: database, logHead, budgetMs, charge, onlyToRead },
     copying: isCopied ? { spool, nowMs } : null,
+    onArchiveDamage: (message) =>
+      message === null ? problems.clear('damage') : problems.raise('damage', message),
     onDamage: (damage) =>
       problems.raise('damage', `${describeDamage(basename(database), damage)} ${wayBack}`),
   });

@@ -133,7 +133,8 @@ test('a file that is flipped, cut or gone is named in the log, nothing wrong is 
   for (const damage of Object.values(damages)) {
     app = await app.restart();
     damage(file, whole);
-    expect((await of(100)).status).toBe(500);
+    expect((await of(100)).status).toBe(503);
+    expect(app.services.problems.list()).toMatchObject([{ kind: 'damage' }]);
     expect(JSON.stringify(app.logs)).toContain('1-500.jsonl.zst is missing or damaged');
     expect((await of(550)).json).toEqual(events[549]);
     expect((await app.call('GET', `/api/v1/events?after=500&limit=10`)).json.data).toEqual(
@@ -142,5 +143,6 @@ test('a file that is flipped, cut or gone is named in the log, nothing wrong is 
     expect((await app.call('GET', `/api/v1/issues/${issue}`)).status).toBe(200);
     writeFileSync(file, whole);
     expect((await of(100)).json).toEqual(events[99]);
+    expect(app.services.problems.list()).toEqual([]);
   }
 });

@@ -172,4 +172,16 @@ test('a year of a self-hoster loses what the first disk lost since its last back
   );
   expect(wrong).toEqual([]);
   expect(checked.filter(({ skipped }) => skipped)).toEqual([]);
+
+  // The newest backup holds the old events as well.
+  dataDir = at('disk-4');
+  const [last] = await listBackups(safe.backups);
+  await restoreFrom(last!.path);
+  const restored = await feed('0');
+  expect([restored.status, restored.sequences]).toEqual([
+    200,
+    restored.sequences.map((_, index) => index + 1),
+  ]);
+  expect(existsSync(join(dataDir, 'archive'))).toBe(true);
+  await app.stop();
 }, 120_000);
