@@ -52,9 +52,11 @@ async function start(): Promise<void> {
 
 async function weeks(count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
-    const title = `Week of ${new Date(clock.now()).toISOString().slice(0, 10)}`;
-    expect((await app.call('POST', '/api/v1/issues', { team: 'ENG', title })).status).toBe(201);
-    oracle.push(title);
+    const day = new Date(clock.now()).toISOString().slice(0, 10);
+    const made = Array.from({ length: 15 }, (_, number) => `Week of ${day}, ${number}`);
+    const issues = made.map((title) => ({ team: 'ENG', title }));
+    expect((await app.call('POST', '/api/v1/issues/bulk', { issues })).status).toBe(201);
+    oracle.push(...made);
     clock.jump(week);
     clock.advance(20_000);
     await app.settled();
@@ -62,6 +64,9 @@ async function weeks(count: number): Promise<void> {
 }
 
 async function backUp(): Promise<void> {
+  // What is too old is looked for every ten minutes of a server's time.
+  clock.advance(620_000);
+  await app.settled();
   await makeBackup({
     ...{ dataDir, folder: safe.backups, withKey: false, version: 'test', nowMs: clock.nowMs },
     onStep: () => undefined,
@@ -145,6 +150,7 @@ test('a year of a self-hoster loses what the first disk lost since its last back
     await weeks(4);
     await backUp();
   }
+  expect(existsSync(join(dataDir, 'archive'))).toBe(true);
   await app.copier!.round();
   const before = await feed('0');
   await app.stop();
@@ -161,7 +167,7 @@ test('a year of a self-hoster loses what the first disk lost since its last back
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   expect((await listBackups(safe.backups)).length).toBeLessThanOrEqual(10);
   await app.stop();
-  expect(statSync(join(dataDir, 'tatami.db')).size).toBeLessThan(3_000_000);
+  expect(statSync(join(dataDir, 'tatami.db')).size).toBeLessThan(6_000_000);
   const subject = openSubject(
     readConfig({ dataDir, sandboxJail: 'off', backupDir: safe.backups }, {}),
     clock.now(),

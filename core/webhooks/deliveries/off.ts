@@ -22,9 +22,11 @@ const cancelOpen = tenantStatement<{ id: string }>(
   `UPDATE deliveries SET status = 'canceled', next_attempt_at = NULL, finished_at = :now
    WHERE workspace_id = :ws AND id IN (${openOnes}) RETURNING id`,
 );
-const noneOpen = tenantStatement<{ none: number }>(
-  'deliveries.none_open',
-  `SELECT 1 AS none WHERE NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_open WHERE ${isOpen})`,
+/** Fails the batch that would switch an endpoint on while some of its deliveries are open. */
+const noneOpen = tenantStatement(
+  'endpoints.none_open',
+  `UPDATE endpoints SET version = version WHERE workspace_id = :ws AND id = :endpointId
+     AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_open WHERE ${isOpen})`,
 );
 
 /** Cancels some of the open deliveries of an endpoint that is off. @param taken told which */
