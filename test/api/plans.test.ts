@@ -16,6 +16,7 @@ const growing = [
 const reads: Readonly<Record<string, string>> = {
   'usage.stored_by_keys': 'counts what is stored, which GET /usage alone asks for',
   'plugin_kv.sweep': 'housekeeping, by the values of removed plugins',
+  'idempotency.sealed': 'no server runs while the master key is replaced',
   'deliveries.set_back': 'all open deliveries, when the clock was set back',
 };
 

@@ -55,7 +55,7 @@ test.skipIf(!hasStrace)(
     };
     const smallFiles = async (): Promise<void> => {
       for (const call of ['openat', 'write', 'pwrite64', 'fsync', 'fdatasync', 'rename'])
-        await killAll(small, call);
+        await killAll(small, call, process.env.TATAMI_LONG ? 1 : 3);
     };
     const databaseFiles = async (): Promise<void> => {
       for (const call of ['openat', 'fsync', 'ftruncate', 'unlink']) await killAll(database, call);

@@ -145,9 +145,9 @@ const calls: readonly (readonly [call: string, step: number])[] = process.env.TA
       ['pwrite64', 40],
     ]
   : [
-      ['fsync', 2],
+      ['fsync', 5],
       ['rename', 1],
-      ['pwrite64', 600],
+      ['pwrite64', 2_500],
     ];
 
 const openIn = (dir: string, ...under: string[]): Promise<number> =>
