@@ -39,12 +39,13 @@ export async function doctor({ json, ...flags }: DoctorOptions, folder: string):
 export interface FixOptions extends DoctorOptions {
   backup?: string;
   yes?: boolean;
+  altered?: boolean;
 }
 
 /** `tatami doctor fix ID`: mends one thing. */
 export async function fix(
   id: string,
-  { json, backup, yes = false, ...flags }: FixOptions,
+  { json, backup, yes = false, altered = false, ...flags }: FixOptions,
   folder: string,
 ): Promise<void> {
   const config = readConfig(flags, undefined, folder);
@@ -52,6 +53,7 @@ export async function fix(
   const done = await mend(subject, id, {
     backup: backup === undefined ? null : resolve(folder, backup),
     yes,
+    altered,
   }).finally(subject.close);
   printResult({ dataDir: config.dataDir, fix: id, done }, { json }, (shown) => `${shown.fix}: ${shown.done}`);
 }

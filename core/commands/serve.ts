@@ -31,7 +31,9 @@ export async function serve(
     throw listenProblem(error, config) ?? error;
   });
   const stopped = untilStopped(tatami);
-  const made = (await finishWorkspace(tatami)) ?? (firstStart ? await firstWorkspace(tatami) : null);
+  const made = tatami.services.store.status().writable
+    ? ((await finishWorkspace(tatami)) ?? (firstStart ? await firstWorkspace(tatami) : null))
+    : null;
   const ready = {
     url: tatami.url,
     ...(tatami.metricsUrl === null ? {} : { metricsUrl: tatami.metricsUrl }),

@@ -101,6 +101,7 @@ function addDoctor(program: Command, folder: string): void {
     .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
     .option('--backup <file>', 'a backup of this installation, which fixes that destroy something need')
     .option('--yes', 'do it, although something is gone afterwards')
+    .option('--altered', 'you changed the database yourself, with another program')
     .option(...json)
     .action(async (id: string, _: FixOptions, command: Command) =>
       (await import('./doctor.ts')).fix(id, command.optsWithGlobals<FixOptions>(), folder),

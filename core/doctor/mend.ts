@@ -5,7 +5,7 @@ import { findProblem } from '../backup/folder.ts';
 import { readManifest } from '../backup/unpack.ts';
 import { tryLock } from '../store/data-dir.ts';
 import { accept } from './fixes/accept.ts';
-import type { Fix } from './fixes/fix.ts';
+import type { Consent, Fix } from './fixes/fix.ts';
 import { indexes } from './fixes/indexes.ts';
 import { leftovers } from './fixes/leftovers.ts';
 import { orphans } from './fixes/orphans.ts';
@@ -13,12 +13,6 @@ import { permissions } from './fixes/permissions.ts';
 import type { Subject } from './subject.ts';
 
 const fixes: readonly Fix[] = [permissions, leftovers, indexes, orphans, accept];
-
-export interface Consent {
-  /** A backup of this installation. */
-  readonly backup: string | null;
-  readonly yes: boolean;
-}
 
 /** @returns what was done, in words. @throws Error that says what is missing */
 export async function mend(subject: Subject, id: string, consent: Consent): Promise<string> {
@@ -31,7 +25,7 @@ export async function mend(subject: Subject, id: string, consent: Consent): Prom
   try {
     // Nothing may be open for reading beside the one that writes.
     subject.close();
-    return fix.mend(subject);
+    return fix.mend(subject, consent);
   } finally {
     locked.release();
   }

@@ -55,7 +55,11 @@ export function createHold(options: {
     if (!existsSync(word)) return lookLater();
     looking = release(store, start).catch((error: unknown) => {
       log('error', 'the release failed', { error: errorForLog(error) });
-      lookLater();
+      if (!isReleased) return lookLater();
+      // What has started half must not start again: nobody catches this, and the next process starts it whole.
+      setImmediate(() => {
+        throw error;
+      });
     });
   };
 

@@ -18,7 +18,8 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/config.ts';
 import { makeBackup } from '../../core/backup/make.ts';
-import { mend, type Consent } from '../../core/doctor/mend.ts';
+import type { Consent } from '../../core/doctor/fixes/fix.ts';
+import { mend } from '../../core/doctor/mend.ts';
 import { checks, examine, type Checked } from '../../core/doctor/doctor.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
 import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
@@ -209,13 +210,13 @@ test('what is left over, and work that nobody gets to, is told', async () => {
 });
 
 test('a clock that is behind what was written is found', async () => {
-  expect(errorsOf(await examined(copy(), Date.now() - 400 * 86_400_000)).join()).toContain(
+  expect(errorsOf(await examined(copy(), Date.parse('2026-01-01T00:00:00.000Z'))).join()).toContain(
     'clock: The clock of this machine is',
   );
 });
 
 const subjectOf = (dir: string) => openSubject(readConfig({ dataDir: dir }, {}), Date.now());
-const consented = { backup: null, yes: false };
+const consented = { backup: null, yes: false, altered: false };
 
 test('what can be mended is mended, and nothing else is changed', async () => {
   const dir = copy();
@@ -245,14 +246,19 @@ test('a fix that destroys something wants a whole backup of this installation, a
   const refused = async (consent: Consent): Promise<string> =>
     mend(subjectOf(dir), 'accept', consent).then(String, (error: unknown) => String(error));
   expect(await refused(consented)).toContain('Give a backup of this installation with --backup FILE');
-  expect(await refused({ backup: path, yes: false })).toContain('say --yes');
+  expect(await refused({ ...consented, backup: path })).toContain('say --yes');
   const damaged = `${path}.damaged`;
   cpSync(path, damaged);
   flip(damaged);
-  expect(await refused({ backup: damaged, yes: true })).toContain('is no way back');
+  expect(await refused({ ...consented, backup: damaged, yes: true })).toContain('is no way back');
   expect(() => openStore(dir, Date.now)).toThrow('copy of a data directory whose server was running');
 
-  expect(await mend(subjectOf(dir), 'accept', { backup: path, yes: true })).toContain('accepted. A history');
+  const consent = { backup: path, yes: true, altered: false };
+  const whole = readFileSync(join(dir, 'tatami.db'));
+  flip(join(dir, 'tatami.db'));
+  expect(await refused(consent)).toMatch(/1 damaged page .* say --altered/);
+  writeFileSync(join(dir, 'tatami.db'), whole);
+  expect(await mend(subjectOf(dir), 'accept', consent)).toContain('accepted. A history');
   await openStore(dir, Date.now).close();
   expect(errorsOf(await examined(dir))).toEqual([]);
 });

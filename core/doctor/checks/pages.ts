@@ -1,4 +1,4 @@
-import { describeDamage, damageOf, type Damage } from '../../store/integrity/damage.ts';
+import { describeDamage, damageOf } from '../../store/integrity/damage.ts';
 import { openPageFile } from '../../store/integrity/page-file.ts';
 import { verifyPages } from '../../store/integrity/verify.ts';
 import { error, note, type Check } from '../check.ts';
@@ -15,9 +15,7 @@ export const pages: Check = {
     const { damaged, isUnsure } = verifyPages(path.database);
     if (damaged.length > 0)
       return [
-        error(
-          `${describeDamage(path.database, damageIn(path.database, damaged))} A server reads what is whole. Restore a backup.`,
-        ),
+        error(`${describePages(path.database, damaged)} A server reads what is whole. Restore a backup.`),
       ];
     return isUnsure
       ? [
@@ -29,10 +27,10 @@ export const pages: Check = {
   },
 };
 
-function damageIn(database: string, damaged: readonly number[]): Damage {
+export function describePages(database: string, damaged: readonly number[]): string {
   const file = openPageFile(database);
   try {
-    return damageOf(file, damaged);
+    return describeDamage(database, damageOf(file, damaged));
   } finally {
     file.close();
   }

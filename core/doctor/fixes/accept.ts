@@ -1,13 +1,20 @@
 import { adoptDatabase } from '../../store/integrity/adopt.ts';
+import { verifyPages } from '../../store/integrity/verify.ts';
 import { checkWhole } from '../../store/integrity/whole-check.ts';
 import { beginHistory } from '../../store/new-history.ts';
+import { describePages } from '../checks/pages.ts';
 import type { Fix } from './fix.ts';
 
 export const accept: Fix = {
   id: 'accept',
   does: 'takes the database as it is for the whole truth: what was acknowledged and is not in it is given up',
   isDestructive: true,
-  mend({ dir, path, nowMs }) {
+  mend({ dir, path, nowMs }, { altered }) {
+    const { damaged } = verifyPages(path.database);
+    if (damaged.length > 0 && !altered)
+      throw new Error(
+        `${describePages(path.database, damaged)} What is in them may be wrong without being noticed. Restore a backup; only if you changed the database yourself, with another program, say --altered.`,
+      );
     const [damage] = checkWhole(path.database);
     if (damage !== undefined)
       throw new Error(

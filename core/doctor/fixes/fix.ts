@@ -1,6 +1,14 @@
 // What `tatami doctor fix ID` mends: one thing each, and says what it did. No server may have the directory open meanwhile.
 import type { Subject } from '../subject.ts';
 
+export interface Consent {
+  /** A backup of this installation. */
+  readonly backup: string | null;
+  readonly yes: boolean;
+  /** The operator changed the database with another program. */
+  readonly altered: boolean;
+}
+
 export interface Fix {
   readonly id: string;
   /** In one sentence, for whoever is asked to confirm it. */
@@ -8,5 +16,5 @@ export interface Fix {
   /** Something is gone afterwards that only a backup has. */
   readonly isDestructive: boolean;
   /** @returns what it did, in words */
-  mend(subject: Subject): string;
+  mend(subject: Subject, consent: Consent): string;
 }

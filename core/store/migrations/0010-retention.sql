@@ -8,7 +8,7 @@ CREATE INDEX comments_replies ON comments (workspace_id, parent_id) WHERE parent
 DROP INDEX runs_finished;
 DROP INDEX deliveries_finished;
 
--- Actor, cause and data of an event, compressed; they are empty texts then. Where several events in a row have the same, the later ones
+-- Cause and data of an event, compressed; they are empty texts then. Where several events in a row have the same, the later ones
 -- name the distance of the one that has it: '=1' in data_json is the event before.
 ALTER TABLE events ADD COLUMN packed BLOB;
 

@@ -52,12 +52,9 @@ export function createCanceler(options: {
     options.noteOff(endpointId);
     await options.storeWork(scope, endpointId);
     for (let canceled = canceledAtOnce; canceled === canceledAtOnce && !isStopped;) {
-      const ops = cancelOpenOps(scope, endpointId, clock.nowMs(), (ids) => {
-        canceled = ids.length;
-        options.noteCanceled(ids);
-      });
-      canceled = 0;
-      await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
+      const ops = cancelOpenOps(scope, endpointId, clock.nowMs(), options.noteCanceled);
+      const outcome = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
+      canceled = outcome.ok ? outcome.rows.at(-1)!.length : 0;
     }
   };
 

@@ -57,7 +57,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     if (!healths.isLoaded(endpointId)) await healths.load(item.scope, endpointId);
     if (!(await lanes.enter(endpointId))) return;
     try {
-      if (held.isCanceled(item.id)) return item.epoch === null ? await cancel(parts, taken) : undefined;
+      if (held.isCanceled(item.id)) return await cancel(parts, taken);
       held.begin(item.id);
       await deliver(parts, taken);
     } finally {
