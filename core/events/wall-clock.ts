@@ -109,7 +109,7 @@ export function createWallClock(options: {
       isStopped = true;
       cancel();
       await looking;
-      await look(true).catch(failed);
+      if (store.status().writable) await look(true).catch(failed);
     },
   };
 }

@@ -75,6 +75,8 @@ export function createAlerts(options: AlertsOptions): Alerts {
   };
 
   const tell = (): void => {
+    // A database that takes no writes can be told nothing; the log and readiness say why.
+    if (!store.status().writable) return after('again', againMs, tell);
     telling ??= tellQueue()
       .catch((error: unknown) => {
         options.log('warn', 'workspaces were not told of a problem', { error: errorForLog(error) });
