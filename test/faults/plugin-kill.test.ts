@@ -9,7 +9,7 @@ import { install, packSource } from '../plugins/pack.ts';
 import { everything } from './oracle.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
 
-const kills = process.env.TATAMI_LONG ? 60 : 6;
+const kills = process.env.TATAMI_LONG ? 60 : 4;
 const issuesEach = 40;
 
 test(`the core is killed ${kills} times while a plugin works: effects exactly once`, async () => {

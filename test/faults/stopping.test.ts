@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { seededRandom } from './server.ts';
 import { serveTatami, temporary, type Served } from '../cli/tatami.ts';
 
-const rounds = process.env.TATAMI_LONG ? 25 : 2;
+const rounds = process.env.TATAMI_LONG ? 25 : 1;
 const clients = 32;
 
 const begin = (dataDir: string): Promise<Served> =>

@@ -10,7 +10,7 @@ import { install, packSource } from '../plugins/pack.ts';
 import { hooksOf, startReceiver } from '../webhooks/receiver.ts';
 import { clientOf, seededRandom, startServer, type Server } from './server.ts';
 
-const kills = process.env.TATAMI_LONG === undefined ? 4 : 40;
+const kills = process.env.TATAMI_LONG === undefined ? 2 : 40;
 const stepsPerKill = 16;
 
 interface Modelled {
