@@ -23,7 +23,7 @@ export async function doctor({ json, ...flags }: DoctorOptions, folder: string):
   );
   progress.end();
   const isWell = !results.some(
-    ({ findings, skipped }) => skipped || findings.some(({ level }) => level === 'error'),
+    ({ findings, skipped }) => skipped === 'damaged' || findings.some(({ level }) => level === 'error'),
   );
   printResult(
     { dataDir: config.dataDir, servedBy: subject.servedBy, isWell, checks: results },
@@ -59,7 +59,7 @@ export async function fix(
 }
 
 function linesOf({ check, holds, findings, skipped }: Checked): string[] {
-  if (skipped) return [`  ? ${check}: not looked at, because the file is damaged`];
+  if (skipped) return [`  ? ${check}: not looked at, because the database is ${skipped}`];
   if (findings.length === 0) return [`  ✓ ${check}: ${holds}`];
   return findings.map(
     ({ level, message, fix }) =>

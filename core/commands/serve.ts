@@ -70,13 +70,19 @@ function listenProblem(error: unknown, { host, port }: Config): CommandError | n
   return message === undefined ? null : new CommandError(message, exitCodes.failed, { cause: error });
 }
 
-/** The first signal drains, a second one ends at once. */
+/** Whoever signals a process and then its group signals it twice, and means it once. */
+const sameSignalMs = 500;
+
+/** The first signal drains, a later one ends at once. */
 function untilStopped(tatami: Tatami): Promise<void> {
   return new Promise((resolve, reject) => {
-    let stopping = false;
+    let stoppingMs: number | null = null;
     const stop = (): void => {
-      if (stopping) process.exit(exitCodes.interrupted);
-      stopping = true;
+      if (stoppingMs !== null) {
+        if (performance.now() - stoppingMs > sameSignalMs) process.exit(exitCodes.interrupted);
+        return;
+      }
+      stoppingMs = performance.now();
       say('stopping: finishing what is in flight');
       tatami.stop({ quietMs }).then(resolve, reject);
     };

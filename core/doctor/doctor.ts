@@ -44,21 +44,23 @@ export interface Checked {
   readonly check: string;
   readonly holds: string;
   readonly findings: readonly Finding[];
-  /** It could not be looked at because of an earlier finding. */
-  readonly skipped: boolean;
+  /** Why it was not looked at. */
+  readonly skipped: 'damaged' | 'of an earlier schema' | null;
 }
 
 /** @param onChecked called after each check */
 export async function examine(subject: Subject, onChecked: (checked: Checked) => void): Promise<Checked[]> {
   const results: Checked[] = [];
-  let readable = true;
+  let unreadable: Checked['skipped'] = null;
   for (const check of checks) {
-    const skipped = !readable && check.readsDatabase === true;
+    const skipped = check.readsDatabase ? unreadable : null;
     const findings = skipped ? [] : await lookAt(check, subject);
     const checked = { check: check.name, holds: check.holds, findings, skipped };
     results.push(checked);
     onChecked(checked);
-    if (ofTheFile.includes(check) && findings.some(({ level }) => level !== 'note')) readable = false;
+    if (!ofTheFile.includes(check)) continue;
+    if (findings.some(({ level }) => level === 'error')) unreadable = 'damaged';
+    else if (findings.some(({ level }) => level === 'warning')) unreadable ??= 'of an earlier schema';
   }
   return results;
 }

@@ -1,9 +1,12 @@
 // Mends one thing that the doctor found. What destroys something needs a backup of this installation that was read whole a moment ago,
 // and the operator's yes.
-import { join } from 'node:path';
+import { chmodSync, cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { findProblem } from '../backup/folder.ts';
 import { readManifest } from '../backup/unpack.ts';
 import { tryLock } from '../store/data-dir.ts';
+import { verifyPages } from '../store/integrity/verify.ts';
+import { describePages } from './checks/pages.ts';
 import { accept } from './fixes/accept.ts';
 import type { Consent, Fix } from './fixes/fix.ts';
 import { indexes } from './fixes/indexes.ts';
@@ -18,11 +21,12 @@ const fixes: readonly Fix[] = [permissions, leftovers, indexes, orphans, accept]
 export async function mend(subject: Subject, id: string, consent: Consent): Promise<string> {
   const fix = fixes.find((one) => one.id === id);
   if (!fix) throw new Error(`There is no fix "${id}". There are ${fixes.map((one) => one.id).join(', ')}.`);
-  if (fix.isDestructive) await requireConsent(subject, fix, consent);
   const locked = tryLock(join(subject.dir, 'lock'));
   if ('heldBy' in locked)
     throw new Error(`Process ${locked.heldBy} serves ${subject.dir}. Stop it, and try again.`);
   try {
+    if (!fix.bearsDamage) requireWhole(subject);
+    if (fix.isDestructive) await requireConsent(subject, fix, consent);
     // Nothing may be open for reading beside the one that writes.
     subject.close();
     return fix.mend(subject, consent);
@@ -31,15 +35,37 @@ export async function mend(subject: Subject, id: string, consent: Consent): Prom
   }
 }
 
+/** A page that is changed gets a checksum of what it holds then, right or wrong. */
+function requireWhole({ path }: Subject): void {
+  const { damaged } = verifyPages(path.database);
+  if (damaged.length > 0)
+    throw new Error(
+      `${describePages(path.database, damaged)} Nothing is mended around that: restore a backup.`,
+    );
+}
+
 async function requireConsent(subject: Subject, { id, does }: Fix, { backup, yes }: Consent): Promise<void> {
   if (backup === null || !yes)
     throw new Error(
-      `\`${id}\` ${does}. Give a backup of this installation with --backup FILE, so that there is a way back, and say --yes.`,
+      `\`${id}\` ${does}. Give a backup of this installation with --backup FILE, so that there is a way back (or an existing folder, which the directory is copied into before), and say --yes.`,
     );
+  if (statSync(backup, { throwIfNoEntry: false })?.isDirectory()) return copyAside(subject, backup);
   const problem = await findProblem(backup);
   if (problem !== null) throw new Error(`${backup} is no way back: ${problem}`);
   const [row] = subject.rows<{ name: string }>('SELECT name FROM installation WHERE id = 1');
   const { manifest } = await readManifest(backup);
   if (manifest.name !== row?.name)
     throw new Error(`${backup} is a backup of another installation (${manifest.name ?? 'unnamed'}).`);
+}
+
+/** For who has no backup: the directory as it is, byte for byte. */
+function copyAside({ dir, nowMs }: Subject, folder: string): void {
+  const copy = join(folder, `${basename(dir)}-${new Date(nowMs).toISOString().replaceAll(':', '')}`);
+  cpSync(dir, copy, { recursive: true });
+  chmodSync(copy, 0o700);
+  for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
+    const [from, to] = [join(dir, name), join(copy, name)];
+    if (statSync(from).isFile() && !readFileSync(from).equals(readFileSync(to)))
+      throw new Error(`${to} is not what ${from} is: nothing was mended.`);
+  }
 }

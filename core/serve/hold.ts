@@ -75,9 +75,9 @@ export function createHold(options: {
       }
       problems.raise(
         'held',
-        'This data was restored from a backup: webhooks, plugins and schedules wait. Look at it, then let them run with `tatami release`.',
+        'A new history begins here, by a restore or by what the doctor accepted: webhooks, plugins and schedules wait. Look at it, then let them run with `tatami release`.',
       );
-      log('warn', 'restored from a backup: webhooks, plugins and schedules wait for `tatami release`');
+      log('warn', 'a new history begins: webhooks, plugins and schedules wait for `tatami release`');
       look(store, start);
       await looking;
     },

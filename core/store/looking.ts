@@ -14,6 +14,8 @@ export function openToLook(path: string, isServed: boolean): Connection {
   const uri = readOnlyUri(path);
   const db = new Database(isServed || log > 0 ? uri : uri.replace('mode=ro', 'immutable=1'));
   db.prepare('PRAGMA query_only = ON').all();
+  // All that is read is of one moment, although a server writes meanwhile.
+  db.exec('BEGIN');
   return db;
 }
 

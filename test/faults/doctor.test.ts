@@ -247,6 +247,12 @@ test('a fix that destroys something wants a whole backup of this installation, a
     mend(subjectOf(dir), 'accept', consent).then(String, (error: unknown) => String(error));
   expect(await refused(consented)).toContain('Give a backup of this installation with --backup FILE');
   expect(await refused({ ...consented, backup: path })).toContain('say --yes');
+  const hidden = copy();
+  flip(join(hidden, 'tatami.db'));
+  for (const id of ['indexes', 'orphans'])
+    expect(
+      await mend(subjectOf(hidden), id, { backup: path, yes: true, altered: false }).catch(String),
+    ).toMatch(/1 damaged page .* restore a backup/);
   const damaged = `${path}.damaged`;
   cpSync(path, damaged);
   flip(damaged);

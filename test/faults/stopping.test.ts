@@ -2,7 +2,9 @@
 // and the end comes in a bounded time.
 import { expect, test } from 'bun:test';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { seededRandom } from './server.ts';
 import { serveTatami, temporary, type Served } from '../cli/tatami.ts';
 
@@ -142,3 +144,20 @@ test.concurrent(
   },
   30_000,
 );
+
+test('a server that only reads, because its database is damaged, ends when it is told to', async () => {
+  using dir = temporary();
+  const dataDir = dir.path('data');
+  const first = await begin(dataDir);
+  first.child.kill('SIGTERM');
+  await first.child.exited;
+  const path = join(dataDir, 'tatami.db');
+  const bytes = readFileSync(path);
+  const at = bytes.lastIndexOf('auto-triage');
+  bytes[at] = bytes[at]! ^ 1;
+  writeFileSync(path, bytes);
+  const damaged = await serveTatami(['--data-dir', dataDir, '--json']);
+  expect((await fetch(`${damaged.url}/readyz`)).status).toBe(503);
+  damaged.child.kill('SIGTERM');
+  expect(await damaged.child.exited).toBe(0);
+});

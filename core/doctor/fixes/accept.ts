@@ -9,6 +9,7 @@ export const accept: Fix = {
   id: 'accept',
   does: 'takes the database as it is for the whole truth: what was acknowledged and is not in it is given up',
   isDestructive: true,
+  bearsDamage: true,
   mend({ dir, path, nowMs }, { altered }) {
     const { damaged } = verifyPages(path.database);
     if (damaged.length > 0 && !altered)

@@ -2,7 +2,7 @@
 import type { Subject } from '../subject.ts';
 
 export interface Consent {
-  /** A backup of this installation. */
+  /** A backup of this installation, or a folder that the data directory is copied into before. */
   readonly backup: string | null;
   readonly yes: boolean;
   /** The operator changed the database with another program. */
@@ -15,6 +15,8 @@ export interface Fix {
   readonly does: string;
   /** Something is gone afterwards that only a backup has. */
   readonly isDestructive: boolean;
+  /** It touches no page of the database, or says itself what it makes of damaged ones. */
+  readonly bearsDamage?: true;
   /** @returns what it did, in words */
   mend(subject: Subject, consent: Consent): string;
 }

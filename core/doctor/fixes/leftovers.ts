@@ -7,6 +7,7 @@ export const leftovers: Fix = {
   id: 'leftovers',
   does: 'removes what a killed start or command left unfinished',
   isDestructive: false,
+  bearsDamage: true,
   mend({ dir }) {
     const left = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
       unfinished.test(name),

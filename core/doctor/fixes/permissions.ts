@@ -6,6 +6,7 @@ export const permissions: Fix = {
   id: 'permissions',
   does: 'takes from other users the right to look into the data directory',
   isDestructive: false,
+  bearsDamage: true,
   mend({ dir }) {
     const paths = [
       dir,

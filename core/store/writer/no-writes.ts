@@ -11,6 +11,9 @@ export function createNoWrites(fault: StoreError): Writes {
     aside: () => undefined,
     between: async () => null,
     heard: async () => undefined,
-    close: async () => false,
+    async close(released) {
+      released();
+      return false;
+    },
   };
 }

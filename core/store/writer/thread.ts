@@ -65,7 +65,12 @@ function startThread(): Thread {
   let gone: StoreError | null = null;
 
   // It keeps the process running while somebody waits for it, and only then.
-  worker.unref();
+  const rest = (): void => {
+    if (asked.size === 0) worker.unref();
+  };
+  rest();
+  // Before it runs that has no effect: a process whose store is only read never asks it anything.
+  worker.once('online', rest);
 
   const ended = (cause: unknown): void => {
     if (gone) return;
@@ -81,7 +86,7 @@ function startThread(): Thread {
     const { store, answer } = JSON.parse(message) as FromThread;
     const answered = asked.get(store);
     asked.delete(store);
-    if (asked.size === 0) worker.unref();
+    rest();
     answered?.(answer);
   });
   worker.on('error', ended);
