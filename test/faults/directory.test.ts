@@ -237,6 +237,16 @@ test('files moved away under a live server: no write is acknowledged until they 
   await app.stop();
 });
 
+test('a raw copy in the place of a live directory is not taken for that of a stopped server', async () => {
+  const { dir, parent, app } = await made();
+  copy(dir, join(parent, 'copy'));
+  renameSync(dir, join(parent, 'original'));
+  renameSync(join(parent, 'copy'), dir);
+  await app.stop();
+  expect(await refusal(dir)).toContain('is a copy of a data directory whose server was running');
+  await (await start(join(parent, 'original'), app)).stop();
+});
+
 test('a database that was copied by VACUUM INTO becomes the own of its directory', async () => {
   const { dir, parent, app } = await made();
   const db = new Database(join(dir, 'tatami.db'));
