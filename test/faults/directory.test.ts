@@ -267,6 +267,37 @@ test('a database that was copied by VACUUM INTO becomes the own of its directory
 });
 
 test.skipIf(!hasStrace)(
+  'killed while a database is made the own of its directory, the next start finds no damage (needs strace)',
+  async () => {
+    const { dir, parent, app } = await made();
+    copyAsKilled(dir, join(parent, 'killed'));
+    await app.stop();
+    const program = `const { adoptDatabase } = await import(process.argv[1]); adoptDatabase(process.argv[2]);`;
+    const adopt = join(import.meta.dir, '../../core/store/integrity/adopt.ts');
+    const wrong: string[] = [];
+    let kills = 0;
+    for (const call of ['rename', 'fsync', 'ftruncate'])
+      for (let when = 1; ; when++) {
+        const at = copyAsKilled(join(parent, 'killed'), join(parent, `${call}-${when}`));
+        const files = ['tatami.db', 'tatami.db-wal', 'tatami.db-sums.new', 'log-head.new', 'identity.new'];
+        const fault = `${call}:signal=SIGKILL:when=${when}`;
+        const paths = [at, ...files.map((name) => join(at, name))];
+        const child = Bun.spawn(underFault(fault, paths, [process.execPath, '-e', program, adopt, at]), {
+          stdout: 'ignore',
+          stderr: 'ignore',
+        });
+        if ((await child.exited) === 0) break;
+        kills++;
+        const { damaged } = verifyPages(join(at, 'tatami.db'));
+        if (damaged.length > 0) wrong.push(`${call} ${when}: ${damaged.join()}`);
+      }
+    expect(wrong).toEqual([]);
+    expect(kills).toBeGreaterThan(3);
+  },
+  60_000,
+);
+
+test.skipIf(!hasStrace)(
   'killed while the log is folded in, the next start finds no damage (needs strace)',
   async () => {
     const { dir, parent, app } = await made();
