@@ -272,17 +272,21 @@ test.skipIf(!hasStrace)(
     const { dir, parent, app } = await made();
     copyAsKilled(dir, join(parent, 'killed'));
     await app.stop();
-    const program = `const { adoptDatabase } = await import(process.argv[1]); adoptDatabase(process.argv[2]);`;
-    const adopt = join(import.meta.dir, '../../core/store/integrity/adopt.ts');
+    const program = `const [, store, dir] = process.argv;
+      const { beginHistory } = await import(store + '/new-history.ts');
+      const { adoptDatabase } = await import(store + '/integrity/adopt.ts');
+      beginHistory(dir + '/tatami.db', 0);
+      adoptDatabase(dir);`;
+    const store = join(import.meta.dir, '../../core/store');
     const wrong: string[] = [];
     let kills = 0;
-    for (const call of ['rename', 'fsync', 'ftruncate'])
+    for (const call of ['rename', 'fsync', 'fdatasync', 'ftruncate', 'unlink,unlinkat'])
       for (let when = 1; ; when++) {
         const at = copyAsKilled(join(parent, 'killed'), join(parent, `${call}-${when}`));
-        const files = ['tatami.db', 'tatami.db-wal', 'tatami.db-sums.new', 'log-head.new', 'identity.new'];
+        const files = ['', '-wal', '-sums', '-sums.new'].map((name) => `tatami.db${name}`);
         const fault = `${call}:signal=SIGKILL:when=${when}`;
-        const paths = [at, ...files.map((name) => join(at, name))];
-        const child = Bun.spawn(underFault(fault, paths, [process.execPath, '-e', program, adopt, at]), {
+        const paths = [at, ...[...files, 'log-head.new', 'identity.new'].map((name) => join(at, name))];
+        const child = Bun.spawn(underFault(fault, paths, [process.execPath, '-e', program, store, at]), {
           stdout: 'ignore',
           stderr: 'ignore',
         });
