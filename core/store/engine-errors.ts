@@ -31,9 +31,9 @@ export function constraintOf(error: unknown): 'duplicate' | 'constraint' | null 
   return /UNIQUE|PRIMARYKEY/.test(error.code) ? 'duplicate' : 'constraint';
 }
 
-/** SQLite met something that it did not write. */
+/** SQLite met something that it did not write, or that the disk cannot read. */
 export function showsDamage(error: unknown): boolean {
-  return isEngineError(error) && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+  return isEngineError(error) && /^SQLITE_(CORRUPT|NOTADB|IOERR_READ)/.test(error.code);
 }
 
 const unwritable = ['EROFS', 'EACCES', 'EPERM'];

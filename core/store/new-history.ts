@@ -2,10 +2,12 @@
 // generation, and what acts by itself waits for the operator's word.
 import Database from 'libsql';
 import { randomBytes } from 'node:crypto';
+import { dropSums } from './integrity/page-sums.ts';
 
-/** Cuts the log of every workspace where it ends. @returns the generation that begins */
+/** Cuts the log of every workspace where it ends. The pages have no checksums then: `adoptDatabase` follows. @returns the generation that begins */
 export function beginHistory(path: string, nowMs: number): string {
   const generation = randomBytes(8).toString('hex');
+  dropSums(path);
   const db = new Database(path);
   try {
     db.exec('BEGIN IMMEDIATE');

@@ -7,7 +7,7 @@ import { openDataDir, type DataDir } from './data-dir.ts';
 import { diskFaultOf } from './engine-errors.ts';
 import { openFileEngine, type FileEngine } from './file-engine.ts';
 import { describeDamage, wayBack } from './integrity/damage.ts';
-import { writeIdentity } from './integrity/identity.ts';
+import { filesOf, writeIdentity } from './integrity/identity.ts';
 import { headOf, type Directory } from './integrity/recognise.ts';
 import { startDirectory, type Started } from './integrity/start.ts';
 import { watchFiles } from './integrity/watch.ts';
@@ -75,7 +75,7 @@ function openDirectory(
     onDamage: (damage) =>
       problems.raise('damage', `${describeDamage(basename(database), damage)} ${wayBack}`),
   });
-  const unwatch = onlyToRead ? () => undefined : watch(dir, store, { log, problems });
+  const unwatch = onlyToRead ? () => false : watch(dir, store, { log, problems });
   const close = closing({ dir, dataDir, store, started, unwatch });
   return {
     ...{ store, dataDir, migration, shrinkable, close },
@@ -96,7 +96,7 @@ function watch(
   dir: Directory,
   store: FileEngine,
   { log, problems }: { log: Log; problems: Problems },
-): () => void {
+): () => boolean {
   return watchFiles(dir, {
     onMoved(which) {
       const message = `${which} was moved, removed or replaced under the running server: what it writes would be lost. Put the file back, or stop the server.`;
@@ -117,21 +117,27 @@ function closing(of: {
   dataDir: DataDir;
   store: FileEngine;
   started: Started;
-  unwatch: () => void;
+  /** Tells whether the files were moved. */
+  unwatch: () => boolean;
 }): () => Promise<void> {
   const { dir, dataDir, store, started, unwatch } = of;
+  const files = started.onlyToRead ? null : filesOf(dir);
   return async () => {
-    unwatch();
+    const isMoved = unwatch();
     const isWhole = await store.closeWhole();
-    if (isWhole) noteClosed(dir);
+    if (isWhole && !isMoved) noteClosed(dir, files);
     started.release();
     dataDir.release();
   };
 }
 
-/** From now on a copy of the directory is whole. Where that cannot be written, it counts as one of a running server. */
-function noteClosed(dir: Directory): void {
+/**
+ * From now on a copy of the directory is whole. Where that cannot be written, it counts as one of a running server.
+ * @param files that were open: others in their place may be a copy that was made meanwhile
+ */
+function noteClosed(dir: Directory, files: string | null): void {
   try {
+    if (filesOf(dir) !== files) return;
     writeIdentity(dir.identity, dir, 'closed', headOf(dir));
   } catch {
     // As after a crash.

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { resetLogHead, type LogHead } from '../log-head.ts';
 import { openPageFile } from './page-file.ts';
 import { writeIdentity } from './identity.ts';
-import { makeSums, writeSums } from './page-sums.ts';
+import { dropSums, makeSums, writeSums } from './page-sums.ts';
 
 /** @throws Error where the file is no database of Tatami's; look at what it holds first (`checkWhole`), for nothing is said of it here */
 export function adoptDatabase(dir: string): void {
   const database = join(dir, 'tatami.db');
   const logHead = join(dir, 'log-head');
+  // Killed from here on, checksums of what the pages held before would tell of damage.
+  dropSums(database);
   const head = foldAll(database);
   resetLogHead(logHead, head);
   writeSums(database, sumsOfFile(database));

@@ -1,7 +1,8 @@
 // The database as pages, read without SQLite: of the file alone, and as a reader sees them, with what the write-ahead log holds.
 // SQLite must not have the file open in this process: closing any descriptor of a file drops all locks on it.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { newPageBytes } from './page-sums.ts';
+import { readOrNull } from './read-or-null.ts';
 import { frameContentAt, readWalLog, type WalLog } from './wal-log.ts';
 
 const magic = 'SQLite format 3\0';
@@ -14,6 +15,9 @@ interface DatabaseHeader {
   readonly schema: number;
 }
 
+/** @param content is overwritten afterwards; null where the disk cannot read it */
+type EachPage = (page: number, content: Buffer | null) => void;
+
 export interface PageFile {
   readonly log: WalLog | null;
   readonly pageBytes: number;
@@ -21,10 +25,10 @@ export interface PageFile {
   readonly pagesInFile: number;
   /** As a reader sees it; null where it begins with no header. */
   header(): DatabaseHeader | null;
-  /** As a reader sees it; null where there is no such page. */
+  /** As a reader sees it; null where there is no such page, or the disk cannot read it. */
   read(page: number): Buffer | null;
-  /** All pages of the file, log or not, in order. `content` is overwritten afterwards. */
-  eachInFile(each: (page: number, content: Buffer) => void): void;
+  /** All pages of the file, log or not, in order. */
+  eachInFile(each: EachPage): void;
   close(): void;
 }
 
@@ -39,7 +43,7 @@ export function openPageFile(
   const fd = known.fd ?? openSync(database, 'r');
   const walFd = log ? openSync(`${database}-wal`, 'r') : null;
   const first = Buffer.alloc(100);
-  readSync(fd, first, 0, 100, 0);
+  readOrNull(fd, first, 100, 0);
   const pageBytes = known.pageBytes ?? log?.pageBytes ?? headerOf(first)?.pageBytes ?? newPageBytes;
   const pagesInFile = Math.ceil(fstatSync(fd).size / pageBytes);
 
@@ -48,8 +52,8 @@ export function openPageFile(
     const frame = log?.frameOf.get(page);
     const got =
       frame !== undefined && walFd !== null
-        ? readSync(walFd, content, 0, pageBytes, frameContentAt(frame, pageBytes))
-        : readSync(fd, content, 0, pageBytes, (page - 1) * pageBytes);
+        ? readOrNull(walFd, content, pageBytes, frameContentAt(frame, pageBytes))
+        : readOrNull(fd, content, pageBytes, (page - 1) * pageBytes);
     return got === pageBytes ? content : null;
   };
 
@@ -69,13 +73,18 @@ export function openPageFile(
 
 const chunkBytes = 1024 * 1024;
 
-function eachPage(fd: number, pageBytes: number, each: (page: number, content: Buffer) => void): void {
+function eachPage(fd: number, pageBytes: number, each: EachPage): void {
   const chunk = Buffer.alloc(chunkBytes);
-  for (let start = 0; ; start += chunkBytes) {
-    const got = readSync(fd, chunk, 0, chunkBytes, start);
-    for (let at = 0; at < got; at += pageBytes)
-      each((start + at) / pageBytes + 1, chunk.subarray(at, Math.min(at + pageBytes, got)));
-    if (got < chunkBytes) return;
+  const { size } = fstatSync(fd);
+  for (let start = 0; start < size; start += chunkBytes) {
+    const wanted = Math.min(chunkBytes, size - start);
+    // A read ends early in front of what cannot be read.
+    const isRead = readOrNull(fd, chunk, wanted, start) === wanted;
+    for (let at = 0; at < wanted; at += pageBytes) {
+      const content = chunk.subarray(at, Math.min(at + pageBytes, wanted));
+      const got = isRead ? content.length : readOrNull(fd, content, content.length, start + at);
+      each((start + at) / pageBytes + 1, got === null ? null : content.subarray(0, got));
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 // A checksum for each page of the database file, beside it in `tatami.db-sums`: 4 bytes of the page's CRC-32 and 4 bytes that tell
 // whether the entry itself is whole. SQLite has none, and gives out what a damaged page holds. docs/decisions/0023.
-import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { writeWholeFile } from '../whole-file.ts';
+import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncPath, writeWholeFile } from '../whole-file.ts';
 
 /** Of a new database. */
 export const newPageBytes = 8192;
@@ -99,6 +100,12 @@ export function makeSums(
 
 export function writeSums(database: string, sums: Buffer): void {
   writeWholeFile(sumsOf(database), sums);
+}
+
+/** Durable on return. The next start looks at the whole database. */
+export function dropSums(database: string): void {
+  rmSync(sumsOf(database), { force: true });
+  syncPath(dirname(database));
 }
 
 function verdict(entries: Buffer, page: number, content: Uint8Array): PageVerdict {

@@ -51,9 +51,9 @@ function copyFolded(database: string): Readable {
   const file = openPageFile(database);
   const fd = openSync(copy, 'r+');
   try {
-    file.eachInFile((page, content) =>
-      writeSync(fd, content, 0, content.length, (page - 1) * file.pageBytes),
-    );
+    file.eachInFile((page, content) => {
+      if (content) writeSync(fd, content, 0, content.length, (page - 1) * file.pageBytes);
+    });
     for (const page of file.log?.frameOf.keys() ?? []) {
       const content = file.read(page);
       if (content) writeSync(fd, content, 0, content.length, (page - 1) * file.pageBytes);

@@ -1,9 +1,10 @@
 // Compares the file with its checksums while it is in use, a piece at a time. It belongs to the thread that writes: beside a fold-in it would
 // see pages that have no checksum yet.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { damageOf, type Damage } from './damage.ts';
 import { openPageFile } from './page-file.ts';
 import type { PageSums } from './page-sums.ts';
+import { readOrNull } from './read-or-null.ts';
 
 /** Verified at once, which takes less than a millisecond; a large file gets more, so that it is through within a day. */
 const pieceBytes = 512 * 1024;
@@ -24,8 +25,8 @@ export function openScrub(database: string, pageBytes: number): Scrub {
   const wrongPages = (sums: PageSums, until: number): number[] => {
     const wrong: number[] = [];
     for (; next <= until; next++) {
-      const got = readSync(fd, content, 0, pageBytes, (next - 1) * pageBytes);
-      if (got < pageBytes || sums.verdictOf(next, content) === 'wrong') wrong.push(next);
+      const got = readOrNull(fd, content, pageBytes, (next - 1) * pageBytes);
+      if (got !== pageBytes || sums.verdictOf(next, content) === 'wrong') wrong.push(next);
     }
     return wrong;
   };

@@ -32,11 +32,11 @@ function verify(file: PageFile, sums: PageSums): Verified {
   let isUnsure = sums.pageBytes === null;
   let headerPages = 0;
   file.eachInFile((page, content) => {
-    if (page === 1) headerPages = content.length < 32 ? 0 : content.readUInt32BE(28);
+    if (page === 1) headerPages = !content || content.length < 32 ? 0 : content.readUInt32BE(28);
     if (log?.frameOf.has(page)) return;
     // What a database that shrank left behind.
     if (page > (log?.pages ?? headerPages) && damaged[0] !== 1) return;
-    const verdict = content.length === pageBytes ? sums.verdictOf(page, content) : 'wrong';
+    const verdict = content?.length === pageBytes ? sums.verdictOf(page, content) : 'wrong';
     if (verdict === 'wrong') damaged.push(page);
     if (verdict === 'lost') isUnsure = true;
   });

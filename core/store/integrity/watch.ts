@@ -5,11 +5,11 @@ import type { Kept } from './identity.ts';
 
 const everyMs = 1_000;
 
-/** @returns stops it */
+/** @returns stops it, and tells whether they are not the same at that time */
 export function watchFiles(
   { database, logHead }: Kept,
   told: { onMoved(which: string): void; onBack(): void },
-): () => void {
+): () => boolean {
   const paths = [database, logHead];
   let opened: (string | null)[] | null = null;
   let isMoved = false;
@@ -31,7 +31,10 @@ export function watchFiles(
   lookOnce();
   const timer = setInterval(lookOnce, everyMs);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    return isMoved;
+  };
 }
 
 /** Null where there is nothing, or nobody can tell. */

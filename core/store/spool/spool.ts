@@ -133,6 +133,11 @@ export function readFoldMark(spool: string): FoldMark | null {
   return existsSync(path) ? checked<FoldMark>(readFileSync(path, 'utf8')) : null;
 }
 
+/** What a write that failed left half made. */
+export function dropUnfinished(spool: string): void {
+  for (const name of readdirSync(spool)) if (name.endsWith('.new')) rmSync(join(spool, name));
+}
+
 /** No segment follows any more: another chain has to be begun. */
 export function writeEnd(spool: string, reason: string): void {
   makePrivateFile(join(spool, endMark), reason);

@@ -8,9 +8,11 @@ import {
   cpSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +23,7 @@ import { openStore, type OpenedStore } from '../open-store.ts';
 import { tenantStatement } from '../statement.ts';
 import { scopeOf, tenantOp } from '../store.ts';
 import { encodeHeader, lastHeader, readEnd, readHeader, segmentHeaderBytes, waitingPaths } from './spool.ts';
+import { openTaker } from './taker.ts';
 
 const put = tenantStatement(
   'taker_test.put',
@@ -129,3 +132,24 @@ function moveSpool(from: string, to: string): void {
     closeSync(fd);
   }
 }
+
+test.skipIf(process.platform !== 'linux')(
+  'a spool in which nothing can be written or removed ends the chain, and nothing else',
+  () => {
+    const dir = fresh();
+    const taker = openTaker({ database: join(dir, 'tatami.db'), spool: '/proc/self/fdinfo' });
+    expect(() => taker.begin('chain-a', { timeMs: 0, head: null })).not.toThrow();
+    expect(() => taker.end('why')).not.toThrow();
+  },
+);
+
+test('what a write that failed left half made is removed when the chain ends', async () => {
+  const dir = fresh();
+  const opened = open(dir);
+  await opened.store.take({ begin: 'chain-a' });
+  writeFileSync(join(dir, 'spool', '0000000001.segment.new'), 'half');
+  await opened.store.take({ end: 'why' });
+  expect(readdirSync(join(dir, 'spool')).filter((name) => name.endsWith('.new'))).toEqual([]);
+  expect(readEnd(join(dir, 'spool'))).toBe('why');
+  await opened.close();
+});

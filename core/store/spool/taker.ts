@@ -6,6 +6,7 @@ import type { LogHead } from '../log-head.ts';
 import { makePrivateDir } from '../private.ts';
 import {
   addPage,
+  dropUnfinished,
   encodeHeader,
   lastHeader,
   readEnd,
@@ -55,16 +56,16 @@ interface Where {
 
 /** Goes on with the chain that the spool holds, where it can be shown that nothing is missing. */
 export function openTaker({ database, spool }: Where): Taker {
-  let chain = resume({ database, spool });
+  let chain: Chain | null = null;
 
   const end = (reason: string): void => {
     chain = null;
-    try {
+    const noted = tried(() => {
+      dropUnfinished(spool);
       writeEnd(spool, reason);
-    } catch {
-      // A full disk. Without its spool the chain is over as well.
-      rmSync(spool, { recursive: true, force: true });
-    }
+    });
+    // A full disk. Without its spool the chain is over as well. Where that stays, what it says of the file and the log is no longer true.
+    if (!noted) tried(() => rmSync(spool, { recursive: true, force: true }));
   };
   const orEnd = (work: () => void): void => {
     try {
@@ -74,6 +75,9 @@ export function openTaker({ database, spool }: Where): Taker {
     }
   };
 
+  orEnd(() => {
+    chain = resume({ database, spool });
+  });
   return {
     take: (at) =>
       orEnd(() => {
@@ -94,17 +98,25 @@ export function openTaker({ database, spool }: Where): Taker {
   };
 }
 
+function tried(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws Error with why the chain that the spool holds is over */
 function resume(where: Where): Chain | null {
   const last = lastHeader(where.spool);
   if (!last || readEnd(where.spool) !== null) return null;
   const { chain: name, index, first, place } = last;
   if (isLogOf(where.database, last)) return { name, index, first, place };
   if (isFileOf(where, last)) return { name, index, first, place: null };
-  writeEnd(
-    where.spool,
+  throw new Error(
     'the database was written while no copy was made, or belongs to a copy of this data directory',
   );
-  return null;
 }
 
 /** The log is the one that the segment was taken from. */
