@@ -1,9 +1,11 @@
 // What is taken for a snapshot, and that a restore of it brings all that it names.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openLive } from '../store/copied-database.ts';
+import { changeOffline } from '../store/looking.ts';
 import { openStore } from '../store/open-store.ts';
 import { openSource } from './source.ts';
 
@@ -17,6 +19,10 @@ const noCopy = (): never => {
 
 beforeAll(async () => {
   await openStore(dataDir, Date.now).close();
+  const sha256 = createHash('sha256').update('what old events say').digest('hex');
+  changeOffline(database, (db) =>
+    db.prepare("INSERT INTO event_files VALUES ('ws_1', 1, 500, 19, ?1, 1)").run([sha256]),
+  );
   mkdirSync(dirname(snapshot));
   const live = openLive(database, join(dataDir, 'log-head'));
   live.copyInto(snapshot);
@@ -30,4 +36,21 @@ test('the database of a server is no snapshot, with or without a log beside it',
   writeFileSync(`${snapshot}-wal`, 'what was written last');
   await expect(openSource(snapshot, null, noCopy)).rejects.toThrow('tatami backup FOLDER');
   rmSync(`${snapshot}-wal`);
+});
+
+test('a snapshot brings the files of old events that it names, and is refused where one is missing or damaged', async () => {
+  const file = join(dataDir, 'archive', 'ws_1', '1-500.jsonl.zst');
+  mkdirSync(dirname(file), { recursive: true });
+  const bring = async (name: string): Promise<string> => {
+    const folder = join(parent, name);
+    mkdirSync(folder);
+    await (await openSource(snapshot, null, noCopy)).bring(folder, () => undefined);
+    return readFileSync(join(folder, 'archive', 'ws_1', '1-500.jsonl.zst'), 'utf8');
+  };
+  writeFileSync(file, 'what old events say');
+  expect(await bring('whole')).toBe('what old events say');
+  writeFileSync(file, 'what old events sai');
+  await expect(bring('damaged')).rejects.toThrow('lacks the file of old events ws_1/1-500.jsonl.zst');
+  rmSync(file);
+  await expect(bring('missing')).rejects.toThrow('lacks the file of old events ws_1/1-500.jsonl.zst');
 });

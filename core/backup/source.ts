@@ -1,10 +1,10 @@
 // What can be restored: one backup file, a snapshot that an upgrade took, or a continuous copy at a moment that it reaches.
 import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { findDamage, readArchivedFiles, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
 import { assembleAt } from './copy/assemble.ts';
 import type { Destination } from './copy/destination.ts';
-import { bringFiles } from './copy/files.ts';
+import { bringFiles, filesOfCopy, filesOfDirectory } from './copy/files.ts';
 import { unpackChecked } from './deep.ts';
 import { readManifest } from './unpack.ts';
 
@@ -70,6 +70,9 @@ function snapshotSource(where: string): Source {
       const database = join(folder, 'tatami.db');
       copyFileSync(where, database);
       onProgress(1, 2);
+      // It lies in `snapshots` of a data directory, whose files of old events never change.
+      const archive = join(dirname(resolve(where)), '..', 'archive');
+      await bringFiles(filesOfDirectory(archive), readArchivedFiles(database), folder);
       return { ...checked(database), at: statSync(where).mtime.toISOString(), key: null };
     },
   };
@@ -81,7 +84,7 @@ function copySource(copy: Destination, toMs: number | null): Source {
     async bring(folder, onProgress) {
       const database = join(folder, 'tatami.db');
       const { timeMs } = await assembleAt(copy, toMs, database, { onProgress });
-      await bringFiles(copy, readArchivedFiles(database), folder);
+      await bringFiles(filesOfCopy(copy), readArchivedFiles(database), folder);
       return { ...checked(database), at: new Date(timeMs).toISOString(), key: null };
     },
   };

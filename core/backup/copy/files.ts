@@ -4,14 +4,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { ArchivedFile } from '../../store/copied-database.ts';
+import { archivedName, type ArchivedFile } from '../../store/copied-database.ts';
 import { makePrivateDir, makePrivateFile } from '../../store/private.ts';
 import type { Destination } from './destination.ts';
 import { CopyError } from './moment.ts';
 
 const ending = '.jsonl.zst';
-const localName = ({ workspaceId, first, last }: Omit<ArchivedFile, 'sha256'>): string =>
-  `${workspaceId}/${first}-${last}${ending}`;
 const copiedName = (local: string, sha256: string): string =>
   `archive/${local.slice(0, -ending.length)}-${sha256.slice(0, 16)}${ending}`;
 
@@ -48,20 +46,49 @@ export function createFilesSender(
   };
 }
 
+/** Where the files that a database names are brought from. */
+export interface FilesSource {
+  /** For messages. */
+  readonly title: string;
+  /** Null where there is none. */
+  read(file: ArchivedFile): Promise<Uint8Array | null>;
+}
+
+/** @param source the root of a destination, or the folder of one installation */
+export function filesOfCopy(source: Destination): FilesSource {
+  let names: Map<string, string> | null = null;
+  return {
+    title: source.title,
+    async read(file) {
+      names ??= new Map(
+        (await source.list()).map((name) => [name.slice(name.indexOf('archive/')), name] as const),
+      );
+      const name = names.get(copiedName(archivedName(file), file.sha256));
+      return name === undefined ? null : source.get(name);
+    },
+  };
+}
+
+/** @param folder `archive` of a data directory */
+export const filesOfDirectory = (folder: string): FilesSource => ({
+  title: folder,
+  async read(file) {
+    const path = join(folder, archivedName(file));
+    return existsSync(path) ? readFile(path) : null;
+  },
+});
+
 /** Puts the files that a database names into a data directory. @throws CopyError where one is missing or damaged */
 export async function bringFiles(
-  source: Destination,
+  source: FilesSource,
   files: readonly ArchivedFile[],
   dataDir: string,
 ): Promise<void> {
   if (files.length === 0) return;
-  // The source may be the root of a destination, or the folder of one installation.
-  const names = new Map((await source.list()).map((name) => [name.slice(name.indexOf('archive/')), name]));
   makePrivateDir(join(dataDir, 'archive'));
   for (const file of files) {
-    const local = localName(file);
-    const name = names.get(copiedName(local, file.sha256));
-    const bytes = name === undefined ? null : await source.get(name);
+    const local = archivedName(file);
+    const bytes = await source.read(file);
     if (!bytes || hashOf(bytes) !== file.sha256)
       throw new CopyError(
         `${source.title} lacks the file of old events ${local}, or it is damaged: the database that would be restored names it.`,
