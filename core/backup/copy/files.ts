@@ -14,19 +14,50 @@ const copiedName = (local: string, sha256: string): string =>
   `archive/${local.slice(0, -ending.length)}-${sha256.slice(0, 16)}${ending}`;
 
 export interface FilesSender {
-  /** Resolves once every file that is there now is in the destination. */
+  /** Resolves once every file that is there now, and can be read, is in the destination. */
   send(): Promise<void>;
+  /** Which files could not be read the last time, as a sentence; null where there are none. */
+  fault(): string | null;
 }
 
-/** @param folder of the files; it may be missing */
-export function createFilesSender(
-  destination: Destination,
-  folder: string,
-  installation: string,
-): FilesSender {
+/** @param options.folder of the files; it may be missing */
+export function createFilesSender(options: {
+  destination: Destination;
+  folder: string;
+  installation: string;
+  /** Called once for each file that cannot be read, until it can. */
+  onUnreadable(name: string, error: unknown): void;
+}): FilesSender {
+  const { destination, folder, installation } = options;
   /** By their names here. As many as there are files. */
   const sent = new Set<string>();
   let there: Set<string> | null = null;
+  let unreadable: readonly string[] = [];
+
+  /** One that cannot be read must not keep back all that is written later. */
+  const read = async (name: string): Promise<Uint8Array | null> => {
+    try {
+      return await readFile(join(folder, name));
+    } catch (error) {
+      if (!unreadable.includes(name)) options.onUnreadable(name, error);
+      return null;
+    }
+  };
+  const sendThose = async (local: readonly string[]): Promise<void> => {
+    const failed: string[] = [];
+    there ??= new Set(await destination.list(`${installation}/archive/`));
+    for (const name of local) {
+      const bytes = await read(name);
+      if (!bytes) {
+        failed.push(name);
+        continue;
+      }
+      const target = `${installation}/${copiedName(name, hashOf(bytes))}`;
+      if (!there.has(target)) await destination.put(target, bytes);
+      sent.add(name);
+    }
+    unreadable = failed;
+  };
   return {
     async send() {
       if (!existsSync(folder)) return;
@@ -34,15 +65,14 @@ export function createFilesSender(
         .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
         .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
         .filter((name) => !sent.has(name));
-      if (local.length === 0) return;
-      there ??= new Set(await destination.list(`${installation}/archive/`));
-      for (const name of local) {
-        const bytes = await readFile(join(folder, name));
-        const target = `${installation}/${copiedName(name, hashOf(bytes))}`;
-        if (!there.has(target)) await destination.put(target, bytes);
-        sent.add(name);
-      }
+      if (local.length > 0) await sendThose(local);
+      else unreadable = [];
     },
+    fault: () =>
+      unreadable.length === 0
+        ? null
+        : `Files of old events cannot be read and are not in the copy: ${unreadable.slice(0, 3).join(', ')}` +
+          `${unreadable.length > 3 ? ` and ${unreadable.length - 3} more` : ''}.`,
   };
 }
 
