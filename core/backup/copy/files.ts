@@ -13,6 +13,16 @@ const ending = '.jsonl.zst';
 const copiedName = (local: string, sha256: string): string =>
   `archive/${local.slice(0, -ending.length)}-${sha256.slice(0, 16)}${ending}`;
 
+const copiedPattern = /(?:^|\/)archive\/[^/]+\/\d+-\d+-([0-9a-f]{16})\.jsonl\.zst$/;
+
+/** The names of files of old events among those of a copy. */
+export const filesAmong = (names: readonly string[]): string[] =>
+  names.filter((name) => copiedPattern.test(name));
+
+/** @param name of a file in a copy @returns whether it is what was sent under this name */
+export const isAsNamed = (name: string, bytes: Uint8Array): boolean =>
+  hashOf(bytes).slice(0, 16) === copiedPattern.exec(name)?.[1];
+
 export interface FilesSender {
   /** Resolves once every file that is there now, and can be read, is in the destination. */
   send(): Promise<void>;
