@@ -4,6 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findDamage, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
 import { tryLock } from '../store/data-dir.ts';
+import { findLacking } from './archived.ts';
 import { DamagedBackup } from './manifest.ts';
 import { unpackBackup, type Unpacked } from './unpack.ts';
 
@@ -23,6 +24,11 @@ export async function unpackChecked(
   if (damage !== undefined) throw new DamagedBackup(`The database in the backup is damaged: ${damage}`);
   if (factsText(readFacts(database)) !== factsText(unpacked.manifest))
     throw new DamagedBackup('The database in the backup does not hold what the first line says.');
+  const lacking = findLacking(database, unpacked.manifest.parts);
+  if (lacking !== null)
+    throw new DamagedBackup(
+      `The backup lacks the file of old events ${lacking}, or holds it damaged: its database names it.`,
+    );
   return unpacked;
 }
 

@@ -10,6 +10,7 @@ import { wayBack } from '../store/integrity/damage.ts';
 import { findDamagedPages } from '../store/integrity/live-verify.ts';
 import { makePrivateDir, makePrivateFile } from '../store/private.ts';
 import { nameWholeFile } from '../store/whole-file.ts';
+import { findLacking } from './archived.ts';
 import { backupName } from './folder.ts';
 import type { Manifest } from './manifest.ts';
 import { packBackup, type PackedFile } from './pack.ts';
@@ -98,6 +99,12 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
     },
     (bytes) => onStep('compress', bytes, totalBytes),
   );
+  const lacking = findLacking(copy, manifest.parts);
+  if (lacking !== null)
+    throw new Error(
+      `The database names the file of old events ${lacking}, which is missing or damaged in ${dataDir}: a backup without it could not be restored whole. ` +
+        'Put the file back from an older backup or a continuous copy.',
+    );
   const path = join(folder, backupName(manifest));
   nameWholeFile(unfinished, path);
   return { path, manifest };

@@ -67,7 +67,8 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
 
   const look = async (): Promise<void> => {
     const nowMs = clock.nowMs();
-    if (!last || !existsSync(last.path)) last = await newest(options);
+    // While something is wrong, one that was made by hand may have mended it.
+    if (!last || isRaised(problems) || !existsSync(last.path)) last = await newest(options);
     // A clock that was set back makes nobody wait for the time to pass twice.
     if (last && last.atMs > nowMs) last = { ...last, atMs: nowMs };
     notBeforeMs = Math.min(notBeforeMs, nowMs + againMs);
@@ -77,6 +78,7 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
         'backup',
         `The last backup is of ${new Date(last.atMs).toISOString()}, which is too long ago.`,
       );
+    else if (!isDue(cron, last, clock.nowMs())) problems.clear('backup');
   };
 
   const lookAfter = (delayMs: number): void => {
@@ -102,6 +104,8 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
     },
   };
 }
+
+const isRaised = (problems: Problems): boolean => problems.list().some(({ kind }) => kind === 'backup');
 
 const isDue = (cron: string, last: Last | null, nowMs: number): boolean =>
   !last || (nextRunMs(cron, 'UTC', last.atMs) ?? Infinity) <= nowMs;

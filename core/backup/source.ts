@@ -1,10 +1,10 @@
 // What can be restored: one backup file, a snapshot that an upgrade took, or a continuous copy at a moment that it reaches.
 import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { findDamage, readArchivedFiles, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
 import { assembleAt } from './copy/assemble.ts';
 import type { Destination } from './copy/destination.ts';
-import { bringFiles } from './copy/files.ts';
+import { bringFiles, filesOfCopy, filesOfDirectory } from './copy/files.ts';
 import { unpackChecked } from './deep.ts';
 import { readManifest } from './unpack.ts';
 
@@ -36,7 +36,14 @@ export async function openSource(
 ): Promise<Source> {
   if (isCopy(where)) return copySource(openCopy(where), toMs);
   if (!existsSync(where)) throw new Error(`There is no backup at ${where}.`);
-  const source = isDatabase(where) ? snapshotSource(where) : await backupSource(where);
+  const head = headOf(where);
+  if (isLive(where, head))
+    throw new Error(
+      `${where} is the database of a data directory, not a backup: what was written last may lie in other files beside it. ` +
+        `Start a server on the directory (\`tatami serve --data-dir ${dirname(where)}\`), or make a backup of it ` +
+        `(\`tatami backup FOLDER --data-dir ${dirname(where)}\`) and restore that.`,
+    );
+  const source = isDatabase(head) ? snapshotSource(where) : await backupSource(where);
   if (toMs !== null)
     throw new Error(
       `${where} holds one moment. Leave --to away, or name a continuous copy, which reaches any moment.`,
@@ -63,6 +70,9 @@ function snapshotSource(where: string): Source {
       const database = join(folder, 'tatami.db');
       copyFileSync(where, database);
       onProgress(1, 2);
+      // It lies in `snapshots` of a data directory, whose files of old events never change.
+      const archive = join(dirname(resolve(where)), '..', 'archive');
+      await bringFiles(filesOfDirectory(archive), readArchivedFiles(database), folder);
       return { ...checked(database), at: statSync(where).mtime.toISOString(), key: null };
     },
   };
@@ -74,7 +84,7 @@ function copySource(copy: Destination, toMs: number | null): Source {
     async bring(folder, onProgress) {
       const database = join(folder, 'tatami.db');
       const { timeMs } = await assembleAt(copy, toMs, database, { onProgress });
-      await bringFiles(copy, readArchivedFiles(database), folder);
+      await bringFiles(filesOfCopy(copy), readArchivedFiles(database), folder);
       return { ...checked(database), at: new Date(timeMs).toISOString(), key: null };
     },
   };
@@ -87,16 +97,25 @@ function checked(database: string): Pick<Brought, 'facts'> {
   return { facts: readFacts(database) };
 }
 
-function isDatabase(path: string): boolean {
-  const head = Buffer.alloc(16);
+/** The beginning of a file; shorter where the file is. */
+function headOf(path: string): Buffer {
+  const head = Buffer.alloc(20);
   const fd = openSync(path, 'r');
   try {
-    return (
-      readSync(fd, head, 0, head.length, 0) === head.length && head.toString('latin1') === 'SQLite format 3\0'
-    );
+    return head.subarray(0, readSync(fd, head, 0, head.length, 0));
   } finally {
     closeSync(fd);
   }
+}
+
+const isDatabase = (head: Buffer): boolean =>
+  head.length === 20 && head.toString('latin1', 0, 16) === 'SQLite format 3\0';
+
+/** A server's file says in two bytes that it goes with a write-ahead log; what `VACUUM INTO` wrote does not. */
+function isLive(path: string, head: Buffer): boolean {
+  if (!isDatabase(head)) return false;
+  const wal = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  return head[18] === 2 || head[19] === 2 || (wal !== undefined && wal.size > 0);
 }
 
 /** @throws Error where it is a folder of backups */

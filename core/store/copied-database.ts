@@ -104,6 +104,10 @@ export interface ArchivedFile {
   readonly sha256: string;
 }
 
+/** Its name below the folder `archive`. */
+export const archivedName = ({ workspaceId, first, last }: Omit<ArchivedFile, 'sha256'>): string =>
+  `${workspaceId}/${first}-${last}.jsonl.zst`;
+
 /** Those that a database names. */
 export function readArchivedFiles(path: string): ArchivedFile[] {
   const db = openReadOnly(path);

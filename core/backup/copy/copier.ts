@@ -9,7 +9,7 @@ import type { FileEngine } from '../../store/file-engine.ts';
 import { lastHeader, readEnd } from '../../store/spool/spool.ts';
 import { createBases, type Bases } from './bases.ts';
 import type { Destination } from './destination.ts';
-import { createFilesSender, type FilesSender } from './files.ts';
+import { createFilesSender } from './files.ts';
 import { createLag, type CopyLag } from './lag.ts';
 import { chainHeadName, chainName, chainRoot, manifestName, parseName } from './names.ts';
 import { decodeObject, encodeObject, type BaseManifest } from './object.ts';
@@ -63,7 +63,6 @@ interface Copying extends CopierOptions {
   readonly outbox: Outbox;
   readonly bases: Bases;
   readonly lag: CopyLag;
-  readonly files: FilesSender;
   /** The chain that is known to be in the destination. */
   chain: string | null;
   prunedMs: number | null;
@@ -76,15 +75,21 @@ export function createCopier(options: CopierOptions): Copier {
     lag.failed(error instanceof Error ? error.message : String(error));
     log('warn', 'the continuous copy failed, and is tried again', { error: errorForLog(error) });
   };
+  const files = createFilesSender({
+    ...{ destination, folder: options.archive, installation: installation.name },
+    onUnreadable: (name, error) =>
+      log('error', 'a file of old events cannot be read, and is not in the continuous copy', {
+        ...{ name, error: errorForLog(error) },
+      }),
+  });
   const copying: Copying = {
     ...options,
-    outbox: createOutbox({ destination, spool, installation: installation.name }),
+    outbox: createOutbox({ destination, spool, installation: installation.name, files }),
     bases: createBases({
       ...{ ...options, nowMs: clock.nowMs, onFailed: failed },
       onDone: ({ chain, bytes }) => log('info', 'a base of the continuous copy was taken', { chain, bytes }),
     }),
     lag,
-    files: createFilesSender(destination, options.archive, installation.name),
     chain: null,
     prunedMs: null,
   };
@@ -101,7 +106,7 @@ export function createCopier(options: CopierOptions): Copier {
   const schedule = (delayMs: number): void => {
     cancel = clock.after(delayMs, () => {
       void take().then(sending.sendIfIdle).catch(failed);
-      lag.tell(stateOf(copying));
+      lag.tell(stateOf(copying), files.fault());
       if (!stopped) schedule(everyMs);
     });
   };
@@ -115,7 +120,7 @@ export function createCopier(options: CopierOptions): Copier {
       waitingBytes: copying.outbox.waitingBytes(),
       chain: copying.chain,
       base: copying.bases.underWay(),
-      lastError: lag.lastError(),
+      lastError: lag.lastError() ?? files.fault(),
     }),
     async finish(withinMs) {
       stopped = true;
@@ -165,7 +170,6 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
     async finish(): Promise<void> {
       await running;
       await knowChain(copying);
-      await copying.files.send();
       await outbox.send();
     },
   };
@@ -174,7 +178,6 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
 async function sendAll(copying: Copying): Promise<void> {
   const { outbox, bases, spool, store } = copying;
   await knowChain(copying);
-  await copying.files.send();
   try {
     bases.sent(await outbox.send());
   } catch (error) {

@@ -4,31 +4,70 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { ArchivedFile } from '../../store/copied-database.ts';
+import { archivedName, type ArchivedFile } from '../../store/copied-database.ts';
 import { makePrivateDir, makePrivateFile } from '../../store/private.ts';
 import type { Destination } from './destination.ts';
 import { CopyError } from './moment.ts';
 
 const ending = '.jsonl.zst';
-const localName = ({ workspaceId, first, last }: Omit<ArchivedFile, 'sha256'>): string =>
-  `${workspaceId}/${first}-${last}${ending}`;
 const copiedName = (local: string, sha256: string): string =>
   `archive/${local.slice(0, -ending.length)}-${sha256.slice(0, 16)}${ending}`;
 
+const copiedPattern = /(?:^|\/)archive\/[^/]+\/\d+-\d+-([0-9a-f]{16})\.jsonl\.zst$/;
+
+/** The names of files of old events among those of a copy. */
+export const filesAmong = (names: readonly string[]): string[] =>
+  names.filter((name) => copiedPattern.test(name));
+
+/** @param name of a file in a copy @returns whether it is what was sent under this name */
+export const isAsNamed = (name: string, bytes: Uint8Array): boolean =>
+  hashOf(bytes).slice(0, 16) === copiedPattern.exec(name)?.[1];
+
 export interface FilesSender {
-  /** Resolves once every file that is there now is in the destination. */
+  /** Resolves once every file that is there now, and can be read, is in the destination. */
   send(): Promise<void>;
+  /** Which files could not be read the last time, as a sentence; null where there are none. */
+  fault(): string | null;
 }
 
-/** @param folder of the files; it may be missing */
-export function createFilesSender(
-  destination: Destination,
-  folder: string,
-  installation: string,
-): FilesSender {
+/** @param options.folder of the files; it may be missing */
+export function createFilesSender(options: {
+  destination: Destination;
+  folder: string;
+  installation: string;
+  /** Called once for each file that cannot be read, until it can. */
+  onUnreadable(name: string, error: unknown): void;
+}): FilesSender {
+  const { destination, folder, installation } = options;
   /** By their names here. As many as there are files. */
   const sent = new Set<string>();
   let there: Set<string> | null = null;
+  let unreadable: readonly string[] = [];
+
+  /** One that cannot be read must not keep back all that is written later. */
+  const read = async (name: string): Promise<Uint8Array | null> => {
+    try {
+      return await readFile(join(folder, name));
+    } catch (error) {
+      if (!unreadable.includes(name)) options.onUnreadable(name, error);
+      return null;
+    }
+  };
+  const sendThose = async (local: readonly string[]): Promise<void> => {
+    const failed: string[] = [];
+    there ??= new Set(await destination.list(`${installation}/archive/`));
+    for (const name of local) {
+      const bytes = await read(name);
+      if (!bytes) {
+        failed.push(name);
+        continue;
+      }
+      const target = `${installation}/${copiedName(name, hashOf(bytes))}`;
+      if (!there.has(target)) await destination.put(target, bytes);
+      sent.add(name);
+    }
+    unreadable = failed;
+  };
   return {
     async send() {
       if (!existsSync(folder)) return;
@@ -36,32 +75,60 @@ export function createFilesSender(
         .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
         .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
         .filter((name) => !sent.has(name));
-      if (local.length === 0) return;
-      there ??= new Set(await destination.list(`${installation}/archive/`));
-      for (const name of local) {
-        const bytes = await readFile(join(folder, name));
-        const target = `${installation}/${copiedName(name, hashOf(bytes))}`;
-        if (!there.has(target)) await destination.put(target, bytes);
-        sent.add(name);
-      }
+      if (local.length > 0) await sendThose(local);
+      else unreadable = [];
+    },
+    fault: () =>
+      unreadable.length === 0
+        ? null
+        : `Files of old events cannot be read and are not in the copy: ${unreadable.slice(0, 3).join(', ')}` +
+          `${unreadable.length > 3 ? ` and ${unreadable.length - 3} more` : ''}.`,
+  };
+}
+
+/** Where the files that a database names are brought from. */
+export interface FilesSource {
+  /** For messages. */
+  readonly title: string;
+  /** Null where there is none. */
+  read(file: ArchivedFile): Promise<Uint8Array | null>;
+}
+
+/** @param source the root of a destination, or the folder of one installation */
+export function filesOfCopy(source: Destination): FilesSource {
+  let names: Map<string, string> | null = null;
+  return {
+    title: source.title,
+    async read(file) {
+      names ??= new Map(
+        (await source.list()).map((name) => [name.slice(name.indexOf('archive/')), name] as const),
+      );
+      const name = names.get(copiedName(archivedName(file), file.sha256));
+      return name === undefined ? null : source.get(name);
     },
   };
 }
 
+/** @param folder `archive` of a data directory */
+export const filesOfDirectory = (folder: string): FilesSource => ({
+  title: folder,
+  async read(file) {
+    const path = join(folder, archivedName(file));
+    return existsSync(path) ? readFile(path) : null;
+  },
+});
+
 /** Puts the files that a database names into a data directory. @throws CopyError where one is missing or damaged */
 export async function bringFiles(
-  source: Destination,
+  source: FilesSource,
   files: readonly ArchivedFile[],
   dataDir: string,
 ): Promise<void> {
   if (files.length === 0) return;
-  // The source may be the root of a destination, or the folder of one installation.
-  const names = new Map((await source.list()).map((name) => [name.slice(name.indexOf('archive/')), name]));
   makePrivateDir(join(dataDir, 'archive'));
   for (const file of files) {
-    const local = localName(file);
-    const name = names.get(copiedName(local, file.sha256));
-    const bytes = name === undefined ? null : await source.get(name);
+    const local = archivedName(file);
+    const bytes = await source.read(file);
     if (!bytes || hashOf(bytes) !== file.sha256)
       throw new CopyError(
         `${source.title} lacks the file of old events ${local}, or it is damaged: the database that would be restored names it.`,

@@ -1,5 +1,6 @@
 // Says what a copy holds, and reads all of it to find what is damaged.
 import type { Destination } from './destination.ts';
+import { filesAmong, isAsNamed } from './files.ts';
 import { parseName } from './names.ts';
 import { decodeObject } from './object.ts';
 import { reachesOf, readTimeline, reasonOf, without, type Chain, type Damaged } from './timeline.ts';
@@ -30,7 +31,8 @@ export async function verifyCopy(
   onProgress: (done: number, of: number) => void = () => undefined,
 ): Promise<CopyReport> {
   const chains = await readTimeline(source);
-  const objects = chains.reduce((sum, { names }) => sum + names.length, 0);
+  const files = filesAmong(await source.list());
+  const objects = chains.reduce((sum, { names }) => sum + names.length, files.length);
   const checked: Chain[] = [];
   let done = 0;
   for (const chain of chains) {
@@ -43,7 +45,22 @@ export async function verifyCopy(
     }
     checked.push(without(chain, damaged));
   }
-  return reportOf(checked);
+  const damagedFiles: Damaged[] = [];
+  for (const name of files) {
+    onProgress(done++, objects);
+    const reason = await fileDamageOf(source, name);
+    if (reason !== null) damagedFiles.push({ name, reason });
+  }
+  const report = reportOf(checked);
+  return { ...report, damaged: [...report.damaged, ...damagedFiles] };
+}
+
+async function fileDamageOf(source: Destination, name: string): Promise<string | null> {
+  try {
+    return isAsNamed(name, await source.get(name)) ? null : 'its checksum is wrong';
+  } catch (error) {
+    return reasonOf(error);
+  }
 }
 
 async function damageOf(source: Destination, name: string): Promise<string | null> {

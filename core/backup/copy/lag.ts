@@ -12,8 +12,8 @@ export interface CopyLag {
   /** Milliseconds. */
   lagMs(): number;
   lastError(): string | null;
-  /** Tells whoever asks for problems. @param state what is going on, as a sentence */
-  tell(state: string): void;
+  /** Tells whoever asks for problems. @param state what is going on, as a sentence @param fault what the copy lacks, however far it is */
+  tell(state: string, fault: string | null): void;
 }
 
 export function createLag(options: {
@@ -34,8 +34,12 @@ export function createLag(options: {
     failed: (message) => void (lastError = message),
     lagMs,
     lastError: () => lastError,
-    tell(state) {
-      if (lagMs() <= Math.max(lagMsMax, 3 * everyMs)) return problems.clear('copy');
+    tell(state, fault) {
+      if (lagMs() <= Math.max(lagMsMax, 3 * everyMs)) {
+        if (fault === null) problems.clear('copy');
+        else problems.raise('copy', `The continuous copy to ${title} is not whole. ${fault}`);
+        return;
+      }
       const cause = lastError === null ? '' : ` The last error: ${lastError}`;
       problems.raise(
         'copy',

@@ -1,0 +1,29 @@
+// Verifying a copy reads the files of old events, too.
+import { expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import type { Destination } from './destination.ts';
+import { verifyCopy } from './inspect.ts';
+
+test('a file of old events that is not what its name says is damaged', async () => {
+  const sum = createHash('sha256').update('what old events say').digest('hex').slice(0, 16);
+  const good = `${'0'.repeat(32)}/archive/ws_1/1-500-${sum}.jsonl.zst`;
+  const bad = `${'0'.repeat(32)}/archive/ws_1/501-900-${sum}.jsonl.zst`;
+  const content = new Map([
+    [good, 'what old events say'],
+    [bad, 'what old events sai'],
+  ]);
+  const source: Destination = {
+    title: 'memory',
+    put: async () => undefined,
+    get: async (name) => new TextEncoder().encode(content.get(name)),
+    list: async () => [...content.keys()],
+    delete: async () => undefined,
+  };
+  const seen: number[][] = [];
+  const { damaged } = await verifyCopy(source, (...progress) => void seen.push(progress));
+  expect(damaged).toEqual([{ name: bad, reason: 'its checksum is wrong' }]);
+  expect(seen).toEqual([
+    [0, 2],
+    [1, 2],
+  ]);
+});

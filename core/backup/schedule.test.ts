@@ -1,0 +1,73 @@
+// The problem `backup` comes and goes with what is wrong, whoever mends it.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClock, type TestClock } from '../../test/app.ts';
+import { createProblems, type Problems } from '../lib/problems.ts';
+import { readFacts } from '../store/copied-database.ts';
+import { openStore } from '../store/open-store.ts';
+import { listBackups } from './folder.ts';
+import { makeBackup } from './make.ts';
+import { createBackupSchedule, type BackupSchedule } from './schedule.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'tatami-schedule-'));
+const dataDir = join(parent, 'data');
+let folder = '';
+let clock: TestClock;
+let problems: Problems;
+let schedule: BackupSchedule;
+
+beforeAll(() => openStore(dataDir, Date.now).close());
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+beforeEach(() => {
+  folder = join(mkdtempSync(join(parent, 'of-')), 'backups');
+  clock = createClock();
+  problems = createProblems(clock.nowMs);
+});
+afterEach(() => schedule.stop());
+
+const make = () =>
+  makeBackup({ dataDir, folder, withKey: false, version: 'x', nowMs: clock.nowMs, onStep: () => undefined });
+
+/** @param from the data directory that backups are made of */
+function start(from = dataDir): void {
+  schedule = createBackupSchedule({
+    ...{ dataDir: from, folder, cron: '0 3 * * *', keep: 'last=3', clock, problems, log: () => undefined },
+    name: readFacts(join(dataDir, 'tatami.db')).name ?? '',
+  });
+  schedule.start();
+}
+
+/** The next looks, until what they find is as expected. */
+async function until(isSo: () => boolean): Promise<void> {
+  const endMs = Date.now() + 20_000;
+  while (!isSo()) {
+    if (Date.now() > endMs) throw new Error(`It does not come so: ${JSON.stringify(problems.list())}`);
+    clock.advanceToNext(30_000);
+    await Bun.sleep(5);
+  }
+}
+const isRaised = (): boolean => problems.list().length > 0;
+
+test('a folder that could not be read once is forgiven when it can be, without another backup', async () => {
+  await make();
+  renameSync(folder, `${folder}-away`);
+  writeFileSync(folder, 'no folder');
+  start();
+  clock.advance(10_000);
+  await until(isRaised);
+  rmSync(folder);
+  renameSync(`${folder}-away`, folder);
+  await until(() => !isRaised());
+  expect(await listBackups(folder)).toHaveLength(1);
+});
+
+test('a backup made by hand mends what a failed one raised', async () => {
+  await make();
+  clock.advance(24 * 3_600_000);
+  start(join(parent, 'missing'));
+  await until(isRaised);
+  await make();
+  await until(() => !isRaised());
+});
