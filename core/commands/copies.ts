@@ -24,6 +24,11 @@ export async function verifyCopies(where: string, options: CopiesOptions, folder
   );
   progress.end();
   printResult(report, options, reportLines);
+  if (!report.chains.some(({ moments }) => moments.length > 0))
+    throw new CommandError(
+      `Nothing can be restored from ${where} yet: it reaches no moment.`,
+      exitCodes.failed,
+    );
   if (report.damaged.length > 0)
     throw new CommandError(`${report.damaged.length} objects of ${where} are damaged.`, exitCodes.failed);
 }

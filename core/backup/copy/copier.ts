@@ -254,16 +254,20 @@ async function giveUpWhatIsTooMuch({ outbox, store, log }: Copying): Promise<voi
 }
 
 async function pruneIfDue(copying: Copying): Promise<void> {
-  const { clock, destination, installation, chain, bases, keepMs, log } = copying;
+  const { clock, destination, installation, chain, bases, keepMs, log, store, outbox } = copying;
   const nowMs = clock.monotonicMs();
   if (chain === null || (copying.prunedMs !== null && nowMs - copying.prunedMs < pruneEveryMs)) return;
   copying.prunedMs = nowMs;
-  const removed = await prune({
+  const { removed, isBroken } = await prune({
     ...{ destination, chain, installation: installation.name },
     underWay: bases.underWay()?.base ?? null,
     fromMs: clock.nowMs() - keepMs,
   });
   if (removed > 0) log('info', 'the continuous copy removed what is too old', { objects: removed });
+  if (!isBroken) return;
+  log('warn', 'objects of the continuous copy are missing or damaged: it takes a new base', { chain });
+  await store.take({ end: 'objects are missing or damaged in the destination' });
+  outbox.drop();
 }
 
 function stateOf({ bases, outbox }: Copying): string {

@@ -16,7 +16,7 @@ export interface PruneOptions {
 }
 
 /** @returns how many objects were removed */
-export async function prune(options: PruneOptions): Promise<number> {
+export async function prune(options: PruneOptions): Promise<{ removed: number; isBroken: boolean }> {
   const { destination, installation, chain: current } = options;
   const chains = (await readTimeline(destination)).filter((chain) => chain.installation === installation);
   const names = chains.flatMap((chain, index) => {
@@ -24,7 +24,8 @@ export async function prune(options: PruneOptions): Promise<number> {
     return isPast(chain, chains.slice(index + 1), options.fromMs) ? chain.names : [];
   });
   await destination.delete(names);
-  return names.length;
+  const isBroken = chains.some(({ chain, damaged }) => chain === current && damaged.length > 0);
+  return { removed: names.length, isBroken };
 }
 
 /** The chain ended before, and a later one reaches back to there. */

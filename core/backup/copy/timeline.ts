@@ -70,7 +70,18 @@ async function chainOf(source: Destination, found: Found): Promise<Chain> {
     }
   }
   const names = found.map(({ name }) => name);
-  return { root, installation, chain, bases, segments: segmentsOf(found), names, damaged };
+  const segments = segmentsOf(found);
+  for (const index of missingOf([...segments.keys()]))
+    damaged.push({ name: `${root}segments/${index}`, reason: 'it is missing' });
+  return { root, installation, chain, bases, segments, names, damaged };
+}
+
+/** Only the oldest are ever removed, so that between those that are there none may lack. @param indices ascending */
+function missingOf(indices: readonly number[]): number[] {
+  const missing: number[] = [];
+  for (const [at, index] of indices.entries())
+    for (let lacking = (indices[at - 1] ?? index) + 1; lacking < index; lacking++) missing.push(lacking);
+  return missing;
 }
 
 /** Those with a manifest: any other was never finished. */
