@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   utimesSync,
@@ -152,4 +153,17 @@ test('what a write that failed left half made is removed when the chain ends', a
   expect(readdirSync(join(dir, 'spool')).filter((name) => name.endsWith('.new'))).toEqual([]);
   expect(readEnd(join(dir, 'spool'))).toBe('why');
   await opened.close();
+});
+
+test('a database of a newer build is refused untouched, with what its server left in the log', async () => {
+  const dir = fresh();
+  await open(dir).close();
+  const path = join(dir, 'tatami.db');
+  const newer = new Database(path);
+  for (const sql of ['PRAGMA wal_autocheckpoint = 0', 'PRAGMA user_version = 99']) newer.prepare(sql).all();
+  const look = (): unknown[] => ['', '-wal', '-sums'].map((name) => Bun.hash(readFileSync(`${path}${name}`)));
+  const before = look();
+  expect(() => open(dir)).toThrow('has schema 99');
+  expect(look()).toEqual(before);
+  newer.close();
 });
