@@ -6,6 +6,7 @@ import {
   closeSync,
   copyFileSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -166,4 +167,18 @@ test('a database of a newer build is refused untouched, with what its server lef
   expect(() => open(dir)).toThrow('has schema 99');
   expect(look()).toEqual(before);
   newer.close();
+});
+
+test('what was not sent yet stays where nobody said that no copy is made any more', async () => {
+  const dir = fresh();
+  const opened = open(dir);
+  await opened.store.take({ begin: 'chain-a' });
+  await write(opened, 'a');
+  await opened.close();
+  const offline = openStore(dir, () => 0);
+  await write(offline, 'b');
+  await offline.close();
+  expect(positions(dir)).toEqual([0, 1]);
+  await openStore(dir, () => 0, { isCopied: false }).close();
+  expect(existsSync(join(dir, 'spool'))).toBe(false);
 });
