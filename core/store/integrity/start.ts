@@ -71,7 +71,7 @@ function migrateHere(
   if (taker) foldLeftOver(database, beforeFold);
   const onStep = (message: string): void => log('info', message);
   const migration = migrate({ path: database, snapshots, nowMs, onStep, beforeFold });
-  const shrinkable = makeShrinkable(database, { beforeFold });
+  const shrinkable = makeShrinkable(database, taker ? { beforeFold } : {});
   taker?.folded();
   return { migration, shrinkable };
 }
