@@ -32,8 +32,11 @@ export interface OpenOptions {
   readonly charge: ChargeRead;
   readonly log: Log;
   readonly problems: Problems;
-  /** A continuous copy is made: what is committed is put aside for it before it is folded into the file. */
-  readonly isCopied: boolean;
+  /**
+   * A continuous copy is made: what is committed is put aside for it before it is folded into the file. Where none is made, what an
+   * earlier one has not sent goes; where it is unknown, as to a command beside the server, that stays.
+   */
+  readonly isCopied: boolean | 'unknown';
 }
 
 /** @throws Error when the directory is in use, is a copy or damaged, the schema is newer, or the log lost acknowledged writes. */
@@ -43,7 +46,7 @@ export function openStore(path: string, nowMs: () => number, given: Partial<Open
     charge: () => undefined,
     log: () => undefined,
     problems: createProblems(nowMs),
-    isCopied: false,
+    isCopied: 'unknown',
     ...given,
   };
   // It gets ready meanwhile.
@@ -64,12 +67,12 @@ function openDirectory(
 ): OpenedStore {
   const { path, database, logHead, snapshots, spool } = dataDir;
   const dir: Directory = { path, database, logHead, identity: join(path, 'identity') };
-  if (!isCopied) dropSpool(spool);
-  const started = startDirectory(dir, { nowMs, snapshots, log, problems, spool: isCopied ? spool : null });
+  const copying = isCopied === true ? { spool, nowMs } : null;
+  const started = startDirectory(dir, { nowMs, snapshots, log, problems, spool: copying?.spool ?? null });
+  if (isCopied === false) dropSpool(spool);
   const { migration, shrinkable, onlyToRead } = started;
   const store = openFileEngine({
-    ...{ path: database, logHead, budgetMs, charge, onlyToRead },
-    copying: isCopied ? { spool, nowMs } : null,
+    ...{ path: database, logHead, budgetMs, charge, onlyToRead, copying },
     onArchiveDamage: (message) =>
       message === null ? problems.clear('damage') : problems.raise('damage', message),
     onDamage: (damage) =>

@@ -10,24 +10,24 @@ import { readOnlyUri } from './integrity/uri.ts';
 /** `problem`: the file stays as it is, and works; the next start tries again. */
 export type Shrinkable = 'already' | 'made' | { readonly problem: string };
 
-/** A copy of the file while it is written anew, the log with all of it, and something for everything else. */
-const copies = 2;
+/** A copy of the file while it is written anew, the log with all of it, what is put aside of that, and something for everything else. */
+const copies = { alone: 2, putAside: 3 };
 const spareBytes = 64 * 1024 * 1024;
 const incremental = 2;
 
 interface ShrinkableOptions {
   /** Of the disk that a path lies on. */
   readonly freeBytes?: (path: string) => number;
-  /** Called before the log is folded into the file. */
+  /** Called before the log is folded into the file, and puts aside all that is in it. */
   readonly beforeFold?: (db: Database.Database) => void;
 }
 
 export function makeShrinkable(path: string, options: ShrinkableOptions = {}): Shrinkable {
-  const { freeBytes = freeBytesOf, beforeFold = () => undefined } = options;
+  const { freeBytes = freeBytesOf, beforeFold } = options;
   if (isShrinkable(path)) return 'already';
   const db = new Database(path);
   try {
-    const needed = copies * statSync(path).size + spareBytes;
+    const needed = (beforeFold ? copies.putAside : copies.alone) * statSync(path).size + spareBytes;
     const free = freeBytes(path);
     if (free < needed)
       return { problem: left(path, `that needs ${mib(needed)} of free space, and there are ${mib(free)}`) };
@@ -41,7 +41,7 @@ export function makeShrinkable(path: string, options: ShrinkableOptions = {}): S
     if (!isEngineError(error)) throw error;
     return { problem: left(path, error.message) };
   } finally {
-    beforeFold(db);
+    beforeFold?.(db);
     closeFolded(db, path);
   }
 }

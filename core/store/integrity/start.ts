@@ -46,7 +46,8 @@ export interface Started {
 /** @throws Error with what is wrong and the way back */
 export function startDirectory(dir: Directory, options: StartOptions): Started {
   if (existsSync(`${dir.database}-journal`)) rollBack(dir.database);
-  if (schemaOfFile(dir.database) > migrations.length) migrateHere(dir, options);
+  // It is refused, untouched: nothing is put aside, nothing is folded in.
+  if (schemaOfFile(dir.database) > migrations.length) migrateHere(dir, { ...options, spool: null });
   const known = recognise(dir);
   if (known === 'new') return startNew(dir, options);
   const damage = look(dir, options.log);
@@ -70,7 +71,7 @@ function migrateHere(
   if (taker) foldLeftOver(database, beforeFold);
   const onStep = (message: string): void => log('info', message);
   const migration = migrate({ path: database, snapshots, nowMs, onStep, beforeFold });
-  const shrinkable = makeShrinkable(database, { beforeFold });
+  const shrinkable = makeShrinkable(database, taker ? { beforeFold } : {});
   taker?.folded();
   return { migration, shrinkable };
 }

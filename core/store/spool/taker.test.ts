@@ -6,9 +6,11 @@ import {
   closeSync,
   copyFileSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   utimesSync,
@@ -152,4 +154,31 @@ test('what a write that failed left half made is removed when the chain ends', a
   expect(readdirSync(join(dir, 'spool')).filter((name) => name.endsWith('.new'))).toEqual([]);
   expect(readEnd(join(dir, 'spool'))).toBe('why');
   await opened.close();
+});
+
+test('a database of a newer build is refused untouched, with what its server left in the log', async () => {
+  const dir = fresh();
+  await open(dir).close();
+  const path = join(dir, 'tatami.db');
+  const newer = new Database(path);
+  for (const sql of ['PRAGMA wal_autocheckpoint = 0', 'PRAGMA user_version = 99']) newer.prepare(sql).all();
+  const look = (): unknown[] => ['', '-wal', '-sums'].map((name) => Bun.hash(readFileSync(`${path}${name}`)));
+  const before = look();
+  expect(() => open(dir)).toThrow('has schema 99');
+  expect(look()).toEqual(before);
+  newer.close();
+});
+
+test('what was not sent yet stays where nobody said that no copy is made any more', async () => {
+  const dir = fresh();
+  const opened = open(dir);
+  await opened.store.take({ begin: 'chain-a' });
+  await write(opened, 'a');
+  await opened.close();
+  const offline = openStore(dir, () => 0);
+  await write(offline, 'b');
+  await offline.close();
+  expect(positions(dir)).toEqual([0, 1]);
+  await openStore(dir, () => 0, { isCopied: false }).close();
+  expect(existsSync(join(dir, 'spool'))).toBe(false);
 });
