@@ -8,6 +8,7 @@ import { findDamage, openLive, readFacts } from '../store/copied-database.ts';
 import { tryLock } from '../store/data-dir.ts';
 import { wayBack } from '../store/integrity/damage.ts';
 import { findDamagedPages } from '../store/integrity/live-verify.ts';
+import { recognise } from '../store/integrity/recognise.ts';
 import { makePrivateDir, makePrivateFile } from '../store/private.ts';
 import { nameWholeFile } from '../store/whole-file.ts';
 import { findLacking } from './archived.ts';
@@ -57,6 +58,7 @@ export async function makeBackup(options: MakeOptions): Promise<Backup> {
     // Where no server runs, none may start and change files half-way; where one does, it goes on.
     const quiet = existsSync(dataDir) ? tryLock(join(dataDir, 'lock')) : null;
     try {
+      if (quiet && 'release' in quiet) requireOwn(dataDir);
       return await makeIn(work, options).catch((error: unknown) => {
         throw isDiskFull(error) ? fullDisk(folder, error) : error;
       });
@@ -68,6 +70,18 @@ export async function makeBackup(options: MakeOptions): Promise<Backup> {
     process.off('exit', clean);
     locked.release();
   }
+}
+
+/** Where no server vouches for the directory: a copy that was put together would become a good backup. @throws Error */
+function requireOwn(dataDir: string): void {
+  const database = join(dataDir, 'tatami.db');
+  if (existsSync(database))
+    recognise({
+      path: dataDir,
+      database,
+      logHead: join(dataDir, 'log-head'),
+      identity: join(dataDir, 'identity'),
+    });
 }
 
 async function makeIn(work: string, options: MakeOptions): Promise<Backup> {

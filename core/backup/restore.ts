@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } fro
 import { dirname, join } from 'node:path';
 import { fingerprintOf } from '../lib/sealing.ts';
 import { tryLock } from '../store/data-dir.ts';
-import { adoptDatabase } from '../store/integrity/adopt.ts';
+import { adoptDatabase, adoptForEarlier } from '../store/integrity/adopt.ts';
+import { identitySchema } from '../store/integrity/recognise.ts';
 import { isDiskFull } from '../store/engine-errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';
@@ -29,8 +30,9 @@ export interface Restored {
   readonly position: number;
   readonly workspaces: number;
   readonly events: number;
-  /** Of the history that begins. */
-  readonly generation: string;
+  readonly schema: number;
+  /** Of the history that begins; null where the database is of before there were any. */
+  readonly generation: string | null;
   /** False: the operator has to put `master.key` there before a server can start. */
   readonly hasKey: boolean;
 }
@@ -82,13 +84,17 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   const { facts, at, key } = await options.source.bring(folder, options.onProgress);
   const masterKey = keyOf(key, options.key, facts.keyFingerprint);
   const database = join(folder, 'tatami.db');
-  migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
-  const generation = beginHistory(database, options.nowMs());
-  adoptDatabase(folder);
+  const isEarlier = options.source.keepsSchema && facts.schema < identitySchema;
+  if (!options.source.keepsSchema)
+    migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
+  const generation = isEarlier ? null : beginHistory(database, options.nowMs());
+  if (isEarlier) adoptForEarlier(folder);
+  else adoptDatabase(folder);
   if (masterKey) writeWholeFile(join(folder, 'master.key'), masterKey);
   return {
     at,
     position: facts.log.position,
+    schema: options.source.keepsSchema ? facts.schema : migrations.length,
     workspaces: facts.workspaces.length,
     events: facts.workspaces.reduce((sum, { events }) => sum + events, 0),
     generation,

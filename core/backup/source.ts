@@ -20,6 +20,8 @@ export interface Brought {
 export interface Source {
   /** Read before anything is written; null where it is not known so early. */
   readonly schema: number | null;
+  /** It is a way back to an earlier program: what is restored keeps its schema. */
+  readonly keepsSchema?: true;
   bring(folder: string, onProgress: (done: number, of: number) => void): Promise<Brought>;
 }
 
@@ -66,6 +68,7 @@ async function backupSource(where: string): Promise<Source> {
 function snapshotSource(where: string): Source {
   return {
     schema: null,
+    keepsSchema: true,
     async bring(folder, onProgress) {
       const database = join(folder, 'tatami.db');
       copyFileSync(where, database);

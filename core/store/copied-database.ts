@@ -3,7 +3,7 @@
 import Database from 'libsql';
 import { pathToFileURL } from 'node:url';
 import { existsSync } from 'node:fs';
-import { openLogHead, type LogHead } from './log-head.ts';
+import { readLogHead, type LogHead } from './log-head.ts';
 
 type Connection = InstanceType<typeof Database>;
 
@@ -47,7 +47,7 @@ export function openLive(path: string, logHead: string): LiveDatabase {
       number(db, 'PRAGMA page_size'),
     copyInto(copy) {
       // Written before anybody is answered, so that whatever is committed later is at least as far.
-      const acknowledged = existsSync(logHead) ? readHeadFile(logHead) : null;
+      const acknowledged = existsSync(logHead) ? readLogHead(logHead) : null;
       db.prepare('PRAGMA synchronous = OFF').all();
       db.prepare('VACUUM INTO ?1').run([copy]);
       const { log } = readFacts(copy);
@@ -156,15 +156,6 @@ function openReadOnly(path: string): Connection {
   const db = new Database(`${pathToFileURL(path).href}?mode=ro`);
   db.prepare('PRAGMA busy_timeout = 5000').all();
   return db;
-}
-
-function readHeadFile(path: string): LogHead {
-  const file = openLogHead(path);
-  try {
-    return file.read();
-  } finally {
-    file.close();
-  }
 }
 
 function number(db: Connection, sql: string): number {

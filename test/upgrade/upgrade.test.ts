@@ -110,6 +110,9 @@ describe.each(readdirSync(folder))('%s', (file) => {
       join(dir, 'master.key'),
     ]);
     expect(restored, restored.err).toMatchObject({ code: 0 });
+    // As the older program left it: that one can go on.
+    const schema = contents(join(back, 'tatami.db')).schema;
+    expect(schema).toBe(packed.schema);
     const { url, child } = await startServer(back, { flags: ['--base-url', baseUrl] });
     await expectAllOfIt(clientOf(url, packed.key), packed);
     child.kill('SIGKILL');

@@ -6,7 +6,7 @@ import { openDestination, type Destination } from '../../backup/copy/destination
 import { openSource } from '../../backup/source.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { readCopyAddress } from '../../config.ts';
-import { moment } from '../flags.ts';
+import { moment, usage } from '../flags.ts';
 import { createProgress, printResult } from '../output.ts';
 import { percent } from './shown.ts';
 
@@ -21,6 +21,7 @@ export interface RestoreOptions {
 export async function restore(file: string, options: RestoreOptions, folder: string): Promise<void> {
   const dataDir = resolve(folder, options.dataDir);
   const to = options.to === undefined ? null : moment('--to', options.to, systemClock.nowMs());
+  if (to !== null && Date.parse(to) > systemClock.nowMs()) throw usage(`--to ${to} has not come yet.`);
   const openCopy = (where: string): Destination => {
     const address = readCopyAddress(where, folder);
     return openDestination(address.to, address.s3);
@@ -44,8 +45,14 @@ export async function restore(file: string, options: RestoreOptions, folder: str
       shown.hasKey
         ? 'key       master.key is in place'
         : `key       MISSING: put the master.key of the old directory into ${shown.dataDir}, or no server starts there`,
-      'waits     webhooks, plugins and schedules wait for your word; start the server, look at it, and then:',
-      `          tatami release --data-dir ${shown.dataDir}`,
+      ...(shown.generation === null
+        ? [
+            `schema    ${shown.schema}, as it was: start the program that made it. Nothing waits there for your word`,
+          ]
+        : [
+            'waits     webhooks, plugins and schedules wait for your word; start the server, look at it, and then:',
+            `          tatami release --data-dir ${shown.dataDir}`,
+          ]),
     ].join('\n'),
   );
 }

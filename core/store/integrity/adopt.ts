@@ -20,6 +20,11 @@ export function adoptDatabase(dir: string): void {
   writeIdentity(join(dir, 'identity'), { database, logHead }, 'closed', head);
 }
 
+/** As `adoptDatabase`, for a program of before there were checksums and identities, which would leave them behind what it writes. */
+export function adoptForEarlier(dir: string): void {
+  resetLogHead(join(dir, 'log-head'), foldAll(join(dir, 'tatami.db')));
+}
+
 /** Everything into the one file. @returns the head of the log that it holds */
 function foldAll(database: string): LogHead {
   const db = new Database(database);

@@ -14,7 +14,7 @@ export interface Directory extends Kept {
 export type Recognised = 'own' | 'new' | 'earlier' | 'moved';
 
 /** Since this schema a data directory has an identity. */
-const identitySchema = 7;
+export const identitySchema = 7;
 
 const wayBack =
   'Make a backup of the original with `tatami backup` and restore that, or stop its server and copy the whole directory again. ' +
