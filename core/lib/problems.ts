@@ -5,6 +5,8 @@
 export const problemKinds = [
   /** The data directory is damaged. */
   'damage',
+  /** A file of old events cannot be read. */
+  'archive',
   /** The database takes no writes. */
   'read_only',
   /** The master key is not the one that secrets were sealed with. */

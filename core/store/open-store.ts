@@ -74,7 +74,7 @@ function openDirectory(
   const store = openFileEngine({
     ...{ path: database, logHead, budgetMs, charge, onlyToRead, copying },
     onArchiveDamage: (message) =>
-      message === null ? problems.clear('damage') : problems.raise('damage', message),
+      message === null ? problems.clear('archive') : problems.raise('archive', message),
     onDamage: (damage) =>
       problems.raise('damage', `${describeDamage(basename(database), damage)} ${wayBack}`),
   });

@@ -32,7 +32,15 @@ test('each problem stands there with its time, and those that stop the service a
     statuses[kind] = status;
     problems.clear(kind);
   }
-  expect(statuses).toEqual({ damage: 503, key: 503, files_moved: 503, backup: 200, copy: 200, held: 200 });
+  expect(statuses).toEqual({
+    damage: 503,
+    archive: 200,
+    key: 503,
+    files_moved: 503,
+    backup: 200,
+    copy: 200,
+    held: 200,
+  });
 });
 
 test('a sandbox that does not start is 503, and says so', async () => {

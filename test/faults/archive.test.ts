@@ -134,7 +134,8 @@ test('a file that is flipped, cut or gone is named in the log, nothing wrong is 
     app = await app.restart();
     damage(file, whole);
     expect((await of(100)).status).toBe(503);
-    expect(app.services.problems.list()).toMatchObject([{ kind: 'damage' }]);
+    expect(app.services.problems.list()).toMatchObject([{ kind: 'archive' }]);
+    expect((await app.call('GET', '/readyz')).status).toBe(200);
     expect(JSON.stringify(app.logs)).toContain('1-500.jsonl.zst is missing or damaged');
     expect((await of(550)).json).toEqual(events[549]);
     expect((await app.call('GET', `/api/v1/events?after=500&limit=10`)).json.data).toEqual(
