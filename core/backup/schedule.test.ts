@@ -1,6 +1,16 @@
 // The problem `backup` comes and goes with what is wrong, whoever mends it.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClock, type TestClock } from '../../test/app.ts';
@@ -69,5 +79,20 @@ test('a backup made by hand mends what a failed one raised', async () => {
   start(join(parent, 'missing'));
   await until(isRaised);
   await make();
+  await until(() => !isRaised());
+});
+
+test('an empty folder in the place of a disk that is not mounted is told, and no backup is made in it', async () => {
+  await make();
+  start();
+  const marker = join(dataDir, 'backed-up-to');
+  await until(() => existsSync(marker) && readFileSync(marker, 'utf8') === `${folder}\n`);
+  renameSync(folder, `${folder}-away`);
+  mkdirSync(folder);
+  await until(isRaised);
+  expect(problems.list()[0]?.message).toContain('mount the disk');
+  expect(readdirSync(folder)).toEqual([]);
+  rmdirSync(folder);
+  renameSync(`${folder}-away`, folder);
   await until(() => !isRaised());
 });

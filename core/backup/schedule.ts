@@ -1,12 +1,14 @@
 // Makes a backup whenever one is due while the server runs, by a process of its own that leaves processor time to others. What is due
 // follows from the backups that are there, so that one which was missed while the server was down is made after its start.
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { nextRunMs } from '../lib/cron.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
 import { ownProgram } from '../lib/own-program.ts';
 import type { Problems } from '../lib/problems.ts';
+import { createKnownFolder, EmptiedFolder } from './copy/known-folder.ts';
 import { listBackups } from './folder.ts';
 
 const hourMs = 3_600_000;
@@ -42,6 +44,7 @@ interface Last {
 
 export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
   const { clock, log, problems, cron } = options;
+  const known = createKnownFolder(join(options.dataDir, 'backed-up-to'), options.folder);
   let last: Last | null = null;
   let notBeforeMs = 0;
   let cancel = (): void => undefined;
@@ -72,6 +75,8 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
     // A clock that was set back makes nobody wait for the time to pass twice.
     if (last && last.atMs > nowMs) last = { ...last, atMs: nowMs };
     notBeforeMs = Math.min(notBeforeMs, nowMs + againMs);
+    if (last) known.remember();
+    else await known.check();
     if (isDue(cron, last, nowMs) && nowMs >= notBeforeMs) await make(nowMs);
     if (last && isLate(cron, last, clock.nowMs()))
       problems.raise(
@@ -85,7 +90,12 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
     cancel = clock.after(delayMs, () => {
       looking = look()
         .catch((error: unknown) => {
-          problems.raise('backup', `Backups cannot be made in ${options.folder}; the log says why.`);
+          problems.raise(
+            'backup',
+            error instanceof EmptiedFolder
+              ? error.message
+              : `Backups cannot be made in ${options.folder}; the log says why.`,
+          );
           log('error', 'backups could not be looked at', { error: errorForLog(error) });
         })
         .finally(() => {

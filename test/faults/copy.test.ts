@@ -1,7 +1,16 @@
 // The continuous copy in a running process: each moment of it equals what was there at that moment, whatever happens to the log, the
 // destination and the process between.
 import { afterEach, expect, test } from 'bun:test';
-import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { openDestination } from '../../core/backup/copy/destination.ts';
 import { verifyCopy } from '../../core/backup/copy/inspect.ts';
@@ -100,6 +109,28 @@ test('a destination that is away holds up nothing, is told, and gets all once it
     damaged: [],
   });
   await app.stop();
+});
+
+test('an empty folder in the place of a disk that is not mounted is told, and not written to', async () => {
+  const to = folder();
+  let app = await start(to);
+  await make(app, 'Before');
+  await caughtUp(app);
+  renameSync(to, `${to}-away`);
+  mkdirSync(to);
+  await make(app, 'Away');
+  await copierOf(app).round();
+  expect(copierOf(app).status().lastError).toContain('mount the disk');
+  app = await app.restart();
+  await copierOf(app).round();
+  expect(copierOf(app).status().lastError).toContain('mount the disk');
+  expect(readdirSync(to)).toEqual([]);
+  rmdirSync(to);
+  renameSync(`${to}-away`, to);
+  await caughtUp(app);
+  await app.stop();
+  expect((await copied(to)).titles).toEqual(['Before', 'Away']);
+  expect((await verifyCopy(openDestination(to, noS3))).chains).toHaveLength(1);
 });
 
 test('a segment that is damaged or missing is told, and what lies before it is reached', async () => {

@@ -10,6 +10,7 @@ import { lastHeader, readEnd } from '../../store/spool/spool.ts';
 import { createBases, type Bases } from './bases.ts';
 import type { Destination } from './destination.ts';
 import { createFilesSender } from './files.ts';
+import { guarded } from './guarded.ts';
 import { createLag, type CopyLag } from './lag.ts';
 import { chainHeadName, chainName, chainRoot, manifestName, parseName } from './names.ts';
 import { decodeObject, encodeObject, type BaseManifest } from './object.ts';
@@ -68,7 +69,8 @@ interface Copying extends CopierOptions {
   prunedMs: number | null;
 }
 
-export function createCopier(options: CopierOptions): Copier {
+export function createCopier(given: CopierOptions): Copier {
+  const options = { ...given, destination: guarded(given.destination, given.database) };
   const { store, spool, destination, installation, clock, log, everyMs } = options;
   const lag = createLag({ ...options, title: destination.title });
   const failed = (error: unknown): void => {

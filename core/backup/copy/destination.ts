@@ -5,6 +5,8 @@ import { openS3, type S3Settings } from './s3.ts';
 export interface Destination {
   /** For messages; without credentials. */
   readonly title: string;
+  /** Where a disk may have to be mounted; null where it is a store. */
+  readonly folder: string | null;
   /** Whole under its name once resolved, or not there. */
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** @throws Error where there is none */

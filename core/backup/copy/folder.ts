@@ -10,6 +10,7 @@ const unfinished = '.new';
 export function openFolder(root: string): Destination {
   return {
     title: root,
+    folder: root,
     async put(name, bytes) {
       const path = join(root, name);
       makePrivateDir(dirname(path));

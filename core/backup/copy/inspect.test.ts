@@ -14,6 +14,7 @@ test('a file of old events that is not what its name says is damaged', async () 
   ]);
   const source: Destination = {
     title: 'memory',
+    folder: null,
     put: async () => undefined,
     get: async (name) => new TextEncoder().encode(content.get(name)),
     list: async () => [...content.keys()],

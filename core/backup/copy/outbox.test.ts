@@ -33,6 +33,7 @@ function createDestination(onList: () => void = () => undefined): Destination & 
   const names: string[] = [];
   return {
     title: 'memory',
+    folder: null,
     names,
     put: async (name) => void names.push(name),
     get: async () => new Uint8Array(),

@@ -30,6 +30,7 @@ export function openS3(where: string, settings: S3Settings): Destination {
   });
   return {
     title: where,
+    folder: null,
     put: async (name, bytes) => void (await inTime(client.write(root + name, bytes))),
     get: async (name) => inTime(client.file(root + name).bytes()),
     async list(wanted = '') {
