@@ -78,11 +78,7 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
     if (last) known.remember();
     else await known.check();
     if (isDue(cron, last, nowMs) && nowMs >= notBeforeMs) await make(nowMs);
-    if (last && isLate(cron, last, clock.nowMs()))
-      problems.raise(
-        'backup',
-        `The last backup is of ${new Date(last.atMs).toISOString()}, which is too long ago.`,
-      );
+    if (last && isLate(cron, last, clock.nowMs())) problems.raise('backup', tooLongAgo(last));
     else if (!isDue(cron, last, clock.nowMs())) problems.clear('backup');
   };
 
@@ -90,12 +86,7 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
     cancel = clock.after(delayMs, () => {
       looking = look()
         .catch((error: unknown) => {
-          problems.raise(
-            'backup',
-            error instanceof EmptiedFolder
-              ? error.message
-              : `Backups cannot be made in ${options.folder}; the log says why.`,
-          );
+          problems.raise('backup', reasonOf(error, options));
           log('error', 'backups could not be looked at', { error: errorForLog(error) });
         })
         .finally(() => {
@@ -114,6 +105,14 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
     },
   };
 }
+
+function reasonOf(error: unknown, { folder }: ScheduleOptions): string {
+  if (error instanceof EmptiedFolder) return error.message;
+  return `Backups cannot be made in ${folder}; the log says why.`;
+}
+
+const tooLongAgo = ({ atMs }: Last): string =>
+  `The last backup is of ${new Date(atMs).toISOString()}, which is too long ago.`;
 
 const isRaised = (problems: Problems): boolean => problems.list().some(({ kind }) => kind === 'backup');
 

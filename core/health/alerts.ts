@@ -47,6 +47,11 @@ interface AlertsOptions {
   readonly problems: Problems;
 }
 
+async function toldBefore(store: Store): Promise<[ToldKind, number][]> {
+  const [row] = await store.readSystem(readTold);
+  return JSON.parse(row?.told_problems ?? '[]') as [ToldKind, number][];
+}
+
 export function createAlerts(options: AlertsOptions): Alerts {
   const { store, clock, problems } = options;
   /** Since when, of what was told and is not over yet; what waits in the queue counts as told. */
@@ -105,9 +110,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
 
   return {
     async start() {
-      const [row] = await store.readSystem(readTold);
-      for (const [kind, sinceMs] of JSON.parse(row?.told_problems ?? '[]') as [ToldKind, number][])
-        told.set(kind, sinceMs);
+      for (const [kind, sinceMs] of await toldBefore(store)) told.set(kind, sinceMs);
       for (const kind of toldKinds) after(kind, settledMs, () => consider(kind));
     },
     async stop() {
