@@ -267,41 +267,6 @@ test('a database that was copied by VACUUM INTO becomes the own of its directory
 });
 
 test.skipIf(!hasStrace)(
-  'killed while a database is made the own of its directory, the next start finds no damage (needs strace)',
-  async () => {
-    const { dir, parent, app } = await made();
-    copyAsKilled(dir, join(parent, 'killed'));
-    await app.stop();
-    const program = `const [, store, dir] = process.argv;
-      const { beginHistory } = await import(store + '/new-history.ts');
-      const { adoptDatabase } = await import(store + '/integrity/adopt.ts');
-      beginHistory(dir + '/tatami.db', 0);
-      adoptDatabase(dir);`;
-    const store = join(import.meta.dir, '../../core/store');
-    const wrong: string[] = [];
-    let kills = 0;
-    for (const call of ['rename', 'fsync', 'fdatasync', 'ftruncate', 'unlink,unlinkat'])
-      for (let when = 1; ; when++) {
-        const at = copyAsKilled(join(parent, 'killed'), join(parent, `${call}-${when}`));
-        const files = ['', '-wal', '-sums', '-sums.new'].map((name) => `tatami.db${name}`);
-        const fault = `${call}:signal=SIGKILL:when=${when}`;
-        const paths = [at, ...[...files, 'log-head.new', 'identity.new'].map((name) => join(at, name))];
-        const child = Bun.spawn(underFault(fault, paths, [process.execPath, '-e', program, store, at]), {
-          stdout: 'ignore',
-          stderr: 'ignore',
-        });
-        if ((await child.exited) === 0) break;
-        kills++;
-        const { damaged } = verifyPages(join(at, 'tatami.db'));
-        if (damaged.length > 0) wrong.push(`${call} ${when}: ${damaged.join()}`);
-      }
-    expect(wrong).toEqual([]);
-    expect(kills).toBeGreaterThan(3);
-  },
-  60_000,
-);
-
-test.skipIf(!hasStrace)(
   'killed while the log is folded in, the next start finds no damage (needs strace)',
   async () => {
     const { dir, parent, app } = await made();

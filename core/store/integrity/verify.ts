@@ -26,18 +26,13 @@ export function verifyPages(database: string): Verified {
   }
 }
 
-/** The size of the database as its first page says it, in pages. */
-function headerPagesOf(content: Buffer | null): number {
-  return !content || content.length < 32 ? 0 : content.readUInt32BE(28);
-}
-
 function verify(file: PageFile, sums: PageSums): Verified {
   const { log, pageBytes } = file;
   const damaged: number[] = [];
   let isUnsure = sums.pageBytes === null;
   let headerPages = 0;
   file.eachInFile((page, content) => {
-    if (page === 1) headerPages = headerPagesOf(content);
+    if (page === 1) headerPages = pagesByHeader(content);
     if (log?.frameOf.has(page)) return;
     // What a database that shrank left behind.
     if (page > (log?.pages ?? headerPages) && damaged[0] !== 1) return;
@@ -50,3 +45,7 @@ function verify(file: PageFile, sums: PageSums): Verified {
     if (!log?.frameOf.has(page)) damaged.push(page);
   return { damaged, isUnsure };
 }
+
+/** 0 where the header cannot be read. */
+const pagesByHeader = (first: Buffer | null): number =>
+  first && first.length >= 32 ? first.readUInt32BE(28) : 0;
