@@ -78,26 +78,13 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
     if (last) known.remember();
     else await known.check();
     if (isDue(cron, last, nowMs) && nowMs >= notBeforeMs) await make(nowMs);
-    if (last && isLate(cron, last, clock.nowMs()))
-      problems.raise(
-        'backup',
-        `The last backup is of ${new Date(last.atMs).toISOString()}, which is too long ago.`,
-      );
-    else if (!isDue(cron, last, clock.nowMs())) problems.clear('backup');
+    tellAge(options, last, clock.nowMs());
   };
 
   const lookAfter = (delayMs: number): void => {
     cancel = clock.after(delayMs, () => {
       looking = look()
-        .catch((error: unknown) => {
-          problems.raise(
-            'backup',
-            error instanceof EmptiedFolder
-              ? error.message
-              : `Backups cannot be made in ${options.folder}; the log says why.`,
-          );
-          log('error', 'backups could not be looked at', { error: errorForLog(error) });
-        })
+        .catch((error: unknown) => tellFault(options, error))
         .finally(() => {
           if (!isStopped) lookAfter(lookEveryMs);
         });
@@ -113,6 +100,23 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
       await looking;
     },
   };
+}
+
+/** Where one is due and not late, what was wrong when it was tried last is wrong still. */
+function tellAge({ cron, problems }: ScheduleOptions, last: Last | null, nowMs: number): void {
+  if (last && isLate(cron, last, nowMs))
+    problems.raise(
+      'backup',
+      `The last backup is of ${new Date(last.atMs).toISOString()}, which is too long ago.`,
+    );
+  else if (!isDue(cron, last, nowMs)) problems.clear('backup');
+}
+
+function tellFault({ folder, problems, log }: ScheduleOptions, error: unknown): void {
+  const message =
+    error instanceof EmptiedFolder ? error.message : `Backups cannot be made in ${folder}; the log says why.`;
+  problems.raise('backup', message);
+  log('error', 'backups could not be looked at', { error: errorForLog(error) });
 }
 
 const isRaised = (problems: Problems): boolean => problems.list().some(({ kind }) => kind === 'backup');

@@ -9,7 +9,7 @@ import type { FileEngine } from '../../store/file-engine.ts';
 import { lastHeader, readEnd } from '../../store/spool/spool.ts';
 import { createBases, type Bases } from './bases.ts';
 import type { Destination } from './destination.ts';
-import { createFilesSender } from './files.ts';
+import { createFilesSender, type FilesSender } from './files.ts';
 import { guarded } from './guarded.ts';
 import { createLag, type CopyLag } from './lag.ts';
 import { chainHeadName, chainName, chainRoot, manifestName, parseName } from './names.ts';
@@ -77,13 +77,7 @@ export function createCopier(given: CopierOptions): Copier {
     lag.failed(error instanceof Error ? error.message : String(error));
     log('warn', 'the continuous copy failed, and is tried again', { error: errorForLog(error) });
   };
-  const files = createFilesSender({
-    ...{ destination, folder: options.archive, installation: installation.name },
-    onUnreadable: (name, error) =>
-      log('error', 'a file of old events cannot be read, and is not in the continuous copy', {
-        ...{ name, error: errorForLog(error) },
-      }),
-  });
+  const files = filesSenderOf(options);
   const copying: Copying = {
     ...options,
     outbox: createOutbox({ destination, spool, installation: installation.name, files }),
@@ -136,6 +130,15 @@ export function createCopier(given: CopierOptions): Copier {
     },
   };
 }
+
+const filesSenderOf = ({ destination, archive, installation, log }: CopierOptions): FilesSender =>
+  createFilesSender({
+    ...{ destination, folder: archive, installation: installation.name },
+    onUnreadable: (name, error) =>
+      log('error', 'a file of old events cannot be read, and is not in the continuous copy', {
+        ...{ name, error: errorForLog(error) },
+      }),
+  });
 
 /** One sending at a time; after one that failed the next waits longer. */
 function createSending(copying: Copying, failed: (error: unknown) => void) {
