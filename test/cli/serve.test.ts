@@ -64,8 +64,9 @@ test('a second signal ends it at once, but one that comes with the first is the 
     port: Number(new URL(url).port),
     socket: { data() {} },
   });
-  socket.write('POST /api/v1/issues HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n');
+  socket.write('POST /api/v1/issues HTTP/1.1\r\nhost: localhost\r\ncontent-length: 500\r\n\r\n');
   socket.flush();
+  const dripping = setInterval(() => socket.write('x'), 100);
   await fetch(`${url}/healthz`);
   child.kill('SIGTERM');
   child.kill('SIGINT');
@@ -74,6 +75,7 @@ test('a second signal ends it at once, but one that comes with the first is the 
   expect(child.exitCode).toBeNull();
   child.kill('SIGTERM');
   expect(await child.exited).toBe(130);
+  clearInterval(dripping);
 });
 
 test('a taken port, a taken data directory and a wrong setting each name the way out', async () => {
