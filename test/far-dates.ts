@@ -26,7 +26,7 @@ const touchesTime =
   /\bDate\.now\b|\bnew Date\(|\bcreateSystemClock\b|\bspawn|\bstartServer\b|\btatami\(|\bcron\b/;
 /** Long, and about load, files, terminals or the sources: they say of dates what shorter ones say. */
 const left =
-  /^(examples|project|contributing|main-job|core\/(store|sandbox)\/.*|(fairness|sandbox|rights)\/.*|cli\/(hostile-folder|terminal|clean-start)|plugins\/(attacks|schedules)|upgrade\/.*|binary\/.*|faults\/(kill|plugin-kill|first-start|orphans|lock-held|disk|store|unforeseen|copy|copy-kill|directory|damage|restore|wants|retention|archive|stopping|master-key)|webhooks\/(bad-receivers|guards|backlog))\.test\.ts$/;
+  /^(examples|project|contributing|main-job|core\/(store|sandbox)\/.*|(fairness|sandbox|rights)\/.*|cli\/(hostile-folder|terminal|clean-start|serve|init|keys)|plugins\/(attacks|schedules)|upgrade\/.*|binary\/.*|faults\/(kill|plugin-kill|first-start|orphans|lock-held|disk|store|unforeseen|copy|copy-kill|directory|damage|restore|wants|retention|archive|stopping|master-key|year|faketime)|webhooks\/(bad-receivers|guards|backlog|off|crash))\.test\.ts$/;
 
 function filesThatTouchTime(): string[] {
   return [...new Bun.Glob('{core,sdk,plugins,test}/**/*.test.ts').scanSync(root)]

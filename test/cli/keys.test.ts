@@ -45,7 +45,7 @@ test('a first start that ended before its key was shown is finished by the next 
 
 test('killed in its first start, the next one shows a key that works (at 70 moments with TATAMI_LONG=1)', async () => {
   const wrong: string[] = [];
-  for (let afterMs = 100; afterMs <= 1_500; afterMs += process.env.TATAMI_LONG ? 20 : 450) {
+  for (let afterMs = 100; afterMs <= 1_500; afterMs += process.env.TATAMI_LONG ? 20 : 900) {
     using dir = temporary();
     const args = ['--data-dir', dir.path('data'), '--first-start', '--json'];
     const first = spawnTatami(['serve', '--port', '0', ...args]);

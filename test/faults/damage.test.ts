@@ -13,7 +13,7 @@ const program = join(import.meta.dir, 'damage-process.ts');
 /** In each answer. */
 const flags = { baseUrl: 'http://localhost' };
 const long = process.env.TATAMI_LONG !== undefined;
-const cases = long ? 1_000 : 20;
+const cases = long ? 1_000 : 14;
 const parent = mkdtempSync(join(tmpdir(), 'tatami-damages-'));
 let task: Omit<Task, 'seeds'>;
 

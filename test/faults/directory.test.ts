@@ -277,7 +277,7 @@ test.skipIf(!hasStrace)(
     let kills = 0;
     const names = ['tatami.db', 'tatami.db-wal', 'tatami.db-sums', 'identity', 'identity.new'];
     for (const [call, step] of [
-      ['pwrite64', process.env.TATAMI_LONG ? 1 : 40],
+      ['pwrite64', process.env.TATAMI_LONG ? 1 : 90],
       ['fdatasync', 1],
       ['fsync', 1],
       ['ftruncate', 1],

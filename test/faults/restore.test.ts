@@ -227,7 +227,7 @@ test.skipIf(!hasStrace)(
     const [copy, packed] = [['tatami.db', 'tatami.db-journal'], ['backup']];
     // Calls are counted per thread, and the copy is written by another one than the backup.
     await Promise.all([
-      tryAll(['..', '', ...copy, ...packed], 'openat', kill, long ? 1 : 4),
+      tryAll(['..', '', ...copy, ...packed], 'openat', kill, long ? 1 : 8),
       tryAll(copy, 'pwrite64', kill, long ? 1 : 40)
         .then(() => tryAll(packed, 'pwrite64', kill, 1))
         .then(() => tryAll(packed, 'fsync', kill, 1))
@@ -238,7 +238,7 @@ test.skipIf(!hasStrace)(
     ]);
     expect(wrong).toEqual([]);
 
-    expect(faults).toBeGreaterThan(long ? 60 : 6);
+    expect(faults).toBeGreaterThan(long ? 60 : 3);
     // The directory it was made of is as it was.
     await openStore(dataDir, Date.now).close();
   },
@@ -282,13 +282,13 @@ test.skipIf(!hasStrace)(
       }
     };
     await Promise.all([
-      killAll('openat', long ? 1 : 8).then(() => killAll('rename', 1)),
-      killAll('fsync', long ? 1 : 3),
+      killAll('openat', long ? 1 : 14).then(() => killAll('rename', 1)),
+      killAll('fsync', long ? 1 : 5),
       killAll('pwrite64', long ? 1 : 12),
     ]);
     expect(wrong).toEqual([]);
 
-    expect(kills).toBeGreaterThan(long ? 30 : 6);
+    expect(kills).toBeGreaterThan(long ? 30 : 3);
   },
   long ? 600_000 : 60_000,
 );

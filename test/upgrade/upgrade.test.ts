@@ -148,9 +148,9 @@ const calls: readonly (readonly [call: string, step: number])[] = process.env.TA
       ['pwrite64', 40],
     ]
   : [
-      ['fsync', 5],
+      ['fsync', 9],
       ['rename', 1],
-      ['pwrite64', 2_500],
+      ['pwrite64', 5_000],
     ];
 
 const openIn = (dir: string, ...under: string[]): Promise<number> =>
