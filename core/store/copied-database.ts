@@ -1,8 +1,8 @@
 // Databases beside the one that is served: a consistent copy of a live one, what a copy holds, and whether it is whole. None of this
 // writes the file that it reads, so that a server may go on with it meanwhile.
 import Database from 'libsql';
-import { pathToFileURL } from 'node:url';
 import { existsSync } from 'node:fs';
+import { readOnlyUri } from './integrity/uri.ts';
 import { readLogHead, type LogHead } from './log-head.ts';
 
 type Connection = InstanceType<typeof Database>;
@@ -153,7 +153,7 @@ export function findDamage(path: string): string[] {
 }
 
 function openReadOnly(path: string): Connection {
-  const db = new Database(`${pathToFileURL(path).href}?mode=ro`);
+  const db = new Database(readOnlyUri(path));
   db.prepare('PRAGMA busy_timeout = 5000').all();
   return db;
 }

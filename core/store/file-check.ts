@@ -1,5 +1,6 @@
 // Looks into a database file that nobody has open, without changing it.
 import Database from 'libsql';
+import { immutableUri } from './integrity/uri.ts';
 import type { LogHead } from './log-head.ts';
 
 export interface FileFacts {
@@ -12,9 +13,7 @@ export interface FileFacts {
 
 /** @param path of a file whose log was folded in. @throws what libsql throws where it is no database */
 export function checkFile(path: string): FileFacts {
-  const db = new Database(
-    `file:${encodeURI(path).replaceAll('?', '%3f').replaceAll('#', '%23')}?immutable=1`,
-  );
+  const db = new Database(immutableUri(path));
   try {
     const rows = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
     const faults = rows.map((row) => row.integrity_check).filter((text) => text !== 'ok');

@@ -3,7 +3,7 @@
 import Database from 'libsql';
 import { statSync } from 'node:fs';
 import { closeFolded } from './integrity/close-folded.ts';
-import { readOnlyUri } from './integrity/uri.ts';
+import { immutableUri, readOnlyUri } from './integrity/uri.ts';
 import { migrations } from './migrations/index.ts';
 
 export type Connection = Database.Database;
@@ -11,8 +11,7 @@ export type Connection = Database.Database;
 /** Changes nothing, and makes nothing beside the file where nobody writes it. */
 export function openToLook(path: string, isServed: boolean): Connection {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  const uri = readOnlyUri(path);
-  const db = new Database(isServed || log > 0 ? uri : uri.replace('mode=ro', 'immutable=1'));
+  const db = new Database(isServed || log > 0 ? readOnlyUri(path) : immutableUri(path));
   db.prepare('PRAGMA query_only = ON').all();
   // All that is read is of one moment, although a server writes meanwhile.
   db.exec('BEGIN');

@@ -1,9 +1,8 @@
 // The write-ahead log as SQLite would recover it: which pages have a frame in its valid, committed part. What lies there is not read from
 // the database file, so that nothing is said of these pages of the file. https://sqlite.org/fileformat2.html#walformat
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { frameHeaderBytes, openWalFile, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
-const headerBytes = 32;
-const frameHeaderBytes = 24;
 const chunkFrames = 128;
 
 export interface WalLog {
@@ -20,7 +19,7 @@ type Sum = [number, number];
 
 /** Null where there is no log, or nothing in it that counts. */
 export function readWalLog(path: string): WalLog | null {
-  const fd = openIfThere(path);
+  const fd = openWalFile(path);
   if (fd === null) return null;
   try {
     return recover(fd);
@@ -56,15 +55,6 @@ export function eachFrame(
       if (!each(first + at / step, header, chunk.subarray(at + frameHeaderBytes, at + step))) return;
     }
     if (got < wanted) return;
-  }
-}
-
-function openIfThere(path: string): number | null {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
   }
 }
 

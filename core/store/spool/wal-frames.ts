@@ -1,10 +1,8 @@
 // Reads what is committed in the write-ahead log beside SQLite: https://sqlite.org/fileformat2.html#walformat. Each frame repeats the salt
 // of the log it belongs to and carries a checksum over all frames before it, so that whatever is read is proven to be a part of that log.
-// The log has no locks of its own, so opening and closing it does not disturb SQLite.
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
+import { frameHeaderBytes, openWalFile, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
-const headerBytes = 32;
-const frameHeaderBytes = 24;
 /** Checksums are over words of this byte order, the machine's own; a log of the other order has another number. */
 const littleEndianMagic = 0x377f0682;
 /** Frames that are read at once. */
@@ -44,7 +42,7 @@ export interface Wal {
 
 /** @returns null where there is no log, or nothing in it. @throws Error for a log of a machine with another byte order */
 export function openWal(path: string): Wal | null {
-  const fd = openIfThere(path);
+  const fd = openWalFile(path);
   if (fd === null) return null;
   const header = Buffer.alloc(headerBytes);
   const start = readSync(fd, header, 0, headerBytes, 0) === headerBytes ? startOf(header) : null;
@@ -74,15 +72,6 @@ export function openWal(path: string): Wal | null {
     },
     close: () => closeSync(fd),
   };
-}
-
-function openIfThere(path: string): number | null {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
 }
 
 /** Eight bytes. */

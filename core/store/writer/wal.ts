@@ -1,11 +1,10 @@
 // Tells when the write-ahead log is long. https://sqlite.org/fileformat2.html#walformat: every frame repeats the salt in the header,
 // which a log that begins anew changes, so that one frame tells whether the log of now reaches as far.
 import { closeSync, openSync, readSync } from 'node:fs';
+import { frameHeaderBytes, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
 /** So many frames are worth the syncs of a checkpoint. */
 const longFrames = 4_000;
-const headerBytes = 32;
-const frameHeaderBytes = 24;
 const saltBytes = 8;
 
 export interface WalGauge {
