@@ -1,0 +1,19 @@
+// The known name that somebody probably meant who gave another one.
+import { distance } from 'fastest-levenshtein';
+
+/** Longer names are not compared, because the time that takes grows with the square of their length. */
+const lengthMax = 100;
+
+/** @returns the closest of `known`, in any case; undefined where none is close enough to be what was meant */
+export function nearest(given: string, known: Iterable<string>): string | undefined {
+  if (given.length > lengthMax) return undefined;
+  const wanted = given.toLowerCase();
+  let best: string | undefined;
+  let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  for (const name of known) {
+    if (name.length > lengthMax) continue;
+    const apart = distance(wanted, name.toLowerCase());
+    if (apart < least && apart < name.length) [best, least] = [name, apart];
+  }
+  return best;
+}
