@@ -25,7 +25,8 @@ import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
 import { createTally } from './lib/tally.ts';
 import { createLoopTurns } from './lib/fairness/loop-turns.ts';
-import { pageRoutes } from './pages.ts';
+import { guideRoutes } from './pages/guides.ts';
+import { pageRoutes } from './pages/pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
@@ -248,6 +249,7 @@ async function mount(door: Door, { baseUrl }: Services, workers: Workers, health
     ...streamRoutes(workers.streams),
     openapi.route,
     ...(await docsRoutes(version)),
+    ...guideRoutes,
     ...pageRoutes(baseUrl),
     ...health.routes,
   ];

@@ -95,7 +95,7 @@ const parts: Readonly<Record<string, Part>> = {
       'core/config/',
       'core/version.ts',
       'core/health/',
-      'core/pages.ts',
+      'core/pages/',
       'core/housekeeping/',
     ],
     may: [

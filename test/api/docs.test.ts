@@ -37,8 +37,8 @@ test('/docs loads its script from here and nothing from elsewhere, with the head
 
 test('the root leads to the reference and the document', async () => {
   const page = await app.clientOf(null)('GET', '/');
-  const links = [...page.text.matchAll(/href="([^"]+)"/g)].map(([, address]) => address!);
-  expect(links).toEqual([`${app.url}/docs`, `${app.url}/api/v1/openapi.json`]);
+  const links = [...page.text.matchAll(/<a href="([^"]+)"/g)].map(([, address]) => address!);
+  expect(links).toEqual([`${app.url}/docs`, `${app.url}/docs/guides`, `${app.url}/api/v1/openapi.json`]);
   for (const link of links) expect((await fetch(link)).status).toBe(200);
 });
 

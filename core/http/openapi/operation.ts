@@ -53,8 +53,14 @@ function objectParameters(
       required: place === 'path' || required.has(name),
       ...(description === undefined ? {} : { description }),
       schema: components.ref(rest),
+      ...(place === 'query' && !required.has(name) ? leftOut(rest) : {}),
     };
   });
+}
+
+/** The API reference would send the first of an optional parameter's words in every request that is tried. */
+function leftOut({ enum: words }: TSchema & { enum?: readonly unknown[] }): JsonObject {
+  return words ? { examples: { default: { value: words[0], 'x-disabled': true } } } : {};
 }
 
 function headerParameters(route: Route): string[] {

@@ -1,10 +1,8 @@
 // The few pages there are until the dashboard comes: the root, and what an issue's url shows. They hold no tenant's data.
 import { Type } from 'typebox';
-import { defineRoute, type RawAnswer, type Route } from './http/route.ts';
-import { Closed } from './lib/schema.ts';
-
-const csp =
-  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+import { defineRoute, type Route } from '../http/route.ts';
+import { Closed } from '../lib/schema.ts';
+import { page } from './page.ts';
 
 export function pageRoutes(baseUrl: string): Route[] {
   return [
@@ -20,7 +18,7 @@ export function pageRoutes(baseUrl: string): Route[] {
       raw: () =>
         page(
           'Tatami',
-          `<p>This is a Tatami server. See the <a href="${baseUrl}/docs">API reference</a> or its <a href="${baseUrl}/api/v1/openapi.json">OpenAPI document</a>.</p>`,
+          `<p>This is a Tatami server. See the <a href="${baseUrl}/docs">API reference</a>, the <a href="${baseUrl}/docs/guides">guides</a> or the <a href="${baseUrl}/api/v1/openapi.json">OpenAPI document</a>.</p>`,
         ),
     }),
     defineRoute({
@@ -42,15 +40,4 @@ export function pageRoutes(baseUrl: string): Route[] {
         ),
     }),
   ];
-}
-
-/** @param title, content our own words, or text that passed a pattern which allows no markup */
-function page(title: string, content: string): RawAnswer {
-  return {
-    contentType: 'text/html; charset=utf-8',
-    headers: { 'content-security-policy': csp },
-    body: `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title><style>body{font:1rem/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f4f4f4;padding:1rem}</style>
-<h1>${title}</h1>${content}</html>`,
-  };
 }

@@ -1,0 +1,45 @@
+// The documents that a server shows below /docs, for who uses its API or writes plugins: the files of docs/ as they stand in the
+// repository. The executable holds them as text.
+import authentication from '../../docs/guides/authentication.md' with { type: 'text' };
+import errors from '../../docs/guides/errors.md' with { type: 'text' };
+import filters from '../../docs/guides/filters.md' with { type: 'text' };
+import idempotency from '../../docs/guides/idempotency.md' with { type: 'text' };
+import paging from '../../docs/guides/paging.md' with { type: 'text' };
+import rateLimits from '../../docs/guides/rate-limits.md' with { type: 'text' };
+import guides from '../../docs/guides/README.md' with { type: 'text' };
+import versioning from '../../docs/guides/versioning.md' with { type: 'text' };
+import scopes from '../../docs/scopes.md' with { type: 'text' };
+import spec from '../../docs/spec/README.md' with { type: 'text' };
+import specApi from '../../docs/spec/api.md' with { type: 'text' };
+import specDurability from '../../docs/spec/durability.md' with { type: 'text' };
+import specErrors from '../../docs/spec/errors.md' with { type: 'text' };
+import specEvents from '../../docs/spec/events.md' with { type: 'text' };
+import specPlugins from '../../docs/spec/plugins.md' with { type: 'text' };
+import specSandbox from '../../docs/spec/sandbox.md' with { type: 'text' };
+import specWebhooks from '../../docs/spec/webhooks.md' with { type: 'text' };
+import webhooks from '../../docs/webhooks.md' with { type: 'text' };
+
+/** Folder → name → Markdown. The name of a folder's README.md is `README`. */
+export const documents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '': { scopes, webhooks },
+  guides: {
+    README: guides,
+    authentication,
+    errors,
+    filters,
+    idempotency,
+    paging,
+    'rate-limits': rateLimits,
+    versioning,
+  },
+  spec: {
+    README: spec,
+    api: specApi,
+    durability: specDurability,
+    errors: specErrors,
+    events: specEvents,
+    plugins: specPlugins,
+    sandbox: specSandbox,
+    webhooks: specWebhooks,
+  },
+};

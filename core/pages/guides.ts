@@ -1,0 +1,104 @@
+// Guides and a page for each error code, so that whoever has only the address of a server has its documents, too, in the words of its
+// own version.
+import { Type } from 'typebox';
+import { ApiError, errorCodes, type ErrorCode } from '../lib/errors.ts';
+import { Closed } from '../lib/schema.ts';
+import { defineRoute, type RawAnswer, type Route } from '../http/route.ts';
+import { documents } from './documents.ts';
+import { htmlOf, sectionOf, titleOf } from './markdown.ts';
+import { page } from './page.ts';
+
+const facts = {
+  method: 'GET',
+  scope: null,
+  limit: 'read',
+  responses: { 200: Type.String() },
+  contentType: 'text/html',
+} as const;
+const name = Type.String({ pattern: '^[a-z][a-z-]{0,40}$' });
+const codes = Object.keys(errorCodes) as ErrorCode[];
+const folders = Object.keys(documents).filter((folder) => folder !== '');
+
+const nav = `<nav><a href="/docs">API reference</a> · ${folders
+  .map((folder) => `<a href="/docs/${folder}">${folder}</a>`)
+  .join(' · ')} · <a href="/docs/webhooks">webhooks</a> · <a href="/docs/scopes">scopes</a></nav>`;
+
+const pathOf = (folder: string, file: string): string =>
+  ['/docs', folder, file === 'README' ? '' : file].filter((part) => part !== '').join('/');
+
+const served = new Set([
+  '/docs',
+  ...codes.map((code) => `/docs/errors/${code}`),
+  ...Object.entries(documents).flatMap(([folder, files]) =>
+    Object.keys(files).map((file) => pathOf(folder, file)),
+  ),
+]);
+
+export const guideRoutes: Route[] = [
+  ...Object.keys(documents).map((folder) =>
+    defineRoute({
+      ...facts,
+      path: `/docs${folder === '' ? '' : `/${folder}`}/{name}`,
+      name: `docs.${folder === '' ? 'document' : folder}`,
+      summary: 'A document',
+      params: Closed({ name }),
+      raw: ({ params }) => documentPage(folder, params.name),
+    }),
+  ),
+  ...folders.map((folder) =>
+    defineRoute({
+      ...facts,
+      path: `/docs/${folder}`,
+      name: `docs.${folder}_index`,
+      summary: 'Where to begin',
+      raw: () => documentPage(folder, 'README'),
+    }),
+  ),
+  defineRoute({
+    ...facts,
+    path: '/docs/errors/{code}',
+    name: 'docs.error',
+    summary: 'What an error means, and what to do',
+    params: Closed({ code: Type.Enum(codes) }),
+    raw: ({ params }) => errorPage(params.code),
+  }),
+];
+
+const made = new Map<string, RawAnswer>();
+
+function once(path: string, make: () => RawAnswer): RawAnswer {
+  const known = made.get(path) ?? make();
+  made.set(path, known);
+  return known;
+}
+
+/** @throws ApiError not_found */
+function documentPage(folder: string, file: string): RawAnswer {
+  const files = documents[folder] ?? {};
+  const text = Object.hasOwn(files, file) ? files[file] : undefined;
+  if (text === undefined) throw new ApiError('not_found');
+  // A folder's page stands where its file does, so that links from it lead to its neighbours.
+  const at = `${pathOf(folder, '')}/${file}`;
+  return once(pathOf(folder, file), () =>
+    page(
+      titleOf(text),
+      htmlOf(text, at, (path) => served.has(path)),
+      nav,
+    ),
+  );
+}
+
+function errorPage(code: ErrorCode): RawAnswer {
+  const path = `/docs/errors/${code}`;
+  return once(path, () => {
+    const { status, retry, text } = errorCodes[code];
+    const advice = retry ? 'can help' : 'does not help';
+    const words = sectionOf(documents.guides?.errors ?? '', code) ?? '';
+    const markdown = `# ${code}\n\n${text}\n\nStatus ${status}. Sending the same again ${advice}.\n\n${words}\n\n[All errors](/docs/guides/errors)`;
+    return page(
+      code,
+      htmlOf(markdown, '/docs/guides/errors', (to) => served.has(to)),
+      nav,
+    );
+  });
+}

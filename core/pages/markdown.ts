@@ -1,0 +1,34 @@
+// Makes a page's content of a document of ours. Links between documents go on working, because a page's path is its file's without
+// the ending; what is not served is left as words.
+
+/** @param isServed whether a path such as `/docs/guides/paging` leads anywhere */
+export function htmlOf(markdown: string, path: string, isServed: (path: string) => boolean): string {
+  const html = Bun.markdown
+    .html(markdown)
+    .replaceAll(/<h([1-6])>(.*?)<\/h\1>/gs, (_, level: string, words: string) => {
+      return `<h${level} id="${anchorOf(words)}">${words}</h${level}>`;
+    });
+  return html.replaceAll(/<a href="([^"]*)">(.*?)<\/a>/gs, (whole, href: string, words: string) => {
+    if (/^(https?:|#|\/)/.test(href)) return whole;
+    const { pathname, hash } = new URL(href, `http://docs${path}`);
+    const target = pathname.replace(/\.md$/, '').replace(/\/README$/, '');
+    return isServed(target) ? `<a href="${target}${hash}">${words}</a>` : words;
+  });
+}
+
+/** As where the repository is read on the web, so that a link to a heading works in both places. */
+function anchorOf(words: string): string {
+  const text = words.replaceAll(/<[^>]*>|&\w+;/g, '').toLowerCase();
+  return text.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+}
+
+/** The text below the heading `## title`, with what stands under it; null where there is no such heading. */
+export function sectionOf(markdown: string, title: string): string | null {
+  const sections = markdown.split(/^## /m).slice(1);
+  const found = sections.find((section) => section.startsWith(`${title}\n`));
+  return found === undefined ? null : found.slice(title.length + 1).trim();
+}
+
+export function titleOf(markdown: string): string {
+  return /^# (.+)$/m.exec(markdown)?.[1] ?? 'Tatami';
+}

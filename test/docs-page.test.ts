@@ -1,0 +1,39 @@
+// The API reference in a real browser: nothing complains, nothing comes from elsewhere, and a request sent from it is answered.
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSystemClock, startApp } from './app.ts';
+
+const node = join(import.meta.dir, '../node_modules/.bin/node');
+const driver = join(import.meta.dir, 'browser/docs-page-process.ts');
+
+interface Seen {
+  complaints: string[];
+  requests: { url: string; status: number }[];
+  answer: string;
+}
+
+test('a newcomer gives a key, sends the first request, and sees the answer', async () => {
+  const app = await startApp({ clock: createSystemClock() });
+  const folder = mkdtempSync(join(tmpdir(), 'tatami-browser-'));
+  try {
+    await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Crash on save', priority: 'high' });
+    const screenshot = join(folder, 'docs.png');
+    const child = Bun.spawn([node, driver, app.url, app.workspace.apiKey, screenshot], {
+      stdout: 'pipe',
+      stderr: 'inherit',
+    });
+    const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+    expect(code).toBe(0);
+    const { complaints, requests, answer } = JSON.parse(text) as Seen;
+    expect(complaints).toEqual([]);
+    expect(requests.filter(({ url, status }) => !url.startsWith(`${app.url}/`) || status >= 400)).toEqual([]);
+    expect(answer).toContain('Crash on save');
+    // An empty page of that size takes some 5 KB.
+    expect(statSync(screenshot).size).toBeGreaterThan(20_000);
+  } finally {
+    rmSync(folder, { recursive: true });
+    await app.stop();
+  }
+}, 120_000);

@@ -1,0 +1,49 @@
+// The examples of a document: what is typed (`sh`), and what it says (`json`, one for each line of output, or `text`).
+
+export interface Example {
+  readonly typed: string;
+  readonly answers: readonly { readonly language: string; readonly text: string }[];
+  /** The line of the document where it begins. */
+  readonly line: number;
+}
+
+/** Blocks of another language, and answers to nothing typed, are not examples. */
+export function examplesOf(markdown: string): Example[] {
+  const examples: { typed: string; answers: { language: string; text: string }[]; line: number }[] = [];
+  for (const { 1: language = '', 2: text = '', index } of markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
+    const last = examples.at(-1);
+    if (language === 'sh')
+      examples.push({ typed: text, answers: [], line: markdown.slice(0, index).split('\n').length });
+    else if (last && (language === 'json' || language === 'text')) last.answers.push({ language, text });
+  }
+  return examples;
+}
+
+/**
+ * Where an answer is not what the document shows. The document may show less of objects; `…` stands for anything.
+ * @returns null where it is
+ */
+export function unlike(shown: unknown, actual: unknown, path = 'answer'): string | null {
+  if (typeof shown === 'string')
+    return isLike(shown, actual)
+      ? null
+      : `${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(shown)}`;
+  if (shown === null || typeof shown !== 'object')
+    return shown === actual ? null : `${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(shown)}`;
+  if (actual === null || typeof actual !== 'object' || Array.isArray(shown) !== Array.isArray(actual))
+    return `${path} is ${JSON.stringify(actual)}`;
+  if (Array.isArray(shown) && shown.length !== (actual as unknown[]).length)
+    return `${path} has ${(actual as unknown[]).length} items, not ${shown.length}`;
+  for (const [key, value] of Object.entries(shown)) {
+    const difference = unlike(value, (actual as Record<string, unknown>)[key], `${path}.${key}`);
+    if (difference !== null) return difference;
+  }
+  return null;
+}
+
+/** Whether a text fits one in which `…` stands for any. */
+export function isLike(shown: string, actual: unknown): boolean {
+  if (typeof actual !== 'string') return shown === '…' && actual !== undefined;
+  const parts = shown.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(actual);
+}

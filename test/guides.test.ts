@@ -1,0 +1,118 @@
+// The guides: each example is typed as it stands, and what comes back is what the guide shows. A server shows them, and each error
+// leads to its page.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { errorCodes } from '../core/lib/errors.ts';
+import { startApp, type TestApp } from './app.ts';
+import { examplesOf, isLike, unlike } from './documents/blocks.ts';
+
+const folder = join(import.meta.dir, '../docs/guides');
+const guides = readdirSync(folder).filter((file) => file.endsWith('.md'));
+const hasCurl = Bun.which('curl') !== null;
+
+describe.each(guides.filter((file) => examplesOf(read(file)).length > 0))('%s', (file) => {
+  test.skipIf(!hasCurl)('says what happens (needs curl)', async () => {
+    const app = await startApp();
+    const place = mkdtempSync(join(tmpdir(), 'tatami-guide-'));
+    try {
+      for (const example of examplesOf(read(file))) {
+        const output = await typed(example.typed, place, app);
+        const lines = output.split('\n').map((line) => line.trim());
+        const answers = lines.filter((line) => line.startsWith('{'));
+        for (const [at, { language, text }] of example.answers.entries()) {
+          const where = `${file}:${example.line}`;
+          if (language === 'json')
+            expect({
+              where,
+              difference: unlike(JSON.parse(text), JSON.parse(answers[at] ?? 'null')),
+            }).toEqual({ where, difference: null });
+          else
+            expect({ where, lines }).toSatisfy(() =>
+              text
+                .trim()
+                .split('\n')
+                .every((shown) => lines.some((line) => isLike(shown, line))),
+            );
+        }
+      }
+    } finally {
+      rmSync(place, { recursive: true });
+      await app.stop();
+    }
+  });
+});
+
+describe('a server', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+  const get = (path: string) => app.clientOf(null)('GET', path);
+
+  test('shows the guides, and no link on them leads nowhere', async () => {
+    const seen = new Set<string>();
+    const open = [
+      '/docs/guides',
+      '/docs/spec',
+      ...Object.keys(errorCodes).map((code) => `/docs/errors/${code}`),
+    ];
+    for (let path = open.pop(); path !== undefined; path = open.pop()) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      const shown = await get(path);
+      expect([path, shown.status]).toEqual([path, 200]);
+      for (const [, to = '', hash = ''] of shown.text.matchAll(/<a href="(\/[^"#]*)?(#[^"]*)?"/g)) {
+        const page = to === '' ? shown : await get(to);
+        if (hash !== '' && to !== '/docs')
+          expect([path, to, hash, page.text.includes(`id="${hash.slice(1)}"`)]).toEqual([
+            path,
+            to,
+            hash,
+            true,
+          ]);
+        if (to.startsWith('/docs/')) open.push(to);
+      }
+    }
+    for (const file of guides)
+      expect([...seen]).toContain(`/docs/guides${file === 'README.md' ? '' : `/${file.slice(0, -3)}`}`);
+  });
+
+  test('leads from each refusal to a page that says what it means and what to do', async () => {
+    const refused = await app.call('GET', '/api/v1/issues?limit=0');
+    const link = refused.headers.get('link') ?? '';
+    expect(link).toBe('</docs/errors/validation_failed>; rel="describedby"');
+    const page = await get(/<(.*)>/.exec(link)![1]!);
+    expect(page.text).toContain('<h1 id="validation_failed">');
+    expect(page.text).toContain('Status 422');
+    const text = read('errors.md');
+    for (const code of Object.keys(errorCodes)) expect(text).toContain(`\n## ${code}\n`);
+  });
+
+  test('a document that is not there is 404, also where an object has such a name', async () => {
+    for (const path of [
+      '/docs/guides/nothing',
+      '/docs/guides/constructor',
+      '/docs/errors/nothing',
+      '/docs/spec/README',
+    ])
+      expect([path, (await get(path)).status]).toSatisfy(([, status]) => status === 404 || status === 422);
+  });
+});
+
+function read(file: string): string {
+  return readFileSync(join(folder, file), 'utf8');
+}
+
+async function typed(command: string, cwd: string, app: TestApp): Promise<string> {
+  const { PATH = '' } = process.env;
+  const child = Bun.spawn(['bash', '-e', '-c', command], {
+    cwd,
+    env: { PATH, TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  return new Response(child.stdout).text();
+}
