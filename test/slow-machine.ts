@@ -70,11 +70,9 @@ function ownTicks(): number {
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
       .map(Number);
-    const [parent = 0, times = []] = [fields[1], fields.slice(11, 15)];
-    ticksOf.set(
-      Number(name),
-      times.reduce((sum, time) => sum + time, 0),
-    );
+    const [, parent = 0] = fields;
+    const [user = 0, system = 0, userOfEnded = 0, systemOfEnded = 0] = fields.slice(11);
+    ticksOf.set(Number(name), user + system + userOfEnded + systemOfEnded);
     childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), Number(name)]);
   }
   const sumOf = (pid: number): number =>
