@@ -1,4 +1,6 @@
-// Machines as they are: every core taken by somebody else, or a process that gets a tenth of its time.
+// Machines as they are: every core taken by somebody else, or a process that gets a tenth of its time; and how much of this one
+// others take meanwhile, which is none of what a test measures.
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 /** Keeps every core busy, at ordinary priority, until disposed of. */
@@ -32,4 +34,62 @@ export function slowDown(pids: () => readonly number[], share: number): Disposab
   };
   void live();
   return { [Symbol.dispose]: () => void (ended = true) };
+}
+
+interface Ticks {
+  /** That there were. */
+  readonly all: number;
+  /** That programs ran, or another machine of the same host. */
+  readonly busy: number;
+  /** That this process and its children ran. */
+  readonly own: number;
+}
+
+function ticks(): Ticks {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] = line
+    .split(/ +/)
+    .slice(1)
+    .map(Number);
+  const busy = user + nice + system + steal;
+  return { all: busy + idle + wait + irq + soft, busy, own: ownTicks() };
+}
+
+/** Of what has ended the parent has the time. */
+function ownTicks(): number {
+  const ticksOf = new Map<number, number>();
+  const childrenOf = new Map<number, number[]>();
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    let stat: string;
+    try {
+      stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+    } catch {
+      continue;
+    }
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [, parent = 0] = fields;
+    const [user = 0, system = 0, userOfEnded = 0, systemOfEnded = 0] = fields.slice(11);
+    ticksOf.set(Number(name), user + system + userOfEnded + systemOfEnded);
+    childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), Number(name)]);
+  }
+  const sumOf = (pid: number): number =>
+    (childrenOf.get(pid) ?? []).reduce((sum, child) => sum + sumOf(child), ticksOf.get(pid) ?? 0);
+  return sumOf(process.pid);
+}
+
+/**
+ * Watches the machine from now on.
+ * @returns how many times as long as on an idle machine a busy program takes here because of what others ran meanwhile: 1 and more
+ */
+export function watchOthers(): () => number {
+  if (process.platform !== 'linux') return () => 1;
+  const before = ticks();
+  return () => {
+    const now = ticks();
+    const others = now.busy - before.busy - (now.own - before.own);
+    return 1 / (1 - Math.min(0.8, Math.max(0, others / Math.max(1, now.all - before.all))));
+  };
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
+import { watchOthers } from '../slow-machine.ts';
 import { feltOf, flood, timesOf } from './flood.ts';
 
 /** Milliseconds that nobody feels; client, server and flood share one process and two cores here. */
@@ -85,12 +86,13 @@ for (const [name, send] of Object.entries(floods))
     // What else the machine does is sometimes felt, but not three times on end.
     for (let attempt = 0; attempt < 3 && !isUnfelt; attempt++) {
       // Who has no token is not held up by any limit.
+      const slowness = watchOthers();
       const { sent, beside, flooded } = await feltBeside(send, name !== 'wrong tokens');
       console.log(
         `${name} (${sent}): p50 ${beside.p50.toFixed(1)} → ${flooded.p50.toFixed(1)} ms, slowest ${beside.worst.toFixed(1)} → ${flooded.worst.toFixed(1)} ms`,
       );
       expect(sent).toBeGreaterThan(10);
-      isUnfelt = flooded.worst < Math.max(unfeltMs, beside.worst * 2);
+      isUnfelt = flooded.worst < Math.max(unfeltMs * slowness(), beside.worst * 2);
     }
     expect(isUnfelt).toBe(true);
   }, 60_000);

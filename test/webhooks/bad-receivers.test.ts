@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createSystemClock, startApp, type Json } from '../app.ts';
 import { clientOf, startServer, type Server } from '../faults/server.ts';
+import { watchOthers } from '../slow-machine.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 
 const attemptMs = 15_000;
@@ -132,6 +133,7 @@ test('each attempt ends in time and says what was wrong, and the healthy endpoin
   for (const name of Object.keys(misdeeds)) endpoints.set(name, await misbehaving(name));
   const before = residentMb();
   const started = performance.now();
+  const slowness = watchOthers();
   await call('POST', '/api/v1/labels', { name: 'to all of them' });
   const beside = await receipts(100);
   const attempts = new Map<string, Json>();
@@ -151,7 +153,7 @@ test('each attempt ends in time and says what was wrong, and the healthy endpoin
     await Bun.sleep(100);
   }
   for (const [name, attempt] of attempts) {
-    expect([name, attempt.latencyMs <= attemptMs + 1_000]).toEqual([name, true]);
+    expect([name, attempt.latencyMs <= attemptMs + 1_000 * slowness()]).toEqual([name, true]);
     expect([name, (attempt.responseBody ?? '').length <= 64 * 1024 * 1.4]).toEqual([name, true]);
     if (accepted.includes(name)) expect([name, attempt.statusCode, attempt.error]).toEqual([name, 200, null]);
     else expect([name, attempt.error]).toEqual([name, expect.stringMatching(/^[A-Z].{10,}\.$/)]);
@@ -162,7 +164,7 @@ test('each attempt ends in time and says what was wrong, and the healthy endpoin
   const again = await receipts(100);
   console.log('grown', grown, alone[98], beside[98], again[98]);
   // Twice as long at most as alone, before or after: a machine that is busy otherwise changes meanwhile.
-  expect(beside[98]!).toBeLessThan(2 * Math.max(alone[98]!, again[98]!, 50));
+  expect(beside[98]!).toBeLessThan(2 * Math.max(alone[98]!, again[98]!, 50 * slowness()));
   // Megabytes; about 5 on a machine at rest.
   expect(grown).toBeLessThan(20);
 }, 60_000);
