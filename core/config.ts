@@ -22,6 +22,8 @@ export interface Config {
   readonly baseUrl: string | null;
   readonly egressAllow: readonly string[];
   readonly trustedProxy: readonly Cidr[];
+  /** Sites whose pages may call the API from a browser; `*` is all, an empty list none. */
+  readonly corsOrigins: '*' | readonly string[];
   readonly rates: {
     readonly read: number;
     readonly write: number;
@@ -121,6 +123,7 @@ export function readConfig(
     trustedProxy: list('trustedProxy').map(
       (entry) => parseCidr(entry) ?? fail('trustedProxy', 'CIDRs such as 10.0.0.0/8 or 127.0.0.1/32'),
     ),
+    corsOrigins: readOrigins(list('corsOrigins'), (wanted) => fail('corsOrigins', wanted)),
     rates: {
       read: rate('rateRead'),
       write: rate('rateWrite'),
@@ -145,6 +148,19 @@ export function readConfig(
     backups: readBackups(value, fail, folder),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
   };
+}
+
+function readOrigins(entries: readonly string[], fail: (wanted: string) => never): Config['corsOrigins'] {
+  const [first = 'off', ...others] = entries;
+  if (others.length === 0 && first === '*') return '*';
+  if (others.length === 0 && first === 'off') return [];
+  return entries.map((entry) => {
+    const origin = entry.replace(/\/$/, '');
+    if (!/^[a-z][a-z\d+.-]*:\/\/[^\s/?#*@]+$/i.test(origin) || !URL.canParse(origin))
+      return fail('addresses such as https://app.example.com without a path, `*` for all or `off`');
+    // Of other schemes than those of the web a URL knows no origin; browsers send them as they are.
+    return /^https?:/i.test(origin) ? new URL(origin).origin : origin.toLowerCase();
+  });
 }
 
 function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {

@@ -34,6 +34,11 @@ export const keys = {
     fallback: '',
     text: 'CIDRs of your reverse proxies, comma-separated: their X-Forwarded-For says who a request without a token comes from.',
   },
+  corsOrigins: {
+    env: 'TATAMI_CORS_ORIGINS',
+    fallback: '*',
+    text: 'Sites whose pages may call the API from a browser, comma-separated, such as https://app.example.com; `*` is all, `off` none.',
+  },
   rateLimit: {
     env: 'TATAMI_RATE_LIMIT',
     fallback: 'on',

@@ -2,6 +2,7 @@
 // (404). No hooks and no Elysia schemas stand on API routes, so that each answer is made in one place (response.ts).
 import { Elysia } from 'elysia';
 import { ApiError } from '../lib/errors.ts';
+import type { CrossOrigin } from './cross-origin.ts';
 import type { Kernel, Serve } from './kernel.ts';
 import type { Requests } from './requests.ts';
 import type { Method, Route } from './route.ts';
@@ -27,15 +28,16 @@ export interface Caller<T> {
   (route: Route, call: ValueCall): Promise<Outcome<T>>;
 }
 
-/** The kernel with its two entrances. */
+/** The kernel with its two entrances, and what lies around the one for HTTP. */
 export interface Entrances {
   readonly kernel: Kernel;
   readonly requests: Requests;
   readonly values: Values;
+  readonly crossOrigin: CrossOrigin;
 }
 
 export function createApp(
-  { kernel, requests, values }: Entrances,
+  { kernel, requests, values, crossOrigin }: Entrances,
   routes: readonly Route[],
   traffic: Traffic | null = null,
 ): App {
@@ -77,7 +79,7 @@ export function createApp(
   if (!methods.has('/')) app.all('/', missing, { parse: 'none' });
   const byName = new Map(routes.map((route) => [route.name, route]));
   return {
-    fetch: (request) => app.fetch(request),
+    fetch: (request) => crossOrigin(request, app.fetch),
     caller(take) {
       const entrance = values(take);
       return (route, call) => {

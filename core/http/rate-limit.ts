@@ -37,9 +37,10 @@ export interface RateLimiter {
   hit(tokenId: string, route: string, limitClass: LimitClass, workspaceId: string): RateVerdict;
   /**
    * A request without a good token: `public` where none is needed, `refused` where it is refused for want of one. They count apart,
-   * so that guessing tokens does not use up what an address may ask of public pages.
+   * so that guessing tokens does not use up what an address may ask of public pages. So does a `preflight`, of which a browser sends
+   * one for each address that a page asks for: there may be as many of them as requests of a whole workspace.
    */
-  hitPeer(peer: string, kind: 'public' | 'refused'): RateVerdict;
+  hitPeer(peer: string, kind: 'public' | 'refused' | 'preflight'): RateVerdict;
 }
 
 /**
@@ -82,7 +83,7 @@ export function createRateLimiter(limits: RateLimits, nowMs: () => number): Rate
   return {
     size: () => ofTokens.size + ofPeers.size,
     hitPeer(peer, kind) {
-      const limit = limits.perMinute.read;
+      const limit = kind === 'preflight' ? limits.workspacePerMinute : limits.perMinute.read;
       if (limit === 0) return unlimited;
       const now = nowMs();
       const bucket = ofPeers.at(`${peer} ${kind}`, now);

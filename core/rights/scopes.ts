@@ -11,6 +11,7 @@ export const allScopes: readonly string[] = [
   ...[...namespaces].flatMap((namespace) => [`${namespace}:read`, `${namespace}:write`]),
   'audit:read',
   'events:read',
+  'import:write',
 ];
 
 /** The scopes given, with the reads that the writes imply. */

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
 import type { Entrances } from '../http/app.ts';
 import { createBodies } from '../http/body.ts';
+import { createCrossOrigin } from '../http/cross-origin.ts';
 import { createIdempotencyKeys } from '../http/idempotency.ts';
 import { createKernel } from '../http/kernel.ts';
 import { createOutflow, type Outflow } from '../http/outflow.ts';
@@ -29,7 +30,8 @@ export function createDoor(options: {
   socket: Socket;
 }): Door {
   const { config, clock, services, committer, directoryOf, socket } = options;
-  const { store, sealing, turns, nowMs } = services;
+  const { store, ids, sealing, turns, nowMs } = services;
+  const { peerOf } = socket;
   const outflow = createOutflow(clock);
   const bodies = createBodies(turns);
   const limits = { perMinute: config.rates, workspacePerMinute: config.rates.workspace };
@@ -48,9 +50,10 @@ export function createDoor(options: {
       outflow,
       authenticate: createAuthenticate({ store, committer, nowMs }),
       holdOpen: socket.holdOpen,
-      peerOf: socket.peerOf,
+      peerOf,
     }),
     values: createValues({ limiter, bodies }),
+    crossOrigin: createCrossOrigin({ origins: config.corsOrigins, limiter, ids, peerOf }),
     outflow,
   };
 }

@@ -68,6 +68,7 @@ export interface ApiKeyCreate {
     | 'attachments:write'
     | 'audit:read'
     | 'events:read'
+    | 'import:write'
   )[];
   /** ISO 8601 time in the future; null or absent never expires. */
   expiresAt?: string | null;

@@ -103,6 +103,10 @@ export interface IssueCreate {
   externalSource?: string;
   /** Up to 255 characters. */
   externalId?: string;
+  /** ISO 8601 time at which it was made elsewhere; needs the scope `import:write`. */
+  createdAt?: string;
+  /** The member who made it elsewhere, also one who was removed; needs the scope `import:write`. */
+  creatorId?: string;
   /** A title of 1 to 500 characters. */
   title: string;
   /** Markdown, at most 256 KiB. */

@@ -38,4 +38,5 @@ export type Scope =
   | 'attachments:read'
   | 'attachments:write'
   | 'audit:read'
-  | 'events:read';
+  | 'events:read'
+  | 'import:write';

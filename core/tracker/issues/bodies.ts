@@ -5,6 +5,7 @@ import { createBodyWith, shownProperties } from '../../contract/schemas.ts';
 import { Closed, idOf, named, nullable, uuid } from '../../lib/schema.ts';
 import { teamKey } from '../teams/contract.ts';
 import { issue, priorities } from './contract.ts';
+import { importedInputs } from './imported.ts';
 
 const externalText = Type.String({ minLength: 1, maxLength: 255, description: 'Up to 255 characters.' });
 
@@ -16,6 +17,7 @@ export const IssueCreate = named(
     teamId: Type.Optional(uuid),
     externalSource: Type.Optional(externalText),
     externalId: Type.Optional(externalText),
+    ...importedInputs,
   }),
 );
 export type IssueInput = Static<typeof IssueCreate>;

@@ -6,7 +6,6 @@ import { getEntity, removed, requireVersion, updated } from '../../changes/opera
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { parseFilter, type Filter } from '../../lib/filter.ts';
-import { authorOf } from '../../resource/author.ts';
 import type { Patch } from '../../contract/contract.ts';
 import { readTime } from '../../lib/time.ts';
 import { parseJson } from '../../lib/json.ts';
@@ -15,6 +14,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { findState, firstState } from '../directory.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
+import { madeWhenAndBy } from './imported.ts';
 import { resolvePatch, teamOf } from './references.ts';
 import type { IssueCreated, IssueInput } from './bodies.ts';
 import { issueKind, type Issue } from './kind.ts';
@@ -127,7 +127,8 @@ const byExternalId = tenantStatement<{ id: string }>(
 );
 
 async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<Change & { after: Issue }> {
-  const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...patch } = input;
+  const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...rest } = input;
+  const { createdAt: _c, creatorId: _b, ...patch } = rest;
   const team = teamOf(ctx, input, at);
   if ((externalSource === undefined) !== (externalId === undefined))
     throw invalidField(
@@ -139,7 +140,6 @@ async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<C
     const known = await ctx.store.readOne(ctx.scope, byExternalId, { source: externalSource, externalId });
     if (known) throw invalidField(`${at}externalId`, 'already_exists', `${known.id} has this external id.`);
   }
-  const now = ctx.nowMs();
   return issueKind.create({
     id: ctx.ids.next(contract.id),
     teamId: team.id,
@@ -149,7 +149,7 @@ async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<C
     stateId: firstState(ctx.directory, team.id).id,
     priority: 'none',
     assigneeId: null,
-    ...authorOf(ctx, 'creator'),
+    ...madeWhenAndBy(ctx, input, at),
     labelIds: [],
     projectId: null,
     parentId: null,
@@ -158,8 +158,6 @@ async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<C
     dueDate: null,
     externalSource: externalSource ?? null,
     externalId: externalId ?? null,
-    createdAt: now,
-    updatedAt: now,
     deletedAt: null,
     ...(await resolvePatch(ctx, team.id, null, patch, at)),
   });

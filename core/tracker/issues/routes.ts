@@ -9,6 +9,7 @@ import { issueHistory } from './history.ts';
 import { createIssue, createIssues, getIssue, listIssues } from './issues.ts';
 import { IssueBulk, IssueCreate, IssueCreated, IssueListed } from './bodies.ts';
 import { issue, priorities } from './contract.ts';
+import { importing } from './imported.ts';
 
 const params = Closed({ id: idOf(issue.id) });
 const shape = {
@@ -62,6 +63,7 @@ export const issueRoutes = [
     name: 'issues.create',
     summary: 'Create an issue',
     scope: 'issues:write',
+    also: importing,
     rows: 'team',
     limit: 'write',
     body: IssueCreate,
@@ -76,6 +78,7 @@ export const issueRoutes = [
     summary: 'Create up to 100 issues, all or nothing',
     description: 'Counts as one request.',
     scope: 'issues:write',
+    also: importing,
     rows: 'team',
     limit: 'write',
     body: IssueBulk,

@@ -1,0 +1,112 @@
+// What a key with `import:write` may say of an issue: when it was made and by whom. It is new all the same to whoever follows the
+// log, asks what changed, or turns pages.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { writtenFields } from '../../core/rights/table.ts';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+
+let app: TestApp;
+let plain: Client;
+let ana: string;
+beforeAll(async () => {
+  app = await startApp();
+  plain = app.clientOf(await app.mintKey(['issues:write']));
+  ana = (await app.call('POST', '/api/v1/members', { name: 'Ana' })).json.id;
+});
+afterAll(() => app.stop());
+
+const at = (day: string): string => `${day}T08:00:00.000Z`;
+const make = (title: string, more: object = {}) =>
+  app.call('POST', '/api/v1/issues', { team: 'ENG', title, ...more });
+
+test('the time and the author of a creation are kept, and its event happens now', async () => {
+  expect((await app.call('DELETE', `/api/v1/members/${ana}`)).status).toBe(204);
+  const after = await app.lastSequence();
+  const { status, json } = await make('Old', {
+    createdAt: '2019-05-01T10:00:00+02:00',
+    creatorId: ana,
+    labels: ['bug'],
+  });
+  expect(status).toBe(201);
+  const { json: shown } = await app.call('GET', `/api/v1/issues/${json.id}`);
+  const now = new Date(app.clock.nowMs()).toISOString();
+  expect(shown).toMatchObject({
+    createdAt: at('2019-05-01'),
+    updatedAt: now,
+    creator: { kind: 'user', id: ana, name: 'Ana' },
+  });
+  const { json: events } = await app.call('GET', `/api/v1/events?after=${after}`);
+  expect(events.data).toMatchObject([
+    { type: 'issue.created', created_at: now, data: { createdAt: at('2019-05-01') } },
+  ]);
+  const { json: since } = await app.call('GET', `/api/v1/issues?updatedSince=${now}`);
+  expect(since.data.map(({ id }: Json) => id)).toContain(json.id);
+});
+
+test('without the scope it is refused by name, wherever a body takes it, and nothing is made', async () => {
+  const before = await app.lastSequence();
+  const taking = app.app.routes.filter((route) =>
+    writtenFields(route).some((name) => ['createdAt', 'creatorId'].includes(name)),
+  );
+  expect(taking.length).toBeGreaterThan(1);
+  for (const { also, name } of taking)
+    expect([name, also?.words]).toEqual([name, expect.stringMatching(/import:write/)]);
+  const entry = { team: 'ENG', title: 'x' };
+  for (const more of [{ createdAt: at('2020-01-01') }, { creatorId: ana }])
+    for (const [path, body] of [
+      ['/api/v1/issues', { ...entry, ...more }],
+      ['/api/v1/issues/bulk', { issues: [entry, { ...entry, ...more }] }],
+    ] as const)
+      expect(await plain('POST', path, body)).toMatchObject({
+        status: 403,
+        json: { error: { code: 'insufficient_scope', message: expect.stringContaining('import:write') } },
+      });
+  expect(await app.eventTypes(before)).toEqual([]);
+  expect((await plain('POST', '/api/v1/issues', entry)).status).toBe(201);
+});
+
+test('a time to come, one before all computers and one that is none are refused at their path', async () => {
+  const tomorrow = new Date(app.clock.nowMs() + 86_400_000).toISOString();
+  for (const [more, path, issue] of [
+    [{ createdAt: tomorrow }, 'createdAt', 'too_big'],
+    [{ createdAt: '1969-12-31' }, 'createdAt', 'too_small'],
+    [{ createdAt: '2020-02-30' }, 'createdAt', 'invalid_format'],
+    [{ createdAt: 'yesterday' }, 'createdAt', 'invalid_format'],
+    [{ creatorId: 'usr_00000000000000000000000001' }, 'creatorId', 'not_found'],
+  ] as const) {
+    expect((await make('x', more)).json.error?.details).toMatchObject([{ path, issue }]);
+    const issues = [
+      { team: 'ENG', title: 'x' },
+      { team: 'ENG', title: 'x', ...more },
+    ];
+    const { json } = await app.call('POST', '/api/v1/issues/bulk', { issues });
+    expect(json.error?.details).toMatchObject([{ path: `issues.1.${path}`, issue }]);
+  }
+});
+
+test('lists go by it, and pages stay whole while older issues arrive', async () => {
+  await app.call('POST', '/api/v1/teams', { key: 'OLD', name: 'Old' });
+  const add = async (day: string): Promise<string> =>
+    (await make(day, { team: 'OLD', createdAt: at(day), labels: ['bug'] })).json.title;
+  for (const day of ['2020-03-01', '2020-01-01', '2020-05-01', '2020-04-01', '2020-02-01']) await add(day);
+  for (const list of ['team=OLD', 'team=OLD&label=bug', 'team=OLD&sort=-createdAt']) {
+    const { json } = await app.call('GET', `/api/v1/issues?${list}`);
+    expect(json.data.map(({ title }: Json) => title)).toEqual([
+      '2020-05-01',
+      '2020-04-01',
+      '2020-03-01',
+      '2020-02-01',
+      '2020-01-01',
+    ]);
+  }
+  const seen: string[] = [];
+  const turn = async (after: string): Promise<string> => {
+    const { json } = await app.call('GET', `/api/v1/issues?team=OLD&limit=2${after}`);
+    seen.push(...json.data.map(({ title }: Json) => title));
+    return json.pageInfo.hasNextPage ? `&after=${json.pageInfo.endCursor}` : '';
+  };
+  let next = await turn('');
+  await add('2020-04-15');
+  await add('2020-02-15');
+  while (next !== '') next = await turn(next);
+  expect(seen).toEqual(['2020-05-01', '2020-04-01', '2020-03-01', '2020-02-15', '2020-02-01', '2020-01-01']);
+});
