@@ -19,6 +19,8 @@ import { systemClock, type Clock } from './lib/clock.ts';
 import { resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
+import { createKeyUses } from './identity/api-keys/last-used.ts';
+import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
@@ -129,7 +131,8 @@ async function compose(ground: Ground): Promise<Tatami> {
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
-  const door = createDoor({ ...shared, socket });
+  const uses = createKeyUses(services, clock);
+  const door = createDoor({ ...shared, socket, uses });
   const { port } = socket;
   const { snapshots } = opened.dataDir;
   const workers = createWorkers({
@@ -138,7 +141,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = await mount(door, services, workers, health);
+  const app: App = await mount(door, services, workers, health, config);
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -166,7 +169,7 @@ async function compose(ground: Ground): Promise<Tatami> {
         ...{ quietMs, socket, store, opened },
         door,
         workers,
-        parts: [backups, hold, workers, health],
+        parts: [backups, hold, workers, health, uses],
         copier,
       }),
   };
@@ -241,10 +244,17 @@ async function createCopy(
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-async function mount(door: Door, { baseUrl }: Services, workers: Workers, health: Health): Promise<App> {
+async function mount(
+  door: Door,
+  { baseUrl }: Services,
+  workers: Workers,
+  health: Health,
+  { rates }: Config,
+): Promise<App> {
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents() });
   const routes = [
     ...resourceRoutes,
+    createMe(rates),
     ...workers.routes,
     ...streamRoutes(workers.streams),
     openapi.route,

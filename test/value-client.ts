@@ -21,8 +21,9 @@ export function routeAt(app: TestApp, method: string, path: string): [Route, Rec
 
 /** Calls as the key of a token, with everything typed that a URL or a header says in text. */
 export function valueClientOf(app: TestApp, token: string, isCounted = false): Client {
-  const { store } = app.services;
-  const authenticate = createAuthenticate({ store, committer: app.committer, nowMs: app.services.nowMs });
+  const { store, nowMs } = app.services;
+  const uses = { note: () => undefined };
+  const authenticate = createAuthenticate({ store, committer: app.committer, nowMs, uses });
   const call = app.app.caller(asText);
   return async (method, path, body, headers = {}) => {
     const principal = await authenticate(token);

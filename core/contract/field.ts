@@ -14,6 +14,8 @@ export interface FieldOptions {
   readonly write?: 'create' | 'update' | 'never';
   /** Made when the object is shown; no column holds it. */
   readonly computed?: true;
+  /** It moves without an event and without a new version, so that the log may say an older value of it. */
+  readonly unlogged?: true;
   /** What lists and subscriptions filter by: true for the value, else the property of the reference. */
   readonly filter?: true | string;
   /** Lists sort by it. */

@@ -6,7 +6,7 @@ import { ApiError } from '../lib/errors.ts';
 import { readScopeOf, type Narrowing, type Rights } from '../rights/rights.ts';
 import { fieldsOf, writtenFields } from '../rights/table.ts';
 import type { Principal } from './principal.ts';
-import type { Input, Route } from './route.ts';
+import { needsCaller, type Input, type Route } from './route.ts';
 import type { TObject, TSchema } from 'typebox';
 
 /** Whether a plugin asks about its own install, for which it needs no grant. */
@@ -21,8 +21,9 @@ export function admitTo(
   params: Readonly<Record<string, string>>,
 ): Narrowing | null {
   const { scope } = route;
-  if (scope === null) return null;
+  if (!needsCaller(route)) return null;
   if (!principal) throw new ApiError('unauthorized', 'Send an access token: Authorization: Bearer ttm_….');
+  if (scope === null) return null;
   if (principal.scopes.has(scope) || isOwn(route, principal, params)) return null;
   const narrowing = principal.narrowed?.get(scope);
   if (!narrowing)

@@ -4,7 +4,7 @@ import { ApiError } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Authenticate, Principal } from './principal.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { Route } from './route.ts';
+import { needsCaller, type Route } from './route.ts';
 
 export interface IdentifyOptions {
   readonly limiter: RateLimiter;
@@ -20,7 +20,7 @@ export interface Identify {
   admit(
     request: Request,
     exchange: Exchange,
-    route: Pick<Route, 'name' | 'limit' | 'scope'>,
+    route: Pick<Route, 'name' | 'limit' | 'scope' | 'anyKey'>,
   ): Promise<Principal | null>;
 }
 
@@ -45,7 +45,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
     } catch (error) {
       failure = error;
     }
-    const isRefused = failure !== null || route.scope !== null;
+    const isRefused = failure !== null || needsCaller(route);
     exchange.verdict = principal
       ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
       : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public');

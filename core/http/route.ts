@@ -38,8 +38,10 @@ interface RouteFacts<
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
-  /** Null: public, no token needed. */
+  /** Null: public, no token needed, unless `anyKey`. */
   readonly scope: string | null;
+  /** It needs a token, and none of its scopes. */
+  readonly anyKey?: true;
   readonly limit: LimitClass;
   readonly params?: P;
   readonly query?: Q;
@@ -151,6 +153,11 @@ export function takesIfMatch(route: Route): boolean {
 
 export function hasVersion(schema: TSchema | null): boolean {
   return 'version' in ((schema as Partial<TObject> | null)?.properties ?? {});
+}
+
+/** Whether it answers only to somebody. */
+export function needsCaller({ scope, anyKey }: Pick<Route, 'scope' | 'anyKey'>): boolean {
+  return scope !== null || anyKey === true;
 }
 
 export function makes(route: Route): boolean {

@@ -12,6 +12,7 @@ import { createRateLimiter } from '../http/rate-limit.ts';
 import { createRequests } from '../http/requests.ts';
 import { createValues } from '../http/values.ts';
 import { createAuthenticate } from '../identity/api-keys/authenticate.ts';
+import type { KeyUses } from '../identity/api-keys/last-used.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
@@ -28,8 +29,9 @@ export function createDoor(options: {
   committer: Committer;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   socket: Socket;
+  uses: KeyUses;
 }): Door {
-  const { config, clock, services, committer, directoryOf, socket } = options;
+  const { config, clock, services, committer, directoryOf, socket, uses } = options;
   const { store, ids, sealing, turns, nowMs } = services;
   const { peerOf } = socket;
   const outflow = createOutflow(clock);
@@ -48,7 +50,7 @@ export function createDoor(options: {
       bodies,
       limiter,
       outflow,
-      authenticate: createAuthenticate({ store, committer, nowMs }),
+      authenticate: createAuthenticate({ store, committer, nowMs, uses }),
       holdOpen: socket.holdOpen,
       peerOf,
     }),

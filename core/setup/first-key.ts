@@ -3,7 +3,7 @@
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 
-import { apiKeyKind, newKey } from '../identity/api-keys/api-keys.ts';
+import { apiKeyKind, newKey } from '../identity/api-keys/kind.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';

@@ -3,7 +3,7 @@
 import type { Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import type { Actor } from '../events/origin.ts';
-import { newKey } from '../identity/api-keys/api-keys.ts';
+import { newKey } from '../identity/api-keys/kind.ts';
 import { member } from '../identity/members/contract.ts';
 import { memberKind } from '../identity/members/members.ts';
 import { workspaceKind } from '../identity/workspace/workspace.ts';

@@ -1,6 +1,6 @@
 // Mints a key for an owner of a workspace without being asked by one. Not an API operation: whoever can run it owns the data directory.
 import { systemAuthor } from '../changes/commit.ts';
-import { newKey } from '../identity/api-keys/api-keys.ts';
+import { newKey } from '../identity/api-keys/kind.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { systemStatement, tenantStatement } from '../store/statement.ts';

@@ -17,6 +17,10 @@ export interface ApiKey {
   readonly expiresAt: string | null;
   /** ISO 8601, UTC. */
   readonly revokedAt: string | null;
+  /** When a request last came with it, up to a minute late; null for never. */
+  readonly lastUsedAt: string | null;
+  /** The key that took its place when it was rolled. */
+  readonly replacedBy: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** ISO 8601, UTC. */
@@ -70,6 +74,8 @@ export interface ApiKeyCreate {
     | 'events:read'
     | 'import:write'
   )[];
+  /** The member whom the key acts for; by default its minter. Only admins and owners mint for others. */
+  memberId?: string;
   /** ISO 8601 time in the future; null or absent never expires. */
   expiresAt?: string | null;
 }

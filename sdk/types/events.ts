@@ -47,6 +47,7 @@ export const EVENT_TYPES = [
   'workspace.created',
   'workspace.updated',
   'api_key.created',
+  'api_key.rolled',
   'api_key.revoked',
   'webhook.created',
   'webhook.ping',
@@ -97,6 +98,7 @@ export interface EventData {
   'workspace.created': Workspace;
   'workspace.updated': Changed<Workspace>;
   'api_key.created': ApiKey;
+  'api_key.rolled': Changed<ApiKey>;
   'api_key.revoked': Changed<ApiKey>;
   'webhook.created': Webhook;
   'webhook.ping': Webhook;

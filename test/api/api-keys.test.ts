@@ -2,12 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiKeyKind } from '../../core/identity/api-keys/api-keys.ts';
-import { apiKey } from '../../core/identity/api-keys/contract.ts';
 import { mintToken } from '../../core/identity/api-keys/token.ts';
-import { scopeOf } from '../../core/store/store.ts';
-import { directorySection } from '../../core/resource/directory.ts';
-import { directoryLoaders } from '../../core/resources.ts';
 import { startApp, testStart, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
 
@@ -134,34 +129,8 @@ test('any other text is not a key: a wrong checksum, prefix, case or cut is 401 
 
 test('a key acts for its member, and ends when the member leaves', async () => {
   const member = (await app.call('POST', '/api/v1/members', { name: 'Ana' })).json;
-  const scope = scopeOf(app.workspace.workspaceId);
-  const token = mintToken();
-  const { services, committer } = app;
-  await committer.commit(
-    {
-      scope,
-      actor: { kind: 'system', id: 'test', name: 'Test' },
-      cause: null,
-      requestId: null,
-      traceparent: null,
-      directory: await directorySection(services.store, directoryLoaders).load(scope),
-    },
-    [
-      apiKeyKind.create({
-        id: services.ids.next(apiKey.id),
-        name: "Ana's",
-        prefix: token.prefix,
-        secretHash: token.hash,
-        scopes: ['issues:write', 'comments:write'],
-        memberId: member.id,
-        expiresAt: null,
-        revokedAt: null,
-        createdAt: 0,
-        updatedAt: 0,
-      }),
-    ],
-  );
-  const ana = app.clientOf(token.text);
+  const minted = await mint({ memberId: member.id, scopes: ['issues:write', 'comments:write'] });
+  const ana = app.clientOf(minted.json.key);
   const issue = (await ana('POST', '/api/v1/issues', { team: 'ENG', title: 'Hers' })).json;
   expect((await ana('GET', `/api/v1/issues/${issue.id}`)).json.creator).toEqual({
     kind: 'user',
@@ -177,6 +146,9 @@ test('a key acts for its member, and ends when the member leaves', async () => {
   });
   await app.call('DELETE', `/api/v1/members/${member.id}`);
   expect((await ana('GET', '/api/v1/issues')).status).toBe(401);
+  expect((await mint({ memberId: member.id })).json.error.details).toMatchObject([
+    { path: 'memberId', issue: 'not_found' },
+  ]);
 });
 
 test('no secret lies on the disk or in the log, whatever was done with it', async () => {

@@ -61,6 +61,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('teams.update', `${v1}/teams/${team.id}`, { name: 'Documents' });
   await did('teams.list', `${v1}/teams`);
   await did('workspace.get', `${v1}/workspace`);
+  await did('me.get', `${v1}/me`);
   await did('usage.get', `${v1}/usage`);
   await did('workspace.update', `${v1}/workspace`, { name: 'Acme 2' });
   const started = { team: 'DOC', name: 'Review', type: 'started' };
@@ -137,7 +138,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   });
   await did('api-keys.get', `${v1}/api-keys/${key.id}`);
   await did('api-keys.list', `${v1}/api-keys`);
-  await did('api-keys.delete', `${v1}/api-keys/${key.id}`);
+  const rolled = await did('api-keys.roll', `${v1}/api-keys/${key.id}/roll`, { graceHours: 2 });
+  await did('api-keys.delete', `${v1}/api-keys/${rolled.id}`);
   const plugin = `${v1}/plugins/com.test.documented`;
   const packed = (version: string) =>
     packSource(

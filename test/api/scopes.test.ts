@@ -7,7 +7,7 @@ import { namespaceScopes } from '../../core/events/catalogue.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { hostCallsOf } from '../../core/plugins/host-calls.ts';
 import { narrowable, writtenFields } from '../../core/rights/table.ts';
-import type { Route } from '../../core/http/route.ts';
+import { needsCaller, type Route } from '../../core/http/route.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { fillPath, nowhere } from './seeds.ts';
 
@@ -78,7 +78,7 @@ test('docs/scopes.md is the matrix', () => {
   const operations = routes.map((route) =>
     row(
       code(`${route.method} ${route.path}`),
-      route.scope === null ? 'none' : code(route.scope),
+      route.scope === null ? (needsCaller(route) ? 'any key' : 'none') : code(route.scope),
       route.also?.words ?? '',
       route.kind === 'write' ? list(writtenFields(route)) : '',
       route.own ? 'its own, without a grant' : hostCalls.has(route.name) ? code(route.name) : '',

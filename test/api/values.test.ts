@@ -15,7 +15,10 @@ let principal: Principal;
 
 const principalIn = async (of: TestApp): Promise<Principal> => {
   const { store, nowMs } = of.services;
-  const found = await createAuthenticate({ store, committer: of.committer, nowMs })(of.workspace.apiKey);
+  const uses = { note: () => undefined };
+  const found = await createAuthenticate({ store, committer: of.committer, nowMs, uses })(
+    of.workspace.apiKey,
+  );
   if (!found) throw new Error('There is no such key.');
   return found;
 };

@@ -77,7 +77,10 @@ function comparable({ fields }: Contract): Map<string, { readonly name: string; 
     Object.entries(fields)
       .filter(
         ([, field]) =>
-          !field.options.computed && field.type !== 'actor' && !(isReference(field) && field.by !== 'id'),
+          !field.options.computed &&
+          !field.options.unlogged &&
+          field.type !== 'actor' &&
+          !(isReference(field) && field.by !== 'id'),
       )
       .map(([name, field]) => [keptName(name, field), { name, field }]),
   );

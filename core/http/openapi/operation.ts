@@ -1,7 +1,7 @@
 // One route as an OpenAPI operation: parameters, body, every answer it can give with its headers and error codes.
 import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../lib/errors.ts';
-import { hasVersion, makes, takesIfMatch, type Route } from '../route.ts';
+import { hasVersion, makes, needsCaller, takesIfMatch, type Route } from '../route.ts';
 import type { Components, JsonObject } from './components.ts';
 
 const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
@@ -9,13 +9,13 @@ const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateL
 export function describeOperation(route: Route, components: Components): JsonObject {
   const { scope, description, body } = route;
   const also = route.also === undefined ? '' : ` and ${route.also.words}`;
-  const needs = scope === null ? 'Public.' : `Needs the scope \`${scope}\`${also}.`;
+  const needs = scope === null ? openTo(route) : `Needs the scope \`${scope}\`${also}.`;
   return {
     operationId: route.name,
     tags: [tagOf(route)],
     summary: route.summary,
     description: [description, needs].filter((sentence) => sentence !== undefined).join(' '),
-    security: scope === null ? [] : [{ bearer: [scope] }],
+    security: needsCaller(route) ? [{ bearer: scope === null ? [] : [scope] }] : [],
     ...(scope === null ? {} : { 'x-required-scope': scope }),
     'x-rate-limit-class': route.limit,
     parameters: [
@@ -33,6 +33,10 @@ export function describeOperation(route: Route, components: Components): JsonObj
         }),
     responses: { ...successes(route, components), ...failures(route, components) },
   };
+}
+
+function openTo(route: Route): string {
+  return needsCaller(route) ? 'Needs a key, with whichever scopes.' : 'Public.';
 }
 
 export function tagOf(route: Route): string {

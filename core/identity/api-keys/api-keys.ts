@@ -1,43 +1,71 @@
-// API keys: minted, listed, revoked. Nobody mints more than they hold.
+// API keys: minted, listed, rolled, revoked. Nobody mints more than they hold.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
-import { plain } from '../../changes/columns.ts';
-import { getEntity, requireVersion } from '../../changes/operations.ts';
+import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts';
 import { shownProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
-import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
-import { Closed, named, nullable, text } from '../../lib/schema.ts';
+import { invalidField, notFound } from '../../lib/errors.ts';
+import { Closed, idOf, named, nullable, text, time } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
+import { member } from '../members/contract.ts';
 import { apiKey } from './contract.ts';
-import { mintToken } from './token.ts';
+import { requireHeld, requireHolder } from './holders.ts';
+import { apiKeyKind, newKey } from './kind.ts';
+import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 
-export const apiKeyKind = kindOf(apiKey, {
-  table: 'api_keys',
-  kept: { secretHash: plain<string>('secret_hash') },
-  events: (before) => (before ? ['api_key.revoked'] : ['api_key.created']),
-});
-
+const hourMs = 3_600_000;
+const expiry = nullable(
+  Type.String({
+    maxLength: 40,
+    description: 'ISO 8601 time in the future; null or absent never expires.',
+  }),
+);
 const ApiKeyCreate = Closed({
   name: text(80),
   scopes: Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: 100, uniqueItems: true }),
+  memberId: Type.Optional(
+    idOf(
+      member.id,
+      'The member whom the key acts for; by default its minter. Only admins and owners mint for others.',
+    ),
+  ),
+  expiresAt: Type.Optional(expiry),
+});
+const ApiKeyRoll = Closed({
+  graceHours: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: graceHoursMax,
+      default: graceHoursDefault,
+      description: 'How long the old key goes on; 0 revokes it at once.',
+    }),
+  ),
   expiresAt: Type.Optional(
     nullable(
       Type.String({
         maxLength: 40,
-        description: 'ISO 8601 time in the future; null or absent never expires.',
+        description:
+          'When the successor expires: an ISO 8601 time in the future, or null for never. By default it lives as long as the old key was made to.',
       }),
     ),
   ),
 });
-const ApiKeyMinted = named(
-  'ApiKeyMinted',
+const minted = {
+  ...shownProperties(apiKey),
+  key: Type.String({ description: 'The whole key. It is shown this once.' }),
+};
+const ApiKeyMinted = named('ApiKeyMinted', Closed(minted));
+const ApiKeyRolled = named(
+  'ApiKeyRolled',
   Closed({
-    ...shownProperties(apiKey),
-    key: Type.String({ description: 'The whole key. It is shown this once.' }),
+    ...minted,
+    previous: Closed(
+      { id: idOf(apiKey.id), expiresAt: nullable(time), revokedAt: nullable(time) },
+      { description: 'The old key, and when it ends.' },
+    ),
   }),
 );
 
@@ -58,53 +86,91 @@ export const apiKeys = defineResource(apiKey, apiKeyKind, {
       secret: true,
       write: (ctx, { body }) => mintApiKey(ctx, body),
     }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/api-keys/{id}/roll',
+      name: 'api-keys.roll',
+      summary: 'Replace an API key; its successor is shown once',
+      description:
+        'The successor has the same name, scopes and member. The old key goes on for the grace and ends then.',
+      scope: 'api-keys:write',
+      limit: 'write',
+      params: Closed({ id: idOf(apiKey.id) }),
+      body: ApiKeyRoll,
+      example: { graceHours: 2 },
+      errors: ['forbidden'],
+      responses: { 201: ApiKeyRolled },
+      secret: true,
+      write: (ctx, { params, body }) => rollApiKey(ctx, params.id, body),
+    }),
   ],
 });
 
-/** @returns the change that makes a key, and its text, which is nowhere else */
-export function newKey(
-  { ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>,
-  key: { name: string; scopes: readonly string[]; memberId: string; expiresAt: number | null },
-) {
-  const token = mintToken();
-  const now = nowMs();
-  const change = apiKeyKind.create({
-    ...key,
-    scopes: [...key.scopes],
-    id: ids.next(apiKey.id),
-    prefix: token.prefix,
-    secretHash: token.hash,
-    revokedAt: null,
-    createdAt: now,
-    updatedAt: now,
-  });
-  return { change, text: token.text };
-}
-
-/** @throws ApiError forbidden when a scope is asked that the minter lacks */
+/** @throws ApiError forbidden when a scope or a member is asked that the minter may not give */
 async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {
-  const missing = input.scopes.filter((scope) => !ctx.scopes.has(scope));
-  if (missing.length > 0)
-    throw new ApiError('forbidden', `A key cannot have more than its minter: ${missing.join(', ')}.`);
-  const { memberId } = ctx.actor;
-  if (memberId === undefined) throw new ApiError('forbidden', 'Only a member can mint keys.');
-  const now = ctx.nowMs();
-  const expiresAt = input.expiresAt == null ? null : readTime(input.expiresAt, 'expiresAt');
-  if (expiresAt !== null && expiresAt <= now)
-    throw invalidField('expiresAt', 'too_small', 'Give a time in the future.');
-  const { change, text } = newKey(ctx, { name: input.name, scopes: input.scopes, memberId, expiresAt });
+  const { name, scopes } = input;
+  requireHeld(ctx, scopes);
+  const memberId = input.memberId ?? ctx.actor.memberId ?? '';
+  await requireHolder(ctx, memberId);
+  if (ctx.directory.members.get(memberId)?.removed !== false)
+    throw invalidField(
+      'memberId',
+      'not_found',
+      'Give the id of a member, as GET /api/v1/members lists them.',
+    );
+  const expiresAt = input.expiresAt == null ? null : futureTime(ctx, input.expiresAt);
+  const { change, text: key } = newKey(ctx, { name, scopes, memberId, expiresAt });
   return {
     changes: [change],
-    body: { ...apiKeyKind.wire(change.after, ctx), key: text },
+    body: { ...apiKeyKind.wire(change.after, ctx), key },
     status: 201,
-    location: `${ctx.baseUrl}/api/v1/api-keys/${change.id}`,
+    location: placeOf(ctx, change.id),
   };
+}
+
+/** @throws ApiError forbidden, conflict */
+async function rollApiKey(
+  ctx: Context,
+  id: string,
+  { graceHours = graceHoursDefault, expiresAt }: Static<typeof ApiKeyRoll>,
+): Promise<ChangeSet> {
+  const key = await getEntity(ctx, apiKeyKind, id);
+  await requireHolder(ctx, key.memberId);
+  requireHeld(ctx, key.scopes);
+  const {
+    changes,
+    successor,
+    old,
+    text: shown,
+  } = rollKey(ctx, key, {
+    graceMs: Math.round(graceHours * hourMs),
+    ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === null ? null : futureTime(ctx, expiresAt) }),
+  });
+  const previous = { id, expiresAt: isoTime(old.expiresAt), revokedAt: isoTime(old.revokedAt) };
+  return {
+    changes,
+    body: { ...apiKeyKind.wire(successor, ctx), key: shown, previous },
+    status: 201,
+    location: placeOf(ctx, successor.id),
+  };
+}
+
+function placeOf({ baseUrl }: Context, id: string): string {
+  return `${baseUrl}/api/v1/api-keys/${id}`;
+}
+
+/** @throws ApiError validation_failed */
+function futureTime(ctx: Context, given: string): number {
+  const expiresAt = readTime(given, 'expiresAt');
+  if (expiresAt <= ctx.nowMs()) throw invalidField('expiresAt', 'too_small', 'Give a time in the future.');
+  return expiresAt;
 }
 
 /** Takes effect with the answer; a second time there is nothing left to revoke. Revoked keys stay listed, being part of who did what. */
 async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const key = await getEntity(ctx, apiKeyKind, id);
   if (key.revokedAt !== null) throw notFound();
+  await requireHolder(ctx, key.memberId);
   requireVersion(key, ifMatch);
   const change = apiKeyKind.update(key, { revokedAt: ctx.nowMs() }, ctx.nowMs());
   return { changes: change ? [change] : [], body: undefined };

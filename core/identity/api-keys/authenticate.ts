@@ -7,6 +7,7 @@ import type { Authenticate, Principal } from '../../http/principal.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { scopeOf, type Store } from '../../store/store.ts';
+import { usedEveryMs, type KeyUses } from './last-used.ts';
 import { hashToken, prefixOf } from './token.ts';
 
 interface KeyRow {
@@ -17,12 +18,13 @@ interface KeyRow {
   scopes_json: string;
   member_id: string;
   expires_at: number | null;
+  last_used_at: number | null;
 }
 
 const findKey = systemStatement<KeyRow>(
   'api_keys.by_prefix',
   'a token names its workspace only once it has been found',
-  `SELECT k.workspace_id, k.id, k.name, k.secret_hash, k.scopes_json, k.member_id, k.expires_at
+  `SELECT k.workspace_id, k.id, k.name, k.secret_hash, k.scopes_json, k.member_id, k.expires_at, k.last_used_at
    FROM api_keys AS k JOIN members AS m ON m.workspace_id = k.workspace_id AND m.id = k.member_id
    WHERE k.prefix = :prefix AND k.revoked_at IS NULL AND m.deleted_at IS NULL`,
 );
@@ -30,14 +32,16 @@ const findKey = systemStatement<KeyRow>(
 interface Known {
   readonly principal: Principal;
   readonly expiresAt: number;
+  usedAt: number;
 }
 
 export function createAuthenticate(options: {
   store: Store;
   committer: Committer;
   nowMs: () => number;
+  uses: Pick<KeyUses, 'note'>;
 }): Authenticate {
-  const { store, committer, nowMs } = options;
+  const { store, committer, nowMs, uses } = options;
   /** By the whole token: a hit needs no hashing, and the map is as secret as the memory of any request. */
   const known = new LRUCache<string, Known>({ max: 10_000 });
   let generation = 0;
@@ -47,6 +51,12 @@ export function createAuthenticate(options: {
     known.clear();
   });
 
+  const noteUse = (key: Known, now: number): void => {
+    if (now - key.usedAt < usedEveryMs) return;
+    key.usedAt = now;
+    uses.note(key.principal.scope, key.principal.tokenId);
+  };
+
   const find = async (token: string): Promise<Principal | null> => {
     const prefix = prefixOf(token);
     if (prefix === null) return null;
@@ -54,7 +64,8 @@ export function createAuthenticate(options: {
     const [row] = await store.readSystem(findKey, { prefix });
     if (!row || !timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(row.secret_hash))) return null;
     const expiresAt = row.expires_at ?? Infinity;
-    if (nowMs() >= expiresAt) return null;
+    const now = nowMs();
+    if (now >= expiresAt) return null;
     const principal: Principal = {
       scope: scopeOf(row.workspace_id, row.id),
       actor: { kind: 'api_key', id: row.id, name: row.name, memberId: row.member_id },
@@ -62,15 +73,21 @@ export function createAuthenticate(options: {
       narrowed: null,
       tokenId: row.id,
     };
-    if (started === generation) known.set(token, { principal, expiresAt });
+    const found = { principal, expiresAt, usedAt: row.last_used_at ?? -Infinity };
+    noteUse(found, now);
+    if (started === generation) known.set(token, found);
     return principal;
   };
 
   return (token) => {
     const hit = known.get(token);
     if (!hit) return find(token);
-    if (nowMs() < hit.expiresAt) return hit.principal;
-    known.delete(token);
-    return null;
+    const now = nowMs();
+    if (now >= hit.expiresAt) {
+      known.delete(token);
+      return null;
+    }
+    noteUse(hit, now);
+    return hit.principal;
   };
 }

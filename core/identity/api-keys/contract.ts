@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, reference, string, text, time } from '../../contract/field.ts';
+import { idOf } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
 
 const scopes = Type.Array(Type.String({ description: 'Such as `issues:read`.' }), {
@@ -23,6 +24,16 @@ export const apiKey = defineContract({
     member: reference(member, { write: 'never' }),
     expiresAt: time({ nullable: true, write: 'create' }),
     revokedAt: time({ nullable: true, write: 'never' }),
+    lastUsedAt: time({
+      nullable: true,
+      write: 'never',
+      unlogged: true,
+      doc: 'When a request last came with it, up to a minute late; null for never.',
+    }),
+    replacedBy: string(idOf('key', 'The key that took its place when it was rolled.'), {
+      nullable: true,
+      write: 'never',
+    }),
   },
   operations: {
     list: 'List API keys, newest first',
@@ -30,5 +41,5 @@ export const apiKey = defineContract({
     delete: 'Revoke an API key at once',
   },
   order: 'newest',
-  events: { created: 'api_key.created', other: ['api_key.revoked'] },
+  events: { created: 'api_key.created', other: ['api_key.rolled', 'api_key.revoked'] },
 });

@@ -1,0 +1,27 @@
+// Whose keys a caller may make, roll and revoke: a member their own, an admin also those of others, and only an owner those of owners.
+// A key acts for its member, so whoever could make one for a higher role would have that role.
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { memberKind } from '../members/members.ts';
+
+/** @throws ApiError forbidden */
+export async function requireHolder(ctx: Context, memberId: string): Promise<void> {
+  const { memberId: callerId } = ctx.actor;
+  if (callerId === undefined) throw new ApiError('forbidden', 'Only the key of a member can do this.');
+  if (callerId === memberId) return;
+  const [caller, holder] = await Promise.all([
+    memberKind.find(ctx, callerId),
+    memberKind.find(ctx, memberId),
+  ]);
+  if (caller?.role !== 'owner' && caller?.role !== 'admin')
+    throw new ApiError('forbidden', 'Only an admin or an owner can do this with the keys of another member.');
+  if (holder?.role === 'owner' && caller.role !== 'owner')
+    throw new ApiError('forbidden', 'Only an owner can do this with the keys of an owner.');
+}
+
+/** @throws ApiError forbidden when a scope is asked that the caller lacks */
+export function requireHeld(ctx: Context, scopes: readonly string[]): void {
+  const missing = scopes.filter((scope) => !ctx.scopes.has(scope));
+  if (missing.length > 0)
+    throw new ApiError('forbidden', `A key cannot have more than its minter: ${missing.join(', ')}.`);
+}
