@@ -39,7 +39,7 @@ export interface Contract extends Target {
   /** All that its operations read and write belongs to a team, so a scope narrowed to teams holds for it. */
   readonly ofTeam?: true;
   /** The object that it belongs to: its list and creation stand below that one's path. */
-  readonly parent?: { readonly name: string; readonly path: string; readonly id: string | null };
+  readonly parent?: Target & { readonly path: string };
   /** Of lists: by time of creation, or ascending by what rows keep under these names. Absent: oldest. */
   readonly order?: 'newest' | 'oldest' | readonly string[];
   /** Held in memory for each workspace under this name, with these of its fields: what its id means to others. */

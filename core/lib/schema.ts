@@ -24,6 +24,21 @@ export function idOf(prefix: string | null, description?: string): ReturnType<ty
   });
 }
 
+/** What names an object: its id, or beside it what people call it by. */
+export function nameOf({
+  id,
+  alias,
+}: {
+  readonly id: string | null;
+  readonly alias?: { readonly pattern: string; readonly doc: string };
+}): ReturnType<typeof Type.String> {
+  if (id === null || !alias) return idOf(id);
+  return Type.String({
+    pattern: `${patternOf(id)}|${alias.pattern}`,
+    description: `An id with the prefix ${id}_, or ${alias.doc}`,
+  });
+}
+
 export const uuid = Type.String({
   pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
   description: 'A UUID in lower case.',

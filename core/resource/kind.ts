@@ -35,7 +35,7 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   readonly events?: KindSpec<E, Wire>['events'];
   readonly special?: Pick<
     KindSpec<E, Wire>,
-    'subjectId' | 'team' | 'learns' | 'insertExpressions' | 'related'
+    'subjectId' | 'team' | 'alias' | 'learns' | 'insertExpressions' | 'related'
   >;
 }
 

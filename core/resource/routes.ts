@@ -3,7 +3,7 @@ import type { TObject, TString, TUnsafe } from 'typebox';
 import type { Contract, Created, Patch, PlainOperation } from '../contract/contract.ts';
 import { schemasOf } from '../contract/schemas.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { Closed, idOf, pageQuery } from '../lib/schema.ts';
+import { Closed, nameOf, pageQuery } from '../lib/schema.ts';
 import { filterQueryOf } from './filter.ts';
 import type { Operations } from './operations.ts';
 import { sortingsOf, sortQueryOf } from './sort.ts';
@@ -108,14 +108,14 @@ function wordsOf({ path, operations, ofTeam }: Contract, operation: PlainOperati
   };
 }
 
-function one({ path, id }: Contract, suffix = '') {
-  return { path: `/api/v1/${path}/{id}${suffix}`, params: Closed({ id: idOf(id) }) };
+function one(contract: Contract, suffix = '') {
+  return { path: `/api/v1/${contract.path}/{id}${suffix}`, params: Closed({ id: nameOf(contract) }) };
 }
 
 /** Where objects are listed and made: below their parent, if they have one. */
 function below({ path, parent }: Contract) {
   if (!parent) return { path: `/api/v1/${path}` };
-  return { path: `/api/v1/${parent.path}/{id}/${path}`, params: Closed({ id: idOf(parent.id) }) };
+  return { path: `/api/v1/${parent.path}/{id}/${path}`, params: Closed({ id: nameOf(parent) }) };
 }
 
 /** That a definition's examples fit its own fields is checked where it is declared. */

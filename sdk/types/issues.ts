@@ -116,7 +116,7 @@ export interface IssueCreate {
   labels?: readonly string[];
   /** An id with the prefix prj_. */
   projectId?: string | null;
-  /** An id with the prefix iss_. */
+  /** An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null;
   estimate?: number | null;
   /** A day as YYYY-MM-DD. */
@@ -146,7 +146,7 @@ export interface IssuePatch {
   labels?: readonly string[];
   /** An id with the prefix prj_. */
   projectId?: string | null;
-  /** An id with the prefix iss_. */
+  /** An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null;
   estimate?: number | null;
   /** A day as YYYY-MM-DD. */

@@ -68,8 +68,8 @@ const resolution = (verb: 'resolve' | 'unresolve', summary: string) =>
 
 export const comments = defineResource(comment, commentKind, {
   async where(ctx, _query, issueId) {
-    await getEntity(ctx, issueKind, issueId ?? '');
-    return [{ sql: 'issue_id = :issueId', params: { issueId } }];
+    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];
   },
   async sets(ctx, { parentId = null }, issueId) {
     const issue = await getEntity(ctx, issueKind, issueId ?? '');

@@ -112,7 +112,7 @@ async function resolveParent(
   const parent = await issueKind.find(ctx, parentId);
   if (!parent || parent.deletedAt !== null)
     throw invalidField(`${at}parentId`, 'not_found', `There is no issue ${parentId}.`);
-  let above: string | null = parentId;
+  let above: string | null = parent.id;
   for (let depth = 0; above !== null; depth++) {
     if (above === issue?.id)
       throw invalidField(`${at}parentId`, 'conflict', 'The issue would be its own ancestor.');
@@ -120,7 +120,7 @@ async function resolveParent(
       throw invalidField(`${at}parentId`, 'too_big', `Nest at most ${parentDepthMax} levels of parents.`);
     above = await parentIdOf(ctx, above);
   }
-  return { parentId, parentPlace: `${parent.teamId} ${parent.number ?? ''}` };
+  return { parentId: parent.id, parentPlace: `${parent.teamId} ${parent.number ?? ''}` };
 }
 
 async function parentIdOf(ctx: Context, id: string): Promise<string | null> {
