@@ -111,15 +111,15 @@ export type Patch<C> = Simplify<{
   [K in Writable<C, 'update'> as GivenName<K, Fields<C>[K]>]?: Given<Fields<C>[K]>;
 }>;
 
-type KeptActor<K extends string> = {
-  readonly [P in `${K}Kind`]: 'user' | 'plugin' | 'system';
-} & { readonly [P in `${K}Id` | `${K}Name`]: string };
+type KeptActor<K extends string, F extends Field> = {
+  readonly [P in `${K}Kind`]: 'user' | 'plugin' | 'system' | OrNull<F>;
+} & { readonly [P in `${K}Id` | `${K}Name`]: string | OrNull<F> };
 type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (i: infer I) => void
   ? I
   : never;
 type KeptActors<C> = [OfType<C, 'actor'>] extends [never]
   ? unknown
-  : UnionToIntersection<{ [K in OfType<C, 'actor'>]: KeptActor<K> }[OfType<C, 'actor'>]>;
+  : UnionToIntersection<{ [K in OfType<C, 'actor'>]: KeptActor<K, Fields<C>[K]> }[OfType<C, 'actor'>]>;
 
 /** An object as its row keeps it: references by id, times in milliseconds. */
 export type Kept<C> = Simplify<

@@ -188,8 +188,8 @@ export interface ActorShown {
   name: string;
 }
 
-/** Who did it, as they were named then; set at creation. Filtered by the id. */
-export function actor<const O extends { readonly filter?: true }>(
+/** Who did it, as they were named then; null until somebody did. Filtered by the id. */
+export function actor<const O extends { readonly filter?: true; readonly nullable?: true }>(
   options: O = {} as O,
 ): Field<'actor', never, ActorShown, ActorShown, O & { readonly write: 'never' }> {
   const shown = Type.Object(

@@ -86,6 +86,11 @@ export function keptName(name: string, field: Field): string {
   return isReference(field) ? `${name}Id` : name;
 }
 
+/** The names under which the row keeps an actor. */
+export function actorParts(name: string): string[] {
+  return ['Kind', 'Id', 'Name'].map((part) => `${name}${part}`);
+}
+
 /** The fields that answers show, by name. */
 export function shownProperties(contract: Contract): TObject['properties'] {
   return (schemasOf(contract).shown as TSchema as TObject).properties;
