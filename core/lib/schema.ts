@@ -72,6 +72,13 @@ export const givenAs: unique symbol = Symbol('given as');
 /** Names of fields and other words, comma-separated; JSON. */
 export type GivenAs = 'fields' | 'list' | 'json';
 
+/**
+ * Of a property of a body: the fields that it writes, where that is not the one of its name; `inside` where the properties of its own
+ * value are fields. By it rights are narrowed to fields.
+ */
+export const writes: unique symbol = Symbol('writes');
+export type Writes = readonly string[] | 'inside';
+
 /** The parameters of every list. */
 export const pageQuery = {
   limit: Type.Optional(

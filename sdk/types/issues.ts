@@ -151,6 +151,10 @@ export interface IssuePatch {
   estimate?: number | null;
   /** A day as YYYY-MM-DD. */
   dueDate?: string | null;
+  /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */
+  addLabels?: readonly string[];
+  /** Names or ids of labels that the issue is not to have. */
+  removeLabels?: readonly string[];
 }
 
 export interface IssueCreated {

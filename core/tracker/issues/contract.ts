@@ -18,8 +18,9 @@ const alias = {
   pattern: '^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$',
   doc: 'its identifier, such as ENG-42.',
 } as const;
-const labelNames = Type.Array(Type.String({ minLength: 1, maxLength: 80 }), {
-  maxItems: 50,
+export const labelsMax = 50;
+export const labelNames = Type.Array(Type.String({ minLength: 1, maxLength: 80 }), {
+  maxItems: labelsMax,
   uniqueItems: true,
   description: 'Names or ids of labels.',
 });

@@ -7,7 +7,6 @@ import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { parseFilter, type Filter } from '../../lib/filter.ts';
 import { authorOf } from '../../resource/author.ts';
-import type { Patch } from '../../contract/contract.ts';
 import { readTime } from '../../lib/time.ts';
 import { parseJson } from '../../lib/json.ts';
 import { filterConditions } from '../../store/filter-sql.ts';
@@ -16,7 +15,7 @@ import { findState, firstState } from '../directory.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
 import { resolvePatch, teamOf } from './references.ts';
-import type { IssueCreated, IssueInput } from './bodies.ts';
+import type { IssueCreated, IssueInput, IssuePatch } from './bodies.ts';
 import { issueKind, type Issue } from './kind.ts';
 import { issue as contract } from './contract.ts';
 
@@ -168,7 +167,7 @@ async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<C
 export async function updateIssue(
   ctx: Context,
   id: string,
-  input: Patch<typeof contract>,
+  input: IssuePatch,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const issue = await getEntity(ctx, issueKind, id);
