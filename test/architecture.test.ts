@@ -24,7 +24,7 @@ const parts: Readonly<Record<string, Part>> = {
   backup: { of: ['core/backup/'], may: ['lib', 'store', 'copy'] },
   ledger: { of: ['core/ledger/ledger.ts'], may: [], types: ['lib'] },
   events: { of: ['core/events/'], may: ['lib', 'contract', 'store'] },
-  rights: { of: ['core/rights/'], may: ['contract', 'events'] },
+  rights: { of: ['core/rights/'], may: ['lib', 'contract', 'events'] },
   changes: {
     of: ['core/changes/', 'core/context.ts'],
     may: ['lib', 'store', 'events'],

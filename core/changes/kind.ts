@@ -3,11 +3,12 @@
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import { learnAtCommit, type Learning } from '../events/learning.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import type { Row } from '../store/statement.ts';
 import type { Op, Scope } from '../store/store.ts';
 import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
 import { columnsOf, type Column, type PickedFields } from './columns.ts';
 import { entityOpsOf, type EntityOps } from './entity-ops.ts';
+import { findingOf, type Alias } from './find.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -23,6 +24,8 @@ export interface KindSpec<E extends Entity, W extends Wire> {
   subjectId?(entity: E): string | null;
   /** The id of the team it belongs to, and the condition over the table's columns that this is one of a list. */
   readonly team?: { of(entity: E): string; isIn(list: string): string };
+  /** What people call it by beside its id. */
+  readonly alias?: Alias;
   /** What its events learn at commit, and of which object (its id), while the entity is shown without it. */
   readonly learns?: { readonly what: Learning; of(entity: E): string | null };
   /** Values computed by SQL on insert: column → expression over the statement's parameters. */
@@ -44,7 +47,7 @@ export interface Kind<E extends Entity, W> {
   /** Some of its fields: their select list, and how a row of that is read. `id` is always among them. */
   pick(names: readonly string[]): PickedFields;
   wire(entity: E, view: View): W;
-  /** By id, staged changes included; nothing where the caller does not see its team. */
+  /** By id or alias, staged changes included; nothing where the caller does not see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
   /** Null when the patch changes nothing: no version, no event. `updatedAt` moves along where the kind has it. */
@@ -61,10 +64,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
   const { name, table, insertExpressions = {} } = spec;
   const columns = columnsOf<E>(spec.fields, new Set(Object.keys(insertExpressions)));
   const changeOf = changesOf(spec, entityOpsOf(table, columns, insertExpressions));
-  const findRow = tenantStatement<Row>(
-    `${table}.find`,
-    `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws AND id = :id`,
-  );
+  const { find } = findingOf({ name, table, columns, alias: spec.alias, teamOf: spec.team?.of });
   return {
     name,
     table,
@@ -74,13 +74,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
     fromRow: columns.read,
     pick: columns.pick,
     wire: spec.wire,
-    async find(ctx, id) {
-      const staged = ctx.staged?.find(name, id) as E | undefined;
-      const row = staged ? undefined : await ctx.store.readOne(ctx.scope, findRow, { id });
-      const found = staged ?? (row && columns.read(row));
-      const hidden = found && ctx.visibleTeams && spec.team && !ctx.visibleTeams.has(spec.team.of(found));
-      return hidden ? undefined : found;
-    },
+    find,
     create: (entity) => changeOf(null, { ...entity, version: 1 } as E),
     update(before, patch, nowMs) {
       const moved = Object.keys(patch).some(

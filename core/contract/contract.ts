@@ -39,7 +39,7 @@ export interface Contract extends Target {
   /** All that its operations read and write belongs to a team, so a scope narrowed to teams holds for it. */
   readonly ofTeam?: true;
   /** The object that it belongs to: its list and creation stand below that one's path. */
-  readonly parent?: { readonly name: string; readonly path: string; readonly id: string | null };
+  readonly parent?: Target & { readonly path: string };
   /** Of lists: by time of creation, or ascending by what rows keep under these names. Absent: oldest. */
   readonly order?: 'newest' | 'oldest' | readonly string[];
   /** Held in memory for each workspace under this name, with these of its fields: what its id means to others. */
@@ -111,15 +111,15 @@ export type Patch<C> = Simplify<{
   [K in Writable<C, 'update'> as GivenName<K, Fields<C>[K]>]?: Given<Fields<C>[K]>;
 }>;
 
-type KeptActor<K extends string> = {
-  readonly [P in `${K}Kind`]: 'user' | 'plugin' | 'system';
-} & { readonly [P in `${K}Id` | `${K}Name`]: string };
+type KeptActor<K extends string, F extends Field> = {
+  readonly [P in `${K}Kind`]: 'user' | 'plugin' | 'system' | OrNull<F>;
+} & { readonly [P in `${K}Id` | `${K}Name`]: string | OrNull<F> };
 type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (i: infer I) => void
   ? I
   : never;
 type KeptActors<C> = [OfType<C, 'actor'>] extends [never]
   ? unknown
-  : UnionToIntersection<{ [K in OfType<C, 'actor'>]: KeptActor<K> }[OfType<C, 'actor'>]>;
+  : UnionToIntersection<{ [K in OfType<C, 'actor'>]: KeptActor<K, Fields<C>[K]> }[OfType<C, 'actor'>]>;
 
 /** An object as its row keeps it: references by id, times in milliseconds. */
 export type Kept<C> = Simplify<

@@ -1,7 +1,7 @@
 // The fields that a resource can have. A field says once all there is to know of it: its shape and bounds, when it may be
 // written, what it is without being written, whether lists filter by it. Whoever needs one of these facts reads it here.
 import { Type, type Static, type TObject, type TSchema, type TString } from 'typebox';
-import { date, idOf, time as timeText } from '../lib/schema.ts';
+import { date, idOf, nameOf, time as timeText } from '../lib/schema.ts';
 
 export interface FieldOptions {
   /** A creation must give it. */
@@ -143,6 +143,8 @@ export interface Target {
   readonly name: string;
   /** Prefix of its ids; null for UUIDs. */
   readonly id: string | null;
+  /** What people call its objects by, taken wherever their ids are. */
+  readonly alias?: { readonly pattern: string; readonly doc: string };
   readonly directory?: { readonly as: string; readonly keeps: readonly string[] };
 }
 
@@ -167,9 +169,8 @@ export function reference<
   const O extends FieldOptions,
   S extends TSchema = TObject<{ id: TString; name: TString }>,
 >(to: T, options: O = {} as O, shown?: S): Reference<T, 'id', Static<S>, O> {
-  const given = idOf(to.id);
-  const idAndName = Type.Object({ id: given, name: Type.String() }, { additionalProperties: false });
-  return { type: 'reference', to, by: 'id', given, shown: shown ?? idAndName, options };
+  const idAndName = Type.Object({ id: idOf(to.id), name: Type.String() }, { additionalProperties: false });
+  return { type: 'reference', to, by: 'id', given: nameOf(to), shown: shown ?? idAndName, options };
 }
 
 /** Another object by a field that people know it by, such as the key of a team: written and shown as that. */
@@ -189,8 +190,8 @@ export interface ActorShown {
   name: string;
 }
 
-/** Who did it, as they were named then; set at creation. Filtered by the id. */
-export function actor<const O extends { readonly filter?: true }>(
+/** Who did it, as they were named then; null until somebody did. Filtered by the id. */
+export function actor<const O extends { readonly filter?: true; readonly nullable?: true }>(
   options: O = {} as O,
 ): Field<'actor', never, ActorShown, ActorShown, O & { readonly write: 'never' }> {
   const shown = Type.Object(

@@ -46,6 +46,14 @@ export function createBodyWith<C extends Contract, P extends TProperties>(
   return Type.Unsafe(Closed({ ...extra, ...inputsOf(contract, 'create') }));
 }
 
+/** The body of an update that takes more than the fields that are written. */
+export function updateBodyWith<C extends Contract, P extends TProperties>(
+  contract: C,
+  extra: P,
+): TUnsafe<Patch<C> & Static<TObject<P>>> {
+  return Type.Unsafe(Closed({ ...inputsOf(contract, 'update'), ...extra }));
+}
+
 /** What a body may hold, by the names that requests use. */
 function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, TSchema> {
   const inputs: Record<string, TSchema> = {};
@@ -84,6 +92,11 @@ export function givenName(name: string, field: Field): string {
 /** The name under which the row keeps it. */
 export function keptName(name: string, field: Field): string {
   return isReference(field) ? `${name}Id` : name;
+}
+
+/** The names under which the row keeps an actor. */
+export function actorParts(name: string): string[] {
+  return ['Kind', 'Id', 'Name'].map((part) => `${name}${part}`);
 }
 
 /** The fields that answers show, by name. */

@@ -12,6 +12,7 @@ import type { ContextOptions } from './context-of.ts';
 import type { Exchange } from './exchange.ts';
 import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
 import { pathOf, successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
+import type { Turns } from './turns.ts';
 
 /** A lost race is planned again this often before the caller is told to. */
 const plansMax = 8;
@@ -20,6 +21,7 @@ export interface WriteOptions {
   readonly committer: Committer;
   readonly idempotency: IdempotencyKeys;
   readonly directoryOf: ContextOptions['directoryOf'];
+  readonly raceTurns: Turns;
 }
 
 type Plan = (now: Context) => Promise<ChangeSet>;
@@ -29,7 +31,7 @@ export function createWrite(
   options: WriteOptions,
 ): (call: Call, ctx: Context) => Promise<WrittenAnswer> {
   const answerOf = createAnswerOf(route);
-  const commit = createCommit(options, answerOf);
+  const commit = createCommit(route.name, options, answerOf);
 
   const stage = async (ctx: Context, staged: Staging, plan: Plan): Promise<WrittenAnswer> => {
     const set = await plan(ctx);
@@ -72,7 +74,11 @@ export function createWrite(
 }
 
 /** Plans and commits until no other writer was faster; of a key, the answer goes into the same batch. */
-function createCommit({ committer, directoryOf }: WriteOptions, answerOf: AnswerOf) {
+function createCommit(
+  routeName: string,
+  { committer, directoryOf, raceTurns }: WriteOptions,
+  answerOf: AnswerOf,
+) {
   const committedAnswer = (
     set: ChangeSet,
     stored: WrittenAnswer,
@@ -82,33 +88,59 @@ function createCommit({ committer, directoryOf }: WriteOptions, answerOf: Answer
     return learned.size === 0 ? stored : answerOf(set, completeBody(set.body, learned));
   };
 
-  return async (
-    ctx: Context,
+  /** One try. The answer where it was committed, or had been before under the same key; else what it lost. */
+  const tryOnce = async (
+    now: Context,
     { away }: Exchange,
     plan: Plan,
     claim: KeyClaim | null,
-  ): Promise<WrittenAnswer> => {
-    let last: Committed | null = null;
-    for (let plans = 0; plans < plansMax; plans++) {
-      // Others may have renamed what a plan refers to since the last try.
-      const now = plans === 0 ? ctx : { ...ctx, directory: await directoryOf(ctx.scope) };
-      const set = await plan(now);
-      const planned = answerOf(set, set.body);
-      if (!claim && isNothing(set)) {
-        set.afterCommit?.();
-        return planned;
-      }
-      const { stored, guards } = claim ? keptUnder(claim, set, planned) : { stored: planned, guards: [] };
-      const handedMs = performance.now();
-      const committed = await committer.commit(now, set.changes, guards, set.ops ?? []);
-      away.ms += performance.now() - handedMs;
-      if (committed.ok) return committedAnswer(set, stored, committed);
-      const earlier = claim && committed.part === 'guard' ? await claim.replay() : null;
-      if (earlier) return earlier;
-      last = committed;
+  ): Promise<Tried> => {
+    const set = await plan(now);
+    const planned = answerOf(set, set.body);
+    if (!claim && isNothing(set)) {
+      set.afterCommit?.();
+      return { answer: planned };
     }
-    throw notCommitted(last);
+    const { stored, guards } = claim ? keptUnder(claim, set, planned) : { stored: planned, guards: [] };
+    const handedMs = performance.now();
+    const committed = await committer.commit(now, set.changes, guards, set.ops ?? []);
+    away.ms += performance.now() - handedMs;
+    if (committed.ok) return { answer: committedAnswer(set, stored, committed) };
+    const earlier = claim && committed.part === 'guard' ? await claim.replay() : null;
+    return earlier ? { answer: earlier } : { lost: committed, object: contendedOf(set) };
   };
+
+  return async (
+    ctx: Context,
+    exchange: Exchange,
+    plan: Plan,
+    claim: KeyClaim | null,
+  ): Promise<WrittenAnswer> => {
+    const first = await tryOnce(ctx, exchange, plan, claim);
+    if ('answer' in first) return first.answer;
+    const askedMs = performance.now();
+    return raceTurns.take(`${ctx.workspaceId} ${first.object ?? routeName}`, async () => {
+      exchange.away.ms += performance.now() - askedMs;
+      let { lost } = first;
+      for (let plans = 1; plans < plansMax; plans++) {
+        // Others may have renamed what a plan refers to since the last try.
+        const now = { ...ctx, directory: await directoryOf(ctx.scope) };
+        const tried = await tryOnce(now, exchange, plan, claim);
+        if ('answer' in tried) return tried.answer;
+        ({ lost } = tried);
+      }
+      throw notCommitted(lost);
+    });
+  };
+}
+
+type Lost = Exclude<Committed, { ok: true }>;
+type Tried =
+  { readonly answer: WrittenAnswer } | { readonly lost: Lost; readonly object: string | undefined };
+
+/** What others change at the same time, by all likelihood: the first object that was there before. */
+function contendedOf({ changes }: ChangeSet): string | undefined {
+  return changes.find(({ before }) => before !== null)?.id;
 }
 
 /** The answer with its text, and what keeps it in the batch that it answers. */
@@ -118,10 +150,10 @@ function keptUnder(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) {
 }
 
 /** Why a write that was planned anew again and again was not committed. */
-function notCommitted(last: Committed | null): Error {
+function notCommitted(lost: Lost): Error {
   // Planned anew, it breaks the same rule: that is no race.
-  if (last && !last.ok && last.reason === 'constraint')
-    return new Error(`The plan breaks a rule of the database: ${last.message}`);
+  if (lost.reason === 'constraint')
+    return new Error(`The plan breaks a rule of the database: ${lost.message}`);
   return new ApiError('conflict', 'Others keep changing this at the same time. Read it again, then retry.');
 }
 

@@ -24,6 +24,21 @@ export function idOf(prefix: string | null, description?: string): ReturnType<ty
   });
 }
 
+/** What names an object: its id, or beside it what people call it by. */
+export function nameOf({
+  id,
+  alias,
+}: {
+  readonly id: string | null;
+  readonly alias?: { readonly pattern: string; readonly doc: string };
+}): ReturnType<typeof Type.String> {
+  if (id === null || !alias) return idOf(id);
+  return Type.String({
+    pattern: `${patternOf(id)}|${alias.pattern}`,
+    description: `An id with the prefix ${id}_, or ${alias.doc}`,
+  });
+}
+
 export const uuid = Type.String({
   pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
   description: 'A UUID in lower case.',
@@ -56,6 +71,13 @@ const limitMax = 100;
 export const givenAs: unique symbol = Symbol('given as');
 /** Names of fields and other words, comma-separated; JSON. */
 export type GivenAs = 'fields' | 'list' | 'json';
+
+/**
+ * Of a property of a body: the fields that it writes, where that is not the one of its name; `inside` where the properties of its own
+ * value are fields. By it rights are narrowed to fields.
+ */
+export const writes: unique symbol = Symbol('writes');
+export type Writes = readonly string[] | 'inside';
 
 /** The parameters of every list. */
 export const pageQuery = {

@@ -1,9 +1,9 @@
 // A resource: its contract, and in code what it does beyond the plain. What is special stands in the same folder as a plain
 // function, and wins over what is derived.
-import type { TObject } from 'typebox';
+import type { TObject, TUnsafe } from 'typebox';
 import type { AnyKind, Kind } from '../changes/kind.ts';
 import type { Entity } from '../changes/change.ts';
-import type { Contract, Shown } from '../contract/contract.ts';
+import type { Contract, Patch, Shown } from '../contract/contract.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import type { Route } from '../http/route.ts';
 import { directoryLoaderOf, type DirectoryLoader } from './directory.ts';
@@ -18,6 +18,8 @@ export interface Definition<C extends Contract, E extends Entity> extends Rules<
   readonly routes?: readonly Route[];
   /** Parameters of its list beside those that its fields give. */
   readonly query?: TObject['properties'];
+  /** The body of its update, where that is more than its fields. */
+  readonly updateBody?: TUnsafe<Patch<C>>;
   /** What it filters by, where that is more than its fields say. */
   readonly filterFields?: FilterFields;
 }
@@ -41,7 +43,7 @@ export function defineResource<C extends Contract, E extends Entity>(
   const operations = { ...plainOperations(contract, kind, definition), ...definition.operations };
   const special = definition.routes ?? [];
   const names = new Set(special.map(({ name }) => name));
-  const derived = plainRoutes(contract, operations, definition.query ?? {});
+  const derived = plainRoutes(contract, operations, definition);
   return {
     contract,
     kind,

@@ -1,6 +1,6 @@
 // From the body of a request to the values that the row keeps: what the fields of the contract say is checked here, what the
 // schema cannot: days of the calendar, bytes, and that what is referred to is there.
-import { isReference, givenName, keptName, writableAt } from '../contract/schemas.ts';
+import { actorParts, isReference, givenName, keptName, writableAt } from '../contract/schemas.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Field, Target } from '../contract/field.ts';
 import type { Context, Directory } from '../context.ts';
@@ -36,8 +36,10 @@ export function keptOf(
 export function defaultsOf(contract: Contract): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(contract.fields)) {
-    const { required, computed, default: value = null } = field.options;
-    if (!required && !computed && field.type !== 'actor') values[keptName(name, field)] = value;
+    const { required, computed, nullable, default: value = null } = field.options;
+    if (field.type === 'actor') {
+      if (nullable) for (const kept of actorParts(name)) values[kept] = null;
+    } else if (!required && !computed) values[keptName(name, field)] = value;
   }
   if (contract.keepsDeleted) values.deletedAt = null;
   return values;

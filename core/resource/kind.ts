@@ -2,7 +2,7 @@
 // make. The column of a field has its name, in snake case.
 import type { TObject } from 'typebox';
 import type { Contract, Kept, Shown } from '../contract/contract.ts';
-import { isReference, keptName } from '../contract/schemas.ts';
+import { actorParts, isReference, keptName } from '../contract/schemas.ts';
 import type { Field, FieldOptions, Reference, Target } from '../contract/field.ts';
 import { defineKind, type Kind, type KindSpec } from '../changes/kind.ts';
 import { flag, json, plain, type Column } from '../changes/columns.ts';
@@ -35,7 +35,7 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   readonly events?: KindSpec<E, Wire>['events'];
   readonly special?: Pick<
     KindSpec<E, Wire>,
-    'subjectId' | 'team' | 'learns' | 'insertExpressions' | 'related'
+    'subjectId' | 'team' | 'alias' | 'learns' | 'insertExpressions' | 'related'
   >;
 }
 
@@ -75,8 +75,7 @@ function columnsOf(
   const all: Record<string, Column> = {};
   for (const [name, field] of Object.entries(contract.fields)) {
     if (field.options.computed) continue;
-    if (field.type === 'actor')
-      for (const part of ['Kind', 'Id', 'Name']) all[`${name}${part}`] = plain(snake(`${name}${part}`));
+    if (field.type === 'actor') for (const kept of actorParts(name)) all[kept] = plain(snake(kept));
     else all[keptName(name, field)] = columnOf(keptName(name, field), field);
   }
   const deleted = contract.keepsDeleted ? { deletedAt: plain('deleted_at') } : {};
@@ -144,11 +143,12 @@ function showerOf<E extends Entity>(
   const key = keptName(name, field);
   if (field.type === 'time') return (entity) => isoTime(valueOf(entity, key) as number | null);
   if (field.type === 'actor')
-    return (entity) => ({
-      kind: valueOf(entity, `${name}Kind`),
-      id: valueOf(entity, `${name}Id`),
-      name: valueOf(entity, `${name}Name`),
-    });
+    return (entity) => {
+      const id = valueOf(entity, `${name}Id`);
+      return id === null
+        ? null
+        : { kind: valueOf(entity, `${name}Kind`), id, name: valueOf(entity, `${name}Name`) };
+    };
   if (!isReference(field)) return (entity) => valueOf(entity, key);
   return referenceShower(contract, name, field);
 }

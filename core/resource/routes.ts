@@ -3,26 +3,31 @@ import type { TObject, TString, TUnsafe } from 'typebox';
 import type { Contract, Created, Patch, PlainOperation } from '../contract/contract.ts';
 import { schemasOf } from '../contract/schemas.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { Closed, idOf, pageQuery } from '../lib/schema.ts';
+import { Closed, nameOf, pageQuery } from '../lib/schema.ts';
 import { filterQueryOf } from './filter.ts';
 import type { Operations } from './operations.ts';
 import { sortingsOf, sortQueryOf } from './sort.ts';
 
 type IdParams = TObject<{ id: TString }>;
 
-/** What making a route needs. `query`: parameters of the list beside those of the fields. */
-interface Making<C extends Contract> {
+/** What of the routes does not follow from the contract. */
+interface Beyond<C extends Contract> {
+  /** Parameters of the list beside those of the fields. */
+  readonly query?: TObject['properties'];
+  readonly updateBody?: TUnsafe<Patch<C>>;
+}
+
+interface Making<C extends Contract> extends Beyond<C> {
   readonly contract: C;
   readonly operations: Operations<C>;
-  readonly query: TObject['properties'];
 }
 
 export function plainRoutes<C extends Contract>(
   contract: C,
   operations: Operations<C>,
-  query: TObject['properties'],
+  { query, updateBody }: Beyond<C>,
 ): Route[] {
-  const making = { contract, operations, query };
+  const making = { contract, operations, ...(query && { query }), ...(updateBody && { updateBody }) };
   return (Object.keys(contract.operations) as PlainOperation[]).map((name) => makers[name](making));
 }
 
@@ -62,14 +67,14 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
       responses: { 200: schemasOf(contract).shown },
       read: (ctx, { params }) => operations.get(ctx, params.id),
     }),
-  update: <C extends Contract>({ contract, operations }: Making<C>) =>
+  update: <C extends Contract>({ contract, operations, updateBody }: Making<C>) =>
     defineRoute<IdParams, undefined, TUnsafe<Patch<C>>>({
       ...wordsOf(contract, 'update'),
       ...one(contract),
       ...exampleOf<Patch<C>>(contract.examples?.update),
       method: 'PATCH',
       limit: 'write',
-      body: schemasOf(contract).update,
+      body: updateBody ?? schemasOf(contract).update,
       responses: { 200: schemasOf(contract).shown },
       write: (ctx, { params, body, ifMatch }) => operations.update(ctx, params.id, body, ifMatch),
     }),
@@ -108,14 +113,14 @@ function wordsOf({ path, operations, ofTeam }: Contract, operation: PlainOperati
   };
 }
 
-function one({ path, id }: Contract, suffix = '') {
-  return { path: `/api/v1/${path}/{id}${suffix}`, params: Closed({ id: idOf(id) }) };
+function one(contract: Contract, suffix = '') {
+  return { path: `/api/v1/${contract.path}/{id}${suffix}`, params: Closed({ id: nameOf(contract) }) };
 }
 
 /** Where objects are listed and made: below their parent, if they have one. */
 function below({ path, parent }: Contract) {
   if (!parent) return { path: `/api/v1/${path}` };
-  return { path: `/api/v1/${parent.path}/{id}/${path}`, params: Closed({ id: idOf(parent.id) }) };
+  return { path: `/api/v1/${parent.path}/{id}/${path}`, params: Closed({ id: nameOf(parent) }) };
 }
 
 /** That a definition's examples fit its own fields is checked where it is declared. */

@@ -2,6 +2,7 @@
 // from it which narrowings can be held, docs/scopes.md and the tests are generated from it.
 import type { TObject, TSchema } from 'typebox';
 import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
+import { writes, type Writes } from '../lib/schema.ts';
 import { readScopeOf, type ScopeRequests } from './rights.ts';
 
 /** What a scope can be narrowed by. */
@@ -22,25 +23,34 @@ interface Operation {
 type Facts = Pick<Operation, 'body' | 'writes'>;
 
 /** The fields that an operation can write, in the order of its body. */
-export function writtenFields({ body, writes = [] }: Facts): string[] {
-  const properties = (body as TObject | undefined)?.properties ?? {};
-  const named = Object.entries(properties).flatMap(([name, schema]) => [...(entryFields(schema) ?? [name])]);
-  return [...new Set([...named, ...writes])];
+export function writtenFields({ body, writes: others = [] }: Facts): string[] {
+  return [...new Set([...insideOf(body), ...others])];
 }
 
 /** The fields that one request writes. @param value its body, checked */
-export function fieldsOf({ body, writes = [] }: Facts, value: unknown): string[] {
-  const properties = (body as TObject | undefined)?.properties ?? {};
-  const named = Object.entries((value ?? {}) as Readonly<Record<string, unknown>>).flatMap(([name, given]) =>
-    entryFields(properties[name]) === null ? [name] : (given as readonly object[]).flatMap(Object.keys),
-  );
-  return [...new Set([...named, ...writes])];
+export function fieldsOf({ body, writes: others = [] }: Facts, value: unknown): string[] {
+  return [...new Set([...insideOf(body, value ?? {}), ...others])];
 }
 
-/** The properties of the objects in a list, as the body of a bulk operation has one; null for any other schema. */
-function entryFields(schema: TSchema | undefined): readonly string[] | null {
-  const { items } = (schema ?? {}) as { items?: Partial<TObject> };
-  return items?.properties ? Object.keys(items.properties) : null;
+type Shape = Partial<TObject> & { readonly items?: Partial<TObject>; readonly [writes]?: Writes };
+
+/** The fields that the properties of an object write. @param value the object; absent: any that the schema takes */
+function insideOf(schema: Shape | undefined, value?: unknown): string[] {
+  const properties = schema?.properties ?? {};
+  const given = (value ?? properties) as Readonly<Record<string, unknown>>;
+  return Object.keys(given).flatMap((name) =>
+    writtenBy(name, properties[name], value === undefined ? undefined : given[name]),
+  );
+}
+
+function writtenBy(name: string, schema: Shape | undefined, value: unknown): readonly string[] {
+  const marked = schema?.[writes];
+  if (marked === 'inside') return insideOf(schema, value);
+  if (marked) return marked;
+  // The objects in a list, as the body of a bulk operation has one.
+  if (!schema?.items?.properties) return [name];
+  const entries = Array.isArray(value) ? value : [undefined];
+  return entries.flatMap((entry) => insideOf(schema.items, entry));
 }
 
 export function narrowable(routes: readonly Operation[], scope: string): Narrowable {

@@ -10,6 +10,7 @@ import { createKernel } from '../http/kernel.ts';
 import { createOutflow, type Outflow } from '../http/outflow.ts';
 import { createRateLimiter } from '../http/rate-limit.ts';
 import { createRequests } from '../http/requests.ts';
+import { createTurns } from '../http/turns.ts';
 import { createValues } from '../http/values.ts';
 import { createAuthenticate } from '../identity/api-keys/authenticate.ts';
 import type { KeyUses } from '../identity/api-keys/last-used.ts';
@@ -44,6 +45,7 @@ export function createDoor(options: {
       committer,
       idempotency: createIdempotencyKeys({ store, sealing, nowMs }),
       directoryOf,
+      raceTurns: createTurns(),
     }),
     requests: createRequests({
       services,

@@ -20,7 +20,11 @@ export interface Comment {
   };
   /** ISO 8601, UTC. */
   readonly resolvedAt: string | null;
-  readonly resolvedBy: string | null;
+  readonly resolvedBy: {
+    readonly kind: 'user' | 'plugin' | 'system';
+    readonly id: string;
+    readonly name: string;
+  } | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** ISO 8601, UTC. */

@@ -120,7 +120,7 @@ export interface IssueCreate {
   labels?: readonly string[];
   /** An id with the prefix prj_. */
   projectId?: string | null;
-  /** An id with the prefix iss_. */
+  /** An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null;
   estimate?: number | null;
   /** A day as YYYY-MM-DD. */
@@ -150,11 +150,15 @@ export interface IssuePatch {
   labels?: readonly string[];
   /** An id with the prefix prj_. */
   projectId?: string | null;
-  /** An id with the prefix iss_. */
+  /** An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null;
   estimate?: number | null;
   /** A day as YYYY-MM-DD. */
   dueDate?: string | null;
+  /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */
+  addLabels?: readonly string[];
+  /** Names or ids of labels that the issue is not to have. */
+  removeLabels?: readonly string[];
 }
 
 export interface IssueCreated {

@@ -43,15 +43,14 @@ test('an issue is deleted once and restored once, with one event each', async ()
 test('updates without a version all take effect, each on what was there, and the log tells them in order', async () => {
   const { id } = await make();
   const from = await app.lastSequence();
-  const replies = await many(12, (index) =>
+  const replies = await many(40, (index) =>
     app.call(
       'PATCH',
       at(id),
       index % 2 === 0 ? { estimate: index + 1 } : { labels: [['bug'], ['feature']][index % 4 === 1 ? 0 : 1] },
     ),
   );
-  const made = replies.filter(({ status }) => status === 200).length;
-  expect(made + replies.filter(({ status }) => status === 409).length).toBe(12);
+  expect(statuses(replies)).toEqual({ 200: 40 });
   const events: Json[] = (await app.call('GET', `/api/v1/events?after=${from}&types=issue.updated&limit=100`))
     .json.data;
   const versions = events.map(({ data }) => data.version);
@@ -96,4 +95,20 @@ test('bulk creations at the same time take whole runs of numbers', async () => {
   );
   for (const run of runs) expect(run).toEqual(run.map((_, index) => run[0]! + index));
   expect(runs.flat().sort((x, y) => x - y)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+});
+
+test('labels that are added and removed at the same time are all added and removed', async () => {
+  const names = Array.from({ length: 24 }, (_, index) => `label ${index}`);
+  for (const name of names) await app.call('POST', '/api/v1/labels', { name });
+  const { id } = await make({ labels: names.slice(0, 12) });
+  const from = await app.lastSequence();
+  const replies = await many(24, (index) =>
+    app.call('PATCH', at(id), { [index < 12 ? 'removeLabels' : 'addLabels']: [names[index]!.toUpperCase()] }),
+  );
+  expect(statuses(replies)).toEqual({ 200: 24 });
+  const { labels, version } = (await app.call('GET', at(id))).json;
+  expect(labels.map(({ name }: Json) => name).sort()).toEqual(names.slice(12).sort());
+  expect(version).toBe(25);
+  const told = await app.eventTypes(from);
+  expect(told.filter((type) => type === 'issue.labeled')).toHaveLength(24);
 });

@@ -72,7 +72,7 @@ test('a thread is one level deep, resolved at its first comment, and changed by 
   await step('POST', `/comments/${reply.id}/resolve`, undefined, { status: 409, error: ['conflict'] });
   await step('POST', `${path}/resolve`, undefined, {
     status: 200,
-    body: { resolvedBy: app.workspace.userId },
+    body: { resolvedBy: { kind: 'user', id: app.workspace.userId, name: 'Acme owner' } },
     events: ['comment.resolved'],
   });
   await step('POST', `${path}/resolve`, undefined, { status: 200 });

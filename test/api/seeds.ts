@@ -19,7 +19,7 @@ const prefixes: ReadonlyMap<string, string> = new Map([
 export function formOf(schema: TSchema): string | undefined {
   const { pattern } = schema as { pattern?: string };
   if (pattern === undefined) return undefined;
-  for (const [name, prefix] of prefixes) if (patternOf(prefix) === pattern) return name;
+  for (const [name, prefix] of prefixes) if (patternOf(prefix) === pattern.split('|')[0]) return name;
   if (pattern.startsWith('^[0-9a-f]{8}-')) return 'team';
   if (pattern === '^[a-z][a-z0-9_.-]{0,99}$') return 'pluginRef';
   return undefined;
@@ -29,6 +29,7 @@ export function formOf(schema: TSchema): string | undefined {
 export const nowhere: Seeds = {
   ...Object.fromEntries([...prefixes].map(([name, prefix]) => [name, `${prefix}_${'0'.repeat(25)}1`])),
   team: '00000000-0000-7000-8000-000000000001',
+  identifier: 'NOPE-1',
   pluginRef: 'com.test.nowhere',
 };
 
@@ -53,6 +54,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   const first = async (path: string): Promise<Json> => (await call('GET', `/api/v1${path}`)).json.data[0];
   const seeds = {
     issue: issue.id,
+    identifier: issue.identifier,
     member: (await made('/members', { name: `Member of ${team}` })).id,
     state: (await first(`/workflows?team=${team}`)).id,
     label: (await made('/labels', { name: `label-${team}` })).id,

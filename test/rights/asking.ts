@@ -23,6 +23,20 @@ export function rightsBut(narrowed: ScopeRequests, without: readonly string[] = 
   return rightsOf(asked, Object.keys(asked));
 }
 
+/** The fields that a property of a route's body writes, said a second time. @param inside what its value or its schema holds */
+export function fieldsWritten(
+  route: Route,
+  name: string,
+  inside: (name: string) => readonly string[],
+): readonly string[] {
+  if (name === 'addLabels' || name === 'removeLabels') return ['labels'];
+  if (!route.name.startsWith('issues.bulk')) return [name];
+  if (name === 'ids' || name === 'filter') return [];
+  if (name === 'issues' || name === 'set')
+    return inside(name).flatMap((one) => fieldsWritten(route, one, inside));
+  return [name];
+}
+
 /** All scopes but these, not even implied. */
 export function scopesBut(without: readonly string[]): Rights {
   const held = allScopes.filter((scope) => !without.some((one) => [...expandScopes([scope])].includes(one)));

@@ -5,8 +5,10 @@ import { allScopes } from '../../core/rights/scopes.ts';
 import { consentLines } from '../../core/plugins/consent.ts';
 import { rightsOf } from '../../core/rights/rights.ts';
 import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';
+import type { TObject, TSchema } from 'typebox';
 import { startApp, type Reply, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
+import { fieldsWritten } from './asking.ts';
 
 let app: TestApp;
 let base: PluginPackage;
@@ -25,6 +27,12 @@ function asking(manifest: Partial<PluginManifest>, grant: readonly string[]): Pr
   return app.call('POST', '/api/v1/plugins', { package: document, grant }, { 'tatami-mode': 'simulate' });
 }
 const why = { why: 'test' };
+
+/** The properties that a schema names, or that of its entries. */
+function namesIn(schema: TSchema | undefined): string[] {
+  const { properties, items } = (schema ?? {}) as Partial<TObject> & { items?: Partial<TObject> };
+  return Object.keys(properties ?? items?.properties ?? {});
+}
 
 /** The read scopes with which a key may register a webhook for an event type. */
 async function neededFor(type: string): Promise<string[]> {
@@ -85,10 +93,11 @@ test('a narrowing is taken where every door holds it, and refused with the reaso
     const written = app.app.routes
       .filter((route) => route.scope === scope && scope.endsWith(':write'))
       .flatMap((route) => [
-        ...Object.keys((route.body as { properties?: object } | undefined)?.properties ?? {}),
+        ...namesIn(route.body).flatMap((name) =>
+          fieldsWritten(route, name, (one) => namesIn((route.body as Partial<TObject>).properties?.[one])),
+        ),
         ...(route.writes ?? []),
-      ])
-      .filter((name) => name !== 'issues');
+      ]);
     for (const field of [...written, 'nonsense']) {
       const fields = await asking({ scopes: { [scope]: { ...why, fields: [field] } } }, [scope]);
       expect([scope, field, fields.status]).toEqual([scope, field, written.includes(field) ? 201 : 422]);

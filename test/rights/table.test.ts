@@ -9,7 +9,7 @@ import { rightsOf } from '../../core/rights/rights.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { arbitraryOf } from '../api/arbitrary.ts';
 import { exampleOf, nowhere } from '../api/seeds.ts';
-import { askAs, pathOf, rightsBut, scopesBut, seedTwoTeams, type TwoTeams } from './asking.ts';
+import { askAs, fieldsWritten, pathOf, rightsBut, scopesBut, seedTwoTeams, type TwoTeams } from './asking.ts';
 
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
 const hookUrl = `http://127.0.0.1:${receiver.port}/`;
@@ -37,11 +37,11 @@ function bodiesOf({ body, ...route }: Route): (object | undefined)[] {
   return [exampleOf({ body, ...route }, hookUrl), ...random.filter((one) => check.Check(one))];
 }
 
-/** The fields a request writes, found without the table: names of its body, or of the entries of a bulk body. */
-function namesIn(route: Route, body: object | undefined): string[] {
-  const names = Object.entries(body ?? {}).flatMap(([name, value]) =>
-    name === 'issues' ? (value as object[]).flatMap(Object.keys) : [name],
-  );
+/** The fields a request writes, found without the table. */
+function namesIn(route: Route, body: object = {}): string[] {
+  const inside = (name: string): string[] =>
+    [Object.entries(body).find(([key]) => key === name)?.[1]].flat().flatMap((one) => Object.keys(one));
+  const names = Object.keys(body).flatMap((name) => fieldsWritten(route, name, inside));
   return [...new Set([...names, ...(route.writes ?? [])])];
 }
 

@@ -10,6 +10,7 @@ import operation from './0008-operation.sql' with { type: 'text' };
 import rules from './0009-rules.sql' with { type: 'text' };
 import retention from './0010-retention.sql' with { type: 'text' };
 import keys from './0011-keys.sql' with { type: 'text' };
+import issues from './0012-issues.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   { name: '0009-rules', sql: rules },
   { name: '0010-retention', sql: retention },
   { name: '0011-keys', sql: keys },
+  { name: '0012-issues', sql: issues },
 ];

@@ -126,3 +126,31 @@ test('the labels of an issue know when it was created', () => {
   ]);
   after.close();
 });
+
+test('who resolved a thread is kept by kind and name', () => {
+  const path = join(dir, 'resolved.db');
+  migrate({ ...at, path }, migrations.slice(0, 10));
+  const before = new Database(path);
+  const comment = (id: string, by: string | null): string =>
+    `('ws', '${id}', 1, 'iss_1', 'user', 'usr_1', 'Ana', '', ${by === null ? 'NULL' : `'${by}'`}, 1, 1)`;
+  before.exec(`
+    PRAGMA foreign_keys = OFF;
+    INSERT INTO members (workspace_id, id, version, name, role, created_at, updated_at) VALUES ('ws', 'usr_1', 1, 'Ana', 'owner', 1, 1);
+    INSERT INTO comments (workspace_id, id, version, issue_id, author_kind, author_id, author_name, body, resolved_by, created_at, updated_at)
+      VALUES ${comment('cmt_1', 'usr_1')}, ${comment('cmt_2', null)}, ${comment('cmt_3', 'plg_1')};`);
+  before.close();
+  migrate({ ...at, path });
+  const after = new Database(path);
+  expect(
+    after
+      .prepare(
+        'SELECT resolved_by_kind AS kind, resolved_by_id AS id, resolved_by_name AS name FROM comments ORDER BY comments.id',
+      )
+      .all(),
+  ).toEqual([
+    { kind: 'user', id: 'usr_1', name: 'Ana' },
+    { kind: null, id: null, name: null },
+    { kind: 'plugin', id: 'plg_1', name: 'plg_1' },
+  ]);
+  after.close();
+});

@@ -1,4 +1,5 @@
-// Comments. A reply joins the thread of its parent; threads are one level deep, and resolved at their first comment.
+// Comments. A reply joins the thread of its parent; threads are one level deep, and resolved at their first comment. Whatever
+// happens to a comment moves the time of its issue, and not its version: who edits the issue is not in the way of who talks of it.
 import type { ChangeSet } from '../../changes/change.ts';
 import { plain, type Column } from '../../changes/columns.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
@@ -12,6 +13,8 @@ import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { issueKind } from '../issues/kind.ts';
 import { issueNumber } from '../issues/number.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
 import { comment } from './contract.ts';
 
 /** Team id and number of the issue, read along with the comment; the number is empty until committed. */
@@ -37,6 +40,9 @@ const commentKind = kindOf(comment, {
   },
   special: {
     subjectId: ({ issueId }) => issueId,
+    related: (scope, _before, { issueId, updatedAt }) => ({
+      last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
+    }),
     team: {
       of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
       isIn: (list) =>
@@ -48,6 +54,13 @@ const commentKind = kindOf(comment, {
     },
   },
 });
+/** Fails the batch where the issue was deleted meanwhile. */
+const moveIssue = tenantStatement(
+  'issues.move_by_comment',
+  `UPDATE issues SET updated_at = max(updated_at, :at)
+   WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL`,
+);
+
 type Comment = NonNullable<Awaited<ReturnType<typeof commentKind.find>>>;
 
 const resolution = (verb: 'resolve' | 'unresolve', summary: string) =>
@@ -68,8 +81,8 @@ const resolution = (verb: 'resolve' | 'unresolve', summary: string) =>
 
 export const comments = defineResource(comment, commentKind, {
   async where(ctx, _query, issueId) {
-    await getEntity(ctx, issueKind, issueId ?? '');
-    return [{ sql: 'issue_id = :issueId', params: { issueId } }];
+    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];
   },
   async sets(ctx, { parentId = null }, issueId) {
     const issue = await getEntity(ctx, issueKind, issueId ?? '');
@@ -117,7 +130,7 @@ async function setResolved(
     throw new ApiError('conflict', `A thread is resolved at its first comment, ${found.parentId}.`);
   const already = (found.resolvedAt !== null) === resolved;
   const patch = resolved
-    ? { resolvedAt: ctx.nowMs(), resolvedBy: ctx.actor.memberId ?? ctx.actor.id }
-    : { resolvedAt: null, resolvedBy: null };
+    ? { resolvedAt: ctx.nowMs(), ...authorOf(ctx, 'resolvedBy') }
+    : { resolvedAt: null, resolvedByKind: null, resolvedById: null, resolvedByName: null };
   return updated(ctx, commentKind, found, already ? {} : patch, ifMatch);
 }

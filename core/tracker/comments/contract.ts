@@ -1,7 +1,7 @@
 // Comments: threads on issues; a thread is resolved at its first comment.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
-import { actor, json, markdown, string, text, time } from '../../contract/field.ts';
+import { actor, json, markdown, string, time } from '../../contract/field.ts';
 import { Closed, idOf, nullable } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 
@@ -20,7 +20,7 @@ export const comment = defineContract({
     body: markdown({ bytesMax: 65_536, doc: 'Markdown, up to 64 KiB.', required: true }),
     author: actor(),
     resolvedAt: time({ nullable: true, write: 'never' }),
-    resolvedBy: text({ max: 80, nullable: true, write: 'never' }),
+    resolvedBy: actor({ nullable: true }),
   },
   operations: {
     list: 'List the comments of an issue, oldest first',

@@ -1,10 +1,10 @@
 // The bodies of issues that are not plain: a creation names its team in one of three ways and answers with five fields; lists
 // show fewer fields, or whole objects.
 import { Type, type Static, type TSchema } from 'typebox';
-import { createBodyWith, shownProperties } from '../../contract/schemas.ts';
-import { Closed, idOf, named, nullable, uuid } from '../../lib/schema.ts';
+import { createBodyWith, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
+import { Closed, idOf, named, nullable, uuid, writes, type Writes } from '../../lib/schema.ts';
 import { teamKey } from '../teams/contract.ts';
-import { issue, priorities } from './contract.ts';
+import { issue, labelNames, priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
 
 const externalText = Type.String({ minLength: 1, maxLength: 255, description: 'Up to 255 characters.' });
@@ -21,6 +21,20 @@ export const IssueCreate = named(
   }),
 );
 export type IssueInput = Static<typeof IssueCreate>;
+
+const ofLabels = (description: string) =>
+  Type.Optional(Type.Unsafe<string[]>({ ...labelNames, description, [writes]: ['labels'] satisfies Writes }));
+
+export const IssueUpdate = named(
+  'IssueUpdate',
+  updateBodyWith(issue, {
+    addLabels: ofLabels(
+      'Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing.',
+    ),
+    removeLabels: ofLabels('Names or ids of labels that the issue is not to have.'),
+  }),
+);
+export type IssuePatch = Static<typeof IssueUpdate>;
 
 export const IssueBulk = Closed({ issues: Type.Array(IssueCreate, { minItems: 1, maxItems: 100 }) });
 

@@ -13,8 +13,14 @@ export const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;
 export const descriptionBytesMax = 256 * 1024;
 
 const identifier = Type.String({ description: '<TEAM_KEY>-<number>; null while staged or simulated.' });
-const labelNames = Type.Array(Type.String({ minLength: 1, maxLength: 80 }), {
-  maxItems: 50,
+/** Called by its identifier in any case. */
+const alias = {
+  pattern: '^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$',
+  doc: 'its identifier, such as ENG-42.',
+} as const;
+export const labelsMax = 50;
+export const labelNames = Type.Array(Type.String({ minLength: 1, maxLength: 80 }), {
+  maxItems: labelsMax,
   uniqueItems: true,
   description: 'Names or ids of labels.',
 });
@@ -25,6 +31,7 @@ export const issue = defineContract({
   path: 'issues',
   title: 'Issue',
   id: 'iss',
+  alias,
   doc: 'A piece of work of a team.',
   fields: {
     identifier: string(identifier, { nullable: true, write: 'never', computed: true }),
@@ -58,7 +65,7 @@ export const issue = defineContract({
     labels: json(labelNames, { computed: true }, Type.Array(idAndName)),
     project: reference(project, { nullable: true, filter: true }),
     parent: reference(
-      { name: 'issue', id: 'iss' },
+      { name: 'issue', id: 'iss', alias },
       { nullable: true, filter: true },
       Closed({ id: idOf('iss'), identifier: Type.String() }),
     ),

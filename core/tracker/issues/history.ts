@@ -7,6 +7,7 @@ import { issueKind } from './kind.ts';
 
 /** Oldest first; a deleted issue keeps its history. */
 export async function issueHistory(ctx: Context, id: string, page: PageParameters) {
-  if (!(await issueKind.find(ctx, id))) throw notFound();
-  return listEventsOf(ctx, id, page);
+  const found = await issueKind.find(ctx, id);
+  if (!found) throw notFound();
+  return listEventsOf(ctx, found.id, page);
 }

@@ -6,7 +6,6 @@ import { getEntity, removed, requireVersion, updated } from '../../changes/opera
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { parseFilter, type Filter } from '../../lib/filter.ts';
-import type { Patch } from '../../contract/contract.ts';
 import { readTime } from '../../lib/time.ts';
 import { parseJson } from '../../lib/json.ts';
 import { filterConditions } from '../../store/filter-sql.ts';
@@ -16,7 +15,7 @@ import { readShape, shapeIssues } from './shape.ts';
 import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
 import { madeWhenAndBy } from './imported.ts';
 import { resolvePatch, teamOf } from './references.ts';
-import type { IssueCreated, IssueInput } from './bodies.ts';
+import type { IssueCreated, IssueInput, IssuePatch } from './bodies.ts';
 import { issueKind, type Issue } from './kind.ts';
 import { issue as contract } from './contract.ts';
 
@@ -166,7 +165,7 @@ async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<C
 export async function updateIssue(
   ctx: Context,
   id: string,
-  input: Patch<typeof contract>,
+  input: IssuePatch,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const issue = await getEntity(ctx, issueKind, id);

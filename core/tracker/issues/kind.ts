@@ -3,11 +3,12 @@
 import type { Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import type { Shown } from '../../contract/contract.ts';
-import type { Directory } from '../../context.ts';
+import type { Directory, View } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
+import { findTeam } from '../directory.ts';
 import { issue, priorities } from './contract.ts';
 import { issueNumber } from './number.ts';
 
@@ -95,6 +96,7 @@ export const issueKind = kindOf(issue, {
       };
     },
     subjectId: (issue) => issue.id,
+    alias: { columns: ['team_id', 'number'], values: placeOf },
     learns: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
   },
   wire(issue, { directory, baseUrl }) {
@@ -126,6 +128,15 @@ export const issueKind = kindOf(issue, {
     };
   },
 });
+
+/** Team and number of an identifier. */
+function placeOf(identifier: string, { directory }: Pick<View, 'directory'>) {
+  // Far from where ids have their underscore, and cheap for every id that is looked at.
+  const at = identifier.indexOf('-');
+  if (at < 0) return undefined;
+  const team = findTeam(directory, identifier.slice(0, at).toUpperCase());
+  return team ? { team_id: team.id, number: Number(identifier.slice(at + 1)) } : null;
+}
 
 function stateOf(id: string, { states }: Directory): ShownIssue['state'] {
   const state = states.get(id);

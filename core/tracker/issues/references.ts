@@ -1,11 +1,11 @@
 // Checks what an issue refers to. Unknown references are 422 `not_found` at their path, in the words of the request.
-import type { Patch } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { keptOf } from '../../resource/input.ts';
 import { findState, findTeam, type TeamEntry } from '../directory.ts';
-import type { IssueInput } from './bodies.ts';
+import { labelsAfter } from './labels-after.ts';
+import type { IssueInput, IssuePatch } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { issueKind, type Issue } from './kind.ts';
 
@@ -33,16 +33,16 @@ export async function resolvePatch(
   ctx: Context,
   teamId: string,
   issue: Issue | null,
-  input: Patch<typeof contract>,
+  input: IssuePatch,
   at: string,
 ): Promise<Partial<Issue>> {
-  const { labels, parentId, stateId, ...plain } = input;
+  const { labels, addLabels, removeLabels, parentId, stateId, ...plain } = input;
   const patch: { -readonly [K in keyof Issue]?: Issue[K] } = {
     ...keptOf(ctx, contract, 'update', plain, at),
   };
   if (stateId !== undefined) patch.stateId = resolveState(ctx, teamId, issue, stateId, at);
-  if (labels !== undefined)
-    patch.labelIds = [...resolveLabels(ctx, teamId, labels, at), ...unseenLabels(ctx, issue)].sort();
+  const labelIds = labelsAfter(ctx, teamId, issue, { labels, addLabels, removeLabels }, at);
+  if (labelIds) patch.labelIds = labelIds;
   if (parentId !== undefined) Object.assign(patch, await resolveParent(ctx, issue, parentId, at));
   return patch;
 }
@@ -71,32 +71,6 @@ function requireTransition(allowed: readonly string[], stateId: string, at: stri
   });
 }
 
-/** Names match without regard to case; the team's own label goes before the workspace's. */
-function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], at: string): string[] {
-  const ids = labels.map((wanted, index) => {
-    const lower = wanted.toLowerCase();
-    let found: string | undefined;
-    for (const label of ctx.directory.labels.values()) {
-      if (label.teamId !== null && label.teamId !== teamId) continue;
-      if (label.id !== wanted && label.name.toLowerCase() !== lower) continue;
-      if (found === undefined || label.teamId !== null || label.id === wanted) found = label.id;
-    }
-    if (found === undefined)
-      throw invalidField(
-        `${at}labels.${index}`,
-        'not_found',
-        `There is no label ${wanted} for this team. Create it first.`,
-      );
-    return found;
-  });
-  return [...new Set(ids)];
-}
-
-/** Deleted labels stay on an issue, so that setting the labels it shows changes nothing. */
-function unseenLabels(ctx: Context, issue: Issue | null): string[] {
-  return issue?.labelIds.filter((id) => !ctx.directory.labels.has(id)) ?? [];
-}
-
 const parentOf = tenantStatement<{ parent_id: string | null }>(
   'issues.parent_of',
   'SELECT parent_id FROM issues WHERE workspace_id = :ws AND id = :id',
@@ -112,7 +86,7 @@ async function resolveParent(
   const parent = await issueKind.find(ctx, parentId);
   if (!parent || parent.deletedAt !== null)
     throw invalidField(`${at}parentId`, 'not_found', `There is no issue ${parentId}.`);
-  let above: string | null = parentId;
+  let above: string | null = parent.id;
   for (let depth = 0; above !== null; depth++) {
     if (above === issue?.id)
       throw invalidField(`${at}parentId`, 'conflict', 'The issue would be its own ancestor.');
@@ -120,7 +94,7 @@ async function resolveParent(
       throw invalidField(`${at}parentId`, 'too_big', `Nest at most ${parentDepthMax} levels of parents.`);
     above = await parentIdOf(ctx, above);
   }
-  return { parentId, parentPlace: `${parent.teamId} ${parent.number ?? ''}` };
+  return { parentId: parent.id, parentPlace: `${parent.teamId} ${parent.number ?? ''}` };
 }
 
 async function parentIdOf(ctx: Context, id: string): Promise<string | null> {

@@ -1,5 +1,6 @@
 // Issues as a resource: what is plain follows from the contract, what is special stands in this folder.
 import { defineResource } from '../../resource/define.ts';
+import { IssueUpdate } from './bodies.ts';
 import { issue } from './contract.ts';
 import { issueFilterFields } from './filter.ts';
 import { deleteIssue, restoreIssue, updateIssue } from './issues.ts';
@@ -8,6 +9,7 @@ import { issueRoutes } from './routes.ts';
 
 export const issues = defineResource(issue, issueKind, {
   operations: { update: updateIssue, delete: deleteIssue, restore: restoreIssue },
+  updateBody: IssueUpdate,
   routes: issueRoutes,
   filterFields: issueFilterFields,
 });

@@ -3,7 +3,7 @@ import { schemasOf } from '../../contract/schemas.ts';
 import { EventShown } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
 import { teamKey } from '../teams/contract.ts';
-import { Closed, givenAs, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
+import { Closed, givenAs, nameOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { state } from '../workflows/contract.ts';
 import { issueHistory } from './history.ts';
 import { createIssue, createIssues, getIssue, listIssues } from './issues.ts';
@@ -11,7 +11,7 @@ import { IssueBulk, IssueCreate, IssueCreated, IssueListed } from './bodies.ts';
 import { issue, priorities } from './contract.ts';
 import { importing } from './imported.ts';
 
-const params = Closed({ id: idOf(issue.id) });
+const params = Closed({ id: nameOf(issue) });
 const shape = {
   fields: Type.Optional(
     Type.String({ maxLength: 500, description: 'Only these fields, comma-separated.', [givenAs]: 'fields' }),

@@ -1,0 +1,63 @@
+// Finds the rows of a kind, one or many, by their ids or by what people call them. What a run has staged is seen, and what belongs
+// to teams that the caller does not see is not there.
+import type { Context, View } from '../context.ts';
+import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
+import type { Entity } from './change.ts';
+import type { Columns } from './columns.ts';
+
+/** Another name than the id, which a unique index finds. */
+export interface Alias {
+  readonly columns: readonly string[];
+  /** The values of those columns; null where nothing can have them; undefined for what is no such name. */
+  values(name: string, view: Pick<View, 'directory'>): Readonly<Record<string, Value>> | null | undefined;
+}
+
+export interface Finding<E extends Entity> {
+  readonly name: string;
+  readonly table: string;
+  readonly columns: Columns<E>;
+  readonly alias: Alias | undefined;
+  /** The team it belongs to, where objects of the kind belong to one. */
+  readonly teamOf: ((entity: E) => string) | undefined;
+}
+
+export function findingOf<E extends Entity>({ name, table, columns, alias, teamOf }: Finding<E>) {
+  const select = `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws`;
+  const byId = tenantStatement<Row>(`${table}.find`, `${select} AND id = :id`);
+  const byIds = tenantStatement<Row>(
+    `${table}.find_many`,
+    `${select} AND id IN (SELECT value FROM json_each(:ids))`,
+  );
+  const byAlias =
+    alias &&
+    tenantStatement<Row>(
+      `${table}.find_aliased`,
+      `${select} AND ${alias.columns.map((column) => `${column} = :${column}`).join(' AND ')}`,
+    );
+
+  const stagedOf = (ctx: Context, id: string) => ctx.staged?.find(name, id) as E | undefined;
+  const seen = (ctx: Context, found: E | undefined): E | undefined =>
+    found && ctx.visibleTeams && teamOf && !ctx.visibleTeams.has(teamOf(found)) ? undefined : found;
+  const read = async (ctx: Context, statement: Statement<Row>, params: Readonly<Record<string, Value>>) => {
+    const row = await ctx.store.readOne(ctx.scope, statement, params);
+    return row && columns.read(row);
+  };
+
+  return {
+    async find(ctx: Context, id: string): Promise<E | undefined> {
+      const values = alias?.values(id, ctx);
+      if (values === undefined || !byAlias)
+        return seen(ctx, stagedOf(ctx, id) ?? (await read(ctx, byId, { id })));
+      const found = values === null ? undefined : await read(ctx, byAlias, values);
+      return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
+    },
+    /** Those that are there, in no order. @param ids ids alone */
+    async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
+      const rows = await ctx.store.read(ctx.scope, byIds, { ids: JSON.stringify(ids) });
+      return rows.flatMap((row) => {
+        const entity = columns.read(row);
+        return seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? [];
+      });
+    },
+  };
+}
