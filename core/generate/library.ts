@@ -18,8 +18,17 @@ interface Declaration {
   text: string;
 }
 
-/** @param known names that are written by hand, and the files that have them */
-export function createLibrary(known: Readonly<Record<string, string>>): Library {
+/**
+ * @param known names that are written by hand, and the files that have them
+ * @param renamed those of schemas that have another name as types
+ * @param lists words that have a name together
+ */
+export function createLibrary(
+  known: Readonly<Record<string, string>>,
+  renamed: Readonly<Record<string, string>>,
+  lists: Readonly<Record<string, readonly string[]>>,
+): Library {
+  const listNames = new Map(Object.entries(lists).map(([name, words]) => [words.toSorted().join(), name]));
   const declarations = new Map<string, Declaration>(
     Object.entries(known).map(([name, file]) => [name, { file, text: '' }]),
   );
@@ -34,8 +43,9 @@ export function createLibrary(known: Readonly<Record<string, string>>): Library 
   const printing = (file: string, isShown: boolean) => ({
     isShown,
     nameOf(schema: JsonSchema): string | null {
-      const name = schema['x-name'];
-      if (name === undefined) return null;
+      const given = schema['x-name'];
+      if (given === undefined) return listNames.get((schema.enum ?? []).toSorted().join()) ?? null;
+      const name = renamed[given] ?? given;
       if (!declarations.has(name)) library.declare(file, name, schema, { isShown, doc: '' });
       return name;
     },

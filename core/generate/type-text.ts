@@ -13,6 +13,7 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: boolean | JsonSchema;
   readonly [givenAs]?: GivenAs;
 }
 
@@ -42,7 +43,12 @@ export function membersText(schema: JsonSchema, printing: Printing): string {
   const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const mark = schema.required?.includes(name) ? '' : '?';
     const readonly = printing.isShown ? 'readonly ' : '';
-    return `${docText(property.description)}${readonly}${nameText(name)}${mark}: ${typeText(property, printing)};`;
+    // What is given as undefined is not sent, so it may be given.
+    const type = unionText([
+      typeText(property, printing),
+      ...(mark && !printing.isShown ? ['undefined'] : []),
+    ]);
+    return `${docText(property.description)}${readonly}${nameText(name)}${mark}: ${type};`;
   });
   return `{\n${members.join('\n')}\n}`;
 }
@@ -81,8 +87,12 @@ function textOfType(type: string, schema: JsonSchema, printing: Printing): strin
   }
 }
 
-function recordText({ patternProperties = {} }: JsonSchema, printing: Printing): string {
-  const values = Object.values(patternProperties).map((value) => typeText(value, printing));
+function recordText(
+  { patternProperties = {}, additionalProperties }: JsonSchema,
+  printing: Printing,
+): string {
+  const others = typeof additionalProperties === 'object' ? [additionalProperties] : [];
+  const values = [...Object.values(patternProperties), ...others].map((value) => typeText(value, printing));
   return `Readonly<Record<string, ${values.length === 0 ? 'unknown' : unionText(values)}>>`;
 }
 

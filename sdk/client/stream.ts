@@ -4,6 +4,8 @@
  */
 import { connection, type ConnectionOptions } from './connection.ts';
 import { ApiCallError } from './error.ts';
+import type { Signal } from './options.ts';
+import { pause } from './pause.ts';
 import type { SseMessage } from './sse.ts';
 
 export interface StreamOptions extends ConnectionOptions {
@@ -131,24 +133,11 @@ async function movesOn(options: StreamOptions, progress: Progress, error: ApiCal
 }
 
 /** A function, because the compiler would not expect `aborted` to change while a generator waits. */
-function isOver(signal: AbortSignal | undefined): boolean {
+function isOver(signal: Signal | undefined): boolean {
   return signal?.aborted === true;
 }
 
 /** Before the first answer a refused connection means a wrong address rather than a restart. */
 function isPassing({ status }: ApiCallError, opened: boolean): boolean {
   return status === 0 ? opened : status === 429 || status >= 500;
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (isOver(signal)) return resolve();
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end);
-  });
 }

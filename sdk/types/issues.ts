@@ -65,92 +65,115 @@ export interface Issue {
 /** List issues, newest first. */
 export interface IssueQuery {
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
-  limit?: number;
+  limit?: number | undefined;
   /** The `endCursor` of the page before. */
-  after?: string;
+  after?: string | undefined;
   /** Another name for `after`. */
-  cursor?: string;
+  cursor?: string | undefined;
   /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
-  team?: string;
+  team?: string | undefined;
   state?:
-    'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
+    | 'triage'
+    | 'backlog'
+    | 'unstarted'
+    | 'started'
+    | 'completed'
+    | 'canceled'
+    | 'duplicate'
+    | 'cancelled'
+    | undefined;
   /** A member id, `me` or `none`. */
-  assignee?: string;
+  assignee?: string | undefined;
   /** A label name or id. */
-  label?: string;
-  priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
+  label?: string | undefined;
+  priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
   /** ISO 8601 time; inclusive. */
-  updatedSince?: string;
+  updatedSince?: string | undefined;
   /** A JSON filter tree. */
-  filter?: string | Readonly<Record<string, unknown>>;
+  filter?: string | Readonly<Record<string, unknown>> | undefined;
   /** Such as `-priority,updatedAt`; default `-createdAt`. */
-  sort?: string;
+  sort?: string | undefined;
   /** Only these fields, comma-separated. */
-  fields?: string | readonly string[];
+  fields?: string | readonly string[] | undefined;
   /** Whole objects in place of references: assignee, project, parent. */
-  expand?: string | readonly string[];
+  expand?: string | readonly string[] | undefined;
 }
 
 /** Create an issue. */
 export interface IssueCreate {
   /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
-  team?: string;
+  team?: string | undefined;
   /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
-  teamKey?: string;
+  teamKey?: string | undefined;
   /** A UUID in lower case. */
-  teamId?: string;
+  teamId?: string | undefined;
   /** Up to 255 characters. */
-  externalSource?: string;
+  externalSource?: string | undefined;
   /** Up to 255 characters. */
-  externalId?: string;
+  externalId?: string | undefined;
   /** A title of 1 to 500 characters. */
   title: string;
   /** Markdown, at most 256 KiB. */
-  description?: string;
+  description?: string | undefined;
   /** An id with the prefix wfs_. */
-  stateId?: string;
-  priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
+  stateId?: string | undefined;
+  priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
   /** An id with the prefix usr_. */
-  assigneeId?: string | null;
+  assigneeId?: string | null | undefined;
   /** Names or ids of labels. */
-  labels?: readonly string[];
+  labels?: readonly string[] | undefined;
   /** An id with the prefix prj_. */
-  projectId?: string | null;
+  projectId?: string | null | undefined;
   /** An id with the prefix iss_. */
-  parentId?: string | null;
-  estimate?: number | null;
+  parentId?: string | null | undefined;
+  estimate?: number | null | undefined;
   /** A day as YYYY-MM-DD. */
-  dueDate?: string | null;
+  dueDate?: string | null | undefined;
 }
 
 /** Get an issue. */
 export interface IssueGetQuery {
   /** Only these fields, comma-separated. */
-  fields?: string | readonly string[];
+  fields?: string | readonly string[] | undefined;
   /** Whole objects in place of references: assignee, project, parent. */
-  expand?: string | readonly string[];
+  expand?: string | readonly string[] | undefined;
 }
 
 /** Update an issue. */
 export interface IssuePatch {
   /** A title of 1 to 500 characters. */
-  title?: string;
+  title?: string | undefined;
   /** Markdown, at most 256 KiB. */
-  description?: string;
+  description?: string | undefined;
   /** An id with the prefix wfs_. */
-  stateId?: string;
-  priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
+  stateId?: string | undefined;
+  priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
   /** An id with the prefix usr_. */
-  assigneeId?: string | null;
+  assigneeId?: string | null | undefined;
   /** Names or ids of labels. */
-  labels?: readonly string[];
+  labels?: readonly string[] | undefined;
   /** An id with the prefix prj_. */
-  projectId?: string | null;
+  projectId?: string | null | undefined;
   /** An id with the prefix iss_. */
-  parentId?: string | null;
-  estimate?: number | null;
+  parentId?: string | null | undefined;
+  estimate?: number | null | undefined;
   /** A day as YYYY-MM-DD. */
-  dueDate?: string | null;
+  dueDate?: string | null | undefined;
+}
+
+/** Create up to 100 issues, all or nothing. */
+export interface IssueBulk {
+  issues: readonly IssueCreate[];
+}
+
+/** The events of an issue, oldest first. */
+export interface IssueHistoryQuery {
+  /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
+  limit?: number | undefined;
+  /** The `endCursor` of the page before. */
+  after?: string | undefined;
+  /** Another name for `after`. */
+  cursor?: string | undefined;
 }
 
 export interface IssueCreated {

@@ -28,11 +28,11 @@ import { arbitraryOf } from '../api/arbitrary.ts';
 import { nowhere } from '../api/seeds.ts';
 import { root } from '../imports.ts';
 
-/** Whether something may be written to is not compared. */
+/** Neither whether something may be written to is compared, nor whether what is optional may be given as undefined. */
 type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]
   : T extends object
-    ? { -readonly [Name in keyof T]: Plain<T[Name]> }
+    ? { -readonly [Name in keyof T]: Plain<Exclude<T[Name], undefined>> }
     : T;
 type Same<A, B> = [Plain<A>, Plain<B>] extends [Plain<B>, Plain<A>] ? true : false;
 
@@ -94,6 +94,7 @@ function membersOf(file: string, name: string): Member[] {
 /** A value of one part of a union, within the bounds that the schema adds to it. */
 function valueOf(alternative: string, schema: TSchema): unknown {
   if (alternative === 'null') return null;
+  if (alternative === 'undefined') return undefined;
   if (alternative.startsWith("'")) return alternative.slice(1, -1);
   if (alternative.startsWith('Readonly<Record<')) return { title: 'x' };
   const isList = alternative.startsWith('readonly ');

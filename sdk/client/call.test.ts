@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { ApiCallError, createClient } from './index.ts';
+import { createCall } from './call.ts';
+import { ApiCallError } from './index.ts';
 
 interface Seen {
   key: string | null;
@@ -18,7 +19,7 @@ function server(...answers: Response[]) {
     },
   });
   const waits: number[] = [];
-  const call = createClient({
+  const call = createCall({
     server: `${listener.url.origin}/`,
     token: 'ttm_x',
     sleep: async (ms) => void waits.push(ms),
