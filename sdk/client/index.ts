@@ -2,6 +2,7 @@
 import type { Operations } from '../types/operations.ts';
 import { createCall, type Call, type ClientOptions } from './call.ts';
 import { operationsOf } from './operations.ts';
+import { streamEvents, type StreamedEvent, type StreamOptions } from './stream.ts';
 
 export type { Page } from '../page.ts';
 export type * from '../types/index.ts';
@@ -11,15 +12,22 @@ export { ApiCallError } from './error.ts';
 export type { CallErrorCode, CallErrorDetail } from './error.ts';
 export type { List } from './list.ts';
 export type { CallOptions, ChangeOptions, Signal, WriteOptions } from './options.ts';
-export { streamEvents } from './stream.ts';
 export type { StreamedEvent, StreamOptions } from './stream.ts';
+export { streamEvents };
 
 export interface Client extends Operations {
   readonly call: Call;
+  /** Events as they happen, through restarts of the server and broken connections. @throws ApiCallError */
+  stream(options?: Omit<StreamOptions, 'server' | 'token'>): AsyncIterable<StreamedEvent>;
 }
 
 /** @throws ApiCallError from its methods, by rejection */
 export function createClient(options: ClientOptions): Client {
+  const { server, token } = options;
   const call = createCall(options);
-  return { ...operationsOf(call), call };
+  return {
+    ...operationsOf(call),
+    call,
+    stream: (how) => streamEvents({ ...how, server, token }),
+  };
 }

@@ -2,6 +2,7 @@
  * Events as they happen, from `GET /api/v1/events/stream`: each once and in order, through restarts of the server and broken
  * connections, because the stream is taken up again behind the last event that was read.
  */
+import type { TatamiEvent } from '../webhooks/event.ts';
 import { connection, type ConnectionOptions } from './connection.ts';
 import { ApiCallError } from './error.ts';
 import type { Signal } from './options.ts';
@@ -33,6 +34,8 @@ export interface StreamedEvent {
   readonly type: string;
   /** The event, in the bytes of the feed. */
   readonly payload: string;
+  /** The same, read. Narrows on `type`; a newer server may send types that none of these is. */
+  readonly event: TatamiEvent;
 }
 
 const backoffMs = [200, 1_000, 3_000, 10_000];
@@ -117,7 +120,14 @@ function take(progress: Progress, { id, event, data }: SseMessage): StreamedEven
   if (data === null) return null;
   progress.failures = 0;
   const { sequence, generation } = place ?? { sequence: null, generation: null };
-  return isKnown ? null : { sequence, generation, type: event, payload: data };
+  if (isKnown) return null;
+  return {
+    ...{ sequence, generation, type: event, payload: data },
+    // Read when it is asked for: whoever hands on the bytes has no use for it.
+    get event() {
+      return JSON.parse(data) as TatamiEvent;
+    },
+  };
 }
 
 /** Goes to where the history of now leaves the one that was read, where somebody wants to hear of that. */
