@@ -6,6 +6,7 @@ import { hostCallsOf } from '../plugins/host-calls.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { surfaceText, writeCalls } from './calls.ts';
 import { writeEvents } from './events.ts';
+import { writeFilters } from './filters.ts';
 import { createLibrary, type Library } from './library.ts';
 import { writeObjects } from './objects.ts';
 import { tableText, writeInputs, writeOperations } from './operations.ts';
@@ -21,6 +22,7 @@ const head =
 /** Written by hand: what the types of calls are made of. */
 const byHand = {
   Page: '../page.ts',
+  Test: '../filter.ts',
   TatamiEvent: '../webhooks/event.ts',
   List: '../client/list.ts',
   CallOptions: '../client/options.ts',
@@ -38,6 +40,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const lists = { EventType: sent.map(({ type }) => type), Scope: allScopes };
   const library = createLibrary(byHand, { Event: 'TatamiEvent' }, lists);
   writeObjects(library);
+  writeFilters(library, 'filters.ts');
   writeInputs(library, clientRoutes);
   writeCalls(library, 'calls.ts', hostCalls);
   writeEvents(library, 'events.ts', sent);

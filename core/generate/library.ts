@@ -1,15 +1,19 @@
 // The types of the SDK while they are written: each has one name and one file, and a file imports what it names of others.
-import { docText, membersText, typeText, type JsonSchema } from './type-text.ts';
+import { docText, membersText, typeText, type JsonSchema, type Printing } from './type-text.ts';
 
 export interface Library {
   /** Declares a type by its schema. */
-  declare(file: string, name: string, schema: JsonSchema, how: { isShown: boolean; doc: string }): void;
+  declare(file: string, name: string, schema: JsonSchema, how: How): void;
   /** Declares a type, or another name, by its text. */
   add(file: string, name: string, text: string): void;
   /** The type of a schema as `file` uses it: parts that have a name are declared there, unless they are elsewhere. */
   typeIn(file: string, schema: JsonSchema, isShown: boolean): string;
   /** By file. */
   texts(): ReadonlyMap<string, string>;
+}
+
+interface How extends Pick<Printing, 'isShown' | 'filter'> {
+  readonly doc: string;
 }
 
 interface Declaration {
@@ -40,8 +44,9 @@ export function createLibrary(
     return declaration;
   };
 
-  const printing = (file: string, isShown: boolean) => ({
+  const printing = (file: string, isShown: boolean, filter: string | null = null): Printing => ({
     isShown,
+    filter,
     nameOf(schema: JsonSchema): string | null {
       const given = schema['x-name'];
       if (given === undefined) return listNames.get((schema.enum ?? []).toSorted().join()) ?? null;
@@ -52,9 +57,9 @@ export function createLibrary(
   });
 
   const library: Library = {
-    declare(file, name, schema, { isShown, doc }) {
+    declare(file, name, schema, { isShown, doc, filter = null }) {
       const declaration = reserve(file, name);
-      const members = membersText(schema, printing(file, isShown));
+      const members = membersText(schema, printing(file, isShown, filter));
       declaration.text = `${docText(doc || schema.description)}export interface ${name} ${members}`;
     },
     add: (file, name, text) => void (reserve(file, name).text = text),

@@ -2,6 +2,7 @@
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { successStatusOf, takesIfMatch, type Route } from '../http/route.ts';
+import { filterName } from './filters.ts';
 import type { Library } from './library.ts';
 import { bodyName, queryName } from './objects.ts';
 import { choosingOf, idNameOf, itemOfPage } from './signatures.ts';
@@ -41,8 +42,9 @@ const camel = (name: string): string =>
 
 /** What the operations take. */
 export function writeInputs(library: Library, routes: readonly Route[]): void {
-  for (const { route, title, operation, file } of routes.map(operationOf)) {
-    const how = { isShown: false, doc: `${route.summary}.` };
+  for (const { route, title, operation, file, contract } of routes.map(operationOf)) {
+    const filter = contract ? filterName(contract) : null;
+    const how = { isShown: false, doc: `${route.summary}.`, filter };
     if (route.body) library.declare(file, bodyName(title, operation), route.body, how);
     if (route.query) library.declare(file, queryName(title, operation), route.query, how);
   }

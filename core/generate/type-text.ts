@@ -20,6 +20,8 @@ export interface JsonSchema {
 export interface Printing {
   /** Of what the server shows, nothing is written to. */
   readonly isShown: boolean;
+  /** The type of filters of what is listed. */
+  readonly filter?: string | null;
   /** What a schema is called where it is used; null where its type is written out. */
   nameOf(schema: JsonSchema): string | null;
 }
@@ -27,15 +29,17 @@ export interface Printing {
 /** The type of what a schema accepts, by its name where it has one. */
 export function typeText(schema: JsonSchema, printing: Printing): string {
   const given = schema[givenAs];
-  if (given !== undefined) return plainTypes[given];
+  if (given !== undefined && !printing.isShown) return plainTypes[given](printing);
   return printing.nameOf(schema) ?? structureText(schema, printing);
 }
 
-/** What a host call may give in place of a parameter's text. */
-const plainTypes: Readonly<Record<GivenAs, string>> = {
-  fields: 'string | readonly string[]',
-  list: 'string | readonly string[]',
-  json: 'string | Readonly<Record<string, unknown>>',
+/** What may be given in place of what the schema says. */
+const plainTypes: Readonly<Record<GivenAs, (printing: Printing) => string>> = {
+  fields: () => 'string | readonly string[]',
+  list: () => 'string | readonly string[]',
+  json: ({ filter }) => `string | ${filter ?? 'Readonly<Record<string, unknown>>'}`,
+  eventFilter: () => 'EventFilter',
+  eventPattern: () => 'EventPattern',
 };
 
 /** The members of an object, with braces: the body of an interface. */

@@ -87,6 +87,24 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** A type of event, all of a kind of object, or all. */
+export type EventPattern =
+  | EventType
+  | 'issue.*'
+  | 'comment.*'
+  | 'project.*'
+  | 'label.*'
+  | 'workflow.*'
+  | 'team.*'
+  | 'member.*'
+  | 'workspace.*'
+  | 'api_key.*'
+  | 'webhook.*'
+  | 'plugin.*'
+  | 'inbox.*'
+  | 'system.*'
+  | '*';
+
 /** An object after a change, with the old values of what changed. */
 export type Changed<Shown> = Shown & { readonly previous: Readonly<Partial<Shown>> };
 

@@ -7,6 +7,7 @@ export type * from './comments.ts';
 export type * from './deliveries.ts';
 export type * from './errors.ts';
 export type * from './events.ts';
+export type * from './filters.ts';
 export type * from './inbox.ts';
 export type * from './issues.ts';
 export type * from './labels.ts';
