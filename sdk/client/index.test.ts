@@ -68,6 +68,14 @@ test('paths, parameters, bodies and terms go where the operation has them', asyn
   ]);
 });
 
+test('the priority of a new issue may be a number', async () => {
+  for (const priority of [0, 4, 'high'] as const)
+    await client.issues.create({ team: 'ENG', title: 'x', priority });
+  await client.issues.create({ team: 'ENG', title: 'x' });
+  const sent = seen.splice(0).map(({ body }) => JSON.parse(body).priority);
+  expect(sent).toEqual(['none', 'urgent', 'high', undefined]);
+});
+
 test('an id that is missing is a mistake here, never another address', async () => {
   for (const id of ['', undefined])
     expect(() => client.issues.delete(id as string)).toThrow('DELETE /issues/{id}: give the id');

@@ -1,7 +1,10 @@
 /** `@tatami/sdk` and `@tatami/sdk/client`: every operation of the API as a typed method, and the stream of events. */
+import type { IssueCreated } from '../types/issues.ts';
 import type { Operations } from '../types/operations.ts';
 import { createCall, type Call, type ClientOptions } from './call.ts';
 import { operationsOf } from './operations.ts';
+import type { WriteOptions } from './options.ts';
+import { worded, type NewIssue } from './priority.ts';
 import { streamEvents, type StreamedEvent, type StreamOptions } from './stream.ts';
 
 export type { Page } from '../page.ts';
@@ -11,11 +14,16 @@ export type { Call, ClientOptions, Method } from './call.ts';
 export { ApiCallError } from './error.ts';
 export type { CallErrorCode, CallErrorDetail } from './error.ts';
 export type { List } from './list.ts';
+export type { NewIssue } from './priority.ts';
 export type { CallOptions, ChangeOptions, Signal, WriteOptions } from './options.ts';
 export type { StreamedEvent, StreamOptions } from './stream.ts';
 export { streamEvents };
 
-export interface Client extends Operations {
+export interface Client extends Omit<Operations, 'issues'> {
+  readonly issues: Omit<Operations['issues'], 'create'> & {
+    /** Create an issue. */
+    create(body: NewIssue, options?: WriteOptions): Promise<IssueCreated>;
+  };
   readonly call: Call;
   /** Events as they happen, through restarts of the server and broken connections. @throws ApiCallError */
   stream(options?: Omit<StreamOptions, 'server' | 'token'>): AsyncIterable<StreamedEvent>;
@@ -25,8 +33,11 @@ export interface Client extends Operations {
 export function createClient(options: ClientOptions): Client {
   const { server, token } = options;
   const call = createCall(options);
+  const operations = operationsOf(call);
+  const { create } = operations.issues;
   return {
-    ...operationsOf(call),
+    ...operations,
+    issues: { ...operations.issues, create: (body, how) => create(worded(body), how) },
     call,
     stream: (how) => streamEvents({ ...how, server, token }),
   };
