@@ -86,7 +86,10 @@ const parts: Readonly<Record<string, Part>> = {
     may: ['lib', 'contract', 'feed', 'usage', 'resource', 'inbox', 'identity', 'tracker'],
     types: ['events', 'http'],
   },
-  generate: { of: ['core/generate/'], may: ['lib', 'contract', 'rights', 'http', 'plugins', 'resources'] },
+  generate: {
+    of: ['core/generate/'],
+    may: ['lib', 'contract', 'rights', 'http', 'webhooks', 'plugins', 'resources'],
+  },
   service: {
     of: [
       'core/serve',
@@ -245,7 +248,9 @@ test('of http a resource knows only what a route is, but where keys are checked'
 test('routes are imported only where the service is put together', () => {
   const others = core.filter(
     ({ file }) =>
-      !/^core\/(resources|serve|\w+\/runtime|resource\/define|tracker\/issues\/resource)\.ts$/.test(file),
+      !/^core\/(resources|serve|\w+\/runtime|resource\/define|generate\/client-routes|tracker\/issues\/resource)\.ts$/.test(
+        file,
+      ),
   );
   expect(breaches(others, (path) => path.endsWith('/routes.ts'))).toEqual([]);
 });

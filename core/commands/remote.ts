@@ -1,5 +1,5 @@
 // What commands that talk to a server share: where it is, the key, and word of waits.
-import { createClient, type Client } from '../../sdk/client/index.ts';
+import { createCall, type Call } from '../../sdk/client/call.ts';
 import { readRemote } from '../config.ts';
 import { CommandError, exitCodes, say } from './output.ts';
 
@@ -18,10 +18,10 @@ export function remoteOf(options: RemoteOptions): { server: string; token: strin
 }
 
 /** Says where the key goes when it was not said on the command line. @throws CommandError when there is no key */
-export function connect(options: RemoteOptions, note: (text: string) => void = say): Client {
+export function connect(options: RemoteOptions, note: (text: string) => void = say): Call {
   const { server, token, named } = remoteOf(options);
   if (named !== null) note(`Using the server ${server}, from ${named}.`);
-  return createClient({
+  return createCall({
     server,
     token,
     onWait: (waitMs, reason) => note(`${reason.message} Trying again in ${Math.ceil(waitMs / 1000)} s.`),
@@ -29,7 +29,7 @@ export function connect(options: RemoteOptions, note: (text: string) => void = s
 }
 
 /** Every page of a list. */
-export async function readAll<T>(call: Client, path: string): Promise<T[]> {
+export async function readAll<T>(call: Call, path: string): Promise<T[]> {
   const all: T[] = [];
   for (let after: string | null = ''; after !== null;) {
     const page: { data: T[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } = await call(

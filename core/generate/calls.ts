@@ -2,11 +2,11 @@
 // answer of its route.
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
-import { successStatusOf, type Route } from '../http/route.ts';
-import { givenAs } from '../lib/schema.ts';
+import { successStatusOf } from '../http/route.ts';
 import { earlierNames, type Argument, type HostCall, type HostCalls } from '../plugins/host-calls.ts';
 import type { Library } from './library.ts';
 import { bodyName, fileOf, queryName } from './objects.ts';
+import { choosingOf, idNameOf, itemOfPage } from './signatures.ts';
 import { docText, type JsonSchema } from './type-text.ts';
 
 interface Call extends HostCall {
@@ -97,8 +97,7 @@ function methodsText(call: Call, library: Library): string {
 
 /** Two of a call that can choose fields: it answers whole objects unless it does. */
 function signaturesOf(call: Call, library: Library): string[] {
-  const { properties = {} } = (call.route.query ?? {}) as JsonSchema;
-  const choosing = Object.keys(properties).find((name) => properties[name]?.[givenAs] === 'fields');
+  const choosing = choosingOf(call.route);
   const query = queryName(call.contract.title, call.operation);
   const signature = (queryType: string, mustHaveQuery: boolean, chosen: boolean): string =>
     `(${argumentsText(call, queryType, mustHaveQuery)}): Promise<${answerText(call, chosen, library)}>`;
@@ -109,17 +108,12 @@ function signaturesOf(call: Call, library: Library): string[] {
 
 function argumentsText({ contract, operation, takes, route }: Call, query: string, needsQuery: boolean) {
   const texts: Readonly<Record<Argument, () => string>> = {
-    id: () => `${idName(contract, route)}: string`,
+    id: () => `${idNameOf(contract, route)}: string`,
     body: () => `body: ${bodyName(contract.title, operation)}`,
     query: () => `query${needsQuery ? '' : '?'}: ${query}`,
-    options: () => 'options?: WriteOptions',
+    options: () => 'options?: VersionOptions',
   };
   return takes.map((argument) => texts[argument]()).join(', ');
-}
-
-/** Whose id it is, where that is not the object's own. */
-function idName({ path, parent }: Contract, route: Route): string {
-  return parent && !route.path.startsWith(`/api/v1/${path}/{id}`) ? `${parent.name}Id` : 'id';
 }
 
 /** @param chosen only fields that the call chose */
@@ -136,8 +130,4 @@ function answerText({ contract, route }: Call, chosen: boolean, library: Library
   const shown = chosen ? `Chosen<${type}>` : type;
   const received = 'description' in properties ? `Received<${shown}>` : shown;
   return item ? `Page<${received}>` : received;
-}
-
-function itemOfPage({ properties = {} }: JsonSchema): JsonSchema | null {
-  return ('pageInfo' in properties && properties.data?.items) || null;
 }

@@ -14,6 +14,13 @@ export function writeEvents(library: Library, file: string, sent: readonly SentE
     export const EVENT_TYPES = ${JSON.stringify(sent.map(({ type }) => type))} as const;`,
   );
   library.add(file, 'EventType', 'export type EventType = (typeof EVENT_TYPES)[number];');
+  const spaces = [...new Set(sent.map(({ type }) => type.slice(0, type.indexOf('.'))))];
+  library.add(
+    file,
+    'EventPattern',
+    `/** A type of event, all of a kind of object, or all. */
+    export type EventPattern = EventType | ${spaces.map((one) => `'${one}.*'`).join(' | ')} | '*';`,
+  );
   library.add(
     file,
     'Changed',

@@ -1,12 +1,16 @@
 // All files that are generated into the repository, from the contracts and the routes: what the SDK and the guest know of resources.
 import { join } from 'node:path';
+import { errorCodes, fieldIssues } from '../lib/errors.ts';
 import { sentEvents, resourceRoutes } from '../resources.ts';
 import { hostCallsOf } from '../plugins/host-calls.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { surfaceText, writeCalls } from './calls.ts';
 import { writeEvents } from './events.ts';
-import { createLibrary } from './library.ts';
+import { writeFilters } from './filters.ts';
+import { createLibrary, type Library } from './library.ts';
 import { writeObjects } from './objects.ts';
+import { tableText, writeInputs, writeOperations } from './operations.ts';
+import { clientRoutes } from './client-routes.ts';
 
 export const root = join(import.meta.dir, '../..');
 /** Holds generated files alone. */
@@ -18,19 +22,32 @@ const head =
 /** Written by hand: what the types of calls are made of. */
 const byHand = {
   Page: '../page.ts',
+  Test: '../filter.ts',
+  TatamiEvent: '../webhooks/event.ts',
+  List: '../client/list.ts',
+  CallOptions: '../client/options.ts',
+  WriteOptions: '../client/options.ts',
+  ChangeOptions: '../client/options.ts',
   Chosen: '../plugin/call.ts',
   Received: '../plugin/call.ts',
-  WriteOptions: '../plugin/call.ts',
+  VersionOptions: '../plugin/call.ts',
 };
 
 /** Path in the repository → text, as `bun fmt` leaves it. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const hostCalls = hostCallsOf(resourceRoutes);
-  const library = createLibrary(byHand);
-  writeObjects(library, resourceRoutes, hostCalls);
+  const sent = sentEvents();
+  const lists = { EventType: sent.map(({ type }) => type), Scope: allScopes };
+  const library = createLibrary(byHand, { Event: 'TatamiEvent' }, lists);
+  writeObjects(library);
+  writeFilters(library, 'filters.ts');
+  writeInputs(library, clientRoutes);
   writeCalls(library, 'calls.ts', hostCalls);
-  writeEvents(library, 'events.ts', sentEvents());
-  library.add('scopes.ts', 'Scope', `export type Scope = ${allScopes.map((one) => `'${one}'`).join(' | ')};`);
+  writeEvents(library, 'events.ts', sent);
+  writeOperations(library, 'operations.ts', clientRoutes);
+  library.add('table.ts', 'operations', tableText(clientRoutes));
+  library.add('scopes.ts', 'Scope', `export type Scope = ${wordsText(allScopes)};`);
+  writeErrors(library, 'errors.ts');
   const types = [...library.texts()].map(([file, text]) => [`${typesFolder}/${file}`, text] as const);
   const files = [
     ...types,
@@ -41,6 +58,23 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     await Promise.all(files.map(async ([path, text]) => [path, await formatted(path, text)] as const)),
   );
 }
+
+function writeErrors(library: Library, file: string): void {
+  library.add(
+    file,
+    'ErrorCode',
+    `/** Why a call was refused. A newer server may have others. */
+    export type ErrorCode = ${wordsText(Object.keys(errorCodes))};`,
+  );
+  library.add(
+    file,
+    'FieldIssue',
+    `/** What is wrong with a field. */
+    export type FieldIssue = ${wordsText(fieldIssues)};`,
+  );
+}
+
+const wordsText = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ');
 
 function indexText(files: readonly string[]): string {
   return files

@@ -1,9 +1,9 @@
 // The types of the SDK while they are written: each has one name and one file, and a file imports what it names of others.
-import { docText, membersText, typeText, type JsonSchema } from './type-text.ts';
+import { docText, membersText, typeText, type JsonSchema, type Printing } from './type-text.ts';
 
 export interface Library {
   /** Declares a type by its schema. */
-  declare(file: string, name: string, schema: JsonSchema, how: { isShown: boolean; doc: string }): void;
+  declare(file: string, name: string, schema: JsonSchema, how: How): void;
   /** Declares a type, or another name, by its text. */
   add(file: string, name: string, text: string): void;
   /** The type of a schema as `file` uses it: parts that have a name are declared there, unless they are elsewhere. */
@@ -12,14 +12,27 @@ export interface Library {
   texts(): ReadonlyMap<string, string>;
 }
 
+interface How extends Pick<Printing, 'isShown' | 'filter'> {
+  readonly doc: string;
+}
+
 interface Declaration {
   readonly file: string;
   /** Empty for what is written by hand. */
   text: string;
 }
 
-/** @param known names that are written by hand, and the files that have them */
-export function createLibrary(known: Readonly<Record<string, string>>): Library {
+/**
+ * @param known names that are written by hand, and the files that have them
+ * @param renamed those of schemas that have another name as types
+ * @param lists words that have a name together
+ */
+export function createLibrary(
+  known: Readonly<Record<string, string>>,
+  renamed: Readonly<Record<string, string>>,
+  lists: Readonly<Record<string, readonly string[]>>,
+): Library {
+  const listNames = new Map(Object.entries(lists).map(([name, words]) => [words.toSorted().join(), name]));
   const declarations = new Map<string, Declaration>(
     Object.entries(known).map(([name, file]) => [name, { file, text: '' }]),
   );
@@ -31,20 +44,22 @@ export function createLibrary(known: Readonly<Record<string, string>>): Library 
     return declaration;
   };
 
-  const printing = (file: string, isShown: boolean) => ({
+  const printing = (file: string, isShown: boolean, filter: string | null = null): Printing => ({
     isShown,
+    filter,
     nameOf(schema: JsonSchema): string | null {
-      const name = schema['x-name'];
-      if (name === undefined) return null;
+      const given = schema['x-name'];
+      if (given === undefined) return listNames.get((schema.enum ?? []).toSorted().join()) ?? null;
+      const name = renamed[given] ?? given;
       if (!declarations.has(name)) library.declare(file, name, schema, { isShown, doc: '' });
       return name;
     },
   });
 
   const library: Library = {
-    declare(file, name, schema, { isShown, doc }) {
+    declare(file, name, schema, { isShown, doc, filter = null }) {
       const declaration = reserve(file, name);
-      const members = membersText(schema, printing(file, isShown));
+      const members = membersText(schema, printing(file, isShown, filter));
       declaration.text = `${docText(doc || schema.description)}export interface ${name} ${members}`;
     },
     add: (file, name, text) => void (reserve(file, name).text = text),

@@ -13,12 +13,15 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: boolean | JsonSchema;
   readonly [givenAs]?: GivenAs;
 }
 
 export interface Printing {
   /** Of what the server shows, nothing is written to. */
   readonly isShown: boolean;
+  /** The type of filters of what is listed. */
+  readonly filter?: string | null;
   /** What a schema is called where it is used; null where its type is written out. */
   nameOf(schema: JsonSchema): string | null;
 }
@@ -26,15 +29,17 @@ export interface Printing {
 /** The type of what a schema accepts, by its name where it has one. */
 export function typeText(schema: JsonSchema, printing: Printing): string {
   const given = schema[givenAs];
-  if (given !== undefined) return plainTypes[given];
+  if (given !== undefined && !printing.isShown) return plainTypes[given](printing);
   return printing.nameOf(schema) ?? structureText(schema, printing);
 }
 
-/** What a host call may give in place of a parameter's text. */
-const plainTypes: Readonly<Record<GivenAs, string>> = {
-  fields: 'string | readonly string[]',
-  list: 'string | readonly string[]',
-  json: 'string | Readonly<Record<string, unknown>>',
+/** What may be given in place of what the schema says. */
+const plainTypes: Readonly<Record<GivenAs, (printing: Printing) => string>> = {
+  fields: () => 'string | readonly string[]',
+  list: () => 'string | readonly string[]',
+  json: ({ filter }) => `string | ${filter ?? 'Readonly<Record<string, unknown>>'}`,
+  eventFilter: () => 'EventFilter',
+  eventPattern: () => 'EventPattern',
 };
 
 /** The members of an object, with braces: the body of an interface. */
@@ -42,7 +47,12 @@ export function membersText(schema: JsonSchema, printing: Printing): string {
   const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const mark = schema.required?.includes(name) ? '' : '?';
     const readonly = printing.isShown ? 'readonly ' : '';
-    return `${docText(property.description)}${readonly}${nameText(name)}${mark}: ${typeText(property, printing)};`;
+    // What is given as undefined is not sent, so it may be given.
+    const type = unionText([
+      typeText(property, printing),
+      ...(mark && !printing.isShown ? ['undefined'] : []),
+    ]);
+    return `${docText(property.description)}${readonly}${nameText(name)}${mark}: ${type};`;
   });
   return `{\n${members.join('\n')}\n}`;
 }
@@ -81,8 +91,12 @@ function textOfType(type: string, schema: JsonSchema, printing: Printing): strin
   }
 }
 
-function recordText({ patternProperties = {} }: JsonSchema, printing: Printing): string {
-  const values = Object.values(patternProperties).map((value) => typeText(value, printing));
+function recordText(
+  { patternProperties = {}, additionalProperties }: JsonSchema,
+  printing: Printing,
+): string {
+  const others = typeof additionalProperties === 'object' ? [additionalProperties] : [];
+  const values = [...Object.values(patternProperties), ...others].map((value) => typeText(value, printing));
   return `Readonly<Record<string, ${values.length === 0 ? 'unknown' : unionText(values)}>>`;
 }
 

@@ -67,10 +67,13 @@ export function text(maxLength: number, description?: string): ReturnType<typeof
 export const limitDefault = 50;
 const limitMax = 100;
 
-/** Of a parameter whose text has parts: host calls also take them as plain values, and its type in the SDK says so. */
+/** Of what callers give in a form that its schema cannot say: the types of the SDK say it. */
 export const givenAs: unique symbol = Symbol('given as');
-/** Names of fields and other words, comma-separated; JSON. */
-export type GivenAs = 'fields' | 'list' | 'json';
+/**
+ * Of a parameter whose text has parts, which host calls also take as plain values: names of fields and other words, comma-separated;
+ * a filter. In bodies: a filter of a subscription, what types of events it is of.
+ */
+export type GivenAs = 'fields' | 'list' | 'json' | 'eventFilter' | 'eventPattern';
 
 /**
  * Of a property of a body: the fields that it writes, where that is not the one of its name; `inside` where the properties of its own

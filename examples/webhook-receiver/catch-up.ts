@@ -8,14 +8,12 @@ export async function catchUp(
   { server, token, events }: { server: string; token: string; events: string },
   onEvent: (event: WebhookEvent) => void,
 ): Promise<void> {
-  const call = createClient({ server, token });
+  const client = createClient({ server, token });
   for (let after: string | null = String(journal.readUpTo); after !== null;) {
-    const query = new URLSearchParams({ types: events, after, limit: '100' });
-    const page: { data: WebhookEvent[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } =
-      await call('GET', `/events?${query}`);
-    for (const event of page.data) if (journal.add(event)) onEvent(event);
-    const last = page.data.at(-1);
+    const { data, pageInfo } = await client.events.list({ types: events, after, limit: 100 });
+    for (const event of data) if (journal.add(event)) onEvent(event);
+    const last = data.at(-1);
     if (last) journal.markReadUpTo(last.sequence);
-    after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   }
 }

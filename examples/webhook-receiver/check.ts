@@ -42,7 +42,7 @@ const { apiKey } = await tatami<{ apiKey: string }>(
 );
 const server = await startServer(join(dir, 'data'));
 const remote = ['--server', server.url, '--token', apiKey];
-const call = createClient({ server: server.url, token: apiKey });
+const client = createClient({ server: server.url, token: apiKey });
 
 const free = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
 const url = `http://127.0.0.1:${free.port}/`;
@@ -80,13 +80,11 @@ async function startReceiver(...more: string[]) {
 }
 
 async function file(count: number): Promise<void> {
-  for (let n = 0; n < count; n++) await call('POST', '/issues', { team: 'ENG', title: `Crash nº ${n}` });
+  for (let n = 0; n < count; n++) await client.issues.create({ team: 'ENG', title: `Crash nº ${n}` });
 }
 
 const feed = async (): Promise<string[]> =>
-  (await call<{ data: { id: string }[] }>('GET', '/events?types=issue.created&limit=100')).data.map(
-    ({ id }) => id,
-  );
+  (await client.events.list({ types: 'issue.created', limit: 100 })).data.map(({ id }) => id);
 const hasAll = async (): Promise<boolean> => {
   const has = new Set(received());
   return (await feed()).every((id) => has.has(id));
@@ -94,8 +92,8 @@ const hasAll = async (): Promise<boolean> => {
 
 const open = async (): Promise<number> => {
   const counts = await Promise.all(
-    ['pending', 'delivering', 'retrying'].map((status) =>
-      call<{ data: unknown[] }>('GET', `/webhooks/${endpoint.id}/deliveries?status=${status}`),
+    (['pending', 'delivering', 'retrying'] as const).map((status) =>
+      client.webhooks.deliveries(endpoint.id, { status }),
     ),
   );
   return counts.reduce((sum, { data }) => sum + data.length, 0);
@@ -108,10 +106,7 @@ try {
   check('20 issues arrive, each once', received().length === 20, received());
 
   const [delivery] = await tatami<{ id: string }[]>('webhooks', 'deliveries', endpoint.id, ...remote);
-  const { payload, attemptList } = await call<{
-    payload: string;
-    attemptList: { requestHeaders: Record<string, string> }[];
-  }>('GET', `/deliveries/${delivery?.id}`);
+  const { payload, attemptList } = await client.deliveries.get(delivery?.id ?? '');
   const headers = attemptList[0]?.requestHeaders ?? {};
   const post = async (body: string, of: Record<string, string>): Promise<number> =>
     (await fetch(url, { method: 'POST', body, headers: of })).status;

@@ -5,6 +5,7 @@ import {
   QuotaExceeded,
   type Comment,
   type Issue,
+  type IssueQuery,
   type Label,
   type Page,
 } from '@tatami/sdk/plugin';
@@ -121,7 +122,7 @@ export class FakeTracker {
     };
   }
 
-  #list(query: { team?: string; filter?: unknown; limit?: number; after?: string }): Page<Issue> {
+  #list(query: IssueQuery): Page<Issue> {
     const filter = (query.filter ?? {}) as { team?: { nin: string[] }; label?: string[] };
     const found = [...this.issues.values()]
       .reverse()

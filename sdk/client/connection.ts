@@ -1,5 +1,6 @@
 /** One connection to the event stream, from its opening to its end: messages in the order in which the server sends them. */
-import { ApiCallError, errorOf } from './error.ts';
+import { ApiCallError, errorOf, unreachable } from './error.ts';
+import type { Signal } from './options.ts';
 import { createSseParser, type SseMessage } from './sse.ts';
 
 export interface ConnectionOptions {
@@ -11,7 +12,7 @@ export interface ConnectionOptions {
   /** Samples as well (`POST /events/samples`). */
   readonly samples?: boolean;
   /** Ends the stream, without an error. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal | undefined;
 }
 
 /** The server gives a sign of life every 15 s; silence for longer than this is a connection that died unnoticed. */
@@ -69,8 +70,4 @@ async function open(
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (response.status === 200 && isStream && response.body !== null) return response.body;
   throw errorOf(response.status, await response.text());
-}
-
-function unreachable(server: string, cause: unknown): ApiCallError {
-  return new ApiCallError(0, { code: 'unreachable', message: `No server answers at ${server}.`, cause });
 }

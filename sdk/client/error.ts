@@ -1,8 +1,15 @@
 /** What went wrong with a call, for programs: the status, the code of the error registry and the fields at fault. */
+import type { ErrorCode, FieldIssue } from '../types/errors.ts';
+
+/** Any text, without hiding from an editor the words that are known. */
+type Newer = string & {};
+
+/** The last are the client's own: no answer in time, or none of Tatami. */
+export type CallErrorCode = ErrorCode | 'unreachable' | 'timeout' | 'not_tatami' | 'unknown' | Newer;
 
 export interface CallErrorDetail {
   readonly path: string;
-  readonly issue: string;
+  readonly issue: FieldIssue | Newer;
   readonly fix?: string;
   /** What to give in its place. */
   readonly value?: string;
@@ -11,7 +18,8 @@ export interface CallErrorDetail {
 /** An answer that is not a success; `status` 0 means that no server answered (`code` unreachable or timeout). */
 export class ApiCallError extends Error {
   readonly status: number;
-  readonly code: string;
+  readonly code: CallErrorCode;
+  /** What a report to the server's operator should name. */
   readonly requestId: string | null;
   readonly details: readonly CallErrorDetail[];
 
@@ -50,4 +58,8 @@ export function notTatami(status: number, cause: unknown): ApiCallError {
     message: `The server answered ${status} in a form that Tatami does not use. Is this the address of a Tatami server?`,
     cause,
   });
+}
+
+export function unreachable(server: string, cause: unknown): ApiCallError {
+  return new ApiCallError(0, { code: 'unreachable', message: `No server answers at ${server}.`, cause });
 }

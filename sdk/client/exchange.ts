@@ -1,5 +1,6 @@
 /** One attempt at a call: the request as it goes out, and what came back or why nothing did. */
-import { ApiCallError, errorOf, notTatami } from './error.ts';
+import { ApiCallError, errorOf, notTatami, unreachable } from './error.ts';
+import type { Signal } from './options.ts';
 
 export interface Request {
   readonly method: string;
@@ -28,22 +29,30 @@ export function createExchange({
 }: {
   readonly server: string;
   readonly timeoutMs?: number;
-}): <T>(request: Request) => Promise<Answer<T>> {
+}): <T>(request: Request, signal?: Signal) => Promise<Answer<T>> {
   const base = `${server.replace(/\/+$/, '')}/api/v1`;
 
-  return async <T>({ path, ...request }: Request): Promise<Answer<T>> => {
+  return async <T>({ path, ...request }: Request, signal?: Signal): Promise<Answer<T>> => {
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    signal?.addEventListener('abort', end);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      end();
+    }, timeoutMs);
     let response: Response;
     let text: string;
     try {
-      response = await fetch(base + path, {
-        ...request,
-        // A followed redirect turns a POST into a GET, and may carry the token elsewhere.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
+      // A followed redirect turns a POST into a GET, and may carry the token elsewhere.
+      response = await fetch(base + path, { ...request, redirect: 'manual', signal: ended.signal });
       text = await response.text();
     } catch (cause) {
-      return { isFromServer: false, failure: unanswered(server, timeoutMs, cause), retryAfterMs: null };
+      const failure = isLate ? late(server, timeoutMs, cause) : unreachable(server, cause);
+      return { isFromServer: false, failure, retryAfterMs: null };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
     }
     const { status, headers } = response;
     if (status >= 200 && status < 300) return { isFromServer: true, ...valueOf<T>(status, text) };
@@ -51,14 +60,9 @@ export function createExchange({
   };
 }
 
-function unanswered(server: string, timeoutMs: number, cause: unknown): ApiCallError {
-  if (cause instanceof Error && cause.name === 'TimeoutError')
-    return new ApiCallError(0, {
-      code: 'timeout',
-      message: `${server} did not answer within ${timeoutMs / 1000} s.`,
-      cause,
-    });
-  return new ApiCallError(0, { code: 'unreachable', message: `No server answers at ${server}.`, cause });
+function late(server: string, timeoutMs: number, cause: unknown): ApiCallError {
+  const message = `${server} did not answer within ${timeoutMs / 1000} s.`;
+  return new ApiCallError(0, { code: 'timeout', message, cause });
 }
 
 function valueOf<T>(

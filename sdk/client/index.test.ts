@@ -1,76 +1,141 @@
-import { expect, test } from 'bun:test';
-import { ApiCallError, createClient } from './index.ts';
+// The typed client: what its types let through (checked by `bun check`), and what goes over the wire.
+import { afterAll, expect, test } from 'bun:test';
+import { createClient, type Client } from './index.ts';
 
 interface Seen {
-  key: string | null;
-  body: string;
+  readonly line: string;
+  readonly body: string;
+  readonly headers: Headers;
 }
 
-/** Answers each request with the next of `answers`. */
-function server(...answers: Response[]) {
-  const seen: Seen[] = [];
-  const listener = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      seen.push({ key: request.headers.get('idempotency-key'), body: await request.text() });
-      return answers.shift() ?? new Response(null, { status: 500 });
+const seen: Seen[] = [];
+let answers: (() => Response | Promise<Response>)[] = [];
+const listener = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    const { pathname, search } = new URL(request.url);
+    const line = `${request.method} ${pathname}${decodeURIComponent(search)}`;
+    seen.push({ line, body: await request.text(), headers: request.headers });
+    return answers.shift()?.() ?? Response.json({});
+  },
+});
+afterAll(() => listener.stop(true));
+
+const client = createClient({ server: listener.url.origin, token: 'ttm_x' });
+const page = (data: unknown[], endCursor: string | null) => () =>
+  Response.json({ data, pageInfo: { hasNextPage: endCursor !== null, endCursor } });
+const lines = (): string[] => seen.splice(0).map(({ line }) => line);
+
+test('a list is its first page when awaited, and all of its items when iterated', async () => {
+  answers = [
+    page([{ id: 1 }], 'c1'),
+    page([{ id: 2 }], 'c2'),
+    page([{ id: 3 }], null),
+    page([{ id: 4 }], 'c4'),
+  ];
+  const ids: unknown[] = [];
+  for await (const { id } of client.issues.list({ team: 'ENG', limit: 1, cursor: undefined })) ids.push(id);
+  expect(ids).toEqual([1, 2, 3]);
+  expect((await client.labels.list()).pageInfo.endCursor).toBe('c4');
+  expect(lines()).toEqual([
+    'GET /api/v1/issues?team=ENG&limit=1',
+    'GET /api/v1/issues?team=ENG&limit=1&after=c1',
+    'GET /api/v1/issues?team=ENG&limit=1&after=c2',
+    'GET /api/v1/labels',
+  ]);
+});
+
+test('leaving a list early asks for no further page', async () => {
+  answers = [page([{ id: 1 }, { id: 2 }], 'c1')];
+  for await (const _ of client.issues.list()) break;
+  expect(lines()).toEqual(['GET /api/v1/issues']);
+});
+
+test('paths, parameters, bodies and terms go where the operation has them', async () => {
+  await client.issues.list({ fields: ['title', 'team'], filter: { priority: { in: ['high'] } } });
+  await client.plugins.kv.set('com.acme.x', 'a/b', { value: 1 }, { ifVersion: 3 });
+  await client.webhooks.rotate('whe_1');
+  await client.issues.update('iss_1', { title: 'x', description: undefined }, { mode: 'simulate' });
+  const [, set, rotate, update] = seen;
+  expect([set?.headers.get('if-match'), update?.headers.get('tatami-mode')]).toEqual(['"3"', 'simulate']);
+  expect([rotate?.body, update?.body]).toEqual(['{}', '{"title":"x"}']);
+  expect(lines()).toEqual([
+    'GET /api/v1/issues?fields=title,team&filter={"priority":{"in":["high"]}}',
+    'PUT /api/v1/plugins/com.acme.x/kv/a%2Fb',
+    'POST /api/v1/webhooks/whe_1/rotate',
+    'PATCH /api/v1/issues/iss_1',
+  ]);
+});
+
+test('the priority of a new issue may be a number', async () => {
+  for (const priority of [0, 4, 'high'] as const)
+    await client.issues.create({ team: 'ENG', title: 'x', priority });
+  await client.issues.create({ team: 'ENG', title: 'x' });
+  const sent = seen.splice(0).map(({ body }) => JSON.parse(body).priority);
+  expect(sent).toEqual(['none', 'urgent', 'high', undefined]);
+});
+
+test('an id that is missing is a mistake here, never another address', async () => {
+  for (const id of ['', undefined])
+    expect(() => client.issues.delete(id as string)).toThrow('DELETE /issues/{id}: give the id');
+  expect(lines()).toEqual([]);
+});
+
+test('a signal ends a call under way, and the wait for another attempt', async () => {
+  const asked = Promise.withResolvers<void>();
+  answers = [
+    () => {
+      asked.resolve();
+      return new Promise<Response>(() => {});
     },
+  ];
+  const stopping = new AbortController();
+  const call = client.issues.get('iss_1', {}, { signal: stopping.signal }).catch((error: unknown) => error);
+  await asked.promise;
+  stopping.abort(new Error('Enough.'));
+  expect(await call).toEqual(new Error('Enough.'));
+
+  const waiting = new AbortController();
+  const patient = createClient({
+    ...{ server: listener.url.origin, token: 'ttm_x' },
+    onWait: () => waiting.abort(new Error('No patience.')),
   });
-  const waits: number[] = [];
-  const call = createClient({
-    server: `${listener.url.origin}/`,
-    token: 'ttm_x',
-    sleep: async (ms) => void waits.push(ms),
-  });
-  return { seen, waits, call, [Symbol.dispose]: () => void listener.stop(true) };
-}
-
-const limited = (retryAfter: string) =>
-  Response.json(
-    { error: { code: 'rate_limited', message: 'Too many.' } },
-    { status: 429, headers: { 'retry-after': retryAfter } },
-  );
-
-test('a write is retried with the same idempotency key after the time the server asks for', async () => {
-  using s = server(limited('7'), new Response('busy', { status: 503 }), Response.json({ id: 1 }));
-  expect(await s.call<{ id: number }>('POST', '/issues', { title: 'x' })).toEqual({ id: 1 });
-  expect(s.waits).toEqual([7_000, 1_000]);
-  expect(s.seen).toHaveLength(3);
-  expect(new Set(s.seen.map(({ key }) => key)).size).toBe(1);
-  expect(s.seen[0]?.key).not.toBeNull();
+  answers = [() => new Response(null, { status: 429, headers: { 'retry-after': '60' } })];
+  const limited = patient.workspace.get({ signal: waiting.signal }).catch((error: unknown) => error);
+  expect(await limited).toEqual(new Error('No patience.'));
+  seen.length = 0;
 });
 
-test('two writes have two keys, a read has none', async () => {
-  using s = server(Response.json({}), Response.json({}), Response.json({}));
-  await s.call('POST', '/a');
-  await s.call('DELETE', '/a');
-  await s.call('GET', '/a');
-  const [first, second, read] = s.seen.map(({ key }) => key);
-  expect(first).not.toBe(second!);
-  expect(read).toBeNull();
-});
-
-test('what a retry cannot mend is not retried; a long wait is left to the caller', async () => {
-  const details = [{ path: 'title', issue: 'required', fix: 'This field is required.' }];
-  using s = server(
-    Response.json({ error: { code: 'validation_failed', message: 'No.', details } }, { status: 422 }),
-    limited('3600'),
-    Response.redirect('http://127.0.0.1:1/', 302),
-  );
-  const failure = async (): Promise<ApiCallError> =>
-    s.call('POST', '/issues', {}).then(
-      () => Promise.reject(new Error('It succeeded.')),
-      (error: ApiCallError) => error,
-    );
-  expect(await failure()).toMatchObject({ status: 422, code: 'validation_failed', details });
-  expect(await failure()).toMatchObject({ status: 429, code: 'rate_limited' });
-  expect(await failure()).toMatchObject({ status: 302, code: 'not_tatami' });
-  expect(s.waits).toEqual([]);
-});
-
-test('it gives up after its attempts', async () => {
-  using s = server();
-  await expect(s.call('GET', '/issues')).rejects.toMatchObject({ status: 500 });
-  expect(s.waits).toEqual([200, 1_000, 3_000, 10_000]);
+test('what the server would refuse does not compile', () => {
+  const uses = async (tatami: Client): Promise<unknown> => {
+    // @ts-expect-error a creation has a title
+    await tatami.issues.create({ team: 'ENG' });
+    // @ts-expect-error there is no such priority
+    await tatami.issues.create({ team: 'ENG', title: 'One', priority: 'huge' });
+    // @ts-expect-error there is no such field to filter by
+    await tatami.issues.list({ filter: { colour: 'red' } });
+    // @ts-expect-error there is no such priority
+    await tatami.issues.list({ filter: { or: [{ priority: ['huge'] }] } });
+    // @ts-expect-error an estimate is a number
+    await tatami.issues.list({ filter: { estimate: { gt: '3' } } });
+    // @ts-expect-error nothing sends it
+    await tatami.webhooks.create({ url: 'https://acme.example', events: ['issue.exploded'] });
+    // @ts-expect-error it makes something, so there is no version to compare
+    await tatami.issues.create({ team: 'ENG', title: 'One' }, { ifVersion: 1 });
+    // @ts-expect-error there is no such scope
+    await tatami.apiKeys.create({ name: 'ci', scopes: ['issue:read'] });
+    const chosen = await tatami.issues.get('iss_1', { fields: ['title'] });
+    // @ts-expect-error only the id is there whatever was chosen
+    void chosen.team.key;
+    for await (const event of tatami.events.list({ types: 'issue.*' })) {
+      if (event.type === 'issue.labeled') void [event.data.labels.length, event.data.previous.labels?.length];
+      // @ts-expect-error a comment has no labels
+      if (event.type === 'comment.added') void event.data.labels;
+    }
+    return tatami.issues.list({
+      filter: { and: [{ title: { contains: 'x' } }, { createdAt: { gt: '2026-11-20T00:00:00Z' } }] },
+    });
+  };
+  expect(uses).toBeFunction();
 });

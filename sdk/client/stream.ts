@@ -2,8 +2,11 @@
  * Events as they happen, from `GET /api/v1/events/stream`: each once and in order, through restarts of the server and broken
  * connections, because the stream is taken up again behind the last event that was read.
  */
+import type { TatamiEvent } from '../webhooks/event.ts';
 import { connection, type ConnectionOptions } from './connection.ts';
 import { ApiCallError } from './error.ts';
+import type { Signal } from './options.ts';
+import { pause } from './pause.ts';
 import type { SseMessage } from './sse.ts';
 
 export interface StreamOptions extends ConnectionOptions {
@@ -31,6 +34,8 @@ export interface StreamedEvent {
   readonly type: string;
   /** The event, in the bytes of the feed. */
   readonly payload: string;
+  /** The same, read. Narrows on `type`; a newer server may send types that none of these is. */
+  readonly event: TatamiEvent;
 }
 
 const backoffMs = [200, 1_000, 3_000, 10_000];
@@ -115,7 +120,14 @@ function take(progress: Progress, { id, event, data }: SseMessage): StreamedEven
   if (data === null) return null;
   progress.failures = 0;
   const { sequence, generation } = place ?? { sequence: null, generation: null };
-  return isKnown ? null : { sequence, generation, type: event, payload: data };
+  if (isKnown) return null;
+  return {
+    ...{ sequence, generation, type: event, payload: data },
+    // Read when it is asked for: whoever hands on the bytes has no use for it.
+    get event() {
+      return JSON.parse(data) as TatamiEvent;
+    },
+  };
 }
 
 /** Goes to where the history of now leaves the one that was read, where somebody wants to hear of that. */
@@ -131,24 +143,11 @@ async function movesOn(options: StreamOptions, progress: Progress, error: ApiCal
 }
 
 /** A function, because the compiler would not expect `aborted` to change while a generator waits. */
-function isOver(signal: AbortSignal | undefined): boolean {
+function isOver(signal: Signal | undefined): boolean {
   return signal?.aborted === true;
 }
 
 /** Before the first answer a refused connection means a wrong address rather than a restart. */
 function isPassing({ status }: ApiCallError, opened: boolean): boolean {
   return status === 0 ? opened : status === 429 || status >= 500;
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (isOver(signal)) return resolve();
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end);
-  });
 }

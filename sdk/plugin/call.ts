@@ -1,6 +1,6 @@
 // What the generated types of calls (sdk/types/calls.ts) are made of.
 
-export interface WriteOptions {
+export interface VersionOptions {
   /** Refuses the write with a Conflict when the object has another version by now. */
   ifVersion?: number;
 }

@@ -1,5 +1,6 @@
 // The shape of a plugin's definition. Everything but the `handle` functions ends up in the static manifest.
 import type { EventData, EventType } from '../types/events.ts';
+import type { EventFilters } from '../types/filters.ts';
 import type { Envelope } from '../webhooks/event.ts';
 import type { Received } from './call.ts';
 import type { Context } from './context.ts';
@@ -19,9 +20,11 @@ export interface ScopeRequest {
   where?: { readonly team?: readonly string[] };
 }
 
+type FilterOf<Type> = Type extends keyof EventFilters ? EventFilters[Type] : never;
+
 export interface Subscription<Type extends EventType, Scopes, Settings> {
   /** A filter over the event's `data`, as in lists and webhooks: `{ priority: ['none'] }`. */
-  filter?: Readonly<Record<string, unknown>>;
+  filter?: FilterOf<Type>;
   /** Events that this plugin caused itself; skipped unless asked for. */
   self?: 'skip' | 'deliver';
   /** `issue`: one at a time and in order for each issue. */

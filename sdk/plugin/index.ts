@@ -6,7 +6,7 @@ import type { PluginDefinition } from './definition.ts';
 
 export type { Page } from '../page.ts';
 export type * from '../types/index.ts';
-export type { Chosen, Received, WriteOptions } from './call.ts';
+export type { Chosen, Received, VersionOptions } from './call.ts';
 export type { BaseContext, Context, KeyValue, Log, RunInfo } from './context.ts';
 export type {
   PluginDefinition,

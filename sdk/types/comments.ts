@@ -36,17 +36,17 @@ export interface Comment {
 /** List the comments of an issue, oldest first. */
 export interface CommentQuery {
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
-  limit?: number;
+  limit?: number | undefined;
   /** The `endCursor` of the page before. */
-  after?: string;
+  after?: string | undefined;
   /** Another name for `after`. */
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 /** Add a comment to an issue. */
 export interface CommentCreate {
   /** The first comment of the thread. */
-  parentId?: string | null;
+  parentId?: string | null | undefined;
   /** Markdown, up to 64 KiB. */
   body: string;
 }
@@ -54,5 +54,5 @@ export interface CommentCreate {
 /** Change the text of a comment of one's own. */
 export interface CommentPatch {
   /** Markdown, up to 64 KiB. */
-  body?: string;
+  body?: string | undefined;
 }

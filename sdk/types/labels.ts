@@ -20,13 +20,13 @@ export interface Label {
 /** List labels. */
 export interface LabelQuery {
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
-  limit?: number;
+  limit?: number | undefined;
   /** The `endCursor` of the page before. */
-  after?: string;
+  after?: string | undefined;
   /** Another name for `after`. */
-  cursor?: string;
+  cursor?: string | undefined;
   /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
-  team?: string;
+  team?: string | undefined;
 }
 
 /** Create a label. */
@@ -34,15 +34,15 @@ export interface LabelCreate {
   /** Text that is not only white space. */
   name: string;
   /** A colour as #rrggbb in lower case. */
-  color?: string;
+  color?: string | undefined;
   /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
-  team?: string | null;
+  team?: string | null | undefined;
 }
 
 /** Change a label. */
 export interface LabelPatch {
   /** Text that is not only white space. */
-  name?: string;
+  name?: string | undefined;
   /** A colour as #rrggbb in lower case. */
-  color?: string;
+  color?: string | undefined;
 }

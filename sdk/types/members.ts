@@ -15,20 +15,30 @@ export interface Member {
   readonly updatedAt: string;
 }
 
+/** List members. */
+export interface MemberQuery {
+  /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
+  limit?: number | undefined;
+  /** The `endCursor` of the page before. */
+  after?: string | undefined;
+  /** Another name for `after`. */
+  cursor?: string | undefined;
+}
+
 /** Add a member. */
 export interface MemberCreate {
   /** Text that is not only white space. */
   name: string;
   /** An e-mail address. */
-  email?: string | null;
-  role?: 'owner' | 'admin' | 'member' | 'guest';
+  email?: string | null | undefined;
+  role?: 'owner' | 'admin' | 'member' | 'guest' | undefined;
 }
 
 /** Change a member. */
 export interface MemberPatch {
   /** Text that is not only white space. */
-  name?: string;
+  name?: string | undefined;
   /** An e-mail address. */
-  email?: string | null;
-  role?: 'owner' | 'admin' | 'member' | 'guest';
+  email?: string | null | undefined;
+  role?: 'owner' | 'admin' | 'member' | 'guest' | undefined;
 }

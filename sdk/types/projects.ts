@@ -29,12 +29,12 @@ export interface Project {
 /** List projects, newest first. */
 export interface ProjectQuery {
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
-  limit?: number;
+  limit?: number | undefined;
   /** The `endCursor` of the page before. */
-  after?: string;
+  after?: string | undefined;
   /** Another name for `after`. */
-  cursor?: string;
-  status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled';
+  cursor?: string | undefined;
+  status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
 }
 
 /** Create a project. */
@@ -42,29 +42,29 @@ export interface ProjectCreate {
   /** Text that is not only white space. */
   name: string;
   /** Markdown. */
-  description?: string;
-  status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled';
-  health?: 'on_track' | 'at_risk' | 'off_track' | null;
+  description?: string | undefined;
+  status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
+  health?: 'on_track' | 'at_risk' | 'off_track' | null | undefined;
   /** An id with the prefix usr_. */
-  leadId?: string | null;
+  leadId?: string | null | undefined;
   /** A day as YYYY-MM-DD. */
-  startDate?: string | null;
+  startDate?: string | null | undefined;
   /** A day as YYYY-MM-DD. */
-  targetDate?: string | null;
+  targetDate?: string | null | undefined;
 }
 
 /** Change a project. */
 export interface ProjectPatch {
   /** Text that is not only white space. */
-  name?: string;
+  name?: string | undefined;
   /** Markdown. */
-  description?: string;
-  status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled';
-  health?: 'on_track' | 'at_risk' | 'off_track' | null;
+  description?: string | undefined;
+  status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
+  health?: 'on_track' | 'at_risk' | 'off_track' | null | undefined;
   /** An id with the prefix usr_. */
-  leadId?: string | null;
+  leadId?: string | null | undefined;
   /** A day as YYYY-MM-DD. */
-  startDate?: string | null;
+  startDate?: string | null | undefined;
   /** A day as YYYY-MM-DD. */
-  targetDate?: string | null;
+  targetDate?: string | null | undefined;
 }

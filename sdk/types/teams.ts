@@ -16,17 +16,27 @@ export interface Team {
   readonly updatedAt: string;
 }
 
+/** List teams. */
+export interface TeamQuery {
+  /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
+  limit?: number | undefined;
+  /** The `endCursor` of the page before. */
+  after?: string | undefined;
+  /** Another name for `after`. */
+  cursor?: string | undefined;
+}
+
 /** Create a team with its workflow states. */
 export interface TeamCreate {
   /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
   key: string;
   /** Text that is not only white space. */
-  name?: string;
+  name?: string | undefined;
 }
 
 /** Change a team or its allowed transitions. */
 export interface TeamPatch {
   /** Text that is not only white space. */
-  name?: string;
-  transitions?: Readonly<Record<string, readonly string[]>> | null;
+  name?: string | undefined;
+  transitions?: Readonly<Record<string, readonly string[]>> | null | undefined;
 }

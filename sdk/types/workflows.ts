@@ -17,12 +17,24 @@ export interface WorkflowState {
   readonly updatedAt: string;
 }
 
+/** List workflow states, by team and position. */
+export interface WorkflowStateQuery {
+  /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
+  limit?: number | undefined;
+  /** The `endCursor` of the page before. */
+  after?: string | undefined;
+  /** Another name for `after`. */
+  cursor?: string | undefined;
+  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  team?: string | undefined;
+}
+
 /** Add a workflow state. */
 export interface WorkflowStateCreate {
   /** Text that is not only white space. */
   name: string;
   type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
-  position?: number;
+  position?: number | undefined;
   /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
   team: string;
 }
@@ -30,6 +42,6 @@ export interface WorkflowStateCreate {
 /** Rename or move a workflow state. */
 export interface WorkflowStatePatch {
   /** Text that is not only white space. */
-  name?: string;
-  position?: number;
+  name?: string | undefined;
+  position?: number | undefined;
 }

@@ -16,5 +16,5 @@ export interface Workspace {
 /** Rename the workspace. */
 export interface WorkspacePatch {
   /** Text that is not only white space. */
-  name?: string;
+  name?: string | undefined;
 }

@@ -32,6 +32,9 @@ export interface Cause {
   readonly path: readonly string[];
 }
 
+/** An event as the feed and the stream have it: always whole. Narrows on `type`. */
+export type TatamiEvent = { [Type in EventType]: Envelope<Type, EventData[Type]> }[EventType];
+
 /** What stands in place of the object in a payload that would be larger than 256 KiB. */
 export interface TruncatedData {
   readonly id: string;
@@ -50,7 +53,7 @@ export type Delivered<Data> =
   | (Data & { readonly truncated?: undefined })
   | (TruncatedData & { readonly [Name in Exclude<keyof Data, keyof TruncatedData>]?: undefined });
 
-/** Narrows on `type`. */
+/** An event as a delivery brings it. Narrows on `type`. */
 export type WebhookEvent = { [Type in EventType]: Envelope<Type, Delivered<EventData[Type]>> }[EventType];
 
 export type IssueEventType = Extract<EventType, `issue.${string}`>;

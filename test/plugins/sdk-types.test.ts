@@ -1,9 +1,8 @@
 // The generated types of the SDK: they are those of the contracts, and what they let a plugin send, the server takes.
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Static, TSchema } from 'typebox';
+import type { Static } from 'typebox';
 import type * as sdk from '@tatami/sdk/plugin';
 import type { Created, Patch, Shown } from '../../core/contract/contract.ts';
 import { contracts } from '../../core/contracts.ts';
@@ -24,15 +23,15 @@ import type { project } from '../../core/tracker/projects/contract.ts';
 import type { team } from '../../core/tracker/teams/contract.ts';
 import type { state } from '../../core/tracker/workflows/contract.ts';
 import type { webhook } from '../../core/webhooks/endpoints/contract.ts';
-import { arbitraryOf } from '../api/arbitrary.ts';
 import { nowhere } from '../api/seeds.ts';
 import { root } from '../imports.ts';
+import { membersOf, namesOf, valuesOf } from '../sdk/declared.ts';
 
-/** Whether something may be written to is not compared. */
+/** Neither whether something may be written to is compared, nor whether what is optional may be given as undefined. */
 type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]
   : T extends object
-    ? { -readonly [Name in keyof T]: Plain<T[Name]> }
+    ? { -readonly [Name in keyof T]: Plain<Exclude<T[Name], undefined>> }
     : T;
 type Same<A, B> = [Plain<A>, Plain<B>] extends [Plain<B>, Plain<A>] ? true : false;
 
@@ -68,56 +67,6 @@ test('the types are those that the contracts have in the server (checked by `bun
   };
   expect(Object.values(same).flat()).not.toContain(false);
 });
-
-interface Member {
-  readonly name: string;
-  readonly isOptional: boolean;
-  /** The parts of its type's union. */
-  readonly alternatives: readonly string[];
-}
-
-/** What an interface of the SDK says, read from its text: what authors write by, and not the schemas it was printed from. */
-function membersOf(file: string, name: string): Member[] {
-  const text = readFileSync(join(root, 'sdk/types', file), 'utf8');
-  const [, body] = new RegExp(`^export interface ${name} \\{\\n(.*?)^\\}`, 'ms').exec(text) ?? [];
-  if (body === undefined) throw new Error(`${file} has no interface ${name}.`);
-  return [...body.matchAll(/^  (\w+)(\??):\s+([^;]+);$/gm)].map(([, member, mark, type]) => ({
-    name: member!,
-    isOptional: mark === '?',
-    alternatives: type!
-      .split('|')
-      .map((one) => one.trim())
-      .filter((one) => one !== ''),
-  }));
-}
-
-/** A value of one part of a union, within the bounds that the schema adds to it. */
-function valueOf(alternative: string, schema: TSchema): unknown {
-  if (alternative === 'null') return null;
-  if (alternative.startsWith("'")) return alternative.slice(1, -1);
-  if (alternative.startsWith('Readonly<Record<')) return { title: 'x' };
-  const isList = alternative.startsWith('readonly ');
-  const found = fc
-    .sample(arbitraryOf(schema, [nowhere]), { numRuns: 100, seed: 7 })
-    .find((value) => (Array.isArray(value) ? isList : typeof value === alternative));
-  return isList && found === undefined ? ['id', 'title'] : found;
-}
-
-/** Values of an object's type: what it must have with each part of each member's type in turn. */
-function valuesOf(members: readonly Member[], schema: TSchema): Readonly<Record<string, unknown>>[] {
-  const { properties } = schema as TSchema & { properties: Record<string, TSchema> };
-  const needed = Object.fromEntries(
-    members
-      .filter(({ isOptional }) => !isOptional)
-      .map(({ name, alternatives }) => [name, valueOf(alternatives[0]!, properties[name]!)]),
-  );
-  return members.flatMap(({ name, alternatives }) =>
-    alternatives.map((one) => ({ ...needed, [name]: valueOf(one, properties[name]!) })),
-  );
-}
-
-const namesOf = (schema: TSchema): string[] =>
-  Object.keys((schema as TSchema & { properties: object }).properties);
 
 describe('what a call’s types let through, its route takes:', () => {
   const signatures = readFileSync(join(root, 'sdk/types/calls.ts'), 'utf8');

@@ -1,5 +1,5 @@
 // Where imported issues go: teams and labels, made where missing.
-import { ApiCallError, type Client } from '../../../sdk/client/index.ts';
+import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
 import { readAll } from '../remote.ts';
 import { fitChars } from './fit.ts';
 
@@ -12,7 +12,7 @@ export interface Places {
   label(name: string, teamKey: string): Promise<string | null>;
 }
 
-export function createPlaces(call: Client, made: { teams: number; labels: number }): Places {
+export function createPlaces(call: Call, made: { teams: number; labels: number }): Places {
   let names: Map<string, string> | null = null;
   let labels: Set<string> | null = null;
   /** Team key → the name in this file that has it. */

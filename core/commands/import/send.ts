@@ -1,5 +1,5 @@
 // Sends issues in bulk. What the server has already is skipped; an issue that it refuses costs only itself.
-import { ApiCallError, type Client } from '../../../sdk/client/index.ts';
+import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
 
 interface NewIssue {
   team: string;
@@ -23,7 +23,7 @@ export interface Outcome {
 
 /** @param rows at most 90: as many external ids as one filter holds */
 export async function sendMissing(
-  call: Client,
+  call: Call,
   source: string,
   rows: readonly Outgoing[],
   outcome: Outcome,
@@ -46,7 +46,7 @@ export async function sendMissing(
  * The server takes all of them or none. So the ones that it names are left out and the rest is sent again; where it names
  * none, halves are sent until the one at fault is alone.
  */
-async function send(call: Client, rows: readonly Outgoing[], outcome: Outcome): Promise<void> {
+async function send(call: Call, rows: readonly Outgoing[], outcome: Outcome): Promise<void> {
   const [first] = rows;
   if (!first) return;
   const refusal = await refusalOf(call, rows);
@@ -64,7 +64,7 @@ async function send(call: Client, rows: readonly Outgoing[], outcome: Outcome): 
 }
 
 /** Null once the issues are created. @throws ApiCallError that is not about the issues */
-async function refusalOf(call: Client, rows: readonly Outgoing[]): Promise<ApiCallError | null> {
+async function refusalOf(call: Call, rows: readonly Outgoing[]): Promise<ApiCallError | null> {
   try {
     await call('POST', '/issues/bulk', { issues: rows.map(({ issue }) => issue) });
     return null;

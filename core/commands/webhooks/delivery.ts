@@ -1,5 +1,5 @@
 // A delivery, as the commands show it to people, and the wait for what its first attempt brought.
-import type { Client } from '../../../sdk/client/index.ts';
+import type { Call } from '../../../sdk/client/index.ts';
 import { printableCopy } from '../../lib/printable.ts';
 import { CommandError, exitCodes, printResult, say } from '../output.ts';
 import { poll } from '../poll.ts';
@@ -37,7 +37,7 @@ export interface DeliveryDetail extends Delivery {
   attemptList: Attempt[];
 }
 
-export const getDelivery = (call: Client, id: string): Promise<DeliveryDetail> =>
+export const getDelivery = (call: Call, id: string): Promise<DeliveryDetail> =>
   call('GET', `/deliveries/${encodeURIComponent(id)}`);
 
 /** `→ 500  12 ms`, or in words why there was no answer. */

@@ -1,6 +1,6 @@
 // `tatami webhooks replay DLV`: the same event once more, signed afresh; with `--to`, from here to an address of this machine.
 // `tatami webhooks replay WHE --since …`: everything of a while once more.
-import type { Client } from '../../../sdk/client/index.ts';
+import type { Call } from '../../../sdk/client/index.ts';
 import { readRemote } from '../../config.ts';
 import type { EventEnvelope } from '../../events/event.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -92,7 +92,7 @@ async function replayHere(what: string, to: string, options: ReplayOptions): Pro
   if (!worked) process.exitCode = exitCodes.failed;
 }
 
-async function messageOf(call: Client, what: string, server: string): Promise<Omit<Message, 'traceparent'>> {
+async function messageOf(call: Call, what: string, server: string): Promise<Omit<Message, 'traceparent'>> {
   if (what.startsWith('dlv_')) {
     const { eventId, eventType, payload } = await getDelivery(call, what);
     return { eventId, type: eventType, payload };

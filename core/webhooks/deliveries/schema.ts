@@ -1,6 +1,6 @@
 // Deliveries and their attempts, in their public shape.
 import { idPrefixes } from '../../lib/ids.ts';
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import { Closed, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { webhook } from '../endpoints/contract.ts';
 
@@ -31,7 +31,7 @@ const shown = {
   nextAttemptAt: nullable(time),
   finishedAt: nullable(time),
 };
-const headers = Type.Record(Type.String(), Type.Unknown());
+const headers = <V extends TSchema>(value: V) => Type.Record(Type.String(), value);
 
 export const DeliveryShown = named('Delivery', Closed(shown));
 export const DeliveryDetail = named(
@@ -46,8 +46,8 @@ export const DeliveryDetail = named(
         latencyMs: Type.Number(),
         statusCode: nullable(Type.Integer()),
         error: nullable(Type.String({ description: 'What went wrong, in words.' })),
-        requestHeaders: headers,
-        responseHeaders: nullable(headers),
+        requestHeaders: headers(Type.String()),
+        responseHeaders: nullable(headers(Type.Unknown())),
         responseBody: nullable(Type.String({ description: 'What came back, up to 64 KiB.' })),
         responseBodyEncoding: nullable(
           Type.Enum(['utf8', 'base64'], { description: '`base64` where the body is not UTF-8.' }),

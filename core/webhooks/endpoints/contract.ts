@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, string, text, time } from '../../contract/field.ts';
+import { givenAs } from '../../lib/schema.ts';
 
 /** Shapes of payloads. A change that could break a receiver is a new one; endpoints keep theirs. docs/spec/api.md › Changes within v1. */
 const payloadVersions = ['v1'] as const;
@@ -15,11 +16,13 @@ const events = Type.Array(
   Type.String({
     pattern: '^(\\*|[a-z_]+\\.(\\*|[a-z_]+))$',
     description: 'An event type, a namespace such as `issue.*`, or `*`.',
+    [givenAs]: 'eventPattern',
   }),
   { minItems: 1, maxItems: 100, uniqueItems: true },
 );
 const filter = Type.Record(Type.String(), Type.Unknown(), {
   description: "A filter tree over the issue's fields, as in the list of issues.",
+  [givenAs]: 'eventFilter',
 });
 
 export const webhook = defineContract({

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ApiCallError, type Client } from '../../../../sdk/client/index.ts';
+import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
 import { readRemote, readStateDir } from '../../../config.ts';
 import { makePrivateDir, makePrivateFile } from '../../../store/private.ts';
 import { mintSecret } from '../../../webhooks/secret.ts';
@@ -24,7 +24,7 @@ export function checkSecret({ secret }: SecretOptions): void {
 }
 
 /** What `--secret` gives, else the one kept for the server and workspace; made where there is none. @throws CommandError */
-export async function localSecret(call: Client, options: SecretOptions): Promise<string> {
+export async function localSecret(call: Call, options: SecretOptions): Promise<string> {
   if (options.secret !== undefined) return options.secret;
   const { server, token } = readRemote(options);
   const workspace = await workspaceOf(call, token ?? '');
@@ -58,7 +58,7 @@ function keepNew(dir: string, file: string): void {
 }
 
 /** A key that may not read its workspace has a secret of its own, found by the key's public part. */
-async function workspaceOf(call: Client, token: string): Promise<string> {
+async function workspaceOf(call: Call, token: string): Promise<string> {
   try {
     return (await call<{ id: string }>('GET', '/workspace')).id;
   } catch (error) {

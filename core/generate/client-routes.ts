@@ -1,0 +1,26 @@
+// Every operation that a client can ask for. Those of plugins and webhooks are made for a running service; here they are only looked at,
+// so that nothing stands in for what they would run on.
+import type { Route } from '../http/route.ts';
+import { catchUpRoutes } from '../plugins/catch-up/routes.ts';
+import { installRoutes } from '../plugins/installs/routes.ts';
+import { kvRoutes } from '../plugins/kv/routes.ts';
+import { runRoutes } from '../plugins/runs/routes.ts';
+import { resourceRoutes } from '../resources.ts';
+import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
+import { endpointResource } from '../webhooks/endpoints/routes.ts';
+import { replayRoutes } from '../webhooks/replays/routes.ts';
+import { sampleRoutes } from '../webhooks/samples/routes.ts';
+
+const nothing = <T>(): T => ({}) as T;
+
+export const clientRoutes: readonly Route[] = [
+  ...resourceRoutes,
+  ...endpointResource(nothing()).routes,
+  ...deliveryRoutes(nothing()),
+  ...replayRoutes(nothing()),
+  ...sampleRoutes(nothing(), nothing(), nothing()),
+  ...installRoutes(nothing()),
+  ...runRoutes(nothing()),
+  ...catchUpRoutes(nothing()),
+  ...kvRoutes,
+];

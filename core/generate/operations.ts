@@ -1,0 +1,161 @@
+// The client of the SDK: a method for each operation, with the arguments and the answer of its route, and the table that it is made of.
+import type { Contract } from '../contract/contract.ts';
+import { contracts } from '../contracts.ts';
+import { successStatusOf, takesIfMatch, type Route } from '../http/route.ts';
+import { filterName } from './filters.ts';
+import type { Library } from './library.ts';
+import { bodyName, queryName } from './objects.ts';
+import { choosingOf, idNameOf, itemOfPage } from './signatures.ts';
+import { docText, type JsonSchema } from './type-text.ts';
+
+/** An operation by the names it has in the client: `apiKeys`, `create`. */
+interface Operation {
+  readonly route: Route;
+  /** From the outermost: `plugins`, `kv`. */
+  readonly namespaces: readonly string[];
+  readonly method: string;
+  /** Of its types: `Plugin` and `kvSet`. */
+  readonly title: string;
+  readonly operation: string;
+  readonly file: string;
+  readonly contract: Contract | undefined;
+}
+
+function operationOf(route: Route): Operation {
+  const [path = '', ...rest] = route.name.split('.');
+  const names = rest.map(camel);
+  const contract: Contract | undefined = contracts.find((one) => one.path === path);
+  return {
+    route,
+    namespaces: [camel(path), ...names.slice(0, -1)],
+    method: names.at(-1) ?? '',
+    title: contract?.title ?? capital(camel(path)),
+    operation: camel(names.join('-')),
+    file: `${path}.ts`,
+    contract,
+  };
+}
+
+const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
+const camel = (name: string): string =>
+  name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** What the operations take. */
+export function writeInputs(library: Library, routes: readonly Route[]): void {
+  for (const { route, title, operation, file, contract } of routes.map(operationOf)) {
+    const filter = contract ? filterName(contract) : null;
+    const how = { isShown: false, doc: `${route.summary}.`, filter };
+    if (route.body) library.declare(file, bodyName(title, operation), route.body, how);
+    if (route.query) library.declare(file, queryName(title, operation), route.query, how);
+  }
+}
+
+type Tree = { [name: string]: Tree | Operation };
+
+function treeOf(routes: readonly Route[]): Tree {
+  const tree: Tree = {};
+  for (const operation of routes.map(operationOf)) {
+    let at = tree;
+    for (const name of operation.namespaces) at = (at[name] ??= {}) as Tree;
+    at[operation.method] = operation;
+  }
+  return tree;
+}
+
+const isOperation = (node: Tree | Operation): node is Operation => 'route' in node && 'method' in node.route;
+
+/** The types of its methods. */
+export function writeOperations(library: Library, file: string, routes: readonly Route[]): void {
+  const members = Object.entries(treeOf(routes)).map(([name, node]) => memberText(name, node, library));
+  library.add(
+    file,
+    'Operations',
+    `/** Every operation of the API, by its name. */
+    export interface Operations {\n${members.join('\n')}\n}`,
+  );
+}
+
+function memberText(name: string, node: Tree | Operation, library: Library): string {
+  if (isOperation(node)) return methodsText(node, library);
+  const members = Object.entries(node).map(([inner, below]) => memberText(inner, below, library));
+  return `readonly ${name}: {\n${members.join('\n')}\n};`;
+}
+
+function methodsText(one: Operation, library: Library): string {
+  const { summary, description = '' } = one.route;
+  const doc = docText([`${summary}.`, description].filter((words) => words !== '').join(' '));
+  return signaturesOf(one, library)
+    .map((signature) => `${doc}${one.method}${signature};`)
+    .join('\n');
+}
+
+/** Two of an operation that can choose fields: it answers whole objects unless it does. */
+function signaturesOf(one: Operation, library: Library): string[] {
+  const choosing = choosingOf(one.route);
+  const query = queryName(one.title, one.operation);
+  const signature = (queryType: string, mustHaveQuery: boolean, isChosen: boolean): string =>
+    `(${argumentsText(one, queryType, mustHaveQuery)}): ${answerText(one, isChosen, library)}`;
+  const needsQuery = (one.route.query?.required ?? []).length > 0;
+  if (choosing === undefined) return [signature(query, needsQuery, false)];
+  return [signature(`${query} & { ${choosing}?: never }`, needsQuery, false), signature(query, true, true)];
+}
+
+function argumentsText(one: Operation, query: string, needsQuery: boolean): string {
+  const { route, title, operation } = one;
+  const params = paramsOf(one).map((name) => `${name}: string`);
+  const body = route.body ? [`body${isBodyNeeded(one) ? '' : '?'}: ${bodyName(title, operation)}`] : [];
+  const asked = route.query ? [`query${needsQuery ? '' : '?'}: ${query}`] : [];
+  return [...params, ...body, ...asked, `options?: ${optionsOf(route)}`].join(', ');
+}
+
+/** A patch of nothing is a slip. */
+function isBodyNeeded({ route, operation }: Operation): boolean {
+  const { required = [] } = (route.body ?? {}) as JsonSchema;
+  return operation === 'update' || required.length > 0;
+}
+
+/** In the order of the path. */
+function paramsOf({ route, contract }: Operation): string[] {
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  return contract ? names.map((name) => (name === 'id' ? idNameOf(contract, route) : name)) : names;
+}
+
+function optionsOf(route: Route): string {
+  if (route.kind !== 'write') return 'CallOptions';
+  return takesIfMatch(route) ? 'ChangeOptions' : 'WriteOptions';
+}
+
+function answerText(one: Operation, isChosen: boolean, library: Library): string {
+  const schema = one.route.responses[successStatusOf(one.route)] as JsonSchema | null | undefined;
+  if (!schema) return 'Promise<void>';
+  const item = itemOfPage(schema);
+  const type = isChosen ? `Chosen<${one.title}>` : wholeText(one, item ?? schema, library);
+  return item ? `List<${type}>` : `Promise<${type}>`;
+}
+
+/** What chooses fields is described with all of them left out. */
+function wholeText({ route, title, file }: Operation, schema: JsonSchema, library: Library): string {
+  return choosingOf(route) === undefined ? library.typeIn(file, schema, true) : title;
+}
+
+/** What the client makes its methods of: `PATCH /issues/{id}`, and whether it sends a body, parameters, or lists pages. */
+export function tableText(routes: readonly Route[]): string {
+  return `/** Where each operation is found, and what it takes behind the parts of the path. */
+    export const operations = ${JSON.stringify(rowsOf(treeOf(routes)))} as const;`;
+}
+
+function rowsOf(tree: Tree): object {
+  return Object.fromEntries(
+    Object.entries(tree).map(([name, node]) => [name, isOperation(node) ? rowOf(node.route) : rowsOf(node)]),
+  );
+}
+
+function rowOf(route: Route): string {
+  const schema = route.responses[successStatusOf(route)] as JsonSchema | null | undefined;
+  const takes = [
+    ...(route.body ? ['body'] : []),
+    ...(route.query ? ['query'] : []),
+    ...(schema && itemOfPage(schema) ? ['pages'] : []),
+  ];
+  return [`${route.method} ${route.path.slice('/api/v1'.length)}`, ...takes].join(' ');
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test';
+import { createCall } from './call.ts';
+import { ApiCallError } from './index.ts';
+
+interface Seen {
+  key: string | null;
+  body: string;
+}
+
+/** Answers each request with the next of `answers`. */
+function server(...answers: Response[]) {
+  const seen: Seen[] = [];
+  const listener = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      seen.push({ key: request.headers.get('idempotency-key'), body: await request.text() });
+      return answers.shift() ?? new Response(null, { status: 500 });
+    },
+  });
+  const waits: number[] = [];
+  const call = createCall({
+    server: `${listener.url.origin}/`,
+    token: 'ttm_x',
+    sleep: async (ms) => void waits.push(ms),
+  });
+  return { seen, waits, call, [Symbol.dispose]: () => void listener.stop(true) };
+}
+
+const limited = (retryAfter: string) =>
+  Response.json(
+    { error: { code: 'rate_limited', message: 'Too many.' } },
+    { status: 429, headers: { 'retry-after': retryAfter } },
+  );
+
+test('a write is retried with the same idempotency key after the time the server asks for', async () => {
+  using s = server(limited('7'), new Response('busy', { status: 503 }), Response.json({ id: 1 }));
+  expect(await s.call<{ id: number }>('POST', '/issues', { title: 'x' })).toEqual({ id: 1 });
+  expect(s.waits).toEqual([7_000, 1_000]);
+  expect(s.seen).toHaveLength(3);
+  expect(new Set(s.seen.map(({ key }) => key)).size).toBe(1);
+  expect(s.seen[0]?.key).not.toBeNull();
+});
+
+test('two writes have two keys, a read has none', async () => {
+  using s = server(Response.json({}), Response.json({}), Response.json({}));
+  await s.call('POST', '/a');
+  await s.call('DELETE', '/a');
+  await s.call('GET', '/a');
+  const [first, second, read] = s.seen.map(({ key }) => key);
+  expect(first).not.toBe(second!);
+  expect(read).toBeNull();
+});
+
+test('what a retry cannot mend is not retried; a long wait is left to the caller', async () => {
+  const details = [{ path: 'title', issue: 'required', fix: 'This field is required.' }];
+  using s = server(
+    Response.json({ error: { code: 'validation_failed', message: 'No.', details } }, { status: 422 }),
+    limited('3600'),
+    Response.redirect('http://127.0.0.1:1/', 302),
+  );
+  const failure = async (): Promise<ApiCallError> =>
+    s.call('POST', '/issues', {}).then(
+      () => Promise.reject(new Error('It succeeded.')),
+      (error: ApiCallError) => error,
+    );
+  expect(await failure()).toMatchObject({ status: 422, code: 'validation_failed', details });
+  expect(await failure()).toMatchObject({ status: 429, code: 'rate_limited' });
+  expect(await failure()).toMatchObject({ status: 302, code: 'not_tatami' });
+  expect(s.waits).toEqual([]);
+});
+
+test('it gives up after its attempts', async () => {
+  using s = server();
+  await expect(s.call('GET', '/issues')).rejects.toMatchObject({ status: 500 });
+  expect(s.waits).toEqual([200, 1_000, 3_000, 10_000]);
+});

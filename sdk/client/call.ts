@@ -1,0 +1,81 @@
+/** One call of the REST API: with a token, and retried where that is safe. */
+import type { ApiCallError } from './error.ts';
+import { createExchange, type Request } from './exchange.ts';
+import type { ChangeOptions, Signal } from './options.ts';
+import { pause } from './pause.ts';
+
+export interface ClientOptions {
+  /** Base address, such as http://127.0.0.1:4700. */
+  readonly server: string;
+  readonly token: string;
+  /** Attempts of one call, the first included; by default 5. */
+  readonly attemptsMax?: number;
+  /** Of one attempt; by default 60 s. */
+  readonly timeoutMs?: number;
+  /** For tests. */
+  sleep?(ms: number, signal?: Signal): Promise<void>;
+  /** Told before each wait, so that a person knows why nothing moves. */
+  onWait?(waitMs: number, reason: ApiCallError): void;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Any call, by its path behind `/api/v1`: for what has no method of its own. @throws ApiCallError */
+export interface Call {
+  <T>(method: Method, path: string, body?: unknown, options?: ChangeOptions): Promise<T>;
+}
+
+const backoffMsMax = 10_000;
+const backoffMs = [200, 1_000, 3_000, backoffMsMax];
+/** A server that asks for more than this gets the call's failure instead of our patience. */
+const retryAfterMsMax = 120_000;
+const retryableStatus = new Set([0, 429, 500, 502, 503, 504]);
+
+/** Writes carry an Idempotency-Key that stays the same over their retries, so that none takes effect twice. */
+export function createCall(options: ClientOptions): Call {
+  const { attemptsMax = 5, sleep = pause, onWait } = options;
+  const exchange = createExchange(options);
+  // Before the first answer a refused connection means a wrong address rather than a restart: not worth waiting for.
+  let answered = false;
+
+  return async <T>(method: Method, path: string, body?: unknown, terms: ChangeOptions = {}): Promise<T> => {
+    const { signal } = terms;
+    const request = requestOf(options.token, method, path, body, terms);
+    for (let attempt = 1; ; attempt++) {
+      throwIfOver(signal);
+      const answer = await exchange<T>(request, signal);
+      answered ||= answer.isFromServer;
+      if ('value' in answer) return answer.value;
+      throwIfOver(signal);
+      const { failure } = answer;
+      const waitMs = answer.retryAfterMs ?? backoffMs[attempt - 1] ?? backoffMsMax;
+      const isWorthIt = answered && attempt < attemptsMax && waitMs <= retryAfterMsMax && isPassing(failure);
+      if (!isWorthIt) throw failure;
+      onWait?.(waitMs, failure);
+      await sleep(waitMs, signal);
+    }
+  };
+}
+
+function requestOf(
+  token: string,
+  method: Method,
+  path: string,
+  body: unknown,
+  { idempotencyKey, ifVersion, mode }: ChangeOptions,
+): Request {
+  const headers = new Headers({ authorization: `Bearer ${token}` });
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  if (method !== 'GET') headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID());
+  if (ifVersion !== undefined) headers.set('if-match', `"${ifVersion}"`);
+  if (mode !== undefined) headers.set('tatami-mode', mode);
+  return { method, path, headers, body: body === undefined ? null : JSON.stringify(body) };
+}
+
+function isPassing({ status, code }: ApiCallError): boolean {
+  return retryableStatus.has(status) || code === 'idempotency_in_progress';
+}
+
+function throwIfOver(signal: Signal | undefined): void {
+  if (signal?.aborted === true) throw signal.reason;
+}

@@ -1,0 +1,19 @@
+/** A list that is read page by page: awaited it is its first page, iterated it is all of its items. */
+import type { Page } from '../page.ts';
+
+export type List<Item> = Promise<Page<Item>> & AsyncIterable<Item>;
+
+/** @param pageAfter the page behind a cursor; null for the first */
+export function listOf<Item>(pageAfter: (cursor: string | null) => Promise<Page<Item>>): List<Item> {
+  const first = pageAfter(null);
+  return Object.assign(first, {
+    async *[Symbol.asyncIterator]() {
+      for (let page = await first; ;) {
+        yield* page.data;
+        const { hasNextPage, endCursor } = page.pageInfo;
+        if (!hasNextPage || endCursor === null) return;
+        page = await pageAfter(endCursor);
+      }
+    },
+  });
+}

@@ -1,0 +1,62 @@
+/** Makes the methods of a client from the table of operations. */
+import type { Page } from '../page.ts';
+import type { Operations } from '../types/operations.ts';
+import { operations } from '../types/table.ts';
+import type { Call, Method } from './call.ts';
+import { listOf } from './list.ts';
+import type { ChangeOptions } from './options.ts';
+
+interface Table {
+  readonly [name: string]: string | Table;
+}
+type Query = Readonly<Record<string, unknown>>;
+type Perform = (...given: unknown[]) => Promise<unknown>;
+
+export function operationsOf(call: Call): Operations {
+  // Types and table are generated from the same routes, so that no compiler can see that they belong together.
+  return namespaceOf(operations, call) as object as Operations;
+}
+
+function namespaceOf(table: Table, call: Call): object {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, row]) => [
+      name,
+      typeof row === 'string' ? methodOf(row, call) : namespaceOf(row, call),
+    ]),
+  );
+}
+
+function methodOf(row: string, call: Call): Perform {
+  const [method = '', path = '', ...takes] = row.split(' ');
+  return (...given) => {
+    const rest = [...given];
+    const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segmentOf(row, name, rest.shift()));
+    const body = takes.includes('body') ? (rest.shift() ?? {}) : undefined;
+    const query = takes.includes('query') ? ((rest.shift() ?? {}) as Query) : {};
+    const options = (rest.shift() ?? {}) as ChangeOptions;
+    const ask = <T>(more: Query = {}): Promise<T> =>
+      call<T>(method as Method, place + queryText({ ...query, ...more }), body, options);
+    if (!takes.includes('pages')) return ask();
+    return listOf((after) => ask<Page<unknown>>(after === null ? {} : { after, cursor: undefined }));
+  };
+}
+
+function segmentOf(row: string, name: string, value: unknown): string {
+  // A variable that is not set would else address something else: the list, or what is called "undefined".
+  if (typeof value !== 'string' || value === '')
+    throw new TypeError(`${row.split(' ', 2).join(' ')}: give the ${name} as a text that is not empty.`);
+  return encodeURIComponent(value);
+}
+
+/** Lists are words with commas, objects are JSON; what is undefined is not sent. */
+function queryText(query: Query): string {
+  const texts = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, textOf(value)]);
+  return texts.length === 0 ? '' : `?${new URLSearchParams(texts)}`;
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,66 @@
+// The client is the API: it has a method for every operation that the document shows, and what its types let through the routes take.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { clientRoutes } from '../../core/generate/client-routes.ts';
+import { compileCheck, compileQuery } from '../../core/http/validate.ts';
+import { textsOf } from '../../core/http/values.ts';
+import { operations } from '../../sdk/types/table.ts';
+import { startApp, type TestApp } from '../app.ts';
+import { root } from '../imports.ts';
+import { membersOf, namesOf, valuesOf } from './declared.ts';
+
+interface Table {
+  readonly [name: string]: string | Table;
+}
+const rowsOf = (table: Table): string[] =>
+  Object.values(table).flatMap((row) => (typeof row === 'string' ? [row] : rowsOf(row)));
+const placeOf = (row: string): string => row.split(' ', 2).join(' ');
+
+/** Streams have a function of their own, pages and documents are for browsers. */
+const noMethod =
+  /^GET \/(|events\/stream|issues\/\{identifier\}|docs.*|openapi\.json|healthz|readyz|metrics)$/;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+test('every operation of the document has its method', async () => {
+  const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
+  const shown = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((method) => /^(get|post|put|patch|delete)$/.test(method))
+      .map((method) => `${method.toUpperCase()} ${path.replace(/^\/api\/v1/, '')}`),
+  );
+  expect(shown.length).toBeGreaterThan(50);
+  const withMethod = rowsOf(operations).map(placeOf);
+  expect(shown.filter((place) => !withMethod.includes(place) && !noMethod.test(place))).toEqual([]);
+  expect(withMethod.filter((place) => !shown.includes(place))).toEqual([]);
+});
+
+describe('what the types let through, the route takes:', () => {
+  const taking = clientRoutes.filter(({ body, query }) => body ?? query);
+  const types = readFileSync(join(root, 'sdk/types/operations.ts'), 'utf8').replaceAll(/\s+/g, ' ');
+  /** By the words of the operation, which stand above its method. */
+  const inputOf = (summary: string, argument: 'body' | 'query'): string => {
+    const at = types.lastIndexOf(`/** ${summary}.`);
+    const [, signature = ''] = /\*\/ (.*?)\): (Promise|List)</.exec(types.slice(at)) ?? [];
+    return new RegExp(`${argument}\\??: (\\w+)`).exec(signature)?.[1] ?? `no ${argument} of ${summary}`;
+  };
+
+  test.each(taking.map((route) => [route.name, route] as const))('%s', (name, { summary, body, query }) => {
+    const file = `${name.slice(0, name.indexOf('.'))}.ts`;
+    const schema = body ?? query;
+    if (!schema) return;
+    const check = body ? compileCheck(body) : null;
+    const read = query ? compileQuery(query) : null;
+    const members = membersOf(file, inputOf(summary, body ? 'body' : 'query'));
+    expect(members.map((member) => member.name).toSorted()).toEqual(namesOf(schema).toSorted());
+    for (const value of valuesOf(members, schema)) {
+      check?.(JSON.parse(JSON.stringify(value)));
+      read?.(textsOf(value));
+    }
+  });
+});

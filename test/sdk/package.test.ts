@@ -1,0 +1,166 @@
+// `@tatami/sdk` as others get it: built, packed, installed into an empty folder, type-checked there by a strict project, and run against
+// a real server in every runtime that it promises.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSdk } from '../../build/sdk.ts';
+import { serveTatami, tatami, temporary, type Served } from '../cli/tatami.ts';
+import { root } from '../imports.ts';
+import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
+import { run, runtimes, type Runtime } from './runtimes.ts';
+import type { Seen, Setting } from './stranger/scenario.ts';
+
+const dir = temporary();
+const folder = dir.path('empty');
+let served: Served;
+let receiver: Receiver;
+let token: string;
+let known: readonly Runtime[];
+
+/** As strict as a project can be, and nothing that helps the package: no types of a runtime, no library but the language's. */
+const compilerOptions = {
+  target: 'es2022',
+  lib: ['es2022'],
+  types: [],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: false,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+  skipLibCheck: false,
+};
+const tsc = [process.execPath, join(root, 'node_modules/typescript/bin/tsc')];
+const put = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+
+async function install(): Promise<void> {
+  const built = dir.path('built');
+  buildSdk(built);
+  await run(['npm', 'pack', '--silent', '--pack-destination', dir.path('.')], built);
+  const tarball = readdirSync(dir.path('.')).find((name) => name.endsWith('.tgz')) ?? '';
+  mkdirSync(folder);
+  put('package.json', JSON.stringify({ name: 'stranger', private: true, type: 'module' }));
+  await run(['npm', 'install', '--silent', '--no-audit', '--no-fund', dir.path(tarball)], folder);
+  cpSync(join(import.meta.dir, 'stranger'), folder, { recursive: true });
+}
+
+async function serve(): Promise<void> {
+  const data = dir.path('data');
+  const first = await tatami(['init', '--data-dir', data, '--workspace', 'Acme', '--team', 'ENG', '--json']);
+  token = first.json.apiKey;
+  served = await serveTatami([
+    ...['--data-dir', data, '--egress-allow', '127.0.0.0/8', '--rate-limit', 'off', '--json'],
+  ]);
+}
+
+beforeAll(async () => {
+  receiver = startReceiver();
+  [known] = await Promise.all([runtimes(), install(), serve()]);
+}, 120_000);
+
+afterAll(async () => {
+  served.child.kill();
+  await served.child.exited;
+  await receiver.stop();
+  dir[Symbol.dispose]();
+});
+
+describe('in a strict project', () => {
+  test.each([
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ])(
+    'module %s, resolution %s',
+    async (module, moduleResolution) => {
+      const options = { ...compilerOptions, module, moduleResolution, outDir: `out-${module}` };
+      const files = ['scenario.ts', 'receiver.ts', 'plugin.ts'];
+      put(`tsconfig.${module}.json`, JSON.stringify({ compilerOptions: options, files }));
+      expect(await run([...tsc, '-p', `tsconfig.${module}.json`], folder)).toBe('');
+    },
+    60_000,
+  );
+});
+
+const seenIn = (name: string): Seen => ({
+  isOnce: true,
+  titles: ['c', 'b', 'a'],
+  streamed: `Seen by ${name}.`,
+  received: '0 bug',
+  forged: 'signature_mismatch',
+  refused: 'validation_failed title too_short title invalid_format',
+  outdated: 'precondition_failed',
+});
+const setting = (name: string): string =>
+  JSON.stringify({ server: served.url, token, receiver: receiver.url, name } satisfies Setting);
+
+test('it runs in Node 20, 22 and 24, Bun and Deno', async () => {
+  put(
+    'main.js',
+    `import { scenario } from './out-nodenext/scenario.js';
+     console.log(JSON.stringify(await scenario(JSON.parse(process.argv[2]))));`,
+  );
+  const seen = await Promise.all(
+    known.map(async ({ name, command }) => {
+      const out = await run([...command, 'main.js', setting(name)], folder, { DENO_DIR: dir.path('deno') });
+      return [name, JSON.parse(out)];
+    }),
+  );
+  expect(seen).toEqual(known.map(({ name }) => [name, seenIn(name)]));
+}, 60_000);
+
+/** All that a worker has of the web, and nothing of Node. */
+const webApis = [
+  ...['AbortController', 'AbortSignal', 'Headers', 'ReadableStream', 'Request', 'Response', 'TextDecoder'],
+  ...['TextEncoder', 'URL', 'URLSearchParams', 'clearTimeout', 'crypto', 'fetch', 'setTimeout'],
+];
+
+test('a bundle of it for workers needs the web’s own APIs alone', async () => {
+  put('worker.js', `import { scenario } from './out-esnext/scenario.js'; globalThis.scenario = scenario;`);
+  const { outputs } = await Bun.build({
+    entrypoints: [join(folder, 'worker.js')],
+    target: 'browser',
+    format: 'iife',
+    minify: true,
+  });
+  put('bundle.js', (await outputs[0]?.text()) ?? '');
+  put(
+    'host.js',
+    `import { readFileSync } from 'node:fs';
+     import { createContext, runInContext } from 'node:vm';
+     const worker = createContext(Object.fromEntries(${JSON.stringify(webApis)}.map((name) => [name, globalThis[name]])));
+     runInContext(readFileSync('bundle.js', 'utf8'), worker);
+     console.log(JSON.stringify(await worker.scenario(JSON.parse(process.argv[2]))));`,
+  );
+  const [node] = known.filter(({ name }) => name === 'node-24');
+  const out = await run([...(node?.command ?? []), 'host.js', setting('worker')], folder);
+  expect(JSON.parse(out)).toEqual(seenIn('worker'));
+}, 60_000);
+
+test('a CommonJS program requires it', async () => {
+  put('old.cjs', `console.log(typeof require('@tatami/sdk/webhooks').verify);`);
+  const outs = await Promise.all(
+    known
+      .filter(({ name }) => name !== 'deno')
+      .map(async ({ command }) => run([...command, '--no-deprecation', 'old.cjs'], folder).catch(String)),
+  );
+  expect(outs).toEqual(Array(4).fill('function\n'));
+});
+
+test('the package says what it is, and holds what is needed and no more', () => {
+  const at = join(folder, 'node_modules/@tatami/sdk');
+  const manifest = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8'));
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(manifest).toMatchObject({ name: '@tatami/sdk', version, type: 'module', engines: { node: '>=20' } });
+  expect(manifest.dependencies).toBeUndefined();
+  const files = readdirSync(at, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes('.'));
+  expect(files.filter((path) => !/(\.js|\.js\.map|\.d\.ts|package\.json|README\.md)$/.test(path))).toEqual(
+    [],
+  );
+  expect(files.filter((path) => /test|pack|manifest\.(js|d)/.test(path))).toEqual(['package.json']);
+  const named = files
+    .filter((path) => /\.(js|d\.ts)$/.test(path))
+    .filter((path) =>
+      /from ['"][^'"]+\.ts['"]|\bBuffer\b|\bBun\.|\bprocess\./.test(readFileSync(join(at, path), 'utf8')),
+    );
+  expect(named).toEqual([]);
+});

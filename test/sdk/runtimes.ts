@@ -1,0 +1,71 @@
+// The runtimes that the SDK promises to run in, each from npm; what is fetched is kept with the dependencies.
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../imports.ts';
+
+export interface Runtime {
+  readonly name: string;
+  /** What a program's path is put behind. */
+  readonly command: readonly string[];
+}
+
+const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
+const kept = join(root, 'node_modules/.cache/tatami-runtimes');
+
+/** @throws Error when one is neither kept nor can be fetched */
+export async function runtimes(): Promise<readonly Runtime[]> {
+  const [node20, node22, deno] = await Promise.all([
+    fetched(`node-linux-${arch}`, '20.20.2'),
+    fetched(`node-linux-${arch}`, '22.23.3'),
+    fetched(`@deno/linux-${arch}-glibc`, '2.9.6'),
+  ]);
+  return [
+    { name: 'node-20', command: [join(node20, 'bin/node')] },
+    { name: 'node-22', command: [join(node22, 'bin/node')] },
+    { name: 'node-24', command: [join(root, `node_modules/node-linux-${arch}/bin/node`)] },
+    { name: 'bun', command: [process.execPath] },
+    { name: 'deno', command: [join(deno, 'deno'), 'run', '--no-prompt', '--allow-net', '--allow-read'] },
+  ];
+}
+
+/** The folder of a package. */
+async function fetched(name: string, version: string): Promise<string> {
+  const folder = join(kept, `${name.replaceAll(/\W/g, '-')}-${version}`);
+  const found = join(folder, 'node_modules', name);
+  if (existsSync(found)) return found;
+  mkdirSync(kept, { recursive: true });
+  const making = mkdtempSync(join(kept, 'fetch-'));
+  try {
+    await run(
+      ['npm', 'install', '--silent', '--ignore-scripts', '--prefix', making, `${name}@${version}`],
+      making,
+    );
+    // Another test run may have been quicker.
+    if (!existsSync(folder)) renameSync(making, folder);
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+  return found;
+}
+
+/** @returns its stdout @throws Error with what it printed when it fails */
+export async function run(
+  command: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`${command.join(' ')} exited ${code}:\n${out}${err}`);
+  return out;
+}
