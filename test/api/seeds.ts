@@ -88,6 +88,7 @@ export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds
     if (name === 'key') return 'note';
     if (name === 'name') return 'nightly';
     if (name === 'identifier') return 'ENG-1';
+    if (name === 'code') return 'not_found';
     const form = formOf(properties[name] ?? {});
     const id = form === undefined ? undefined : seeds[form];
     if (id === undefined)
