@@ -34,8 +34,10 @@ import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
 import { settleMasterKey } from './serve/master-key.ts';
+import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
+import { createKeyDesk, type DeskOptions } from './setup/keys/desk.ts';
 import { readInstallation, type Installation } from './store/installation.ts';
 import { openStore } from './store/open-store.ts';
 import { scopeOf, type Store } from './store/store.ts';
@@ -153,6 +155,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     backups?.start();
   }
   await health.start();
+  const operator = openOperator(ground, { store, ids, committer, directoryOf: directories.of, nowMs });
 
   return {
     url: socket.url,
@@ -169,7 +172,7 @@ async function compose(ground: Ground): Promise<Tatami> {
         ...{ quietMs, socket, store, opened },
         door,
         workers,
-        parts: [backups, hold, workers, health, uses],
+        parts: [operator, backups, hold, workers, health, uses],
         copier,
       }),
   };
@@ -198,6 +201,11 @@ async function stop(of: {
   await store.close();
   await copier?.finish(lastCopyMs);
   await opened.close();
+}
+
+/** Null where nothing is written, which is all that an operator would ask for. */
+function openOperator({ config, log, opened }: Ground, options: DeskOptions): OperatorDoor | null {
+  return opened.onlyToRead === null ? openOperatorDoor(config.dataDir, createKeyDesk(options), log) : null;
 }
 
 function createBackups(

@@ -26,6 +26,24 @@ export function moment(flag: string, text: string, nowMs: number): string {
   return new Date(Date.parse(text)).toISOString();
 }
 
+/** Milliseconds of `0`, `30m`, `2h`. @throws CommandError */
+export function duration(flag: string, text: string, maxMs: number): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const ms = text === '0' ? 0 : Number(count) * (unit === undefined ? Number.NaN : unitMs[unit]!);
+  if (ms <= maxMs) return ms;
+  throw usage(`${flag} must be 0 or a time such as 30m or 2h, at most ${maxMs / unitMs.h!}h, not "${text}".`);
+}
+
+/** A moment that is still to come, or how far off it is: `2027-01-31T12:00:00Z`, `90d`. In milliseconds. @throws CommandError */
+export function timeAhead(flag: string, text: string, nowMs: number): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined && unit !== undefined) return nowMs + Number(count) * unitMs[unit]!;
+  if (isTime(text) && Date.parse(text) > nowMs) return Date.parse(text);
+  throw usage(
+    `${flag} must be a time to come such as 2030-01-31T12:00:00Z, or how far off it is: 12h, 90d; not "${text}".`,
+  );
+}
+
 /** @throws CommandError */
 export function jsonObject(flag: string, text: string): Record<string, unknown> {
   const message = `${flag} must be a JSON object, not "${text}".`;

@@ -3,12 +3,13 @@
 import { readConfig, type Config, type Flags } from '../config.ts';
 import { firstKeyShown } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
+import { holdingsOf } from '../setup/holdings.ts';
 import { endProcessOnBug } from '../lib/failures.ts';
 import { serve as startServer, type Tatami } from '../serve.ts';
 import { version } from '../version.ts';
 import { finishWorkspace, makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult, say } from './output.ts';
-import { startBlock } from './start-block.ts';
+import { noWorkspace, startBlock } from './start-block.ts';
 
 /** Clients that are in the middle of something ask again within this time, on this machine or through a proxy in front of it. */
 const quietMs = 200;
@@ -41,13 +42,11 @@ export async function serve(
     dataDir: config.dataDir,
     readyMs: Math.round(performance.now() - startedMs),
   };
+  const holdings = await holdingsOf(tatami.services.store);
+  if (json && holdings?.workspaces.length === 0) say(noWorkspace(config.dataDir));
+  const { newDataDir } = tatami;
   printResult({ ...ready, ...made?.workspace }, { json }, () =>
-    startBlock({
-      ...ready,
-      newDataDir: tatami.newDataDir,
-      firstStart,
-      workspace: made?.workspace ?? null,
-    }),
+    startBlock({ ...ready, newDataDir, holdings, workspace: made?.workspace ?? null }),
   );
   if (made) await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
   await stopped;

@@ -1,5 +1,7 @@
-// What a person sees when the server is ready: where everything is, and what to try first.
+// What a person sees when the server is ready: where everything is, what it holds, where keys come from, and what to try first.
 import { join, resolve } from 'node:path';
+import { isExecutable, programName } from '../lib/own-program.ts';
+import type { Holdings } from '../setup/holdings.ts';
 
 export interface Started {
   readonly url: string;
@@ -8,25 +10,63 @@ export interface Started {
   readonly dataDir: string;
   readonly newDataDir: boolean;
   readonly readyMs: number;
-  /** Started to be tried out, so say what to do next. */
-  readonly firstStart: boolean;
   /** Made by this start. */
   readonly workspace: { readonly apiKey: string; readonly teamKey: string } | null;
+  /** Null where it cannot be read. */
+  readonly holdings: Holdings | null;
 }
 
 export function startBlock(started: Started): string {
-  const { url, dataDir } = started;
+  const { url, holdings, workspace } = started;
+  const dataDir = resolve(started.dataDir);
+  const isEmpty = holdings?.workspaces.length === 0;
   const lines = [
     `tatami  ${started.version}`,
-    `data    ${resolve(dataDir)} (${started.newDataDir ? 'new' : 'existing'})`,
-    `key     ${join(resolve(dataDir), 'master.key')}   NOT in backups (tatami backup DIR): copy it somewhere safe`,
+    `data    ${dataDir} (${started.newDataDir ? 'new' : 'existing'})`,
+    `key     ${join(dataDir, 'master.key')}   NOT in backups (tatami backup DIR): copy it somewhere safe`,
     `listen  ${url}`,
     ...(started.metricsUrl === undefined ? [] : [`metrics ${started.metricsUrl}`]),
     `docs    ${url}/docs`,
+    ...(holdings && !isEmpty ? [`holds   ${holdingsLine(holdings)}`] : []),
+    '',
+    ...(workspace ? firstSteps(url, workspace) : []),
+    ...(isEmpty ? [noWorkspace(dataDir)] : waysToKeys(dataDir, workspace !== null)),
+    '',
+    `ready in ${started.readyMs} ms · Ctrl+C stops`,
   ];
-  if (started.workspace) lines.push('', ...firstSteps(url, started.workspace));
-  else if (started.firstStart) lines.push('', ...laterStart(url, dataDir));
-  return [...lines, '', `ready in ${started.readyMs} ms · Ctrl+C stops`].join('\n');
+  return lines.join('\n');
+}
+
+/** What to do with a directory that nobody can ask for anything. */
+export function noWorkspace(dataDir: string): string {
+  return [
+    'There is no workspace here yet, so no key opens anything. Stop this, and make one:',
+    `  ${programName} init --data-dir ${quoted(resolve(dataDir))} --workspace Acme --team ENG`,
+    `Or start with --first-start${isExecutable ? '' : ', as `npm start` does'}: it makes one to try things with.`,
+  ].join('\n');
+}
+
+const namedMax = 3;
+
+function holdingsLine({ workspaces, plugins }: Holdings): string {
+  return [counted(workspaces, 'workspace'), counted(plugins, 'plugin')].join('; ');
+}
+
+function counted(names: readonly string[], what: string): string {
+  if (names.length === 0) return `no ${what}s`;
+  const shown = [...names.slice(0, namedMax), ...(names.length > namedMax ? ['…'] : [])].join(', ');
+  return `${names.length} ${what}${names.length === 1 ? '' : 's'}: ${shown}`;
+}
+
+function waysToKeys(dataDir: string, isShown: boolean): string[] {
+  const dir = quoted(dataDir);
+  return [
+    isShown
+      ? 'Lost the key? It is kept nowhere. Also while this runs,'
+      : 'API keys are shown once, when they are made. Also while this runs,',
+    `  ${programName} keys create --data-dir ${dir}   makes another`,
+    `  ${programName} keys list --data-dir ${dir}     shows those there are, and when each was last used`,
+  ];
 }
 
 function firstSteps(url: string, { apiKey, teamKey }: { apiKey: string; teamKey: string }): string[] {
@@ -38,14 +78,11 @@ function firstSteps(url: string, { apiKey, teamKey }: { apiKey: string; teamKey:
     `    -H 'Content-Type: application/json' -d '{"team":"${teamKey}","title":"Crash when saving a file"}'`,
     'Look at it:',
     `  curl '${url}/api/v1/issues?fields=identifier,title,labels' -H 'Authorization: Bearer ${apiKey}'`,
+    '',
   ];
 }
 
-function laterStart(url: string, dataDir: string): string[] {
-  return [
-    'The API key was shown at the first start and is kept nowhere. Mint another with one you have:',
-    `  curl ${url}/api/v1/api-keys -H "Authorization: Bearer $TATAMI_TOKEN" \\`,
-    `    -H 'Content-Type: application/json' -d '{"name":"second","scopes":["issues:write"]}'`,
-    `None left? Stop the server and make one: bin/tatami keys create --data-dir ${resolve(dataDir)}`,
-  ];
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -11,7 +11,7 @@ import type { DoctorOptions, FixOptions } from './doctor.ts';
 import type { HealthOptions } from './health.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
-import type { KeysCreateOptions } from './keys-create.ts';
+import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
@@ -31,7 +31,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
-  addKeys(program, folder);
+  addKeys(program, folder, json);
   addMasterKey(program, folder);
   addBackups(program, folder);
   addImport(program, folder);
@@ -117,22 +117,6 @@ const doctorFlags = [
   '--sandbox-jail',
   '--node-path',
 ];
-
-function addKeys(program: Command, folder: string): void {
-  program
-    .command('keys')
-    .description('API keys, for whoever has the data directory')
-    .command('create')
-    .description('make an API key for an owner of a workspace; the server must be stopped')
-    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
-    .option('--workspace <id>', 'the workspace, where there are several')
-    .option('--name <name>', 'name of the key', 'From the command line')
-    .option('--scopes <list>', 'scopes such as issues:read,issues:write; by default all')
-    .option(...json)
-    .action(async (options: KeysCreateOptions) =>
-      (await import('./keys-create.ts')).keysCreate(options, folder),
-    );
-}
 
 function addAbout(program: Command): void {
   program

@@ -6,6 +6,9 @@ import { cleanBunFlags, packageRoot } from './clean-bun.ts';
 /** Everything is in one executable; nothing lies beside it. */
 export const isExecutable = import.meta.dir.startsWith('/$bunfs/');
 
+/** What people type to run it. */
+export const programName = isExecutable ? 'tatami' : 'bin/tatami';
+
 /** The first argument of the executable where it is to be the entry of a sidecar's jail; the order follows. */
 export const jailEntryWord = '--enter-jail';
 

@@ -6,7 +6,14 @@ import type { SidecarProcess, SpawnOptions, Spoken } from './fleet/process.ts';
 import { createWatch, type Watch } from './fleet/watch.ts';
 import { ProtocolBreach } from './frames.ts';
 import type { InFlight } from './in-flight.ts';
-import { absentOf, levelOf, missingOf, type JailLevel, type JailReport } from './jail/level.ts';
+import {
+  absentOf,
+  describeLevel,
+  levelOf,
+  missingOf,
+  type JailLevel,
+  type JailReport,
+} from './jail/level.ts';
 import type { SandboxOptions } from './job.ts';
 import type { Ending } from './run/ending.ts';
 import type { ActiveRun } from './run/run.ts';
@@ -115,7 +122,7 @@ function createJailLog(log: SandboxOptions['log']) {
       if (now === level) return;
       level = now;
       const fields = { ...report, missing: missingOf(report), absent: absentOf(report) };
-      log(now === 'full' ? 'info' : 'warn', `The sandbox jail is ${now}.`, fields);
+      log(now === 'full' ? 'info' : 'warn', describeLevel(report), fields);
     },
   };
 }

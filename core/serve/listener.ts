@@ -10,6 +10,7 @@ const { i32, ptr: pointer } = FFIType;
 const SOL_SOCKET = 1;
 const SO_ATTACH_FILTER = 26;
 const SO_ACCEPTCONN = 30;
+const AF_UNIX = 1;
 
 /** The 14th byte of a TCP header holds its flags, the second of which opens a connection (RFC 9293 §3.1). */
 const flagsAt = 13;
@@ -58,8 +59,10 @@ function listensOn(libc: ReturnType<typeof openLibC>, fd: number): number | null
   if (listens[0] !== 1) return null;
   const address = new Uint8Array(128);
   if (libc.getsockname(fd, address, new Uint32Array([address.length])) !== 0) return null;
+  const view = new DataView(address.buffer);
+  if (view.getUint16(0, true) === AF_UNIX) return null;
   // Of IPv4 and IPv6 alike the port follows the family, in network order.
-  return new DataView(address.buffer).getUint16(2);
+  return view.getUint16(2);
 }
 
 function programOf(steps: typeof dropsOpenings): Uint8Array {

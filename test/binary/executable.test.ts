@@ -41,7 +41,7 @@ afterAll(async () => {
 
 /** What changes from start to start is left out. */
 const jailOf = async (one: Started): Promise<Json> => {
-  const { time: _time, ...jail } = await one.logged('The sandbox jail');
+  const { time: _time, ...jail } = await one.logged('Plugins run ');
   return jail;
 };
 

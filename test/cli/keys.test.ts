@@ -1,9 +1,17 @@
 // Ways in: a first start that is killed before its key was shown leaves no workspace without one, and whoever has the data directory can
-// make a key.
+// make, roll and revoke keys, whether a server runs or not.
 import { expect, test } from 'bun:test';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig } from '../../core/config.ts';
+import { replay } from '../../core/doctor/checks/replay.ts';
+import { openSubject } from '../../core/doctor/subject.ts';
+import { allScopes } from '../../core/rights/scopes.ts';
 import { createWorkspace } from '../../core/setup/first-workspace.ts';
-import { createSystemClock, startApp } from '../app.ts';
-import { serveTatami, spawnTatami, tatami, temporary } from './tatami.ts';
+import { operatorSocketOf } from '../../core/setup/keys/socket.ts';
+import { tryLock } from '../../core/store/data-dir.ts';
+import { createSystemClock, startApp, type Json } from '../app.ts';
+import { collect, serveTatami, spawnTatami, tatami, temporary, type Ended } from './tatami.ts';
 
 const statusWith = async (url: string, key: string): Promise<number> =>
   (await fetch(`${url}/api/v1/api-keys`, { headers: { authorization: `Bearer ${key}` } })).status;
@@ -62,50 +70,132 @@ test('killed in its first start, the next one shows a key that works (at 70 mome
   expect(wrong).toEqual([]);
 }, 600_000);
 
-test('whoever has the data directory makes a key; of which workspace is said where there are several', async () => {
+test('whoever has the data directory makes, lists, rolls and revokes keys, the same with a server as without', async () => {
   using dir = temporary();
-  const dataDir = dir.path('data');
-  const create = (...more: string[]) => tatami(['keys', 'create', '--data-dir', dataDir, '--json', ...more]);
-
-  const nowhere = await create();
+  // A socket in it has a longer path than an address of one can hold.
+  const dataDir = dir.path('d'.repeat(120));
+  const keys = (command: string, ...more: string[]) =>
+    tatami(['keys', command, ...more, '--data-dir', dataDir, '--json']);
+  const nowhere = await keys('create');
   expect([nowhere.code, nowhere.json.error.message]).toEqual([
     1,
     expect.stringContaining('holds no database'),
   ]);
 
   const app = await startApp({ dataDir, clock: createSystemClock() });
-  const held = await create();
-  expect([held.code, held.json.error.message]).toEqual([1, expect.stringContaining('in use by process')]);
+  await app.call('POST', '/api/v1/members', { name: 'Ana', email: 'ana@acme.example' });
+  const after = await app.lastSequence();
+  const beside = await roundOf(keys);
+  // Each took effect in the process that serves.
+  for (const [key, status] of beside.statuses)
+    expect([key.name, await statusWith(app.url, key.key)]).toEqual([key.name, status]);
+  const happened = await app.eventTypes(after);
+  expect(happened).toEqual([
+    'api_key.created',
+    'api_key.created',
+    'api_key.created',
+    'api_key.rolled',
+    'api_key.revoked',
+  ]);
+  const { json: audit } = await app.call('GET', '/api/v1/audit-log?limit=1');
+  expect(audit.data[0].actor).toEqual({ kind: 'system', id: 'operator', name: 'Operator' });
   await app.stop();
 
-  const { workspaceId } = app.workspace;
-  const [all, narrow, unknown] = [
-    await create(),
-    await create('--workspace', workspaceId, '--name', 'CI', '--scopes', 'issues:read'),
-    await create('--scopes', 'issues:own'),
-  ];
-  expect([all.code, all.json.workspaceId]).toEqual([0, workspaceId]);
-  expect(narrow.json).toMatchObject({ name: 'CI', scopes: ['issues:read'] });
-  expect([unknown.code, unknown.json.error.message]).toEqual([2, expect.stringContaining('issues:own')]);
-
-  const again = await startApp(
-    { dataDir, clock: createSystemClock() },
-    { ...app.workspace, apiKey: all.json.key },
-  );
-  try {
-    const listed = await again.call('GET', '/api/v1/api-keys');
-    expect(listed.json.data.map(({ name }: { name: string }) => name)).toEqual([
-      'CI',
-      'From the command line',
-      'First key',
-    ]);
-    expect(await again.eventTypes(0)).toEqual(expect.arrayContaining(['api_key.created']));
-    expect((await again.clientOf(narrow.json.key)('GET', '/api/v1/issues')).status).toBe(200);
-    expect((await again.clientOf(narrow.json.key)('GET', '/api/v1/api-keys')).status).toBe(403);
-    await again.addWorkspace('Other', 'OTH');
-  } finally {
-    await again.stop();
-  }
-  const several = await create();
+  const alone = await roundOf(keys);
+  expect(alone.shape).toEqual(beside.shape);
+  const again = await startApp({ dataDir, clock: createSystemClock() }, app.workspace);
+  for (const [key, status] of alone.statuses)
+    expect([key.name, await statusWith(again.url, key.key)]).toEqual([key.name, status]);
+  await again.addWorkspace('Other', 'OTH');
+  await again.stop();
+  const several = await keys('create');
   expect([several.code, several.json.error.message]).toEqual([1, expect.stringContaining('Other')]);
+  // Keys were used, which is no change that the log tells of.
+  const subject = openSubject(readConfig({ dataDir }, {}), Date.now());
+  expect(await replay.look(subject)).toEqual([]);
+  await subject.close();
+});
+
+/** Makes keys, rolls one, revokes one, and lists them all. */
+async function roundOf(keys: (command: string, ...more: string[]) => Promise<Ended>) {
+  const all = await keys('create');
+  const ci = await keys(
+    ...['create', '--name', 'CI', '--member', 'ANA@acme.example', '--scopes', 'issues:read'],
+    ...['--expires', '90d'],
+  );
+  const rolled = await keys('roll', ci.json.id, '--grace', '2h', '--all-scopes');
+  const revoked = await keys('revoke', ci.json.prefix);
+  const listed = await keys('list');
+  expect([all, ci, rolled, revoked, listed].map(({ code }) => code)).toEqual([0, 0, 0, 0, 0]);
+  expect(ci.json).toMatchObject({ name: 'CI', scopes: ['issues:read'], member: { name: 'Ana' } });
+  expect(rolled.json).toMatchObject({ name: 'CI', scopes: [...allScopes], member: { name: 'Ana' } });
+  expect(Date.parse(rolled.json.previous.expiresAt)).toBeWithin(
+    Date.now() + 7_000_000,
+    Date.now() + 7_200_000,
+  );
+  expect(listed.json.keys.slice(0, 3).map(({ id }: Json) => id)).toEqual(
+    [rolled, ci, all].map(({ json }) => json.id),
+  );
+  return {
+    shape: [all, ci, rolled, revoked].map(({ json }) => Object.keys(json)),
+    statuses: [
+      [all.json, 200],
+      [ci.json, 401],
+      [rolled.json, 200],
+    ] as const,
+  };
+}
+
+test('what people read of keys: short scopes, when they were used, how they end; wrong words name the way out', async () => {
+  const app = await startApp({ clock: createSystemClock() });
+  const keys = (...args: string[]) => tatami(['keys', ...args, '--data-dir', app.dataDir]);
+  try {
+    const made = await keys(
+      'create',
+      '--name',
+      'CI',
+      '--scopes',
+      'issues:write,labels:read,teams:read,members:read',
+    );
+    expect(made.out).toMatch(/^key {7}ttm_\w+ {3}\(shown this once\)$/m);
+    const [id = ''] = /key_\w+/.exec(made.out) ?? [];
+    expect((await keys('roll', 'CI', '--grace', '0')).out).toContain(`${id} is revoked`);
+    const { out } = await keys('list');
+    const lines = out.trimEnd().split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/).slice(2, 5))).toEqual([
+      ['NAME', 'MEMBER', 'SCOPES'],
+      ['CI', 'Acme owner', 'issues:write,labels:read and 2 more'],
+      ['CI', 'Acme owner', 'issues:write,labels:read and 2 more'],
+      ['First key', 'Acme owner', 'all'],
+    ]);
+    expect(lines[2]).toMatch(/revoked .*Z, rolled$/);
+    const wrong: [string[], number, string][] = [
+      [['create', '--scopes', 'issues:own'], 2, 'issues:own'],
+      [['roll', id], 1, 'Roll its successor'],
+    ];
+    for (const [args, code, said] of wrong) {
+      const ended = await keys(...args);
+      expect([args, ended.code, ended.err]).toEqual([args, code, expect.stringContaining(said)]);
+    }
+  } finally {
+    await app.stop();
+  }
+});
+
+test('a directory that is held by something else is waited for, and a socket that a killed server left is passed by', async () => {
+  using dir = temporary();
+  const dataDir = dir.path('data');
+  const served = await serveTatami(['--data-dir', dataDir, '--first-start', '--json']);
+  served.child.kill('SIGKILL');
+  await served.child.exited;
+  expect(statSync(operatorSocketOf(dataDir)).mode & 0o777).toBe(0o600);
+  const lock = tryLock(join(dataDir, 'lock'));
+  if ('heldBy' in lock) throw new Error('The lock should be free.');
+  const child = spawnTatami(['keys', 'list', '--data-dir', dataDir, '--json']);
+  const errors = collect(child.stderr);
+  await errors.until((text) => text.includes('waiting until it takes orders'));
+  lock.release();
+  const { keys } = JSON.parse(await new Response(child.stdout).text());
+  expect([await child.exited, keys.length]).toEqual([0, 1]);
+  expect(keys[0].member.id).toBe(JSON.parse(served.start).userId);
 });

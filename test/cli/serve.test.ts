@@ -9,6 +9,7 @@ test('the first start prints a key that works, once; later starts say where keys
   expect(first.start).toContain('(new)');
   expect(first.start).toContain(`${first.url}/docs`);
   expect(first.start).toContain('NOT in backups');
+  expect(first.start).toContain(`keys create --data-dir ${dir.path('data')} `);
   const [key] = /ttm_\w+/.exec(first.start) ?? [];
   const created = await fetch(`${first.url}/api/v1/issues`, {
     method: 'POST',
@@ -22,7 +23,8 @@ test('the first start prints a key that works, once; later starts say where keys
   const second = await serveTatami(args, /ready in \d+ ms/);
   expect(second.start).toContain('(existing)');
   expect(second.start).not.toContain('ttm_');
-  expect(second.start).toContain('/api/v1/api-keys');
+  expect(second.start).toContain('1 workspace: My workspace; 1 plugin: auto-triage');
+  expect(second.start).toContain(`keys create --data-dir ${dir.path('data')} `);
   second.child.kill('SIGTERM');
   expect(await second.child.exited).toBe(0);
 });
@@ -58,7 +60,11 @@ test('SIGTERM answers the request that is in flight, then exits 0', async () => 
 
 test('a second signal ends it at once, but one that comes with the first is the same', async () => {
   using dir = temporary();
-  const { child, url, said } = await serveTatami(['--data-dir', dir.path('data'), '--json']);
+  const dataDir = dir.path('data');
+  const { child, url, start, said } = await serveTatami(['--data-dir', dataDir], /ready in \d+ ms/);
+  // An empty directory is served, and it is said how a workspace comes into it.
+  expect(start).toContain(`init --data-dir ${dataDir} --workspace`);
+  expect(start).toContain('--first-start');
   const socket = await Bun.connect({
     hostname: '127.0.0.1',
     port: Number(new URL(url).port),
@@ -80,7 +86,9 @@ test('a second signal ends it at once, but one that comes with the first is the 
 
 test('a taken port, a taken data directory and a wrong setting each name the way out', async () => {
   using dir = temporary();
-  const { child, url } = await serveTatami(['--data-dir', dir.path('one'), '--json']);
+  const { child, url, said } = await serveTatami(['--data-dir', dir.path('one'), '--json']);
+  // Where stdout is for a program, people are told on stderr.
+  await said('init --data-dir');
   const { port } = new URL(url);
   const [taken, inUse, wrong] = await Promise.all([
     tatami(['serve', '--data-dir', dir.path('two'), '--port', port, '--json']),

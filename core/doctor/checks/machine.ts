@@ -9,7 +9,7 @@ const filesMin = 4_096;
 
 export const machine: Check = {
   name: 'machine',
-  holds: 'plugins run in a full jail, and enough files can be open',
+  holds: 'plugins run in a jail that has all of its walls, and enough files can be open',
   async look({ config }) {
     const findings: Finding[] = [];
     const files = filesMax();
@@ -29,8 +29,7 @@ export const machine: Check = {
     });
     const { jail } = sandbox.status();
     await sandbox.stop();
-    if (jail !== 'full')
-      findings.push(warning(`Plugins run in a jail that is ${jail}. ${said.join(' ')}`.trim()));
+    if (jail !== 'full') findings.push(warning(said.join(' ')));
     else if (said.length > 0) findings.push(note(said.join(' ')));
     return findings;
   },

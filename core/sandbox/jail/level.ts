@@ -31,6 +31,18 @@ export function levelOf(report: JailReport): JailLevel {
   return report.landlock > 0 || report.seccomp || report.rlimits ? 'partial' : 'off';
 }
 
+/** What a level means to whoever decides which plugins to install. */
+export function describeLevel(report: JailReport): string {
+  switch (levelOf(report)) {
+    case 'full':
+      return 'Plugins run in a jail that has all of its walls (level full).';
+    case 'partial':
+      return `Plugins run in a jail that lacks some of its walls (level partial): install only plugins that you trust. It lacks ${missingOf(report).join(', ')}.`;
+    case 'off':
+      return 'Plugins run without a jail (level off): install only plugins that you trust.';
+  }
+}
+
 /** Parts without which a jail is not full. */
 export function missingOf(report: JailReport): string[] {
   return [

@@ -1,0 +1,48 @@
+// `tatami keys create`: a new API key, also for whoever has none.
+import { systemClock } from '../../lib/clock.ts';
+import { allScopes } from '../../setup/keys/orders.ts';
+import { timeAhead, usage } from '../flags.ts';
+import { printResult } from '../output.ts';
+import { askDesk, type LocalOptions } from './desk.ts';
+import { shortScopes } from './shown.ts';
+
+export interface CreateOptions extends LocalOptions {
+  workspace?: string;
+  member?: string;
+  name: string;
+  scopes?: string;
+  expires?: string;
+}
+
+/** @param folder where a relative data directory begins */
+export async function create(options: CreateOptions, folder: string): Promise<void> {
+  const { workspace, member, name, expires } = options;
+  if (name.trim() === '' || name.length > 80) throw usage('--name must have 1 to 80 characters.');
+  const made = await askDesk(options, folder, 'create', {
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(member === undefined ? {} : { member }),
+    name,
+    scopes: scopesOf(options.scopes),
+    expiresAt: expires === undefined ? null : timeAhead('--expires', expires, systemClock.nowMs()),
+  });
+  printResult(made, options, (shown) =>
+    [
+      `workspace ${shown.workspaceId}`,
+      `id        ${shown.id}`,
+      `member    ${shown.member.name} (${shown.member.id})`,
+      `scopes    ${shortScopes(shown.scopes)}`,
+      `expires   ${shown.expiresAt ?? 'never'}`,
+      `key       ${shown.key}   (shown this once)`,
+    ].join('\n'),
+  );
+}
+
+/** @throws CommandError */
+function scopesOf(list: string | undefined): string[] {
+  if (list === undefined) return [...allScopes];
+  const scopes = list.split(',').map((scope) => scope.trim());
+  const unknown = scopes.find((scope) => !allScopes.includes(scope));
+  if (unknown !== undefined)
+    throw usage(`There is no scope "${unknown}". There are ${allScopes.join(', ')}.`);
+  return [...new Set(scopes)];
+}

@@ -1,0 +1,141 @@
+// Takes an order about keys to whoever may write the data directory: the server that holds it, by the door it keeps there, or this
+// process where nobody does. What is typed and what comes back is the same.
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig } from '../../config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { openOfflineDesk, type OfflineDesk } from '../../setup/keys/offline-desk.ts';
+import type { KeyAnswers, KeyOrder, KeyOrderName } from '../../setup/keys/orders.ts';
+import { operatorSocketOf } from '../../setup/keys/socket.ts';
+import { holderOf } from '../../store/data-dir.ts';
+import { CommandError, exitCodes, say } from '../output.ts';
+
+export interface LocalOptions {
+  dataDir?: string;
+  json?: boolean;
+}
+
+/** A server that starts holds the directory before its door is open. */
+const openWithinMs = 15_000;
+const lookEveryMs = 100;
+const answerWithinMs = 60_000;
+
+/** @param folder where a relative data directory begins. @throws CommandError */
+export async function askDesk<N extends KeyOrderName>(
+  { dataDir: given }: LocalOptions,
+  folder: string,
+  name: N,
+  order: KeyOrder<N>,
+): Promise<KeyAnswers[N]> {
+  const config = readConfig(given === undefined ? {} : { dataDir: given }, undefined, folder);
+  const { dataDir, baseUrl, host, port } = config;
+  requireDatabase(dataDir);
+  const startMs = performance.now();
+  for (let isSaid = false; ; await Bun.sleep(lookEveryMs)) {
+    const answered = await askServer(dataDir, name, order);
+    if (answered) return answered.answer;
+    const here = openHere(dataDir, baseUrl ?? `http://${host}:${port}`);
+    if (here) return askHere(here, name, order);
+    const holder = holderOf(dataDir) ?? 'another';
+    if (performance.now() - startMs > openWithinMs)
+      throw new CommandError(
+        `Process ${holder} has ${dataDir} open and takes no orders. Stop it, then type this again.`,
+        exitCodes.tryLater,
+      );
+    if (!isSaid) say(`Process ${holder} has ${dataDir} open; waiting until it takes orders.`);
+    isSaid = true;
+  }
+}
+
+/** Null where another process holds the directory. */
+function openHere(dataDir: string, baseUrl: string): OfflineDesk | null {
+  if (holderOf(dataDir) !== null) return null;
+  requireOwner(dataDir, 'also root');
+  try {
+    return openOfflineDesk(dataDir, baseUrl, systemClock.nowMs);
+  } catch (error) {
+    // A server that was started just now was faster.
+    if (holderOf(dataDir) !== null) return null;
+    throw error;
+  }
+}
+
+async function askHere<N extends KeyOrderName>(
+  { desk, close }: OfflineDesk,
+  name: N,
+  order: KeyOrder<N>,
+): Promise<KeyAnswers[N]> {
+  try {
+    return await desk[name](order);
+  } catch (error) {
+    throw error instanceof ApiError
+      ? new CommandError(error.message, exitCodes.failed, { cause: error })
+      : error;
+  } finally {
+    await close();
+  }
+}
+
+/** Null where no server listens. */
+async function askServer<N extends KeyOrderName>(
+  dataDir: string,
+  name: N,
+  order: KeyOrder<N>,
+): Promise<{ answer: KeyAnswers[N] } | null> {
+  const response = await knock(operatorSocketOf(dataDir), name, order);
+  if (!response) return null;
+  const said = (await response.json()) as { answer?: KeyAnswers[N]; error?: { message: string } };
+  if (said.answer !== undefined) return { answer: said.answer };
+  throw new CommandError(said.error?.message ?? `The server answered ${response.status}.`);
+}
+
+async function knock(unix: string, name: string, order: unknown): Promise<Response | null> {
+  if (!existsSync(unix)) return null;
+  try {
+    return await fetch(`http://operator/keys/${name}`, {
+      unix,
+      method: 'POST',
+      body: JSON.stringify(order),
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
+  } catch (error) {
+    // Left by a process that was killed, or closed just now.
+    if (error instanceof Error && 'code' in error && notReached.has(String(error.code))) return null;
+    throw new CommandError(
+      'The server ended before it answered. Look with `tatami keys list` whether it was done.',
+      exitCodes.tryLater,
+      { cause: error },
+    );
+  }
+}
+
+const notReached: ReadonlySet<string> = new Set([
+  'ENOENT',
+  'ECONNREFUSED',
+  'FailedToOpenSocket',
+  'ConnectionRefused',
+]);
+
+/** @throws CommandError */
+function requireDatabase(dataDir: string): void {
+  requireOwner(dataDir, 'but root');
+  // Opening would make one.
+  if (!existsSync(join(dataDir, 'tatami.db')))
+    throw new CommandError(
+      `${dataDir} holds no database. Name the data directory of your server with --data-dir.`,
+    );
+}
+
+/**
+ * Files that another user makes there would keep the server out at its next start.
+ * @throws CommandError
+ */
+function requireOwner(dataDir: string, who: 'also root' | 'but root'): void {
+  const owner = statSync(dataDir, { throwIfNoEntry: false })?.uid;
+  const user = process.geteuid?.();
+  if (owner === undefined || owner === user || (who === 'but root' && user === 0)) return;
+  throw new CommandError(
+    `${dataDir} belongs to another user. Type this as that user: sudo -u '#${owner}' tatami keys …`,
+  );
+}

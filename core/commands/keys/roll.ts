@@ -1,0 +1,41 @@
+// `tatami keys roll KEY`: a successor takes over, and the old key goes on for a while.
+import { systemClock } from '../../lib/clock.ts';
+import { duration, timeAhead } from '../flags.ts';
+import { printResult } from '../output.ts';
+import { askDesk, type LocalOptions } from './desk.ts';
+import { shortScopes } from './shown.ts';
+
+export interface RollOptions extends LocalOptions {
+  grace: string;
+  allScopes?: boolean;
+  expires?: string;
+}
+
+const dayMs = 86_400_000;
+
+/** @param folder where a relative data directory begins */
+export async function roll(key: string, options: RollOptions, folder: string): Promise<void> {
+  const { grace, allScopes = false, expires } = options;
+  const rolled = await askDesk(options, folder, 'roll', {
+    key,
+    graceMs: duration('--grace', grace, dayMs),
+    allScopes,
+    ...(expires === undefined
+      ? {}
+      : { expiresAt: expires === 'never' ? null : timeAhead('--expires', expires, systemClock.nowMs()) }),
+  });
+  printResult(rolled, options, ({ previous, ...successor }) =>
+    [
+      `old       ${previous.id} ${
+        previous.revokedAt === null
+          ? `works until ${previous.expiresAt}; \`tatami keys revoke ${previous.id}\` ends it now`
+          : 'is revoked'
+      }`,
+      `id        ${successor.id}`,
+      `member    ${successor.member.name} (${successor.member.id})`,
+      `scopes    ${shortScopes(successor.scopes)}`,
+      `expires   ${successor.expiresAt ?? 'never'}`,
+      `key       ${successor.key}   (shown this once)`,
+    ].join('\n'),
+  );
+}

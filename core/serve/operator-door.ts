@@ -1,0 +1,75 @@
+// The door for whoever has the data directory of a running server: a socket in it, which only its user can reach, as only that user can
+// read the rest. So `tatami keys` need not stop the server, and the process that writes stays the only one.
+import { chmodSync, rmSync } from 'node:fs';
+import { Compile } from 'typebox/compile';
+import { ApiError } from '../lib/errors.ts';
+import { errorForLog } from '../lib/failures.ts';
+import type { Log } from '../lib/log.ts';
+import { operatorSocketOf } from '../setup/keys/socket.ts';
+import { keyOrders, type KeyDesk, type KeyOrder, type KeyOrderName } from '../setup/keys/orders.ts';
+import { StoreError } from '../store/store.ts';
+
+const orderBytesMax = 64 * 1024;
+
+export interface OperatorDoor {
+  stop(): Promise<void>;
+}
+
+/** A server whose directory takes no socket runs without this door, and says so. */
+export function openOperatorDoor(dataDir: string, desk: KeyDesk, log: Log): OperatorDoor {
+  const path = operatorSocketOf(dataDir);
+  const work = workOf(desk);
+  try {
+    // Left by a process that was killed: we hold the lock of the directory.
+    rmSync(path, { force: true });
+    const server = Bun.serve({
+      unix: path,
+      maxRequestBodySize: orderBytesMax,
+      fetch: (request) => answer(work, request, log),
+    });
+    // The directory is closed to others already.
+    chmodSync(path, 0o600);
+    return { stop: () => server.stop() };
+  } catch (error) {
+    log('warn', 'there is no door for the operator: `tatami keys` works while the server is stopped', {
+      error: errorForLog(error),
+    });
+    return { stop: () => Promise.resolve() };
+  }
+}
+
+type Work = Readonly<Record<string, (order: unknown) => Promise<unknown>>>;
+
+function workOf(desk: KeyDesk): Work {
+  const checked = <N extends KeyOrderName>(name: N) => {
+    const checker = Compile(keyOrders[name]);
+    return async (order: unknown): Promise<unknown> => {
+      if (!checker.Check(order)) throw new ApiError('validation_failed', 'This order cannot be read.');
+      return desk[name](order as KeyOrder<N>);
+    };
+  };
+  return {
+    create: checked('create'),
+    list: checked('list'),
+    revoke: checked('revoke'),
+    roll: checked('roll'),
+  };
+}
+
+async function answer(work: Work, request: Request, log: Log): Promise<Response> {
+  try {
+    const name = new URL(request.url).pathname.replace('/keys/', '');
+    const order = request.method === 'POST' && Object.hasOwn(work, name) ? work[name] : undefined;
+    if (!order) throw new ApiError('not_found', 'The server is of another version. Restart it.');
+    return Response.json({ answer: await order(await request.json()) });
+  } catch (error) {
+    return refusal(error, log);
+  }
+}
+
+function refusal(error: unknown, log: Log): Response {
+  const isOurs = error instanceof ApiError || error instanceof StoreError;
+  if (!isOurs) log('error', 'an order of the operator failed', { error: errorForLog(error) });
+  const message = isOurs ? error.message : 'Something broke in the server; its log says what.';
+  return Response.json({ error: { message } }, { status: error instanceof ApiError ? error.status : 503 });
+}

@@ -1,0 +1,114 @@
+// Makes, lists, rolls and revokes keys for whoever has the data directory, without being asked by a key. No operation of the API: who
+// can reach it owns everything that it holds.
+import { systemAuthor, type Committer } from '../../changes/commit.ts';
+import type { Change } from '../../changes/change.ts';
+import { isoTime } from '../../changes/operations.ts';
+import type { Directory } from '../../context.ts';
+import { apiKeyKind, newKey, type ApiKey } from '../../identity/api-keys/kind.ts';
+import { rollKey } from '../../identity/api-keys/roll.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { Ids } from '../../lib/ids.ts';
+import { allScopes } from '../../rights/scopes.ts';
+import { tenantStatement, type Row } from '../../store/statement.ts';
+import { scopeOf, type Scope, type Store } from '../../store/store.ts';
+import { findKey, findMember, findWorkspace, workspacesOf } from './find.ts';
+import type { KeyDesk, ListedKey } from './orders.ts';
+
+/** A list is for reading, and held in memory. */
+const listedMax = 1_000;
+
+const newestKeys = tenantStatement<Row>(
+  'api_keys.newest',
+  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws ORDER BY created_at DESC, id DESC LIMIT :limit`,
+);
+
+export interface DeskOptions {
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  nowMs(): number;
+}
+
+export function createKeyDesk(options: DeskOptions): KeyDesk {
+  const { store, directoryOf, nowMs } = options;
+  const commit = committerOf(options);
+
+  return {
+    async create({ workspace, member, name, scopes, expiresAt = null }) {
+      const { id } = await findWorkspace(store, workspace);
+      const scope = scopeOf(id);
+      const directory = await directoryOf(scope);
+      const { id: memberId } = await findMember(store, scope, member);
+      requireFuture(expiresAt, nowMs());
+      const { change, text } = newKey(options, { name, scopes: [...new Set(scopes)], memberId, expiresAt });
+      await commit(scope, directory, [change]);
+      return { ...shown(scope, change.after, directory), key: text };
+    },
+    async list({ workspace }) {
+      const workspaces =
+        workspace === undefined ? await workspacesOf(store) : [await findWorkspace(store, workspace)];
+      const keys: ListedKey[] = [];
+      for (const { id } of workspaces) {
+        const scope = scopeOf(id);
+        const limit = listedMax + 1 - keys.length;
+        const rows = await store.read(scope, newestKeys, { limit });
+        const directory = await directoryOf(scope);
+        keys.push(...rows.map((row) => shown(scope, apiKeyKind.fromRow(row), directory)));
+        if (keys.length > listedMax) break;
+      }
+      return { workspaces, keys: keys.slice(0, listedMax), hasMore: keys.length > listedMax };
+    },
+    async revoke({ key: given }) {
+      const { scope, key } = await findKey(store, given);
+      const directory = await directoryOf(scope);
+      const change = apiKeyKind.update(key, { revokedAt: key.revokedAt ?? nowMs() }, nowMs());
+      if (change) await commit(scope, directory, [change]);
+      return shown(scope, change?.after ?? key, directory);
+    },
+    async roll({ key: given, graceMs, allScopes: isWider, expiresAt }) {
+      const { scope, key } = await findKey(store, given);
+      const directory = await directoryOf(scope);
+      requireFuture(expiresAt ?? null, nowMs());
+      const { changes, successor, old, text } = rollKey(options, key, {
+        graceMs,
+        ...(isWider ? { scopes: allScopes } : {}),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+      });
+      await commit(scope, directory, changes);
+      const previous = shown(scope, old, directory);
+      return { ...shown(scope, successor, directory), key: text, previous };
+    },
+  };
+}
+
+type Commit = (scope: Scope, directory: Directory, changes: readonly Change[]) => Promise<void>;
+
+function committerOf({ committer }: DeskOptions): Commit {
+  return async (scope, directory, changes) => {
+    const committed = await committer.commit(systemAuthor(scope, 'operator', directory), changes);
+    if (!committed.ok)
+      throw new ApiError('conflict', `Nothing was changed: ${committed.message}. Try it again.`);
+  };
+}
+
+function shown({ workspaceId }: Scope, key: ApiKey, { members }: Directory): ListedKey {
+  return {
+    workspaceId,
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    scopes: key.scopes,
+    member: { id: key.memberId, name: members.get(key.memberId)?.name ?? '' },
+    createdAt: isoTime(key.createdAt),
+    lastUsedAt: isoTime(key.lastUsedAt),
+    expiresAt: isoTime(key.expiresAt),
+    revokedAt: isoTime(key.revokedAt),
+    replacedBy: key.replacedBy,
+  };
+}
+
+function requireFuture(expiresAt: number | null, now: number): void {
+  if (expiresAt !== null && expiresAt <= now)
+    throw new ApiError('validation_failed', 'A key must expire in the future.');
+}

@@ -1,0 +1,97 @@
+// Finds what an operator names as people do: workspaces and members by id or name, keys also by the part of them that is public.
+import { apiKeyKind, type ApiKey } from '../../identity/api-keys/kind.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
+import { scopeOf, type Scope, type Store } from '../../store/store.ts';
+
+export interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+const listWorkspaces = systemStatement<Named>(
+  'workspaces.of_operator',
+  'who owns the data directory is told which workspaces it holds',
+  'SELECT id, name FROM workspaces ORDER BY created_at LIMIT 1000',
+);
+const findKeys = systemStatement<{ workspace_id: string; id: string }>(
+  'api_keys.of_operator',
+  'who owns the data directory names a key of any workspace',
+  `SELECT workspace_id, id FROM api_keys
+   WHERE id = :given OR prefix = :given OR (name = :given AND revoked_at IS NULL AND replaced_by IS NULL) LIMIT 20`,
+);
+const readKey = tenantStatement<Row>(
+  'api_keys.read',
+  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
+);
+const findMembers = tenantStatement<Named>(
+  'members.named',
+  `SELECT id, name FROM members WHERE workspace_id = :ws AND deleted_at IS NULL
+     AND (id = :given OR lower(email) = lower(:given) OR name = :given) LIMIT 20`,
+);
+const firstOwner = tenantStatement<Named>(
+  'members.first_owner',
+  `SELECT id, name FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL ORDER BY created_at LIMIT 1`,
+);
+
+/** The first 1000, oldest first. */
+export function workspacesOf(store: Store): Promise<Named[]> {
+  return store.readSystem(listWorkspaces);
+}
+
+/** @throws ApiError not_found where none is named and there are several, or the one named is not there */
+export async function findWorkspace(store: Store, given: string | undefined): Promise<Named> {
+  const all = await workspacesOf(store);
+  if (given === undefined && all.length === 1) return all[0]!;
+  const matching = all.filter(({ id, name }) => given === id || given === name);
+  if (matching.length === 1) return matching[0]!;
+  if (all.length === 0)
+    throw new ApiError('not_found', 'There is no workspace yet. Make one with `tatami init`.');
+  if (given === undefined)
+    throw new ApiError('not_found', `Name the workspace with --workspace. There are: ${namesOf(all)}.`);
+  throw matching.length > 1
+    ? new ApiError('not_found', `Several workspaces are named ${given}. Give the id: ${namesOf(matching)}.`)
+    : new ApiError('not_found', `There is no workspace ${given}. There are: ${namesOf(all)}.`);
+}
+
+/** @param given absent: the first owner. @throws ApiError not_found */
+export async function findMember(store: Store, scope: Scope, given: string | undefined): Promise<Named> {
+  if (given === undefined) {
+    const owner = await store.readOne(scope, firstOwner);
+    if (owner) return owner;
+    throw new ApiError('not_found', 'The workspace has no owner whom a key could act for. Name a --member.');
+  }
+  const [member, ...others] = await store.read(scope, findMembers, { given });
+  if (!member) throw new ApiError('not_found', `There is no member ${given}. Give an id, address or name.`);
+  if (others.length > 0)
+    throw new ApiError(
+      'not_found',
+      `Several members are named ${given}. Give the id: ${namesOf([member, ...others])}.`,
+    );
+  return member;
+}
+
+/** @param given its id, prefix, whole text, or a name that one key alone has. @throws ApiError not_found */
+export async function findKey(store: Store, given: string): Promise<{ scope: Scope; key: ApiKey }> {
+  // Of the whole text only the public part is looked at.
+  const prefix = /^ttm_([0-9A-Za-z]{10})(?:_|$)/.exec(given)?.[1];
+  const [found, ...others] = await store.readSystem(findKeys, { given: prefix ?? given });
+  if (others.length > 0)
+    throw new ApiError(
+      'not_found',
+      `Several keys are named ${given}. Give the id, as \`tatami keys list\` shows it.`,
+    );
+  const scope = found && scopeOf(found.workspace_id);
+  const row = found && scope && (await store.readOne(scope, readKey, { id: found.id }));
+  if (!row)
+    throw new ApiError(
+      'not_found',
+      `There is no such key${prefix === undefined ? ` as ${given}` : ''}. \`tatami keys list\` shows all.`,
+    );
+  return { scope, key: apiKeyKind.fromRow(row) };
+}
+
+function namesOf(all: readonly Named[]): string {
+  const shown = all.slice(0, 20).map(({ id, name }) => `${id} (${name})`);
+  return all.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
+}

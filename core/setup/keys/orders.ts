@@ -1,0 +1,73 @@
+// What whoever owns the data directory can ask about its keys, and what they are answered: the same in one process and over the socket
+// of a running server (core/serve/operator-door.ts).
+import { Type, type Static } from 'typebox';
+import { graceHoursMax } from '../../identity/api-keys/roll.ts';
+import { Closed, nullable, text } from '../../lib/schema.ts';
+import { allScopes } from '../../rights/scopes.ts';
+
+export { allScopes } from '../../rights/scopes.ts';
+
+const word = Type.String({ minLength: 1, maxLength: 300 });
+const workspace = Type.Optional(Type.String({ ...word, description: 'Its id or its name.' }));
+const key = Type.String({ ...word, description: 'Its id, its prefix, or its name where only one has it.' });
+const expiresAt = Type.Optional(nullable(Type.Integer({ minimum: 0 })));
+
+/** By the name of the order: what it takes. */
+export const keyOrders = {
+  create: Closed({
+    workspace,
+    member: Type.Optional(
+      Type.String({ ...word, description: 'Id, address or name; by default the first owner.' }),
+    ),
+    name: text(80),
+    scopes: Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: 100 }),
+    expiresAt,
+  }),
+  list: Closed({ workspace }),
+  revoke: Closed({ key }),
+  roll: Closed({
+    key,
+    graceMs: Type.Integer({ minimum: 0, maximum: graceHoursMax * 3_600_000 }),
+    allScopes: Type.Boolean({ description: 'The successor gets every scope there is.' }),
+    expiresAt,
+  }),
+};
+
+type KeyOrders = typeof keyOrders;
+export type KeyOrderName = keyof KeyOrders;
+export type KeyOrder<N extends KeyOrderName> = Static<KeyOrders[N]>;
+
+/** A key without its secret. Times are ISO 8601. */
+export interface ListedKey {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly scopes: readonly string[];
+  readonly member: { readonly id: string; readonly name: string };
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  readonly replacedBy: string | null;
+}
+
+/** With its whole text, which is nowhere else. */
+interface MadeKey extends ListedKey {
+  readonly key: string;
+}
+
+export interface KeyAnswers {
+  readonly create: MadeKey;
+  readonly list: {
+    readonly workspaces: readonly { readonly id: string; readonly name: string }[];
+    readonly keys: readonly ListedKey[];
+    /** There are more, older ones. */
+    readonly hasMore: boolean;
+  };
+  readonly revoke: ListedKey;
+  readonly roll: MadeKey & { readonly previous: ListedKey };
+}
+
+/** Answers the orders. Rejects with ApiError where one cannot be done, and with StoreError. */
+export type KeyDesk = { readonly [N in KeyOrderName]: (order: KeyOrder<N>) => Promise<KeyAnswers[N]> };
