@@ -59,8 +59,7 @@ export function createApp(
   for (const [path, known] of methods) {
     const get = known.get('GET');
     const allow = [...known.keys(), ...(get ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-    const otherMethod = async (request: Request, params: Record<string, string>): Promise<Response> => {
-      if (request.method === 'HEAD' && get) return withoutBody(await get(requests, { request, params }));
+    const otherMethod = async (request: Request): Promise<Response> => {
       const refusal = await requests.refuseUnrouted(
         request,
         new ApiError('method_not_allowed', `Use one of ${allow} here.`, { headers: { allow } }),
@@ -70,7 +69,7 @@ export function createApp(
       headers.delete('content-type');
       return new Response(null, { status: 204, headers });
     };
-    app.all(path, ({ request, params }) => otherMethod(request, params), { parse: 'none' });
+    app.all(path, ({ request }) => otherMethod(request), { parse: 'none' });
   }
   const missing = watched(traffic, 'any', 'none', ({ request }: Taken) =>
     requests.refuseUnrouted(request, new ApiError('not_found')),
@@ -118,10 +117,4 @@ function watched(
     answered(response.status, performance.now() - startedMs);
     return response;
   };
-}
-
-async function withoutBody(response: Response): Promise<Response> {
-  // A large body would wait to be read, and count as unread until then. One that broke off already holds nothing.
-  await response.body?.cancel().catch(() => undefined);
-  return new Response(null, { status: response.status, headers: response.headers });
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
 import type { Entrances } from '../http/app.ts';
 import { createBodies } from '../http/body.ts';
+import { createCoder } from '../http/coding.ts';
 import { createCrossOrigin } from '../http/cross-origin.ts';
 import { createIdempotencyKeys } from '../http/idempotency.ts';
 import { createKernel } from '../http/kernel.ts';
@@ -13,8 +14,12 @@ import { createRequests } from '../http/requests.ts';
 import { createValues } from '../http/values.ts';
 import { createAuthenticate } from '../identity/api-keys/authenticate.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createLanes } from '../lib/fairness/lanes.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
+
+/** So many bodies at a time are coded or decoded by threads. */
+const codingLanes = 2;
 
 export interface Door extends Entrances {
   /** Sends large answers, and counts what waits to be read. */
@@ -30,10 +35,12 @@ export function createDoor(options: {
   socket: Socket;
 }): Door {
   const { config, clock, services, committer, directoryOf, socket } = options;
-  const { store, ids, sealing, turns, nowMs } = services;
+  const { store, ids, sealing, turns, ledger, nowMs } = services;
   const { peerOf } = socket;
   const outflow = createOutflow(clock);
-  const bodies = createBodies(turns);
+  const lanes = createLanes(codingLanes, (payer, ms) => ledger.charge(payer, 'cpuMs', ms));
+  const coder = createCoder(lanes);
+  const bodies = createBodies(turns, coder);
   const limits = { perMinute: config.rates, workspacePerMinute: config.rates.workspace };
   const limiter = createRateLimiter(limits, clock.monotonicMs);
   return {
@@ -48,6 +55,7 @@ export function createDoor(options: {
       bodies,
       limiter,
       outflow,
+      coder,
       authenticate: createAuthenticate({ store, committer, nowMs }),
       holdOpen: socket.holdOpen,
       peerOf,
