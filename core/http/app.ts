@@ -6,6 +6,7 @@ import type { CrossOrigin } from './cross-origin.ts';
 import type { Kernel, Serve } from './kernel.ts';
 import type { Requests } from './requests.ts';
 import type { Method, Route } from './route.ts';
+import { createUnrouted } from './unrouted.ts';
 import type { Outcome, Take, ValueCall, Values } from './values.ts';
 
 /** Is told how each request over HTTP was answered, by the pattern of its route. */
@@ -62,7 +63,7 @@ export function createApp(
     const otherMethod = async (request: Request): Promise<Response> => {
       const refusal = await requests.refuseUnrouted(
         request,
-        new ApiError('method_not_allowed', `Use one of ${allow} here.`, { headers: { allow } }),
+        () => new ApiError('method_not_allowed', `Use one of ${allow} here.`, { headers: { allow } }),
       );
       if (request.method !== 'OPTIONS' || refusal.status !== 405) return refusal;
       const headers = new Headers(refusal.headers);
@@ -71,8 +72,9 @@ export function createApp(
     };
     app.all(path, ({ request }) => otherMethod(request), { parse: 'none' });
   }
+  const unrouted = createUnrouted(routes);
   const missing = watched(traffic, 'any', 'none', ({ request }: Taken) =>
-    requests.refuseUnrouted(request, new ApiError('not_found')),
+    requests.refuseUnrouted(request, unrouted),
   );
   app.all('/*', missing, { parse: 'none' });
   if (!methods.has('/')) app.all('/', missing, { parse: 'none' });

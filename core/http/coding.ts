@@ -60,7 +60,7 @@ export function codingOf({ headers }: Request): Coding | null {
   if (coding) return coding;
   throw new ApiError(
     'unsupported_media_type',
-    `The body is coded as "${named}". Send it as it is, or with Content-Encoding: gzip or zstd, once.`,
+    'The body has a Content-Encoding that is not taken. Send it as it is, or with gzip or zstd, once.',
     { headers: { 'accept-encoding': takenCodings } },
   );
 }
