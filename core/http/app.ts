@@ -6,6 +6,7 @@ import type { CrossOrigin } from './cross-origin.ts';
 import type { Kernel, Serve } from './kernel.ts';
 import type { Requests } from './requests.ts';
 import type { Method, Route } from './route.ts';
+import { createUnrouted } from './unrouted.ts';
 import type { Outcome, Take, ValueCall, Values } from './values.ts';
 
 /** Is told how each request over HTTP was answered, by the pattern of its route. */
@@ -59,21 +60,21 @@ export function createApp(
   for (const [path, known] of methods) {
     const get = known.get('GET');
     const allow = [...known.keys(), ...(get ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-    const otherMethod = async (request: Request, params: Record<string, string>): Promise<Response> => {
-      if (request.method === 'HEAD' && get) return withoutBody(await get(requests, { request, params }));
+    const otherMethod = async (request: Request): Promise<Response> => {
       const refusal = await requests.refuseUnrouted(
         request,
-        new ApiError('method_not_allowed', `Use one of ${allow} here.`, { headers: { allow } }),
+        () => new ApiError('method_not_allowed', `Use one of ${allow} here.`, { headers: { allow } }),
       );
       if (request.method !== 'OPTIONS' || refusal.status !== 405) return refusal;
       const headers = new Headers(refusal.headers);
       headers.delete('content-type');
       return new Response(null, { status: 204, headers });
     };
-    app.all(path, ({ request, params }) => otherMethod(request, params), { parse: 'none' });
+    app.all(path, ({ request }) => otherMethod(request), { parse: 'none' });
   }
+  const unrouted = createUnrouted(routes);
   const missing = watched(traffic, 'any', 'none', ({ request }: Taken) =>
-    requests.refuseUnrouted(request, new ApiError('not_found')),
+    requests.refuseUnrouted(request, unrouted),
   );
   app.all('/*', missing, { parse: 'none' });
   if (!methods.has('/')) app.all('/', missing, { parse: 'none' });
@@ -118,10 +119,4 @@ function watched(
     answered(response.status, performance.now() - startedMs);
     return response;
   };
-}
-
-async function withoutBody(response: Response): Promise<Response> {
-  // A large body would wait to be read, and count as unread until then. One that broke off already holds nothing.
-  await response.body?.cancel().catch(() => undefined);
-  return new Response(null, { status: response.status, headers: response.headers });
 }

@@ -1,9 +1,10 @@
-// Reads a request body: JSON only, strict UTF-8, capped while it streams so that a missing Content-Length cannot grow it; or a
-// value within the same limits. Large ones count against who sends them, and are checked by turns.
+// Reads a request body: JSON only, strict UTF-8, capped while it streams and while it is decoded, so that neither a missing
+// Content-Length nor a coding can grow it; or a value within the same limits. Large ones count against who sends them, and are checked by turns.
 import { ApiError } from '../lib/errors.ts';
 import type { Payer } from '../lib/payer.ts';
 import { malformed, parseJson } from '../lib/json.ts';
 import { takeJson, tooLarge, type ValueLimits } from '../lib/json-value.ts';
+import { codingOf, type Coder } from './coding.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 
@@ -53,17 +54,16 @@ export function announcesBody({ headers }: Request): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
 }
 
-export function createBodies(turns: LoopTurns): Bodies {
-  const held = new Shares(heldBytesMax);
-
+export function createBodies(turns: LoopTurns, coder: Pick<Coder, 'decode'>): Bodies {
+  const hold = createHold();
   return {
     async read(payer, request, { bytesMax, partsMax }, check) {
       requireJson(request);
+      const coding = codingOf(request);
       const announced = Number(request.headers.get('content-length') ?? Number.NaN);
       if (announced > bytesMax) throw tooLarge(bytesMax);
       // A body that says nothing of its length may be as long as any.
-      const size = announced >= 0 ? announced : bytesMax;
-      const release = size < largeBytes ? holdsNothing : hold(payer, size);
+      let release = hold(payer, announced >= 0 ? announced : bytesMax);
       const parse = (bytes: Uint8Array): ReadBody => {
         const text = decoded(bytes);
         const value = parseJson(text, partsMax);
@@ -71,8 +71,14 @@ export function createBodies(turns: LoopTurns): Bodies {
         return { text, value, size: text.length, release };
       };
       try {
-        const bytes =
+        const sent =
           announced >= 0 ? new Uint8Array(await request.arrayBuffer()) : await readCapped(request, bytesMax);
+        const bytes = coding === null ? sent : await coder.decode(payer, sent, coding, bytesMax);
+        if (coding !== null) {
+          release();
+          release = holdsNothing;
+          release = hold(payer, bytes.length);
+        }
         return bytes.length < largeBytes ? parse(bytes) : await turns.run(payer, () => parse(bytes));
       } catch (error) {
         release();
@@ -86,31 +92,37 @@ export function createBodies(turns: LoopTurns): Bodies {
         check(value);
         return { text: null, value, size: bytes, release };
       };
-      return bytes < largeBytes ? taken(holdsNothing) : inTurn(payer, hold(payer, bytes), taken);
+      return bytes < largeBytes ? taken(holdsNothing) : inTurn(turns, payer, hold(payer, bytes), taken);
     },
   };
+}
 
-  async function inTurn(
-    payer: Payer,
-    release: () => void,
-    taken: (release: () => void) => ReadBody,
-  ): Promise<ReadBody> {
-    try {
-      return await turns.run(payer, () => taken(release));
-    } catch (error) {
-      release();
-      throw error;
-    }
+async function inTurn(
+  turns: LoopTurns,
+  payer: Payer,
+  release: () => void,
+  taken: (release: () => void) => ReadBody,
+): Promise<ReadBody> {
+  try {
+    return await turns.run(payer, () => taken(release));
+  } catch (error) {
+    release();
+    throw error;
   }
+}
 
-  function hold(payer: Payer, bytes: number): () => void {
+/** Counts a large body until the returned function is called. */
+function createHold(): (payer: Payer, bytes: number) => () => void {
+  const held = new Shares(heldBytesMax);
+  return (payer, bytes) => {
+    if (bytes < largeBytes) return holdsNothing;
     if (!held.hasRoomFor(payer, bytes))
       throw new ApiError(
         'rate_limited',
         'Too many large bodies are being sent at the same time. Send them one after the other.',
       );
     return held.hold(payer, bytes);
-  }
+  };
 }
 
 function requireJson({ headers }: Request): void {

@@ -75,7 +75,7 @@ export function createCrossOrigin(options: CrossOriginOptions): CrossOrigin {
       response.headers.set('access-control-allow-origin', reader);
       response.headers.set('access-control-expose-headers', exposed);
     }
-    if (named) response.headers.append('vary', 'Origin');
+    if (named && !response.headers.get('vary')?.includes('Origin')) response.headers.append('vary', 'Origin');
     return response;
   };
 

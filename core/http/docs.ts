@@ -1,13 +1,14 @@
 // `/docs`: the API reference, offline. @elysiajs/swagger makes the page around Scalar; page and script are served by our own
 // routes, so that they carry our headers and nothing is fetched from elsewhere.
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import { swagger } from '@elysiajs/swagger';
 import { Elysia } from 'elysia';
 import { Type } from 'typebox';
 // The package does not export this file by name.
 import scalarFile from '../../node_modules/@scalar/api-reference/dist/browser/standalone.js' with { type: 'file' };
-import { defineRoute, type RawAnswer, type Route } from './route.ts';
+import { keep, type Kept } from './kept.ts';
+import { defineRoute, type Route } from './route.ts';
 
 /** The page takes tokens to try requests with, so it must not be framed, nor send anything elsewhere. */
 const csp =
@@ -39,7 +40,8 @@ export async function docsRoutes(version: string): Promise<Route[]> {
     .replace(/data-configuration='[^']*'/, `data-configuration='${JSON.stringify(configuration)}'`)
     // White space in it is an inline script to a browser, which the policy forbids.
     .replace(/>\s+<\/script>/, '></script>');
-  let script: Promise<RawAnswer> | null = null;
+  const kept = await keep(() => html);
+  let script: Promise<Kept> | null = null;
   return [
     defineRoute({
       method: 'GET',
@@ -48,12 +50,13 @@ export async function docsRoutes(version: string): Promise<Route[]> {
       summary: 'The API reference as a page',
       scope: null,
       limit: 'read',
+      kept: true,
       responses: { 200: Type.String() },
       contentType: 'text/html',
       raw: () => ({
         contentType: 'text/html; charset=utf-8',
-        body: html,
-        headers: { 'content-security-policy': csp },
+        body: kept,
+        headers: { 'content-security-policy': csp, 'cache-control': 'no-cache' },
       }),
     }),
     defineRoute({
@@ -63,20 +66,20 @@ export async function docsRoutes(version: string): Promise<Route[]> {
       summary: 'The script of the API reference',
       scope: null,
       limit: 'read',
+      kept: true,
       responses: { 200: Type.String() },
       contentType: 'text/javascript',
-      raw: () => (script ??= readScript()),
+      raw: async () => ({
+        contentType: 'text/javascript; charset=utf-8',
+        body: await (script ??= keep(readScript)),
+        headers: { 'cache-control': 'public, max-age=86400' },
+      }),
     }),
   ];
 }
 
-async function readScript(): Promise<RawAnswer> {
+async function readScript(): Promise<Uint8Array<ArrayBuffer>> {
   const script = await Bun.file(String(scalarFile)).bytes();
   // The executable holds it compressed.
-  const isCompressed = String(scalarFile).endsWith('.gz');
-  return {
-    contentType: 'text/javascript; charset=utf-8',
-    body: isCompressed ? script : new Uint8Array(await promisify(gzip)(script)),
-    headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=86400' },
-  };
+  return String(scalarFile).endsWith('.gz') ? new Uint8Array(await promisify(gunzip)(script)) : script;
 }

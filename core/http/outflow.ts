@@ -20,17 +20,21 @@ export interface Held {
   hangUp(): void;
 }
 
+type Body = string | Uint8Array<ArrayBuffer>;
+
 export interface Outflow {
   /** Counts what waits to be sent: answers and pieces of event streams alike. */
   readonly unsent: Shares;
   /** To be called before anything is read for an answer that may be large. @throws ApiError rate_limited */
   requireRoom(payer: Payer): void;
+  /** Counts an answer that is being coded until the returned function is called. @throws ApiError rate_limited */
+  hold(payer: Payer, text: string): () => void;
   /**
    * The body of an answer: as it is where it is small, pulled where it is large.
-   * @param hold keeps the connection open however slowly it is read
+   * @param keepOpen keeps the connection open however slowly it is read
    * @throws ApiError rate_limited
    */
-  bodyOf(payer: Payer, text: string, hold: () => Held): string | ReadableStream<Uint8Array>;
+  bodyOf<B extends Body>(payer: Payer, body: B, keepOpen: () => Held): B | ReadableStream<Uint8Array>;
   /** Breaks off the answers that are not taken yet. */
   stop(): void;
 }
@@ -40,12 +44,9 @@ export function createOutflow(clock: Clock): Outflow {
   /** Breaks off each answer that is being sent. Each is large and has its share of `unsent`, which bounds how many there are. */
   const open = new Set<() => void>();
 
-  const requireRoom = (payer: Payer, bytes: number): void => {
-    if (!unsent.hasRoomFor(payer, bytes))
-      throw new ApiError(
-        'rate_limited',
-        'Too many answers wait to be read. Read those you asked for before you ask for more.',
-      );
+  const hold = (payer: Payer, bytes: number): (() => void) => {
+    requireRoomIn(unsent, payer, bytes);
+    return unsent.hold(payer, bytes);
   };
 
   const pulled = (bytes: Uint8Array, release: () => void, held: Held): ReadableStream<Uint8Array> => {
@@ -85,15 +86,27 @@ export function createOutflow(clock: Clock): Outflow {
 
   return {
     unsent,
-    requireRoom: (payer) => requireRoom(payer, largeBytes),
-    bodyOf(payer, text, hold) {
-      if (text.length < largeBytes) return text;
-      const bytes = new TextEncoder().encode(text);
-      requireRoom(payer, bytes.length);
-      return pulled(bytes, unsent.hold(payer, bytes.length), hold());
+    requireRoom: (payer) => requireRoomIn(unsent, payer, largeBytes),
+    hold: (payer, text) => hold(payer, text.length),
+    bodyOf(payer, body, keepOpen) {
+      if (body.length < largeBytes) return body;
+      const bytes = bytesOf(body);
+      return pulled(bytes, hold(payer, bytes.length), keepOpen());
     },
     stop() {
       for (const breakOff of open) breakOff();
     },
   };
+}
+
+function requireRoomIn(unsent: Shares, payer: Payer, bytes: number): void {
+  if (!unsent.hasRoomFor(payer, bytes))
+    throw new ApiError(
+      'rate_limited',
+      'Too many answers wait to be read. Read those you asked for before you ask for more.',
+    );
+}
+
+function bytesOf(body: Body): Uint8Array {
+  return typeof body === 'string' ? new TextEncoder().encode(body) : body;
 }

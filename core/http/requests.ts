@@ -24,8 +24,8 @@ export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'ide
 }
 
 export interface Requests extends Entrance<IncomingRequest, Response> {
-  /** An answer for a request that no route takes. */
-  refuseUnrouted(request: Request, error: ApiError): Promise<Response>;
+  /** An answer for a request that no route takes. @param errorOf asked where the caller is told */
+  refuseUnrouted(request: Request, errorOf: (request: Request) => ApiError): Promise<Response>;
 }
 
 const noQuery: [] = [];
@@ -64,14 +64,14 @@ export function createRequests(options: RequestsOptions): Requests {
     },
     show: createSend({ ...options, identify }),
     refuse: respondError,
-    async refuseUnrouted(request, error) {
+    async refuseUnrouted(request, errorOf) {
       const exchange = newExchange(ids.next(idPrefixes.request));
       try {
         await admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
-        return respondError(exchange, error);
+        return respondError(exchange, errorOf(request));
       } catch (refused) {
         if (refused instanceof ApiError && refused.code === 'unauthorized')
-          return respondError(exchange, error);
+          return respondError(exchange, errorOf(request));
         const path = (): string => pathOf(request.url);
         const named = { requestId: exchange.requestId, method: request.method, path };
         return respondError(exchange, refusalOf(log, named, refused));

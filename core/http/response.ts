@@ -33,7 +33,7 @@ export function respond(
 export function respondJson(
   exchange: Exchange,
   status: number,
-  text: string | ReadableStream<Uint8Array>,
+  text: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
   headers: HeaderBag = {},
 ): Response {
   headers['content-type'] = 'application/json';

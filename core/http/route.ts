@@ -4,6 +4,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../lib/errors.ts';
+import type { Kept } from './kept.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The class decides how many requests a minute are allowed; `none` has no limit and is for what supervisors ask. */
@@ -52,6 +53,8 @@ interface RouteFacts<
   readonly example?: B extends TSchema ? Static<B> : never;
   /** Errors beyond those every route can answer. */
   readonly errors?: readonly ErrorCode[];
+  /** Answers what is `Kept`, so with an entity tag, and 304 to whoever has it already. */
+  readonly kept?: true;
   /** The media type of the success body, where it is not JSON. */
   readonly contentType?: string;
   /** The cap of the body, where the usual one is too small. */
@@ -79,7 +82,8 @@ export interface AlsoNeeded {
 /** Answers that are not JSON, or not under the API's envelope. */
 export interface RawAnswer {
   readonly contentType: string;
-  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  /** What is `Kept` is sent coded, and with its entity tag. */
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Kept;
   readonly headers?: Readonly<Record<string, string>>;
   readonly status?: number;
 }

@@ -1,14 +1,19 @@
-// How answers go out over HTTP: as JSON with an entity tag, as a page, or as a stream of events.
+// How answers go out over HTTP: as JSON with an entity tag, coded where the caller takes that, as a page, or as a stream of events.
 import type { Answer, WrittenAnswer } from './call.ts';
-import { etagOf } from './etag.ts';
+import { codedFrom, codingFor, encodeNow, isLong, type Coder, type Coding } from './coding.ts';
+import { etagAs, etagOf, isKnown } from './etag.ts';
+import { versionIn } from '../lib/shown-version.ts';
 import type { Exchange } from './exchange.ts';
 import type { Identify } from './identify.ts';
 import type { Held, Outflow } from './outflow.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
-import type { Connection } from './route.ts';
+import type { Kept } from './kept.ts';
+import type { Connection, RawAnswer } from './route.ts';
+import type { Payer } from '../lib/payer.ts';
 
 export interface SendOptions {
   readonly outflow: Outflow;
+  readonly coder: Pick<Coder, 'encode'>;
   /** Holds a request's connection open however long it is silent. */
   readonly holdOpen: (request: Request) => Held;
   /** Finds out anew whose token a request carries. */
@@ -27,14 +32,37 @@ export function createSend(
         return sendRead(options, request, exchange, answer);
       case 'written':
         return sendWritten(options, request, exchange, answer);
-      case 'raw': {
-        const { contentType, body, headers, status = 200 } = answer.raw;
-        return respond(exchange, status, body, { 'content-type': contentType, ...headers });
-      }
+      case 'raw':
+        return sendRaw(request, exchange, answer.raw);
       case 'stream':
         return sendStream(options, request, exchange, answer);
     }
   };
+}
+
+function sendRaw(
+  request: Request,
+  exchange: Exchange,
+  { contentType, body, headers, status = 200 }: RawAnswer,
+): Response | Promise<Response> {
+  const own = { 'content-type': contentType, ...headers };
+  if (typeof body !== 'object' || !('etag' in body)) return respond(exchange, status, body, own);
+  return sendKept(request, exchange, status, body, own);
+}
+
+/** Caches may hold it, so that it says what it depends on. */
+async function sendKept(
+  request: Request,
+  exchange: Exchange,
+  status: number,
+  body: Kept,
+  own: HeaderBag,
+): Promise<Response> {
+  const coding = codingFor(request.headers.get('accept-encoding'));
+  const headers = { ...own, vary: 'Accept-Encoding, Origin', etag: etagAs(coding, body.etag) };
+  if (isKnown(body.etag, request)) return respond(exchange, 304, null, headers);
+  const coded = coding === null ? {} : { 'content-encoding': coding };
+  return respond(exchange, status, await body.in(coding), { ...headers, ...coded });
 }
 
 function sendRead(
@@ -42,19 +70,12 @@ function sendRead(
   request: Request,
   exchange: Exchange,
   { status, body }: Read,
-): Response {
+): Response | Promise<Response> {
   const text = JSON.stringify(body);
-  const etag = etagOf((body as { version?: unknown }).version, text);
-  return isKnown(etag, request)
-    ? respond(exchange, 304, null, { etag })
-    : sendText(options, request, exchange, status, text, { etag });
-}
-
-/** Whether `If-None-Match` says that the caller has this already. */
-function isKnown(etag: string, { headers }: Request): boolean {
-  const known = headers.get('if-none-match');
-  if (known === null) return false;
-  return known.trim() === '*' || known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+  const etag = etagOf(versionIn(body), text);
+  const plan = planOf(request, text, { etag });
+  if (isKnown(etag, request)) return respond(exchange, 304, null, plan.headers);
+  return sendText(options, request, exchange, status, plan);
 }
 
 function sendWritten(
@@ -62,29 +83,81 @@ function sendWritten(
   request: Request,
   exchange: Exchange,
   { status, body, text: known, version, location, isReplay }: WrittenAnswer,
-): Response {
+): Response | Promise<Response> {
   const text = known ?? (body === undefined ? null : JSON.stringify(body));
   const headers: HeaderBag = {};
   if (location !== undefined) headers.location = location;
   if (isReplay) headers['idempotent-replayed'] = 'true';
   if (text === null) return respond(exchange, status, null, headers);
   if (version !== undefined) headers.etag = etagOf(version, text);
-  return sendText(options, request, exchange, status, text, headers);
+  return sendText(options, request, exchange, status, planOf(request, text, headers));
 }
 
-/** A large answer is pulled by its reader. */
+/** A text, the coding it goes out in, and its headers. */
+interface Plan {
+  readonly text: string;
+  readonly coding: Coding | null;
+  readonly headers: HeaderBag;
+}
+
+/** @param headers are added to */
+function planOf(request: Request, text: string, headers: HeaderBag): Plan {
+  if (text.length < codedFrom) return { text, coding: null, headers };
+  const coding = codingFor(request.headers.get('accept-encoding'));
+  headers.vary = 'Accept-Encoding';
+  if (headers.etag !== undefined) headers.etag = etagAs(coding, headers.etag);
+  return { text, coding, headers };
+}
+
 function sendText(
+  options: SendOptions,
+  request: Request,
+  exchange: Exchange,
+  status: number,
+  { text, coding, headers }: Plan,
+): Response | Promise<Response> {
+  if (coding === null) return sendBody(options, request, exchange, status, text, headers);
+  headers['content-encoding'] = coding;
+  const { payer } = exchange;
+  if (!payer || !isLong(text))
+    return sendBody(options, request, exchange, status, encodeNow(text, coding), headers);
+  return encodeLong(options, payer, exchange, text, coding).then((coded) =>
+    sendBody(options, request, exchange, status, coded, headers),
+  );
+}
+
+/** Until it is coded, the text counts against who asked. */
+async function encodeLong(
+  { coder, outflow }: SendOptions,
+  payer: Payer,
+  { away }: Exchange,
+  text: string,
+  coding: Coding,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const release = outflow.hold(payer, text);
+  const sinceMs = performance.now();
+  try {
+    return await coder.encode(payer, text, coding);
+  } finally {
+    away.ms += performance.now() - sinceMs;
+    release();
+  }
+}
+
+/** A large body is pulled by its reader. Of HEAD the router takes the length, at once, and sends nothing. */
+function sendBody(
   { outflow, holdOpen }: SendOptions,
   request: Request,
   exchange: Exchange,
   status: number,
-  text: string,
+  body: string | Uint8Array<ArrayBuffer>,
   headers: HeaderBag,
 ): Response {
-  exchange.bytesOut = text.length;
+  exchange.bytesOut = body.length;
   const { payer } = exchange;
-  const body = payer ? outflow.bodyOf(payer, text, () => holdOpen(request)) : text;
-  return respondJson(exchange, status, body, headers);
+  const isPulled = payer !== null && request.method !== 'HEAD';
+  const sent = isPulled ? outflow.bodyOf(payer, body, () => holdOpen(request)) : body;
+  return respondJson(exchange, status, sent, headers);
 }
 
 async function sendStream(

@@ -7,6 +7,7 @@ import type { Bodies } from './body.ts';
 import { plainTerms, type Answer, type WrittenAnswer } from './call.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
+import { versionIn } from '../lib/shown-version.ts';
 import { requireAdmitted } from './identify.ts';
 import type { Principal } from './principal.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -106,7 +107,7 @@ function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: Answer): Outcom
         error: null,
         status: answer.status,
         body: bodyOf(answer.body),
-        version: versionOf(answer.body),
+        version: versionIn(answer.body),
         location: undefined,
         isReplay: false,
       };
@@ -119,9 +120,4 @@ function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: Answer): Outcom
     case 'stream':
       throw new ApiError('forbidden', 'This is answered over HTTP alone.');
   }
-}
-
-function versionOf(body: unknown): number | undefined {
-  const version = body !== null && typeof body === 'object' && 'version' in body ? body.version : undefined;
-  return typeof version === 'number' ? version : undefined;
 }

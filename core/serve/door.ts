@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
 import type { Entrances } from '../http/app.ts';
 import { createBodies } from '../http/body.ts';
+import { createCoder } from '../http/coding.ts';
 import { createCrossOrigin } from '../http/cross-origin.ts';
 import { createIdempotencyKeys } from '../http/idempotency.ts';
 import { createKernel } from '../http/kernel.ts';
@@ -15,8 +16,12 @@ import { createValues } from '../http/values.ts';
 import { createAuthenticate } from '../identity/api-keys/authenticate.ts';
 import type { KeyUses } from '../identity/api-keys/last-used.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createLanes } from '../lib/fairness/lanes.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
+
+/** So many bodies at a time are coded or decoded by threads. */
+const codingLanes = 2;
 
 export interface Door extends Entrances {
   /** Sends large answers, and counts what waits to be read. */
@@ -33,10 +38,12 @@ export function createDoor(options: {
   uses: KeyUses;
 }): Door {
   const { config, clock, services, committer, directoryOf, socket, uses } = options;
-  const { store, ids, sealing, turns, nowMs } = services;
+  const { store, ids, sealing, turns, ledger, nowMs } = services;
   const { peerOf } = socket;
   const outflow = createOutflow(clock);
-  const bodies = createBodies(turns);
+  const lanes = createLanes(codingLanes, (payer, ms) => ledger.charge(payer, 'cpuMs', ms));
+  const coder = createCoder(lanes);
+  const bodies = createBodies(turns, coder);
   const limits = { perMinute: config.rates, workspacePerMinute: config.rates.workspace };
   const limiter = createRateLimiter(limits, clock.monotonicMs);
   return {
@@ -52,6 +59,7 @@ export function createDoor(options: {
       bodies,
       limiter,
       outflow,
+      coder,
       authenticate: createAuthenticate({ store, committer, nowMs, uses }),
       holdOpen: socket.holdOpen,
       peerOf,

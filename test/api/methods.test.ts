@@ -84,3 +84,28 @@ test('a path that is not there, or not quite, is 404', async () => {
     ]);
   }
 });
+
+test('a path that no route has says so, with the one that was probably meant', async () => {
+  const id = 'iss_00000000000000000000000001';
+  for (const [method, path, meant] of [
+    ['POST', '/api/v1/isues', 'POST /api/v1/issues'],
+    ['GET', '/api/v1/Issues/', 'GET /api/v1/issues'],
+    ['GET', '/v1/issues', 'GET /api/v1/issues'],
+    ['GET', '/api/v2/teams', 'GET /api/v1/teams'],
+    ['GET', '/labels', 'GET /api/v1/labels'],
+    ['GET', '/api/v1/apikeys', 'GET /api/v1/api-keys'],
+    ['PATCH', `/api/v1/issue/${id}`, 'PATCH /api/v1/issues/{id}'],
+    ['GET', `/api/v1/issues/${id}/comment`, 'GET /api/v1/issues/{id}/comments'],
+    ['GET', '/api/v1/issues/bulk/', '/api/v1/issues/bulk (POST)'],
+    ['DELETE', '/api/v1/usages', '/api/v1/usage (GET)'],
+    ['GET', '/api/v1/openapi.yaml', 'GET /api/v1/openapi.json'],
+    ['GET', '/api/v1/nothing', null],
+    ['GET', `/api/v1/${'x'.repeat(3000)}`, null],
+    ['GET', '/favicon.ico', null],
+  ] as const) {
+    const { status, json } = await app.call(method, path);
+    const shown = path.replace(/x{1000,}/, '…');
+    const ends = meant === null ? '' : ` Did you mean ${meant}?`;
+    expect([status, json.error.message]).toEqual([404, `There is no route ${method} ${shown}.${ends}`]);
+  }
+});

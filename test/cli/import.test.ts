@@ -118,7 +118,9 @@ function between(answer: (path: string, response: Response, bytes: number) => Re
       const { pathname, search } = new URL(request.url);
       const body = request.method === 'GET' ? null : await request.arrayBuffer();
       const { method, headers } = request;
-      const response = await fetch(app.url + pathname + search, { method, headers, body });
+      // As it came, so that it goes on with the headers it came with.
+      const init = { method, headers, body, decompress: false };
+      const response = await fetch(app.url + pathname + search, init);
       return answer(pathname, response, body?.byteLength ?? 0);
     },
   });

@@ -76,7 +76,7 @@ function headerParameters(route: Route): string[] {
     case 'stream':
       return ['LastEventId'];
     case 'raw':
-      return [];
+      return route.kept ? ['IfNoneMatch'] : [];
   }
 }
 
@@ -103,7 +103,10 @@ function successes(route: Route, components: Components): JsonObject {
     description: 'Not changed since the ETag in If-None-Match.',
     headers: headerRefs([...always, 'ETag']),
   };
-  return { ...Object.fromEntries(answers), ...(route.kind === 'read' ? { 304: unchanged } : {}) };
+  return {
+    ...Object.fromEntries(answers),
+    ...(route.kind === 'read' || route.kept ? { 304: unchanged } : {}),
+  };
 }
 
 function successHeaders(route: Route, status: string, schema: TSchema | null): string[] {
@@ -121,6 +124,7 @@ function successHeaders(route: Route, status: string, schema: TSchema | null): s
         ...(isObject(schema) && makes(route) ? ['Location'] : []),
       ];
     case 'raw':
+      return route.kept ? ['ETag'] : [];
     case 'stream':
       return [];
   }

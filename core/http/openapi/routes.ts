@@ -1,5 +1,6 @@
 // Serves the document. It is built once, at start, from the routes as they are mounted, its own among them.
 import { Type } from 'typebox';
+import { keep, type Kept } from '../kept.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { buildDocument, type DocumentOptions } from './document.ts';
 
@@ -11,6 +12,7 @@ export interface OpenApi {
 
 export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi {
   let text = '';
+  let kept: Promise<Kept> | null = null;
   return {
     describe: (routes) => void (text = JSON.stringify(buildDocument({ ...options, routes }))),
     route: defineRoute({
@@ -20,8 +22,13 @@ export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi
       summary: 'This document',
       scope: null,
       limit: 'read',
+      kept: true,
       responses: { 200: Type.Object({}) },
-      raw: () => ({ contentType: 'application/json', body: text }),
+      raw: async () => ({
+        contentType: 'application/json',
+        body: await (kept ??= keep(() => text)),
+        headers: { 'cache-control': 'public, no-cache' },
+      }),
     }),
   };
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { shownProperties } from '../../contract/schemas.ts';
 import { memberKind } from '../../identity/members/members.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { withVersion } from '../../lib/shown-version.ts';
 import { projectKind } from '../projects/projects.ts';
 import { pageBytesMax } from '../../store/page.ts';
 import { descriptionBytesMax, issue } from './contract.ts';
@@ -62,7 +63,7 @@ function chooseFields(
 ): Readonly<Record<string, unknown>> {
   const chosen: Record<string, unknown> = { id: issue.id };
   for (const name of fields) chosen[name] = issue[name];
-  return chosen;
+  return withVersion(chosen, issue.version);
 }
 
 function expandReferences(

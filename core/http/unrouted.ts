@@ -1,0 +1,81 @@
+// The answer for a path that no route has: it says so, so that nobody takes it for an object that is not there, and names the route that
+// was probably meant.
+import { ApiError } from '../lib/errors.ts';
+import { nearest } from '../lib/nearest.ts';
+import { pathOf } from './request-url.ts';
+import type { Route } from './route.ts';
+
+/** Longer paths are told cut, and longer parts of them not at all: a key that stands in one by mistake must not be repeated. */
+const shownCharsMax = 200;
+const partCharsMax = 36;
+
+/** Says which routes there are near the path of a request. */
+export type Unrouted = (request: Request) => ApiError;
+
+interface Known {
+  readonly path: string;
+  readonly methods: readonly string[];
+  readonly segments: readonly string[];
+}
+
+export function createUnrouted(routes: readonly Pick<Route, 'method' | 'path'>[]): Unrouted {
+  const byPath = Map.groupBy(routes, ({ path }) => path);
+  const known = [...byPath].map(([path, of]): Known => ({
+    path,
+    methods: of.map(({ method }) => method),
+    segments: segmentsOf(path),
+  }));
+  return ({ method, url }) => {
+    const path = pathOf(url);
+    const meant = meantBy(segmentsOf(path), known);
+    return new ApiError(
+      'not_found',
+      `There is no route ${method} ${shownOf(path)}.${meant ? ` Did you mean ${wordsOf(meant, method)}?` : ''}`,
+    );
+  };
+}
+
+function shownOf(path: string): string {
+  const parts = path.split('/').map((part) => (part.length > partCharsMax ? '…' : part));
+  const shown = parts.join('/');
+  return shown.length > shownCharsMax ? `${shown.slice(0, shownCharsMax)}…` : shown;
+}
+
+/** Without the slash at the end and the beginning that all operations share, which is what people leave out or mistake. */
+function segmentsOf(path: string): string[] {
+  return path
+    .replace(/^\/(api(\/v\d+)?|v\d+)(?=\/|$)/i, '')
+    .split('/')
+    .filter((segment) => segment !== '');
+}
+
+/** Of each path the nearest with as many parts, its parameters left out: they may be anything. */
+function meantBy(given: readonly string[], known: readonly Known[]): Known | undefined {
+  if (given.length === 0) return undefined;
+  const alike = known.filter(({ segments }) => segments.length === given.length);
+  const byShape = Map.groupBy(alike, ({ segments }) => segments.map(isParameter).join());
+  const candidates = [...byShape.values()].flatMap((group) => {
+    const [{ segments: shape }] = group as [Known];
+    const asked = given.filter((_, index) => !isParameter(shape[index]!)).join('/');
+    const found = nearest(
+      asked,
+      group.map(({ segments }) => fixedOf(segments)),
+    );
+    return group.filter(({ segments }) => found !== undefined && fixedOf(segments) === found).slice(0, 1);
+  });
+  // What says more of the path goes before what takes a part of it for a parameter.
+  return candidates.sort((a, b) => fixedOf(b.segments).length - fixedOf(a.segments).length)[0];
+}
+
+function isParameter(segment: string): boolean {
+  return segment.startsWith('{');
+}
+
+function fixedOf(segments: readonly string[]): string {
+  return segments.filter((segment) => !isParameter(segment)).join('/');
+}
+
+function wordsOf({ path, methods }: Known, method: string): string {
+  const asked = method === 'HEAD' ? 'GET' : method;
+  return methods.includes(asked) ? `${asked} ${path}` : `${path} (${methods.join(', ')})`;
+}

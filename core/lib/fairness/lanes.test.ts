@@ -1,0 +1,37 @@
+// Lanes: so many pieces at a time, in turns, and a failure is its own payer's alone.
+import { expect, test } from 'bun:test';
+import type { Payer } from '../payer.ts';
+import { createLanes } from './lanes.ts';
+
+const payerOf = (workspaceId: string): Payer => ({ workspaceId, payer: 'key_1' });
+
+test('one who has much waiting lets others pass, and no more run at a time than there are lanes', async () => {
+  const charged = new Map<string, number>();
+  const lanes = createLanes(
+    2,
+    ({ workspaceId }) => void charged.set(workspaceId, (charged.get(workspaceId) ?? 0) + 1),
+  );
+  const done: string[] = [];
+  let running = 0;
+  let most = 0;
+  const work = (name: string) => async (): Promise<void> => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+    done.push(name);
+  };
+  const loud = Array.from({ length: 20 }, (_, n) => lanes.run(payerOf('loud'), work(`loud ${n}`)));
+  const failing = lanes.run(payerOf('broken'), () => Promise.reject(new Error('broken')));
+  const quiet = lanes.run(payerOf('quiet'), work('quiet'));
+  expect(await failing.catch((error: Error) => error.message)).toBe('broken');
+  await Promise.all([...loud, quiet]);
+  expect(done.indexOf('quiet')).toBeLessThan(6);
+  expect([done.length, most]).toEqual([21, 2]);
+  expect(charged).toEqual(
+    new Map([
+      ['loud', 20],
+      ['broken', 1],
+      ['quiet', 1],
+    ]),
+  );
+});
