@@ -148,9 +148,9 @@ export function successStatusOf({ responses }: Pick<Route, 'responses'>): number
   return Number(Object.keys(responses)[0]);
 }
 
-/** What is only just made, and what shows no version, has none to compare. */
+/** What is only just made, and what shows no version, has none to compare. A PUT may find what it is to make. */
 export function takesIfMatch(route: Route): boolean {
-  if (route.kind !== 'write' || makes(route)) return false;
+  if (route.kind !== 'write' || (makes(route) && route.method !== 'PUT')) return false;
   const shown = route.responses[200];
   return shown == null || hasVersion(shown);
 }
@@ -168,7 +168,7 @@ export function makes(route: Route): boolean {
   return 201 in route.responses || 202 in route.responses;
 }
 
-/** The path of a request to a route, its parameters as they are. */
+/** The path of a request to a route. */
 export function pathOf({ path }: Route, params: Readonly<Record<string, string>>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }

@@ -176,6 +176,34 @@ export interface IssueBulk {
   issues: readonly IssueCreate[];
 }
 
+/** Create or update an issue by the id that it has elsewhere. */
+export interface IssueExternalPut {
+  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  team?: string | undefined;
+  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  teamKey?: string | undefined;
+  /** A UUID in lower case. */
+  teamId?: string | undefined;
+  /** A title of 1 to 500 characters. */
+  title: string;
+  /** Markdown, at most 256 KiB. */
+  description?: string | undefined;
+  /** An id with the prefix wfs_. */
+  stateId?: string | undefined;
+  priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
+  /** An id with the prefix usr_. */
+  assigneeId?: string | null | undefined;
+  /** Names or ids of labels. */
+  labels?: readonly string[] | undefined;
+  /** An id with the prefix prj_. */
+  projectId?: string | null | undefined;
+  /** An id with the prefix iss_, or its identifier, such as ENG-42. */
+  parentId?: string | null | undefined;
+  estimate?: number | null | undefined;
+  /** A day as YYYY-MM-DD. */
+  dueDate?: string | null | undefined;
+}
+
 /** The events of an issue, oldest first. */
 export interface IssueHistoryQuery {
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */

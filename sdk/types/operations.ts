@@ -22,6 +22,7 @@ import type {
   IssueBulk,
   IssueCreate,
   IssueCreated,
+  IssueExternalPut,
   IssueGetQuery,
   IssueHistoryQuery,
   IssuePatch,
@@ -93,6 +94,17 @@ export interface Operations {
     ): Promise<{
       readonly data: readonly IssueCreated[];
     }>;
+    readonly external: {
+      /** Get an issue by the id that it has elsewhere. */
+      get(source: string, externalId: string, options?: CallOptions): Promise<Issue>;
+      /** Create or update an issue by the id that it has elsewhere. Where no issue has that id one is made (201), else the fields that are given are changed (200) and the others stay as they are. Sent twice, it does nothing the second time. */
+      put(
+        source: string,
+        externalId: string,
+        body: IssueExternalPut,
+        options?: ChangeOptions,
+      ): Promise<Issue>;
+    };
     /** The events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
   };

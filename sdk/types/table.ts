@@ -10,6 +10,10 @@ export const operations = {
     delete: 'DELETE /issues/{id}',
     restore: 'POST /issues/{id}/restore',
     bulk: 'POST /issues/bulk body',
+    external: {
+      get: 'GET /issues/external/{source}/{externalId}',
+      put: 'PUT /issues/external/{source}/{externalId} body',
+    },
     history: 'GET /issues/{id}/history query pages',
   },
   comments: {

@@ -118,6 +118,11 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
     assigneeId: null,
     labels: [],
   });
+  const external = `${v1}/issues/external/elsewhere/7`;
+  const upsert = { team: 'DOC', title: 'From elsewhere', labels: ['bug'] };
+  await did('issues.external.put', external, upsert);
+  await did('issues.external.put', external, { title: 'Renamed' });
+  await did('issues.external.get', external);
   await did('issues.delete', `${v1}/issues/${parent.id}`);
   await did('issues.restore', `${v1}/issues/${parent.id}/restore`);
   await did('issues.history', `${v1}/issues/${issue.id}/history`);

@@ -30,6 +30,7 @@ export const nowhere: Seeds = {
   ...Object.fromEntries([...prefixes].map(([name, prefix]) => [name, `${prefix}_${'0'.repeat(25)}1`])),
   team: '00000000-0000-7000-8000-000000000001',
   identifier: 'NOPE-1',
+  externalId: 'of nobody',
   pluginRef: 'com.test.nowhere',
 };
 
@@ -49,12 +50,14 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
       `{ id: '${pluginId}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.kv.set('note', 'secret of ${team}') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
     ),
   );
-  const issue = await made('/issues', { team, title: `Secret of ${team}` });
+  const external = { externalSource: 'seeded', externalId: `of ${team}` };
+  const issue = await made('/issues', { team, title: `Secret of ${team}`, ...external });
   await app.settled();
   const first = async (path: string): Promise<Json> => (await call('GET', `/api/v1${path}`)).json.data[0];
   const seeds = {
     issue: issue.id,
     identifier: issue.identifier,
+    externalId: external.externalId,
     member: (await made('/members', { name: `Member of ${team}` })).id,
     state: (await first(`/workflows?team=${team}`)).id,
     label: (await made('/labels', { name: `label-${team}` })).id,
@@ -89,6 +92,8 @@ export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds
     if (name === 'name') return 'nightly';
     if (name === 'identifier') return 'ENG-1';
     if (name === 'code') return 'not_found';
+    if (name === 'source') return 'seeded';
+    if (name === 'externalId') return seeds.externalId!;
     const form = formOf(properties[name] ?? {});
     const id = form === undefined ? undefined : seeds[form];
     if (id === undefined)

@@ -95,7 +95,9 @@ export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTe
   };
   const inside = await seed(app, app.call, 'ENG', hookUrl);
   const team = await made('/teams', { key: 'OUT' });
+  const external = { externalSource: 'seeded', externalId: 'of OUT' };
   const issue = await made('/issues', {
+    ...external,
     team: 'OUT',
     title: 'outside-canary',
     description: 'outside-canary',
@@ -109,6 +111,13 @@ export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTe
   await app.settled();
   return {
     inside,
-    outside: { ...inside, issue: issue.id, comment: comment.id, team: team.id, event: event.id },
+    outside: {
+      ...inside,
+      issue: issue.id,
+      externalId: external.externalId,
+      comment: comment.id,
+      team: team.id,
+      event: event.id,
+    },
   };
 }

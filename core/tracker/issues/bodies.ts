@@ -7,14 +7,22 @@ import { teamKey } from '../teams/contract.ts';
 import { issue, labelNames, priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
 
-const externalText = Type.String({ minLength: 1, maxLength: 255, description: 'Up to 255 characters.' });
+export const externalTextMax = 255;
+const externalText = Type.String({
+  minLength: 1,
+  maxLength: externalTextMax,
+  description: `Up to ${externalTextMax} characters.`,
+});
+const ofTeam = {
+  team: Type.Optional(teamKey),
+  teamKey: Type.Optional(teamKey),
+  teamId: Type.Optional(uuid),
+};
 
 export const IssueCreate = named(
   'IssueCreate',
   createBodyWith(issue, {
-    team: Type.Optional(teamKey),
-    teamKey: Type.Optional(teamKey),
-    teamId: Type.Optional(uuid),
+    ...ofTeam,
     externalSource: Type.Optional(externalText),
     externalId: Type.Optional(externalText),
     ...importedInputs,
@@ -35,6 +43,10 @@ export const IssueUpdate = named(
   }),
 );
 export type IssuePatch = Static<typeof IssueUpdate>;
+
+/** Of an issue by its external id: what it is made with, and what of it is changed. */
+export const IssueUpsert = named('IssueUpsert', createBodyWith(issue, ofTeam));
+export type IssueUpsertInput = Static<typeof IssueUpsert>;
 
 export const IssueBulk = Closed({ issues: Type.Array(IssueCreate, { minItems: 1, maxItems: 100 }) });
 

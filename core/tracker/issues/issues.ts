@@ -1,6 +1,5 @@
-// The operations on issues. Each reads, decides and returns a change set; none of them writes.
-import type { Static } from 'typebox';
-import type { Change, ChangeSet } from '../../changes/change.ts';
+// The operations on issues but their creation. Each reads, decides and returns a change set; none of them writes.
+import type { ChangeSet } from '../../changes/change.ts';
 import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
 import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -9,15 +8,12 @@ import { parseFilter, type Filter } from '../../lib/filter.ts';
 import { readTime } from '../../lib/time.ts';
 import { parseJson } from '../../lib/json.ts';
 import { filterConditions } from '../../store/filter-sql.ts';
-import { tenantStatement } from '../../store/statement.ts';
 import { findState, firstState } from '../directory.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
-import { madeWhenAndBy } from './imported.ts';
-import { resolvePatch, teamOf } from './references.ts';
-import type { IssueCreated, IssueInput, IssuePatch } from './bodies.ts';
-import { issueKind, type Issue } from './kind.ts';
-import { issue as contract } from './contract.ts';
+import { resolvePatch } from './references.ts';
+import type { IssuePatch } from './bodies.ts';
+import { issueKind } from './kind.ts';
 
 export async function getIssue(ctx: Context, id: string, query: { fields?: string; expand?: string }) {
   const shape = readShape(ctx, query);
@@ -82,84 +78,6 @@ function flatFilters(ctx: Context, query: IssueQuery): Filter[] {
     filters.push(parseFilter(tree, issueFilterFields));
   }
   return filters;
-}
-
-export async function createIssue(
-  ctx: Context,
-  input: IssueInput,
-): Promise<ChangeSet<Static<typeof IssueCreated>>> {
-  const issue = await planIssue(ctx, input, '');
-  return {
-    changes: [issue],
-    body: createdShape(ctx, issue.after),
-    status: 201,
-    location: `${ctx.baseUrl}/api/v1/issues/${issue.id}`,
-  };
-}
-
-export async function createIssues(ctx: Context, inputs: readonly IssueInput[]): Promise<ChangeSet> {
-  const seen = new Map<string, number>();
-  const changes: (Change & { after: Issue })[] = [];
-  for (const [index, input] of inputs.entries()) {
-    const external =
-      input.externalId === undefined ? null : JSON.stringify([input.externalSource, input.externalId]);
-    if (external !== null && seen.has(external))
-      throw invalidField(
-        `issues.${index}.externalId`,
-        'already_exists',
-        `Entry ${seen.get(external)} has the same external id.`,
-      );
-    if (external !== null) seen.set(external, index);
-    changes.push(await planIssue(ctx, input, `issues.${index}.`));
-  }
-  return { changes, body: { data: changes.map((change) => createdShape(ctx, change.after)) }, status: 201 };
-}
-
-function createdShape(ctx: Context, issue: Issue): Static<typeof IssueCreated> {
-  const { id, identifier, title, priority, url } = issueKind.wire(issue, ctx);
-  return { id, identifier, title, priority, url };
-}
-
-const byExternalId = tenantStatement<{ id: string }>(
-  'issues.by_external_id',
-  'SELECT id FROM issues WHERE workspace_id = :ws AND external_source = :source AND external_id = :externalId AND external_id IS NOT NULL',
-);
-
-async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<Change & { after: Issue }> {
-  const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...rest } = input;
-  const { createdAt: _c, creatorId: _b, ...patch } = rest;
-  const team = teamOf(ctx, input, at);
-  if ((externalSource === undefined) !== (externalId === undefined))
-    throw invalidField(
-      `${at}${externalId === undefined ? 'externalId' : 'externalSource'}`,
-      'required',
-      'Give externalSource and externalId together.',
-    );
-  if (externalSource !== undefined && externalId !== undefined) {
-    const known = await ctx.store.readOne(ctx.scope, byExternalId, { source: externalSource, externalId });
-    if (known) throw invalidField(`${at}externalId`, 'already_exists', `${known.id} has this external id.`);
-  }
-  return issueKind.create({
-    id: ctx.ids.next(contract.id),
-    teamId: team.id,
-    number: null,
-    title,
-    description: '',
-    stateId: firstState(ctx.directory, team.id).id,
-    priority: 'none',
-    assigneeId: null,
-    ...madeWhenAndBy(ctx, input, at),
-    labelIds: [],
-    projectId: null,
-    parentId: null,
-    parentPlace: null,
-    estimate: null,
-    dueDate: null,
-    externalSource: externalSource ?? null,
-    externalId: externalId ?? null,
-    deletedAt: null,
-    ...(await resolvePatch(ctx, team.id, null, patch, at)),
-  });
 }
 
 export async function updateIssue(

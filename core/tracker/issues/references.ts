@@ -12,7 +12,11 @@ import { issueKind, type Issue } from './kind.ts';
 const parentDepthMax = 10;
 
 /** The team of a creation; `team` is canonical, the aliases must agree with it. */
-export function teamOf(ctx: Context, input: IssueInput, at: string): TeamEntry {
+export function teamOf(
+  ctx: Context,
+  input: Pick<IssueInput, 'team' | 'teamKey' | 'teamId'>,
+  at: string,
+): TeamEntry {
   const given = (['team', 'teamKey', 'teamId'] as const).filter((name) => input[name] !== undefined);
   const first = given[0];
   if (first === undefined)

@@ -6,8 +6,10 @@ import { teamKey } from '../teams/contract.ts';
 import { Closed, givenAs, nameOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { state } from '../workflows/contract.ts';
 import { issueHistory } from './history.ts';
-import { createIssue, createIssues, getIssue, listIssues } from './issues.ts';
-import { IssueBulk, IssueCreate, IssueCreated, IssueListed } from './bodies.ts';
+import { createIssue, createIssues } from './creation.ts';
+import { getExternal, putExternal } from './external.ts';
+import { getIssue, listIssues } from './issues.ts';
+import { IssueBulk, IssueCreate, IssueCreated, IssueListed, IssueUpsert } from './bodies.ts';
 import { issue, priorities } from './contract.ts';
 import { importing } from './imported.ts';
 
@@ -42,6 +44,21 @@ const listQuery = Closed({
   ),
   ...shape,
 });
+
+const externalPlace = {
+  path: '/api/v1/issues/external/{source}/{externalId}',
+  params: Closed({
+    source: Type.String({
+      minLength: 1,
+      description: 'Its `externalSource`, percent-encoded: a slash is %2F.',
+    }),
+    externalId: Type.String({
+      minLength: 1,
+      description: 'Its `externalId`, percent-encoded: a slash is %2F.',
+    }),
+  }),
+  rows: 'team',
+} as const;
 
 export const issueRoutes = [
   defineRoute({
@@ -91,6 +108,31 @@ export const issueRoutes = [
     responses: { 201: Closed({ data: Type.Array(IssueCreated) }) },
     bodyBytesMax: 4 * 1024 * 1024,
     write: (ctx, { body }) => createIssues(ctx, body.issues),
+  }),
+  defineRoute({
+    ...externalPlace,
+    method: 'GET',
+    name: 'issues.external.get',
+    summary: 'Get an issue by the id that it has elsewhere',
+    scope: 'issues:read',
+    limit: 'read',
+    responses: { 200: schemasOf(issue).shown },
+    read: (ctx, { params }) => getExternal(ctx, params),
+  }),
+  defineRoute({
+    ...externalPlace,
+    method: 'PUT',
+    name: 'issues.external.put',
+    summary: 'Create or update an issue by the id that it has elsewhere',
+    description:
+      'Where no issue has that id one is made (201), else the fields that are given are changed (200) and the others stay as they are. Sent twice, it does nothing the second time.',
+    scope: 'issues:write',
+    limit: 'write',
+    body: IssueUpsert,
+    example: { team: 'ENG', title: 'Crash on save', priority: 'high' },
+    responses: { 200: schemasOf(issue).shown, 201: schemasOf(issue).shown },
+    errors: ['conflict', 'transition_not_allowed'],
+    write: (ctx, { params, body, ifMatch }) => putExternal(ctx, params, body, ifMatch),
   }),
   defineRoute({
     method: 'GET',

@@ -1,0 +1,67 @@
+// Issues by the id that they have elsewhere: read, and made or changed by one request that can be sent again and again, as whoever
+// keeps two trackers alike does. An external id is one issue's, also while that one is deleted, until it is purged.
+import type { ChangeSet } from '../../changes/change.ts';
+import { updated } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
+import { externalTextMax, type IssueUpsertInput } from './bodies.ts';
+import { idOfExternal, placeOf, planIssue, type ExternalPlace } from './creation.ts';
+import { issueKind, type Issue, type ShownIssue } from './kind.ts';
+import { resolvePatch, teamOf } from './references.ts';
+
+export async function getExternal(ctx: Context, place: ExternalPlace): Promise<ShownIssue> {
+  const id = await idOfExternal(ctx, place);
+  const found = id === undefined ? undefined : await issueKind.find(ctx, id);
+  if (!found || found.deletedAt !== null) throw notFound();
+  return issueKind.wire(found, ctx);
+}
+
+/** Makes the issue, or changes of it what the body names. @throws ApiError */
+export async function putExternal(
+  ctx: Context,
+  place: ExternalPlace,
+  input: IssueUpsertInput,
+  ifMatch: number | null,
+): Promise<ChangeSet<ShownIssue>> {
+  for (const name of ['source', 'externalId'] as const)
+    if (place[name].length > externalTextMax)
+      throw invalidField(name, 'too_long', `Give up to ${externalTextMax} characters.`);
+  const id = await idOfExternal(ctx, place);
+  if (id !== undefined) return changed(ctx, await issueKind.find(ctx, id), input, ifMatch);
+  if (ifMatch !== null)
+    throw new ApiError(
+      'precondition_failed',
+      'There is no issue of this external id. Leave If-Match out to make it.',
+    );
+  const { source: externalSource, externalId } = place;
+  const issue = await planIssue(ctx, { ...input, externalSource, externalId }, '');
+  return {
+    changes: [issue],
+    body: issueKind.wire(issue.after, ctx),
+    status: 201,
+    location: placeOf(ctx, issue.id),
+  };
+}
+
+async function changed(
+  ctx: Context,
+  issue: Issue | undefined,
+  { team, teamKey, teamId, ...patch }: IssueUpsertInput,
+  ifMatch: number | null,
+): Promise<ChangeSet<ShownIssue>> {
+  if (!issue) throw notFound();
+  if (issue.deletedAt !== null)
+    throw new ApiError(
+      'conflict',
+      `${issue.id} has this external id and is deleted. Restore it (POST /issues/{id}/restore), or purge it (POST /issues/{id}/purge).`,
+    );
+  const named = { ...(team && { team }), ...(teamKey && { teamKey }), ...(teamId && { teamId }) };
+  if (Object.keys(named).length > 0 && teamOf(ctx, named, '').id !== issue.teamId)
+    throw invalidField(
+      Object.keys(named)[0]!,
+      'conflict',
+      `The issue is of the team ${ctx.directory.teams.get(issue.teamId)?.key ?? ''}, and issues stay in their team.`,
+    );
+  const after = await resolvePatch(ctx, issue.teamId, issue, patch, '');
+  return { ...updated(ctx, issueKind, issue, after, ifMatch), location: placeOf(ctx, issue.id) };
+}

@@ -1,0 +1,141 @@
+// Issues by the id that they have elsewhere: one request makes or changes them, however often and from wherever it is sent.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+import { scenarioOf, type Scenario } from '../scenario.ts';
+
+let app: TestApp;
+let step: Scenario;
+beforeAll(async () => {
+  app = await startApp();
+  step = scenarioOf(app);
+});
+afterAll(() => app.stop());
+
+const put = (id: string, body: object, headers?: Record<string, string>): Promise<Reply> =>
+  app.call('PUT', `/api/v1/issues/external/jira/${id}`, body, headers);
+
+test('it is made once, then changed, and the same again changes nothing', async () => {
+  const path = '/issues/external/jira/PRJ-1';
+  await step('GET', path, undefined, { status: 404 });
+  const body = { team: 'ENG', title: 'From elsewhere', priority: 'low', labels: ['Bug'] };
+  const made = await step('PUT', path, body, {
+    status: 201,
+    body: { identifier: 'ENG-1', externalSource: 'jira', externalId: 'PRJ-1', version: 1, priority: 'low' },
+    events: ['issue.created'],
+  });
+  await step('PUT', path, body, { status: 200, body: made });
+  const next = { title: 'Renamed', priority: 'high', removed: undefined };
+  await step('PUT', path, next, {
+    status: 200,
+    body: { id: made.id, version: 2, title: 'Renamed', priority: 'high', labels: [{ name: 'bug' }] },
+    events: ['issue.updated'],
+  });
+  await step('GET', path, undefined, { status: 200, body: { id: made.id, title: 'Renamed' } });
+});
+
+test('the answer says where it is and which version it has, and If-Match guards it', async () => {
+  const made = await put('etag', { team: 'ENG', title: 'Guarded' });
+  expect(made.headers.get('location')).toBe(`${app.url}/api/v1/issues/${made.json.id}`);
+  const etag = made.headers.get('etag')!;
+  expect((await put('etag', { title: 'Second' }, { 'if-match': etag })).status).toBe(200);
+  expect((await put('etag', { title: 'Third' }, { 'if-match': etag })).status).toBe(412);
+  // Only what is there can be at a version.
+  expect((await put('not there', { team: 'ENG', title: 'New' }, { 'if-match': etag })).status).toBe(412);
+});
+
+test('any text is an external id, percent-encoded in the path', async () => {
+  for (const [source, id] of [
+    ['https://git.acme.example/a/b', 'issues/7?x=1#top'],
+    ['a b', 'ä%2F'],
+    ['..', '.'],
+    ['bulk', 'restore'],
+  ] as const) {
+    const path = `/issues/external/${encodeURIComponent(source)}/${encodeURIComponent(id)}`;
+    // Clients resolve dot segments themselves, unless all of them is encoded.
+    const sent = path.replaceAll('/..', '/%2E%2E').replaceAll('/.', '/%2E');
+    const { status, json } = await app.call('PUT', `/api/v1${sent}`, { team: 'ENG', title: 'Odd' });
+    if (source === '..') {
+      expect(status).toBe(404);
+      continue;
+    }
+    expect([status, json.externalSource, json.externalId]).toEqual([201, source, id]);
+    expect((await app.call('GET', `/api/v1${path}`)).json.id).toBe(json.id);
+  }
+  const long = `/issues/external/jira/${'x'.repeat(256)}`;
+  await step(
+    'PUT',
+    long,
+    { team: 'ENG', title: 'Long' },
+    { status: 422, error: ['validation_failed', 'externalId too_long'] },
+  );
+});
+
+test('what an issue could not be made or changed to is refused as there', async () => {
+  await put('refused', { team: 'ENG', title: 'There' });
+  await app.call('POST', '/api/v1/teams', { key: 'OPS' });
+  for (const [id, body, ...details] of [
+    ['new', { title: 'Without a team' }, 'team required'],
+    ['new', { team: 'ENG' }, 'title required'],
+    ['new', { team: 'NOPE', title: 'x' }, 'team not_found'],
+    ['new', { team: 'ENG', title: 'x', labels: ['nothing like it'] }, 'labels.0 not_found'],
+    ['new', { team: 'ENG', title: 'x', externalId: 'y' }, 'externalId unknown_field'],
+    ['refused', { title: 'x', labels: ['nothing like it'] }, 'labels.0 not_found'],
+    ['refused', { title: 'x', team: 'OPS' }, 'team conflict'],
+  ] as const)
+    await step('PUT', `/issues/external/jira/${id}`, body, {
+      status: 422,
+      error: ['validation_failed', ...details],
+    });
+});
+
+test('a deleted issue keeps its external id, and the refusal says how to go on', async () => {
+  const { json } = await put('deleted', { team: 'ENG', title: 'Deleted' });
+  await app.call('DELETE', `/api/v1/issues/${json.id}`);
+  expect((await app.call('GET', '/api/v1/issues/external/jira/deleted')).status).toBe(404);
+  const refused = await put('deleted', { team: 'ENG', title: 'Again' });
+  expect([refused.status, refused.json.error.code]).toEqual([409, 'conflict']);
+  expect(refused.json.error.message).toContain(json.id);
+  await app.call('POST', `/api/v1/issues/${json.id}/restore`);
+  expect((await put('deleted', { title: 'Again' })).json).toMatchObject({ id: json.id, title: 'Again' });
+});
+
+test('sent by many at once it makes one issue, and a repeated key gets its own answer', async () => {
+  const from = await app.lastSequence();
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      put(
+        'contested',
+        { team: 'ENG', title: 'Contested', estimate: index % 3 },
+        { 'idempotency-key': `k${index}` },
+      ),
+    ),
+  );
+  expect(replies.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
+  expect(new Set(replies.map(({ json }) => json.id)).size).toBe(1);
+  const told = await app.eventTypes(from);
+  expect(told.filter((type) => type === 'issue.created')).toHaveLength(1);
+  const again = await put(
+    'contested',
+    { team: 'ENG', title: 'Contested', estimate: 0 },
+    { 'idempotency-key': 'k0' },
+  );
+  expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([replies[0]!.text, 'true']);
+  // Another path, however alike the two are once they are decoded.
+  const other = await app.call(
+    'PUT',
+    '/api/v1/issues/external/jira%2Fcontested/x',
+    { team: 'ENG', title: 'Other' },
+    { 'idempotency-key': 'slash' },
+  );
+  const alike = await app.call(
+    'PUT',
+    '/api/v1/issues/external/jira/contested%2Fx',
+    { team: 'ENG', title: 'Other' },
+    { 'idempotency-key': 'slash' },
+  );
+  expect([other.status, alike.status, alike.headers.get('idempotent-replayed')]).toEqual([201, 201, null]);
+  const listed: Json[] = (
+    await app.call('GET', `/api/v1/issues?filter=${encodeURIComponent('{"externalId":"contested"}')}`)
+  ).json.data;
+  expect(listed).toHaveLength(1);
+});
