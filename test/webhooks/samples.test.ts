@@ -2,10 +2,16 @@
 // replayed like any other.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
+import { contracts, eventsOf } from '../../core/contracts.ts';
 import { sentEvents } from '../../core/resources.ts';
+import { sampleData } from '../../core/webhooks/samples/data.ts';
+import { storyOf } from '../../core/webhooks/samples/story.ts';
 import { verify } from '../../sdk/webhooks/index.ts';
 import type { Json } from '../app.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
+
+/** What every object has, and what its schema says alone. */
+const ofAll = ['version', 'createdAt', 'updatedAt', 'payloadVersion'];
 
 let hooks: Hooks;
 let receiver: Receiver;
@@ -74,6 +80,27 @@ test('a sample of every type that is sent arrives, verifies and is as the docume
       nowSeconds: hooks.app.clock.now() / 1000,
     });
     expect(verified.type).toBe(type);
+  }
+});
+
+test('samples tell a story: people, states and words as in life, and of a change what it was', () => {
+  const setting = { nowMs: hooks.app.clock.now(), baseUrl: 'https://tatami.acme.example' };
+  const { objects, moments } = storyOf(setting);
+  const fix = 'write it into core/webhooks/samples/story.ts';
+  for (const sent of sentEvents()) {
+    const data = sampleData(sent, setting) as Json;
+    const { properties } = (sent.envelope as Json).properties.data;
+    const contract = contracts.find(({ events }) => eventsOf(events).includes(sent.type));
+    // Of a resource that the story does not know, samples are made of its examples.
+    if (!objects[sent.type] && !objects[contract?.name ?? '']) continue;
+    const unsaid = Object.keys(properties).filter((name) => !(name in data) && !ofAll.includes(name));
+    expect([sent.type, unsaid], fix).toEqual([sent.type, []]);
+    expect(JSON.stringify(data)).not.toMatch(/sample(?!e0)|lorem|string/);
+    if (!('previous' in data)) continue;
+    const before = Object.entries(moments[sent.type]?.previous ?? {});
+    expect([sent.type, Object.entries(data.previous)]).toEqual([sent.type, before]);
+    if (!/deleted|restored|removed/.test(sent.type)) expect([sent.type, before.length], fix).not.toContain(0);
+    for (const [name, value] of before) expect([sent.type, data[name]]).not.toEqual([sent.type, value]);
   }
 });
 

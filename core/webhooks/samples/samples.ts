@@ -14,6 +14,7 @@ import { scopeOfEvent } from '../../rights/rights.ts';
 import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
 import { endpointKind } from '../endpoints/kind.ts';
 import { payloadBytesMax } from '../payload.ts';
+import { sampleData } from './data.ts';
 import { sampleOf } from './sample-of.ts';
 import type { SampleCreate } from './schema.ts';
 
@@ -27,9 +28,6 @@ export interface Samples {
   /** @throws ApiError insufficient_scope, validation_failed */
   make(ctx: Context, input: Static<typeof SampleCreate>): EventEnvelope;
 }
-
-/** What an update's `previous` shows, where the object has such a field. */
-const earlier = ['title', 'name', 'body', 'description'];
 
 export function createSamples(sent: readonly SentEvent[]): Samples {
   const byType = new Map(
@@ -50,7 +48,8 @@ export function createSamples(sent: readonly SentEvent[]): Samples {
           'insufficient_scope',
           `A sample of ${type} needs the scope ${scope}, which the token does not have.`,
         );
-      const made = sampleOf(known.envelope, { nowMs: ctx.nowMs(), baseUrl: ctx.baseUrl }) as EventEnvelope;
+      const setting = { nowMs: ctx.nowMs(), baseUrl: ctx.baseUrl };
+      const made = sampleOf(known.envelope, setting) as EventEnvelope;
       const id = ctx.ids.next(idPrefixes.event);
       const event: EventEnvelope = {
         ...made,
@@ -59,7 +58,7 @@ export function createSamples(sent: readonly SentEvent[]): Samples {
         sequence: 0,
         actor: ctx.actor,
         cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
-        data: { ...withPrevious(made.data), ...data },
+        data: { ...made.data, ...sampleData(known, setting), ...data },
       };
       known.check(event);
       return event;
@@ -97,10 +96,4 @@ export async function sendSample(
     afterCommit: () => streams.broadcast(ctx.workspaceId, event),
     body: { listeners: streams.listeners(ctx.workspaceId, event.type), event },
   };
-}
-
-function withPrevious(data: EventEnvelope['data']): EventEnvelope['data'] {
-  if (!('previous' in data)) return data;
-  const field = earlier.find((name) => typeof data[name] === 'string');
-  return { ...data, previous: field === undefined ? {} : { [field]: `Earlier: ${String(data[field])}` } };
 }

@@ -1,0 +1,46 @@
+// The data of a sample: what the story says of the object and of what happened to it; of a resource that is not in it, the examples of
+// its contract.
+import type { TObject, TSchema } from 'typebox';
+import { Check } from 'typebox/value';
+import type { Contract } from '../../contract/contract.ts';
+import { contracts, eventsOf } from '../../contracts.ts';
+import { storyOf, type Moment, type SampleSetting, type Values } from './story.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The fields that are known; what a schema has besides is for the caller to fill in. */
+export function sampleData(
+  { type, envelope }: { readonly type: string; readonly envelope: TSchema },
+  setting: SampleSetting,
+): Values {
+  const { properties } = (envelope as TObject).properties.data as TObject;
+  const contract = contracts.find(({ events }) => eventsOf(events).includes(type));
+  const { objects, moments } = storyOf(setting);
+  const object = objects[type] ?? objects[contract?.name ?? ''] ?? contract?.examples?.create ?? {};
+  const { now, previous } = moments[type] ?? plainMoment(contract, type, object as Values);
+  const isChange = 'previous' in properties;
+  const changed = isChange ? { previous: fitting(previous ?? {}, properties), ...agesOf(setting) } : {};
+  return fitting({ ...object, ...now, ...changed }, properties);
+}
+
+/** An update by the contract's examples. */
+function plainMoment(contract: Contract | undefined, type: string, object: Values): Moment {
+  if (!contract || type !== contract.events.updated) return {};
+  const now: Values = { ...contract.examples?.update };
+  return { now, previous: Object.fromEntries(Object.keys(now).map((name) => [name, object[name]])) };
+}
+
+/** Of an object that was changed once, two days after it was made. */
+function agesOf({ nowMs }: SampleSetting): Values {
+  return { version: 2, createdAt: new Date(nowMs - 2 * dayMs).toISOString() };
+}
+
+/** What is written otherwise than it is shown, such as references in examples, is left out. */
+function fitting(values: Values, properties: TObject['properties']): Values {
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => {
+      const schema = properties[name];
+      return schema !== undefined && Check(schema, value);
+    }),
+  );
+}

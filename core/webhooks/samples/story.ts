@@ -1,0 +1,227 @@
+// What samples tell: one small story, so that a receiver that is tried out with them sees what life will send. A bug is found in Acme's
+// editor; it is labeled, assigned, taken up, discussed and solved.
+import type { Shown } from '../../contract/contract.ts';
+import type { apiKey } from '../../identity/api-keys/contract.ts';
+import type { member } from '../../identity/members/contract.ts';
+import type { workspace } from '../../identity/workspace/contract.ts';
+import type { plugin } from '../../plugins/installs/contract.ts';
+import type { comment } from '../../tracker/comments/contract.ts';
+import type { issue } from '../../tracker/issues/contract.ts';
+import type { label } from '../../tracker/labels/contract.ts';
+import type { project } from '../../tracker/projects/contract.ts';
+import type { team } from '../../tracker/teams/contract.ts';
+import type { state } from '../../tracker/workflows/contract.ts';
+import type { webhook } from '../endpoints/contract.ts';
+
+export interface SampleSetting {
+  readonly nowMs: number;
+  readonly baseUrl: string;
+}
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** What happened to an object: its fields then, where they differ from how the story has it. */
+export interface Moment {
+  readonly now?: Values;
+  /** Of a change: the old values. */
+  readonly previous?: Values;
+}
+
+export interface Story {
+  /** By the name of the contract, or the type of the event. */
+  readonly objects: Readonly<Record<string, Values>>;
+  /** By the type of the event. */
+  readonly moments: Readonly<Record<string, Moment>>;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** An id of the story. @param nth which of its kind */
+const idOf = (prefix: string, nth = 1): string => `${prefix}_01m7wd7tg0000sampe0000000${nth}`;
+const ana = { id: idOf('usr'), name: 'Ana Kovač' };
+const ben = { id: idOf('usr', 2), name: 'Ben Okafor' };
+const bug = { id: idOf('lbl'), name: 'bug' };
+const crash = { id: idOf('lbl', 2), name: 'crash' };
+const engineering = { id: '019b0000-0000-7000-8000-000000000001', key: 'ENG', name: 'Engineering' };
+const todo = { id: idOf('wfs'), name: 'Todo', type: 'unstarted' } as const;
+const inProgress = { id: idOf('wfs', 2), name: 'In Progress', type: 'started' } as const;
+const hook = 'https://hooks.acme.example/tatami';
+
+export function storyOf(setting: SampleSetting): Story {
+  return {
+    objects: { ...tracked(setting), ...kept(setting), ...told(setting) },
+    moments: momentsOf(setting),
+  };
+}
+
+const timeOf = (nowMs: number, days: number): string => new Date(nowMs + days * dayMs).toISOString();
+const dayOf = (nowMs: number, days: number): string => timeOf(nowMs, days).slice(0, 10);
+
+function tracked({ nowMs, baseUrl }: SampleSetting) {
+  return {
+    issue: {
+      id: idOf('iss'),
+      identifier: 'ENG-42',
+      number: 42,
+      title: 'The save dialog crashes when the disk is full',
+      description: 'Steps: fill the disk, press **Save**.\n\nExpected: an error that says so.',
+      state: todo,
+      priority: 'high',
+      assignee: ana,
+      creator: { kind: 'user', ...ben },
+      team: engineering,
+      labels: [bug],
+      project: { id: idOf('prj'), name: 'Editor 2.5' },
+      parent: null,
+      estimate: 3,
+      dueDate: dayOf(nowMs, 9),
+      externalSource: null,
+      externalId: null,
+      url: `${baseUrl}/issues/ENG-42`,
+    } satisfies Partial<Shown<typeof issue>>,
+    comment: {
+      id: idOf('cmt'),
+      issue: { id: idOf('iss'), identifier: 'ENG-42' },
+      parentId: null,
+      body: 'Seen on 2.4 as well. The log says `ENOSPC`, and then nothing.',
+      author: { kind: 'user', ...ana },
+      resolvedAt: null,
+      resolvedBy: null,
+    } satisfies Partial<Shown<typeof comment>>,
+    project: {
+      id: idOf('prj'),
+      name: 'Editor 2.5',
+      description: 'No data is lost, whatever the disk does.',
+      status: 'started',
+      health: 'on_track',
+      lead: ana,
+      startDate: dayOf(nowMs, -20),
+      targetDate: dayOf(nowMs, 40),
+    } satisfies Partial<Shown<typeof project>>,
+    label: { ...bug, color: '#d73a4a', team: null } satisfies Partial<Shown<typeof label>>,
+    state: { ...inProgress, position: 2, team: 'ENG' } satisfies Partial<Shown<typeof state>>,
+    team: { ...engineering, transitions: {} } satisfies Partial<Shown<typeof team>>,
+  };
+}
+
+function kept({ nowMs }: SampleSetting) {
+  return {
+    member: {
+      ...ana,
+      email: 'ana@acme.example',
+      role: 'member',
+    } satisfies Partial<Shown<typeof member>>,
+    workspace: {
+      id: '019b0000-0000-7000-8000-000000000002',
+      name: 'Acme',
+    } satisfies Partial<Shown<typeof workspace>>,
+    api_key: {
+      id: idOf('key'),
+      name: 'Nightly import',
+      prefix: 'k7m2p9',
+      scopes: ['issues:read', 'issues:write'],
+      member: ana,
+      expiresAt: timeOf(nowMs, 90),
+      revokedAt: null,
+    } satisfies Partial<Shown<typeof apiKey>>,
+    webhook: {
+      id: idOf('whe'),
+      url: hook,
+      description: 'Tells whoever is on call.',
+      events: ['issue.created', 'comment.*'],
+      filter: { priority: ['high', 'urgent'] },
+      ordering: 'none',
+      enabled: true,
+      disabledReason: null,
+      secretSince: timeOf(nowMs, -30),
+      previousSecretExpiresAt: null,
+      previousSecretLastSucceededAt: null,
+    } satisfies Partial<Shown<typeof webhook>>,
+    plugin: {
+      id: idOf('plg'),
+      pluginId: 'com.acme.on-call',
+      pluginVersion: '1.2.0',
+      name: 'On call',
+      description: 'Assigns urgent issues to whoever is on call.',
+      sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      scopes: [
+        {
+          scope: 'issues:write',
+          why: 'To assign them.',
+          fields: ['assigneeId'],
+          where: { team: ['ENG'] },
+          granted: true,
+        },
+      ],
+      events: ['issue.created'],
+      schedules: [{ name: 'handover', cron: '0 9 * * 1', tz: 'Europe/Zagreb' }],
+      settings: { channel: 'on-call' },
+      mode: 'apply',
+      state: 'active',
+      stateReason: null,
+    } satisfies Partial<Shown<typeof plugin>>,
+  };
+}
+
+/** What the system tells of itself. */
+function told({ nowMs }: SampleSetting) {
+  const problem = {
+    kind: 'backup',
+    message: 'The last backup of this server failed or is too old. Whoever runs it has to look after it.',
+    since: timeOf(nowMs, -1),
+  };
+  return {
+    'inbox.item_created': {
+      id: idOf('inb'),
+      kind: 'webhook_disabled',
+      title: 'A webhook was switched off',
+      body: `${hook} failed for five days. Mend it, and switch the webhook on again.`,
+      target: { kind: 'webhook', id: idOf('whe') },
+    },
+    'system.problem_raised': { ...problem, until: null },
+    'system.problem_cleared': { ...problem, until: timeOf(nowMs, 0) },
+  };
+}
+
+function momentsOf({ nowMs }: SampleSetting): Story['moments'] {
+  const [before, now] = [timeOf(nowMs, -2), timeOf(nowMs, 0)];
+  const why = { enabled: false, disabledReason: 'It failed for five days.' };
+  return {
+    'issue.created': { now: { assignee: null, labels: [] } },
+    'issue.updated': { now: { priority: 'urgent' }, previous: { priority: 'high' } },
+    'issue.state_changed': { now: { state: inProgress }, previous: { state: todo } },
+    'issue.assigned': { now: { assignee: ana }, previous: { assignee: null } },
+    'issue.labeled': { now: { labels: [bug, crash] }, previous: { labels: [bug] } },
+    'comment.updated': { previous: { body: 'Seen on 2.4 as well.' } },
+    'comment.resolved': {
+      now: { resolvedAt: now, resolvedBy: ben.id },
+      previous: { resolvedAt: null, resolvedBy: null },
+    },
+    'comment.unresolved': { previous: { resolvedAt: before, resolvedBy: ben.id } },
+    'project.updated': { now: { health: 'at_risk' }, previous: { health: 'on_track' } },
+    'label.updated': { previous: { name: 'defect' } },
+    'workflow.state_updated': { previous: { name: 'Doing' } },
+    'team.updated': { previous: { name: 'Development' } },
+    'member.updated': { now: { role: 'admin' }, previous: { role: 'member' } },
+    'workspace.updated': { previous: { name: 'Acme Editors' } },
+    'api_key.revoked': { now: { revokedAt: now }, previous: { revokedAt: null } },
+    'webhook.updated': { previous: { events: ['issue.created'] } },
+    'webhook.disabled': { now: why, previous: { enabled: true, disabledReason: null } },
+    'webhook.secret_rotated': {
+      now: {
+        secretSince: now,
+        previousSecretExpiresAt: timeOf(nowMs, 1),
+        previousSecretLastSucceededAt: before,
+      },
+      previous: {
+        secretSince: timeOf(nowMs, -30),
+        previousSecretExpiresAt: null,
+        previousSecretLastSucceededAt: null,
+      },
+    },
+    'plugin.updated': { previous: { pluginVersion: '1.1.0' } },
+    'plugin.disabled': {
+      now: { state: 'paused_by_admin', stateReason: 'Switched off by Ben Okafor.' },
+      previous: { state: 'active', stateReason: null },
+    },
+  };
+}
