@@ -69,7 +69,15 @@ export type SandboxOutcome = RunUsage &
   (
     | { status: 'succeeded'; progress?: Progress }
     /** `killed`: the isolate or process died of it, a strike. */
-    | { status: 'failed'; reason: FailureReason; message: string; retryAfterMs?: number; killed: boolean }
+    | {
+        status: 'failed';
+        reason: FailureReason;
+        message: string;
+        retryAfterMs?: number;
+        killed: boolean;
+        /** Of what was thrown, as V8 writes it; places are of the bundle, named `plugin.js`. */
+        stack?: string;
+      }
     /** Lost through no fault of this plugin, or unclear whose: run it again, no strike. */
     | { status: 'interrupted'; message: string }
   );

@@ -8,7 +8,7 @@ export interface Run {
   cpuMs: number | null;
   effects: unknown[];
   logs: { level: string; message: string }[];
-  error: { code: string; message: string } | null;
+  error: { code: string; message: string; stack: string[] } | null;
   progress: { done: number; of: number; unit?: string } | null;
   continuedBy: string | null;
 }
@@ -18,6 +18,7 @@ export function runLines(run: Run): string {
   const cost = `cpu ${Math.round(run.cpuMs ?? 0)} ms  effects ${run.effects.length}`;
   return [
     `${run.createdAt}  ${run.id}  ${run.handler}  ${run.status}  ${cost}${error}`,
+    ...(run.error?.stack ?? []).map((frame) => `    at ${frame}`),
     ...run.logs.map(({ level, message }) => `  ${level.padEnd(5)} ${message}`),
   ].join('\n');
 }

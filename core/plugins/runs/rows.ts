@@ -4,6 +4,7 @@ import { neverMs, returningWork, type Leases, type WorkItem, type WorkQueue } fr
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
+import type { RunError } from './failure.ts';
 
 type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
 
@@ -277,7 +278,7 @@ export interface RunRecord {
   readonly calls: readonly unknown[];
   readonly effects: readonly unknown[];
   readonly logs: readonly unknown[];
-  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly error: RunError | null;
 }
 
 export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {

@@ -11,6 +11,7 @@ import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './continuation.ts';
+import type { RunError } from './failure.ts';
 import {
   findRun,
   hasOpenRun,
@@ -91,6 +92,10 @@ export async function runSchedule(
   };
 }
 
+function showError({ code, message, at, stack }: RunError) {
+  return { code, message, at: at ?? null, stack: stack ?? [] };
+}
+
 function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
   return {
     id: row.id,
@@ -112,7 +117,7 @@ function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
     logs: JSON.parse(row.logs_json),
     progress: progressOf(row),
     continuedBy: row.continued_by,
-    error: row.error_json === null ? null : JSON.parse(row.error_json),
+    error: row.error_json === null ? null : showError(JSON.parse(row.error_json) as RunError),
     createdAt: isoTime(row.created_at),
     startedAt: isoTime(row.started_at),
     finishedAt: isoTime(row.finished_at),

@@ -56,7 +56,18 @@ export const RunShown = named(
     continuedBy: nullable(
       idOf(idPrefixes.run, 'The run that goes on where this one, not being done, left off.'),
     ),
-    error: nullable(Closed({ code: Type.String(), message: Type.String() })),
+    error: nullable(
+      Closed({
+        code: Type.String({ description: 'What went wrong, for programs.' }),
+        message: Type.String(),
+        at: nullable(
+          Type.String({ description: 'The line of the plugin that it came from: `plugin.ts:14:9`.' }),
+        ),
+        stack: Type.Array(Type.String(), {
+          description: 'Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`.',
+        }),
+      }),
+    ),
     createdAt: time,
     startedAt: nullable(time),
     finishedAt: nullable(time),

@@ -9,6 +9,7 @@ import installation from './0007-installation.sql' with { type: 'text' };
 import operation from './0008-operation.sql' with { type: 'text' };
 import rules from './0009-rules.sql' with { type: 'text' };
 import retention from './0010-retention.sql' with { type: 'text' };
+import author from './0011-author.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   { name: '0008-operation', sql: operation },
   { name: '0009-rules', sql: rules },
   { name: '0010-retention', sql: retention },
+  { name: '0011-author', sql: author },
 ];
