@@ -231,6 +231,11 @@ function addPlugin(program: Command, folder: string): void {
     (await import('./plugin/run-schedule.ts')).runSchedule(name, schedule, options),
   );
   remote(
+    plugin.command('cancel <run>').description('end a run that has not ended, and keep nothing of it'),
+  ).action(async (run: string, options: RemoteOptions) =>
+    (await import('./plugin/cancel.ts')).cancel(run, options),
+  );
+  remote(
     plugin.command('catch-up <plugin>').description('run a plugin on what it missed while it was off'),
   ).action(async (name: string, options: RemoteOptions) =>
     (await import('./plugin/catch-up.ts')).catchUp(name, options),

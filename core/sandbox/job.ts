@@ -36,6 +36,8 @@ export interface SandboxJob {
   call(op: string, args: string): Promise<CallAnswer>;
   /** Schedules and replays: an isolate of its own, beside the partition's queue. */
   fresh?: boolean;
+  /** Once aborted, the run is stopped and comes back as interrupted. */
+  signal?: AbortSignal;
 }
 
 /** `value` is JSON text; the guest sees an error as a thrown error with `.code`. */

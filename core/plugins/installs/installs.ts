@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
+import { wakeWaitingOp } from '../runs/waiting.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
@@ -77,13 +78,14 @@ export async function installPlugin(
   const keep = keepCodeOp(ctx, document);
   if (!known) {
     const made = firstInstall(ctx, facts);
-    const location = `${ctx.baseUrl}/api/v1/plugins/${made.id}`;
-    return { ...installed(ctx, made, [keep, ...rules.stateOps(made.after, ctx)]), status: 201, location };
+    return { ...installed(ctx, made, [keep, ...rules.stateOps(made.after, ctx)]), status: 201 };
   }
   const change = installKind.update(known, facts, ctx.nowMs());
   // The same code may come with a source map that was not known of it.
   if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
-  return installed(ctx, change, [keep, ...rules.stateOps(change.after, ctx)]);
+  // What waits would wait for the code that failed.
+  const wake = known.sha256 === sha256 ? [] : [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())];
+  return installed(ctx, change, [keep, ...wake, ...rules.stateOps(change.after, ctx)]);
 }
 
 function installed(
@@ -91,7 +93,13 @@ function installed(
   change: NonNullable<ReturnType<typeof installKind.update>>,
   ops: readonly Op[],
 ): ChangeSet {
-  return { changes: [change], ops, body: installKind.wire(change.after, ctx), status: 200 };
+  return {
+    changes: [change],
+    ops,
+    body: installKind.wire(change.after, ctx),
+    status: 200,
+    location: `${ctx.baseUrl}/api/v1/plugins/${change.id}`,
+  };
 }
 
 function keepCodeOp({ scope }: Context, { sha256, code, sourceMap }: PluginPackage): Op {

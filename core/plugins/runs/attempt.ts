@@ -40,6 +40,8 @@ export interface HeldRun {
   readonly run: RunRow;
   /** Of a run for an event. */
   readonly event: EventRow | undefined;
+  /** Aborted when somebody cancels the run. */
+  readonly signal: AbortSignal;
 }
 
 export interface Attempt {
@@ -130,7 +132,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 }
 
-function jobOf({ item, run, event }: HeldRun, install: Install, source: string, startedAt: number) {
+function jobOf({ item, run, event, signal }: HeldRun, install: Install, source: string, startedAt: number) {
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;
@@ -144,6 +146,7 @@ function jobOf({ item, run, event }: HeldRun, install: Install, source: string, 
     input: inputOf(run, install, event, { startedAt, deadline: startedAt + limits.wallMs }),
     limits,
     fresh: handler.kind === 'schedule',
+    signal,
   };
 }
 

@@ -50,7 +50,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     const hasRow = item.epoch !== null;
     const last = (made: RunRecord['events']): Op[] => [
       ...(hasRow
-        ? [recordRunOp(item.scope, run.id, record(made)), ...releaseNextOps(queue, item, run, now)]
+        ? [recordRunOp(item.scope, run.id, record(made)), ...releaseNextOps(queue, item.scope, run, now)]
         : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
       ...more,
     ];

@@ -13,8 +13,8 @@ import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './continuation.ts';
 import type { RunError } from './failure.ts';
 import {
+  findOpenRun,
   findRun,
-  hasOpenRun,
   queuedRow,
   queueRunOps,
   runColumns,
@@ -57,13 +57,21 @@ export async function listRuns(
 }
 
 export async function getRun(ctx: Context, id: string, activity: RunActivity) {
-  let row = await findRun(ctx.store, ctx.scope, id);
-  if (!row) {
-    await activity.storeWork(ctx.scope);
-    row = await findRun(ctx.store, ctx.scope, id);
-  }
+  const row = await findRunNow(ctx, id, activity);
   if (!row) throw notFound();
   return showRun(row, activity);
+}
+
+/** Also one that had no row as yet: it is stored then. */
+export async function findRunNow(
+  ctx: Context,
+  id: string,
+  activity: RunActivity,
+): Promise<RunRow | undefined> {
+  const row = await findRun(ctx.store, ctx.scope, id);
+  if (row) return row;
+  await activity.storeWork(ctx.scope);
+  return findRun(ctx.store, ctx.scope, id);
 }
 
 export async function runSchedule(
@@ -79,8 +87,9 @@ export async function runSchedule(
       'conflict',
       `The plugin is ${install.state}: ${install.stateReason ?? 'activate it first'}.`,
     );
-  if (await hasOpenRun(ctx.store, ctx.scope, install.id, schedule))
-    throw new ApiError('conflict', 'A run of this schedule is open already; wait for it.');
+  const openRun = await findOpenRun(ctx.store, ctx.scope, install.id, schedule);
+  if (openRun !== undefined)
+    throw new ApiError('conflict', `${openRun} is an open run of this schedule; wait for it, or cancel it.`);
   const now = ctx.nowMs();
   const run = scheduledRun(ctx.ids.next(idPrefixes.run), install, schedule, now);
   return {
@@ -96,7 +105,7 @@ function showError({ code, message, at, stack }: RunError) {
   return { code, message, at: at ?? null, stack: stack ?? [] };
 }
 
-function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
+export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
   return {
     id: row.id,
     pluginId: row.install_id,
