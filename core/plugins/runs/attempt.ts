@@ -1,6 +1,4 @@
 // One attempt of a run: what the sandbox is told, the calls it makes and what they stage.
-import type { Change } from '../../changes/change.ts';
-import { sameValue } from '../../changes/change.ts';
 import { Staging, stagedCharsMax } from '../../changes/staging.ts';
 import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
@@ -206,16 +204,4 @@ export function usageOf(usage: RunUsage | undefined) {
     queueMs: usage?.queueMs ?? 0,
     logs: usage?.logs ?? [],
   };
-}
-
-/** What a run did to one entity, without the values, which are in the events. */
-export function effectOf({ kind, id, before, after }: Change) {
-  const old = before as Readonly<Record<string, unknown>> | null;
-  const fields = Object.entries(after)
-    .filter(
-      ([name, value]) =>
-        old !== null && !['version', 'updatedAt'].includes(name) && !sameValue(old[name], value),
-    )
-    .map(([name]) => name);
-  return { kind, id, action: old === null ? 'create' : 'update', fields };
 }

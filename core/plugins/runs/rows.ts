@@ -4,6 +4,7 @@ import { neverMs, returningWork, type Leases, type WorkQueue } from '../../event
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
+import type { Effect } from './effects.ts';
 import type { RunError } from './failure.ts';
 
 type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
@@ -276,7 +277,7 @@ export interface RunRecord {
   readonly queueMs: number;
   readonly events: readonly { id: string; type: string }[];
   readonly calls: readonly unknown[];
-  readonly effects: readonly unknown[];
+  readonly effects: readonly Effect[];
   readonly logs: readonly unknown[];
   readonly error: RunError | null;
 }

@@ -11,6 +11,7 @@ import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './continuation.ts';
+import type { Effect } from './effects.ts';
 import type { RunError } from './failure.ts';
 import {
   findOpenRun,
@@ -101,6 +102,10 @@ export async function runSchedule(
   };
 }
 
+function showEffect(effect: Effect) {
+  return { ...effect, values: effect.values ?? null };
+}
+
 function showError({ code, message, at, stack }: RunError) {
   return { code, message, at: at ?? null, stack: stack ?? [] };
 }
@@ -118,7 +123,7 @@ export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
     depth: row.depth,
     events: JSON.parse(row.events_json),
     calls: JSON.parse(row.calls_json),
-    effects: JSON.parse(row.effects_json),
+    effects: (JSON.parse(row.effects_json) as Effect[]).map(showEffect),
     cpuMs: row.cpu_ms,
     memoryBytes: row.memory_bytes,
     wallMs: row.wall_ms,

@@ -29,7 +29,13 @@ export const RunShown = named(
         kind: Type.String(),
         id: Type.String(),
         action: Type.Enum(['create', 'update']),
-        fields: Type.Array(Type.String()),
+        fields: Type.Array(Type.String(), { description: 'What changed of an object that existed.' }),
+        values: nullable(
+          Type.Record(Type.String(), Closed({ before: Type.Unknown(), after: Type.Unknown() }), {
+            description:
+              'Of a run in mode `simulate`: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote, its events have it.',
+          }),
+        ),
       }),
     ),
     cpuMs: ms,
