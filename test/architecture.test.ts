@@ -141,7 +141,19 @@ const parts: Readonly<Record<string, Part>> = {
   },
   commands: {
     of: ['core/commands/', 'core/main.ts'],
-    may: ['lib', 'store', 'copy', 'backup', 'webhooks', 'sdk', 'sandbox', 'plugins', 'service', 'doctor'],
+    may: [
+      'lib',
+      'store',
+      'copy',
+      'backup',
+      'rights',
+      'webhooks',
+      'sdk',
+      'plugins',
+      'resources',
+      'service',
+      'doctor',
+    ],
     types: ['events'],
   },
   executable: { of: ['core/executable/'], may: ['lib', 'sandbox', 'service', 'commands'] },
@@ -280,7 +292,7 @@ const besideThemselves: Readonly<Record<string, string>> = {
   'core/sandbox/fleet/spawn.ts': 'The entry of the jail is the executable itself.',
   'core/sandbox/locate.ts': 'They are embedded and unpacked.',
   'core/store/writer/thread.ts': 'The thread is an entry of the bundle: build/executable.ts.',
-  'sdk/plugin/pack.ts': 'The sources of the SDK are embedded and handed to it.',
+  'sdk/plugin/bundle.ts': 'The sources of the SDK are embedded and handed to it.',
 };
 
 test('what looks beside itself is known, and how the executable has it', () => {

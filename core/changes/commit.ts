@@ -65,6 +65,11 @@ export interface Committer {
     last?: LastOps,
     options?: CommitOptions,
   ): Promise<Committed>;
+  /** What the first event of each change that makes one would show, were they committed. */
+  preview(
+    directory: Directory,
+    changes: readonly Change[],
+  ): ReadonlyMap<Change, Readonly<Record<string, unknown>>>;
   onCommit(listener: CommitListener): void;
 }
 
@@ -82,6 +87,10 @@ export function createCommitter(options: {
   const listeners: CommitListener[] = [];
   return {
     onCommit: (listener) => void listeners.push(listener),
+    preview(directory, changes) {
+      const view = { directory: options.directoryAfter(directory, changes), baseUrl };
+      return new Map(changes.map((change) => [change, change.events(view)[0]?.data ?? {}]));
+    },
     async commit(author, changes, guards = [], last = [], settings = {}) {
       const { scope } = author;
       const createdAt = options.nowMs();

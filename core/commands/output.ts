@@ -31,9 +31,16 @@ const codeOf: Record<ExitCode, string> = {
 /** A failure that is the user's to mend: printed without a stack. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode;
-  constructor(message: string, exitCode: ExitCode = exitCodes.failed, options: { cause?: unknown } = {}) {
+  /** Further lines for people, below the message. */
+  readonly lines: readonly string[];
+  constructor(
+    message: string,
+    exitCode: ExitCode = exitCodes.failed,
+    { lines = [], ...options }: { cause?: unknown; lines?: readonly string[] } = {},
+  ) {
     super(message, options);
     this.exitCode = exitCode;
+    this.lines = lines;
   }
 }
 
@@ -125,7 +132,11 @@ interface Failure {
 function describe(error: unknown, quote: (text: string) => string): Failure {
   const message = quote(error instanceof Error ? error.message : String(error));
   if (error instanceof CommandError)
-    return { message, code: codeOf[error.exitCode], exitCode: error.exitCode };
+    return {
+      message: [message, ...error.lines.map(quote)].join('\n'),
+      code: codeOf[error.exitCode],
+      exitCode: error.exitCode,
+    };
   if (error instanceof ConfigError) return { message, code: 'usage', exitCode: exitCodes.usage };
   if (error instanceof ApiCallError) {
     const fixes = error.details.map(({ path, fix }) => `\n  ${quote(`${path}: ${fix ?? ''}`)}`).join('');

@@ -13,6 +13,7 @@ import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
+import type { InstallOptions } from './plugin/install.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
 import type { ServeFlags } from './serve.ts';
@@ -194,7 +195,10 @@ function addPlugin(program: Command, folder: string): void {
       .description('install a package file, or a first-party plugin by name'),
   )
     .option('--yes', 'grant the scopes it asks for')
-    .action(async (source: string, options: RemoteOptions & { yes?: boolean }) =>
+    .option('--downgrade', 'take an older version than the one that is installed')
+    .option('--mode <mode>', 'apply, or simulate: record what it would write, and write nothing')
+    .option('--settings <file>', 'a JSON file with its settings')
+    .action(async (source: string, options: InstallOptions) =>
       (await import('./plugin/install.ts')).install(source, options, folder),
     );
   remote(plugin.command('list').description('list installed plugins')).action(
@@ -209,6 +213,11 @@ function addPlugin(program: Command, folder: string): void {
     plugin.command('run-schedule <plugin> <schedule>').description('run a schedule now and wait for it'),
   ).action(async (name: string, schedule: string, options: RemoteOptions) =>
     (await import('./plugin/run-schedule.ts')).runSchedule(name, schedule, options),
+  );
+  remote(
+    plugin.command('cancel <run>').description('end a run that has not ended, and keep nothing of it'),
+  ).action(async (run: string, options: RemoteOptions) =>
+    (await import('./plugin/cancel.ts')).cancel(run, options),
   );
   remote(
     plugin.command('catch-up <plugin>').description('run a plugin on what it missed while it was off'),

@@ -15,31 +15,7 @@ const csp =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 export async function docsRoutes(version: string): Promise<Route[]> {
-  const configuration = {
-    url: '/api/v1/openapi.json',
-    withDefaultFonts: false,
-    showDeveloperTools: 'never',
-    hideClientButton: true,
-    authentication: { preferredSecurityScheme: 'bearer' },
-    agent: { disabled: true },
-    mcp: { disabled: true },
-    telemetry: false,
-  };
-  const page = await new Elysia()
-    .use(
-      swagger({
-        path: '/docs',
-        scalarCDN: '/docs/scalar.js',
-        scalarConfig: { ...configuration, spec: { url: configuration.url } },
-        documentation: { info: { title: 'Tatami API', description: 'The API reference of Tatami', version } },
-      }),
-    )
-    .handle(new Request('http://localhost/docs'));
-  const html = (await page.text())
-    // The plugin adds settings that Scalar warns of in every reader's console.
-    .replace(/data-configuration='[^']*'/, `data-configuration='${JSON.stringify(configuration)}'`)
-    // White space in it is an inline script to a browser, which the policy forbids.
-    .replace(/>\s+<\/script>/, '></script>');
+  const html = await makePage(version);
   const kept = await keep(() => html);
   let script: Promise<Kept> | null = null;
   return [
@@ -76,6 +52,36 @@ export async function docsRoutes(version: string): Promise<Route[]> {
       }),
     }),
   ];
+}
+
+async function makePage(version: string): Promise<string> {
+  const configuration = {
+    url: '/api/v1/openapi.json',
+    withDefaultFonts: false,
+    showDeveloperTools: 'never',
+    hideClientButton: true,
+    authentication: { preferredSecurityScheme: 'bearer' },
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    telemetry: false,
+  };
+  const page = await new Elysia()
+    .use(
+      swagger({
+        path: '/docs',
+        scalarCDN: '/docs/scalar.js',
+        scalarConfig: { ...configuration, spec: { url: configuration.url } },
+        documentation: { info: { title: 'Tatami API', description: 'The API reference of Tatami', version } },
+      }),
+    )
+    .handle(new Request('http://localhost/docs'));
+  return (
+    (await page.text())
+      // The plugin adds settings that Scalar warns of in every reader's console.
+      .replace(/data-configuration='[^']*'/, `data-configuration='${JSON.stringify(configuration)}'`)
+      // White space in it is an inline script to a browser, which the policy forbids.
+      .replace(/>\s+<\/script>/, '></script>')
+  );
 }
 
 async function readScript(): Promise<Uint8Array<ArrayBuffer>> {

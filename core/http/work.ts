@@ -1,4 +1,5 @@
 // What each kind of route does with a call that was admitted.
+import { hidePending } from '../events/learning.ts';
 import { requireCaller, type Answer, type Asked } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';
 import {
@@ -39,7 +40,8 @@ function readWork(route: ReadRoute, options: WorkOptions): Work {
   return async (asked) => {
     requireCaller(asked);
     const ctx = await contextOf(asked);
-    return { kind: 'read', status, body: await route.read(ctx, asked.input) };
+    const body = await route.read(ctx, asked.input);
+    return { kind: 'read', status, body: ctx.staged ? hidePending(body) : body };
   };
 }
 

@@ -1,18 +1,19 @@
 // What a person is told before a plugin is installed: what it will read and write, in the words of the table of rights.
 import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 
-const scopeWidth = 16;
+export const scopeWidth = 16;
+
+export interface Narrowing {
+  readonly fields?: readonly string[] | null | undefined;
+  readonly where?: Readonly<Record<string, readonly string[]>> | null | undefined;
+}
 
 /** Lines for a terminal; a manifest holds no control characters (`parsePackage`). */
 export function consentLines(manifest: PluginManifest): string[] {
   const requests = Object.entries(manifest.scopes ?? {});
-  const more = (text: string): string => `  ${''.padEnd(scopeWidth)} ${text}`;
-  const scopes = requests.flatMap(([scope, { why, fields, where = {} }]) => [
-    `  ${scope.padEnd(scopeWidth)} ${why}`,
-    ...(fields ? [more(`writes only ${fields.join(', ') || 'nothing'}`)] : []),
-    ...Object.entries(where).map(([word, values]) =>
-      more(`only where ${word} is ${values.join(' or ') || 'nothing'}`),
-    ),
+  const scopes = requests.flatMap(([scope, request]) => [
+    `  ${scope.padEnd(scopeWidth)} ${request.why}`,
+    ...narrowingLines(request),
   ]);
   const types = Object.keys(manifest.on ?? {});
   const schedules = Object.entries(manifest.schedules ?? {}).map(([name, { cron }]) => `${name} (${cron})`);
@@ -21,5 +22,17 @@ export function consentLines(manifest: PluginManifest): string[] {
     ...(scopes.length > 0 ? scopes : ['  nothing']),
     ...(types.length > 0 ? [`  ${'reads events'.padEnd(scopeWidth)} ${types.join(', ')}`] : []),
     ...(schedules.length > 0 ? [`  ${'runs on its own'.padEnd(scopeWidth)} ${schedules.join(', ')}`] : []),
+  ];
+}
+
+/** What a scope is narrowed to; `null` says that it is not. */
+export function narrowingLines(request: Narrowing | null): string[] {
+  const more = (text: string): string => `  ${''.padEnd(scopeWidth)} ${text}`;
+  if (request === null) return [more('all fields, all teams')];
+  return [
+    ...(request.fields ? [more(`writes only ${request.fields.join(', ') || 'nothing'}`)] : []),
+    ...Object.entries(request.where ?? {}).map(([word, values]) =>
+      more(`only where ${word} is ${values.join(' or ') || 'nothing'}`),
+    ),
   ];
 }

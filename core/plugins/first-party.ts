@@ -6,8 +6,8 @@ import { parsePackage, type PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../sdk/plugin/pack.ts';
 import type { App } from '../http/app.ts';
 import { embedded } from '../lib/embedded.ts';
+import { describePackage } from './describe.ts';
 import { allScopes, expandScopes } from '../rights/scopes.ts';
-import { describePlugin } from '../sandbox/describe.ts';
 import type { Scope } from '../store/store.ts';
 
 const folder = join(import.meta.dir, '../../plugins');
@@ -20,7 +20,7 @@ export function firstPartyNames(): string[] {
 /** @param name one of `firstPartyNames` */
 export async function packFirstParty(name: string): Promise<PluginPackage> {
   if (embedded) return parsePackage(JSON.stringify(embedded.plugins()[name]));
-  return packPlugin(join(folder, name), { describe: describePlugin });
+  return packPlugin(join(folder, name), { describe: describePackage });
 }
 
 /** @throws Error where the door refuses it, and why */

@@ -1,6 +1,7 @@
 // Which plugins of a workspace listen to which event, in memory, so that an event nobody asked for costs a map look-up.
 // A section of the workspace cache: loaded again after each committed change of an install.
 import { LRUCache } from 'lru-cache';
+import type { PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
 import { errorForLog } from '../lib/failures.ts';
@@ -11,6 +12,7 @@ import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
 import { installKind, type Install } from './installs/schema.ts';
+import { placesOf, type FindPlace } from './source-places.ts';
 import { asItWanted, consumerName, type InstallWants } from './installs/wants.ts';
 
 export interface Subscription {
@@ -33,6 +35,8 @@ export interface Registry {
   /** An install that runs now; undefined when it is gone, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
   source(scope: Scope, sha256: string): Promise<string>;
+  /** Where code came from. */
+  places(scope: Scope, sha256: string): Promise<FindPlace>;
 }
 
 const activeInstalls = tenantStatement<Row>(
@@ -42,6 +46,10 @@ const activeInstalls = tenantStatement<Row>(
 const readCode = tenantStatement<{ source: string }>(
   'plugin_code.read',
   'SELECT source FROM plugin_code WHERE workspace_id = :ws AND id = :sha256',
+);
+const readSourceMap = tenantStatement<{ source_map: string | null }>(
+  'plugin_code.read_source_map',
+  'SELECT source_map FROM plugin_code WHERE workspace_id = :ws AND id = :sha256',
 );
 
 interface Listeners {
@@ -88,6 +96,7 @@ export function createRegistry(options: Reading & { store: Store; cache: Workspa
     subscriptions: async (scope, eventType) => (await of(scope)).byType.now.get(eventType) ?? none,
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
     source: createSources(store),
+    places: createPlaces(store),
   };
 }
 
@@ -145,5 +154,25 @@ function createSources(store: Store): Registry['source'] {
     if (!row) throw new Error(`The code ${sha256} of an install is missing.`);
     sources.set(`${scope.workspaceId} ${sha256}`, row.source);
     return row.source;
+  };
+}
+
+/** In memory a map takes some ten times as much as its text. */
+const sourceMapCharsMax = 4 * 1024 * 1024;
+
+/** The source maps of installs whose runs failed, that used last in memory. */
+function createPlaces(store: Store): Registry['places'] {
+  const known = new LRUCache<string, { find: FindPlace; chars: number }>({
+    maxSize: sourceMapCharsMax,
+    sizeCalculation: ({ chars }) => chars + 1,
+  });
+  return async (scope, sha256) => {
+    const key = `${scope.workspaceId} ${sha256}`;
+    const found = known.get(key);
+    if (found) return found.find;
+    const text = (await store.readOne(scope, readSourceMap, { sha256 }))?.source_map ?? null;
+    const find = placesOf(text === null ? null : (JSON.parse(text) as PackageSourceMap));
+    known.set(key, { find, chars: text?.length ?? 0 });
+    return find;
   };
 }

@@ -28,6 +28,8 @@ export interface Runner {
   /** Keeps a run and its event for the first attempt. */
   remember(run: RunRow, event: EventRow): void;
   isActive(runId: string): boolean;
+  /** Of a run that was canceled: its attempt is stopped, and none is made any more. */
+  stopAttempt(runId: string): void;
 }
 
 export function createRunner(options: RunnerOptions): Runner {
@@ -39,7 +41,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const tryRun = createTryRun({ ...options, attempts, end, later, verdicts });
   const planned = createPlannedRuns(store);
   /** Runs under way; the room of their work queue bounds how many there are. */
-  const active = new Set<string>();
+  const active = new Map<string, AbortController>();
   const rate = createRunRate(runsPerMinuteMax, clock.monotonicMs);
 
   const perform = async (held: HeldRun): Promise<void> => {
@@ -54,10 +56,11 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   /** Says for so long that the run is under way. */
-  const whileActive = async (id: string, work: () => Promise<unknown>): Promise<void> => {
-    active.add(id);
+  const whileActive = async (id: string, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> => {
+    const controller = new AbortController();
+    active.set(id, controller);
     try {
-      await work();
+      await work(controller.signal);
     } finally {
       active.delete(id);
       attempts.forget(id);
@@ -66,13 +69,14 @@ export function createRunner(options: RunnerOptions): Runner {
 
   return {
     perform: (item, queue) =>
-      whileActive(item.id, async () => {
+      whileActive(item.id, async (signal) => {
         const found = await planned.find(item);
-        await (found ? perform({ item, queue, ...found }) : store.commit([queue.finish(item)]));
+        await (found ? perform({ item, queue, ...found, signal }) : store.commit([queue.finish(item)]));
       }),
     performPlanned: (item, run, event, queue) =>
-      whileActive(item.id, () => perform({ item, queue, run, event })),
+      whileActive(item.id, (signal) => perform({ item, queue, run, event, signal })),
     remember: planned.remember,
     isActive: (runId) => active.has(runId),
+    stopAttempt: (runId) => active.get(runId)?.abort(),
   };
 }

@@ -61,14 +61,14 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       .catch((error: unknown) => log('error', 'the sandbox did not start', { error: errorForLog(error) }));
   };
 
-  committer.onCommit((workspaceId, changes) => {
-    for (const change of changes)
-      if (change.kind === installKind.name) {
-        sandbox.evict(change.id);
-        failures.forget(change.id);
-        catchUps.wake();
-        warm();
-      }
+  const installChanged = (installId: string): void => {
+    sandbox.evict(installId);
+    failures.forget(installId);
+    for (const queue of [catchUps, runs]) queue.wake();
+    warm();
+  };
+  committer.onCommit((_, changes) => {
+    for (const { kind, id } of changes) if (kind === installKind.name) installChanged(id);
   });
 
   return {
@@ -123,7 +123,12 @@ function routesOf(
       serverVersion,
       stateOps,
     }),
-    ...runRoutes({ queue: runs, isActive: runner.isActive, storeWork: consumer.storeWork }),
+    ...runRoutes({
+      queue: runs,
+      isActive: runner.isActive,
+      stopAttempt: runner.stopAttempt,
+      storeWork: consumer.storeWork,
+    }),
     ...catchUpRoutes(catchUps),
     ...kvRoutes,
   ];

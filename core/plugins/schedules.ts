@@ -13,7 +13,7 @@ import { errorForLog } from '../lib/failures.ts';
 import { nextRunMs } from '../lib/cron.ts';
 import type { Install } from './installs/schema.ts';
 import type { Registry } from './registry.ts';
-import { hasOpenRun, queueRunOps, scheduledRun } from './runs/rows.ts';
+import { findOpenRun, queueRunOps, scheduledRun } from './runs/rows.ts';
 
 const schedulesHeld = 8;
 
@@ -62,7 +62,7 @@ export function createSchedules(options: {
     const next = schedule ? nextRunMs(schedule.cron, schedule.tz, now) : null;
     if (!install || !schedule || next === null) return void (await store.commit([queue.finish(item)]));
     const move = queue.defer(item, next);
-    if (await hasOpenRun(store, item.scope, installId, name)) {
+    if ((await findOpenRun(store, item.scope, installId, name)) !== undefined) {
       await store.commit([move]);
     } else {
       const run = scheduledRun(options.ids.next(idPrefixes.run), install, name, now);

@@ -24,9 +24,19 @@ const describeLimits: RunLimits = {
 /** Limits are of processor time; this is for a machine that is too busy to give it. */
 const describeWallMs = 90_000;
 
+/** The definition cannot be evaluated; the message holds the module's own. */
+export class DefinitionError extends Error {
+  /** Of what it threw, as V8 writes it; places are of the bundle, named `plugin.js`. */
+  readonly thrownStack: string | undefined;
+  constructor(reason: string, thrownStack?: string) {
+    super(`The plugin's definition does not load: ${reason}`);
+    this.thrownStack = thrownStack;
+  }
+}
+
 /**
  * The definition without its functions, plus `handlers`: their names, sorted. Not validated.
- * @throws Error with the module's own message when it cannot be evaluated
+ * @throws DefinitionError
  */
 export async function describePlugin(code: string, nodePath: string = findNode()): Promise<unknown> {
   if (code.length > codeMax) throw new Error(`The bundle is larger than ${codeMax} characters.`);
@@ -70,7 +80,7 @@ export async function describePlugin(code: string, nodePath: string = findNode()
 
 function manifestOf(answer: Spoken): unknown {
   if (answer.t === 'described') return JSON.parse(answer.manifest);
-  const reason =
-    answer.t === 'end' && 'message' in answer.end ? answer.end.message : 'it could not be evaluated in time';
-  throw new Error(`The plugin's definition does not load: ${reason}`);
+  if (answer.t === 'end' && answer.end.status === 'failed')
+    throw new DefinitionError(answer.end.message, answer.end.stack);
+  throw new DefinitionError('it could not be evaluated in time');
 }

@@ -55,7 +55,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const begin = ({ job, queuedAt, settle }: WaitingJob, lane: string, sidecar: SidecarProcess): void => {
     const nonce = newNonce();
     const queueMs = performance.now() - queuedAt;
+    const cancel = (): void => run.channel.stop({ status: 'interrupted', message: 'It was canceled.' });
     const ended = (outcome: SandboxOutcome): void => {
+      job.signal?.removeEventListener('abort', cancel);
       inFlight.remove(run);
       lanes.release(lane);
       if (inFlight.load(sidecar) === 0) fleet().rest(sidecar);
@@ -67,6 +69,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     inFlight.add(run);
     sidecar.give(job.code.sha256, job.code.source, job.installId);
     sidecar.send(orderOf(nonce, lane, job));
+    if (job.signal?.aborted === true) cancel();
+    else job.signal?.addEventListener('abort', cancel);
     fleet().keep(sidecar);
     options.onStart();
   };

@@ -162,8 +162,11 @@ function readEnd(fields: Fields): RunEnd {
   const { killed } = fields;
   if (typeof killed !== 'boolean') throw new ProtocolBreach('An end does not say whether it killed.');
   const reason = oneOf(fields['reason'], endReasons, 'reason');
-  if (fields['retryAfterMs'] === undefined) return { status, reason, message, killed };
-  return { status, reason, message, killed, retryAfterMs: number(fields, 'retryAfterMs', msMax) };
+  return {
+    ...{ status, reason, message, killed },
+    ...(fields['retryAfterMs'] === undefined ? {} : { retryAfterMs: number(fields, 'retryAfterMs', msMax) }),
+    ...(fields['stack'] === undefined ? {} : { stack: plainText(text(fields, 'stack', messageMax)) }),
+  };
 }
 
 function readProgressOf({ progress }: Fields): { progress?: Progress } {

@@ -36,6 +36,8 @@ export interface SandboxJob {
   call(op: string, args: string): Promise<CallAnswer>;
   /** Schedules and replays: an isolate of its own, beside the partition's queue. */
   fresh?: boolean;
+  /** Once aborted, the run is stopped and comes back as interrupted. */
+  signal?: AbortSignal;
 }
 
 /** `value` is JSON text; the guest sees an error as a thrown error with `.code`. */
@@ -69,7 +71,15 @@ export type SandboxOutcome = RunUsage &
   (
     | { status: 'succeeded'; progress?: Progress }
     /** `killed`: the isolate or process died of it, a strike. */
-    | { status: 'failed'; reason: FailureReason; message: string; retryAfterMs?: number; killed: boolean }
+    | {
+        status: 'failed';
+        reason: FailureReason;
+        message: string;
+        retryAfterMs?: number;
+        killed: boolean;
+        /** Of what was thrown, as V8 writes it; places are of the bundle, named `plugin.js`. */
+        stack?: string;
+      }
     /** Lost through no fault of this plugin, or unclear whose: run it again, no strike. */
     | { status: 'interrupted'; message: string }
   );

@@ -8,7 +8,7 @@ export const kvTextMax = 2_200_000;
 export const inputMax = 160 * 1024;
 export const codeMax = 4 * 1024 * 1024;
 export const manifestMax = 256 * 1024;
-/** One line of a log, and what a run that failed says of it. */
+/** One line of a log, and what a run that failed says of it; its stack may be as long. */
 export const logTextMax = 64 * 1024;
 export const messageMax = 4000;
 export const opMax = 60;
@@ -109,8 +109,15 @@ export function readProgress(value: unknown): Progress | undefined {
 
 export type RunEnd =
   | { status: 'succeeded'; progress?: Progress }
-  /** `killed`: the isolate died of it. */
-  | { status: 'failed'; reason: EndReason; message: string; retryAfterMs?: number; killed: boolean }
+  /** `killed`: the isolate died of it. `stack`: as V8 writes it, where something was thrown. */
+  | {
+      status: 'failed';
+      reason: EndReason;
+      message: string;
+      retryAfterMs?: number;
+      killed: boolean;
+      stack?: string;
+    }
   | { status: 'stopped' };
 
 /**

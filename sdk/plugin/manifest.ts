@@ -7,6 +7,7 @@ import { EVENT_TYPES } from '../types/events.ts';
 
 export const packageFormat = 'tatami-plugin/1';
 export const packageBytesMax = 4 * 1024 * 1024;
+export const sourceMapCharsMax = 1024 * 1024;
 
 const closed = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
@@ -71,6 +72,15 @@ export const PluginManifest = closed({
 });
 export type PluginManifest = Static<typeof PluginManifest>;
 
+/** Where the code comes from, as a source map of version 3 says it. It is never run, and holds none of the author's text. */
+export const PackageSourceMap = closed({
+  version: Type.Literal(3),
+  /** Paths below the plugin's folder, `node_modules/…` and `@tatami/sdk/…`. */
+  sources: Type.Array(line(300), { maxItems: 2000 }),
+  mappings: Type.String({ maxLength: sourceMapCharsMax, pattern: '^[A-Za-z0-9+/,;]*$' }),
+});
+export type PackageSourceMap = Static<typeof PackageSourceMap>;
+
 export const PluginPackage = closed({
   format: Type.Literal(packageFormat),
   manifest: PluginManifest,
@@ -78,16 +88,28 @@ export const PluginPackage = closed({
   code: Type.String({ minLength: 1 }),
   /** Of `code` in UTF-8, lower-case hex. */
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  /** Absent where it would be too large; errors then name places of `code`. */
+  sourceMap: Type.Optional(PackageSourceMap),
 });
 export type PluginPackage = Static<typeof PluginPackage>;
+
+/** In a file of a plugin, named from its folder. Both numbers begin with 1. */
+export interface SourcePlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
 
 /** What is wrong with a manifest or package: a sentence for its author, and the place as a JSON pointer. */
 export class PackageError extends Error {
   readonly path: string;
-  constructor(path: string, message: string) {
+  /** Of what could not be read or bundled, where that is known. */
+  readonly places: readonly (SourcePlace & { readonly message: string })[];
+  constructor(path: string, message: string, places: PackageError['places'] = []) {
     super(path === '' ? message : `${path}: ${message}`);
     this.name = 'PackageError';
     this.path = path;
+    this.places = places;
   }
 }
 
@@ -110,6 +132,7 @@ export async function parsePackage(text: string): Promise<PluginPackage> {
     );
   if (!packageCheck.Check(value)) throw firstError(packageCheck.Errors(value));
   checkText(value.manifest, '/manifest');
+  checkText(value.sourceMap, '/sourceMap');
   checkHandlers(value.manifest, '/manifest');
   if ((await sha256Hex(value.code)) !== value.sha256)
     throw new PackageError('/sha256', 'The code does not have this hash; pack the plugin again.');
@@ -182,7 +205,11 @@ function firstError(errors: Iterable<SchemaError>): PackageError {
     extra.length > 0
       ? `unknown field ${extra.map((name) => JSON.stringify(name)).join(', ')}`
       : error.message;
-  return new PackageError(error.instancePath, message);
+  const [field] = extra;
+  return new PackageError(
+    field === undefined ? error.instancePath : `${error.instancePath}/${field}`,
+    message,
+  );
 }
 
 /** Lower-case hex of the UTF-8 bytes. */

@@ -158,7 +158,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('plugins.get', plugin);
   const runs = await did('plugins.runs', `${plugin}/runs`);
   await did('runs.get', `${v1}/runs/${runs.data[0].id}`);
-  await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
+  const asked = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
+  await did('runs.cancel', `${v1}/runs/${asked.id}/cancel`);
   await did('plugins.missed', `${plugin}/catch-up`);
   await did('plugins.catch-up', `${plugin}/catch-up`);
   await app.settled();

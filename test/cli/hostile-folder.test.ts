@@ -213,9 +213,9 @@ test('a plugin is bundled from its own files, wherever the process stands', () =
     'plugin.ts': 'export default "plugin";',
   });
   const script = `
-    import { bundlePlugin } from ${JSON.stringify(join(packageRoot, 'sdk/plugin/pack.ts'))};
+    import { bundlePlugin } from ${JSON.stringify(join(packageRoot, 'sdk/plugin/bundle.ts'))};
     process.chdir(${JSON.stringify(folder)});
-    console.log(await bundlePlugin(${JSON.stringify(join(folder, 'plugin.ts'))}));`;
+    console.log((await bundlePlugin(${JSON.stringify(join(folder, 'plugin.ts'))})).code);`;
   const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { cwd: packageRoot });
   expect(stdout.toString()).toContain('"plugin"');
   expect(stdout.toString()).not.toContain('the secret');

@@ -45,9 +45,11 @@ const run = {
   status: 'dead',
   createdAt: bad,
   cpuMs: 1,
-  effects: [],
+  effects: [
+    { kind: bad, id: bad, action: 'update', values: { [bad]: { before: bad, after: [{ name: bad }] } } },
+  ],
   logs: [{ level: bad, message: bad }],
-  error: { code: bad, message: bad },
+  error: { code: bad, message: bad, stack: [bad] },
 };
 const endpoint = { id: bad, url: bad, description: bad, events: [bad], ordering: bad, enabled: false };
 const page = (data: unknown[]) => ({ data, pageInfo: { hasNextPage: false, endCursor: null } });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { describePlugin } from '../../core/sandbox/describe.ts';
 import { packageFormat, sha256Hex, type PluginPackage } from '../../sdk/plugin/manifest.ts';
-import { bundlePlugin } from '../../sdk/plugin/pack.ts';
+import { bundlePlugin } from '../../sdk/plugin/bundle.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 
@@ -35,7 +35,7 @@ let victims: Json[];
 let issues = 0;
 
 async function packAttack(name: string): Promise<PluginPackage> {
-  const code = await bundlePlugin(join(import.meta.dir, '../sandbox/attacks', `${name}.js`));
+  const { code } = await bundlePlugin(join(import.meta.dir, '../sandbox/attacks', `${name}.js`));
   const manifest = (await describePlugin(code)) as PluginPackage['manifest'];
   return {
     format: packageFormat,

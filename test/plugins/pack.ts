@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describePlugin } from '../../core/sandbox/describe.ts';
+import { describePackage } from '../../core/plugins/describe.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../sdk/plugin/pack.ts';
 import type { Client, Json } from '../app.ts';
@@ -15,7 +15,7 @@ export async function packSource(definition: string, prelude = ''): Promise<Plug
       join(dir, 'plugin.ts'),
       `import { definePlugin, RetryLater, Drop } from '@tatami/sdk/plugin';\nvoid [RetryLater, Drop];\n${prelude}\nexport default definePlugin<any, any>(${definition});\n`,
     );
-    return await packPlugin(dir, { describe: describePlugin });
+    return await packPlugin(dir, { describe: describePackage });
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

@@ -229,7 +229,11 @@ test('in simulate mode a run shows what it would do and does nothing', async () 
     id: 'com.test.simulate', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
     on: { 'issue.created': { handle: async (event, ctx) => {
       const made = await ctx.issues.create({ team: event.data.team.key, title: 'child', parentId: event.data.id });
-      ctx.log.info(made.identifier === null ? 'no number yet' : 'numbered');
+      const read = await ctx.issues.get(made.id);
+      ctx.log.info(made.identifier === null && read.identifier === null ? 'no number yet' : 'numbered');
+      await ctx.issues.update(event.data.id, { priority: 'high', labels: ['bug'], description: 'x'.repeat(2000) });
+      await ctx.comments.create(event.data.id, { body: 'Looked at.' });
+      await ctx.kv.set('seen', { count: 1 });
     } } },
   }`);
   await install(call, document, { mode: 'simulate' });
@@ -241,9 +245,27 @@ test('in simulate mode a run shows what it would do and does nothing', async () 
     status: 'succeeded',
     mode: 'simulate',
     events: [],
-    effects: [{ kind: 'issue', action: 'create' }],
+    effects: [
+      {
+        kind: 'issue',
+        action: 'create',
+        values: { title: { before: null, after: 'child' }, team: { after: { key } } },
+      },
+      {
+        kind: 'issue',
+        action: 'update',
+        values: {
+          priority: { before: 'none', after: 'high' },
+          labels: { before: [], after: [{ name: 'bug' }] },
+          description: { before: '', after: `${'x'.repeat(1000)}…` },
+        },
+      },
+      { kind: 'comment', action: 'create', values: { body: { before: null, after: 'Looked at.' } } },
+      { kind: 'plugin_kv', action: 'create', values: { seen: { before: null, after: { count: 1 } } } },
+    ],
     logs: [{ message: 'no number yet' }],
   });
+  expect(run.effects[0].values).not.toHaveProperty('identifier');
   expect((await eventsAfter(call, from)).map((event) => event.type)).toEqual(['issue.created']);
 
   expect((await call('PATCH', '/api/v1/plugins/com.test.simulate', { mode: 'apply' })).status).toBe(200);

@@ -12,7 +12,7 @@ import type {
   SandboxOutcome,
 } from '../../core/sandbox/supervisor.ts';
 import { sha256Hex } from '../../sdk/plugin/manifest.ts';
-import { bundlePlugin } from '../../sdk/plugin/pack.ts';
+import { bundlePlugin } from '../../sdk/plugin/bundle.ts';
 
 /** The defaults of an event handler; the wall is short so that waiting for nothing is short too. */
 export const eventLimits: RunLimits = {
@@ -69,7 +69,7 @@ export function pluginOf(body: string, before = ''): Promise<Code> {
 }
 
 export async function bundleFile(name: string): Promise<Code> {
-  return codeOf(await bundlePlugin(join(import.meta.dir, name)));
+  return codeOf((await bundlePlugin(join(import.meta.dir, name))).code);
 }
 
 let nextRun = 1;

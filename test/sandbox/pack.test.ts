@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describePlugin } from '../../core/sandbox/describe.ts';
+import { describePackage } from '../../core/plugins/describe.ts';
 import { packageFormat, parsePackage, sha256Hex } from '../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../sdk/plugin/pack.ts';
 import { jobOf, openSandbox } from './harness.ts';
@@ -57,7 +57,7 @@ function folder(name: string, files: Record<string, string>): string {
   return dir;
 }
 
-const pack = (dir: string): Promise<unknown> => packPlugin(dir, { describe: (code) => describePlugin(code) });
+const pack = (dir: string): Promise<unknown> => packPlugin(dir, { describe: describePackage });
 
 describe('a plugin’s folder', () => {
   test('becomes a package that runs, with the SDK and npm packages inside and the manifest read in the sandbox', async () => {
@@ -67,7 +67,7 @@ describe('a plugin’s folder', () => {
       'node_modules/loud/package.json': '{"name":"loud","main":"index.js"}',
       'node_modules/loud/index.js': 'export const loud = (text) => text.toUpperCase();',
     });
-    const made = await packPlugin(dir, { describe: (code) => describePlugin(code) });
+    const made = await packPlugin(dir, { describe: describePackage });
     expect(made.manifest).toEqual({
       id: 'com.acme.greeter',
       version: '1.2.3',

@@ -1,13 +1,18 @@
-// `tatami plugin install FILE|NAME`: shows what the plugin asks for, then installs and grants it.
+// `tatami plugin install FILE|NAME`: shows what the plugin asks for, or asks for otherwise than the version that is installed, then
+// installs and grants it.
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { ApiCallError, type Client } from '../../../sdk/client/index.ts';
 import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { printableCopy } from '../../lib/printable.ts';
 import { consentLines } from '../../plugins/consent.ts';
 import { firstPartyNames, packFirstParty } from '../../plugins/first-party.ts';
+import { placeText } from '../../plugins/source-places.ts';
+import { upgradeLines, type Installed } from '../../plugins/upgrade.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
+import { placeOfDetail } from './author-error.ts';
 
 interface Install {
   id: string;
@@ -15,21 +20,72 @@ interface Install {
   pluginVersion: string;
 }
 
+export interface InstallOptions extends RemoteOptions {
+  yes?: boolean;
+  downgrade?: boolean;
+  mode?: string;
+  settings?: string;
+}
+
 /** @param folder where the path of a package file begins */
-export async function install(
-  source: string,
-  options: RemoteOptions & { yes?: boolean },
-  folder: string,
-): Promise<void> {
+export async function install(source: string, options: InstallOptions, folder: string): Promise<void> {
   const call = connect(options);
   const document = await read(source, folder);
-  for (const line of consentLines(printableCopy(document.manifest))) say(line);
+  const manifest = printableCopy(document.manifest);
+  const installed = await findInstalled(call, document.manifest.id);
+  for (const line of installed ? upgradeLines(manifest, printableCopy(installed)) : consentLines(manifest))
+    say(line);
+  if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
+  const settings = options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) };
   if (options.yes !== true) await confirm();
   const made = await call<Install>('POST', '/plugins', {
     package: document,
     grant: Object.keys(document.manifest.scopes ?? {}),
+    ...(options.downgrade === true ? { downgrade: true } : {}),
+    ...(options.mode === undefined ? {} : { mode: options.mode }),
+    ...settings,
+  }).catch((error: unknown) => {
+    throw withPlaces(error, document);
   });
   printResult(made, options, (shown) => `${shown.pluginId} ${shown.pluginVersion} installed as ${shown.id}`);
+}
+
+async function findInstalled(call: Client, pluginId: string): Promise<Installed | null> {
+  try {
+    return await call<Installed>('GET', `/plugins/${encodeURIComponent(pluginId)}`);
+  } catch (error) {
+    if (error instanceof ApiCallError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+function refuseDowngrade({ manifest }: PluginPackage, { pluginVersion }: Installed): void {
+  if (Bun.semver.order(manifest.version, pluginVersion) < 0)
+    throw new CommandError(
+      `${manifest.id} ${pluginVersion} is installed, which is newer than ${manifest.version}. Add --downgrade to go back.`,
+    );
+}
+
+function readSettings(file: string, folder: string): unknown {
+  try {
+    return JSON.parse(readFileSync(resolve(folder, file), 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`The settings cannot be read from ${file}: ${why}`, exitCodes.usage, {
+      cause: error,
+    });
+  }
+}
+
+/** What the server refuses of the manifest, with the author's lines. */
+function withPlaces(error: unknown, document: PluginPackage): unknown {
+  if (!(error instanceof ApiCallError)) return error;
+  const { status, code, message, details } = error;
+  const placed = details.map((detail) => {
+    const place = placeOfDetail(document, detail.path);
+    return place ? { ...detail, path: `${placeText(place)}: ${detail.path}` } : detail;
+  });
+  return new ApiCallError(status, { code, message, details: placed, cause: error });
 }
 
 /** A bare name is a plugin that comes with Tatami, whatever file of that name lies about; everything else is a file. */

@@ -1,10 +1,15 @@
-// `tatami plugin pack DIR`: one package file of a plugin's folder.
+// `tatami plugin pack DIR`: one package file of a plugin's folder, checked as installing it will be.
 import { basename, resolve } from 'node:path';
+import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import { embedded } from '../../lib/embedded.ts';
-import { describePlugin } from '../../sandbox/describe.ts';
-import { printResult } from '../output.ts';
+import { describePackage } from '../../plugins/describe.ts';
+import { version } from '../../version.ts';
+import { printResult, say } from '../output.ts';
 import { writeNamedFile } from '../write-file.ts';
+import { authorError } from './author-error.ts';
+import { checkOffline } from './check.ts';
+import type { Bundle } from './manifest-place.ts';
 
 /** @param folder where relative paths begin */
 export async function pack(
@@ -13,16 +18,47 @@ export async function pack(
   folder: string,
 ): Promise<void> {
   const root = resolve(folder, dir);
-  const document = await packPlugin(root, { describe: describePlugin, sdk: embedded?.sdkFiles() ?? null });
+  const document = await packFolder(root);
   const out = options.out ?? `${basename(root)}.tatami.json`;
   const text = JSON.stringify(document);
   writeNamedFile(resolve(folder, out), text);
-  const { id, version } = document.manifest;
-  const result = { file: out, id, version, sha256: document.sha256, bytes: Buffer.byteLength(text) };
+  const { manifest } = document;
+  sayWhereItRuns(manifest.engines.tatami);
+  const result = {
+    file: out,
+    id: manifest.id,
+    version: manifest.version,
+    sha256: document.sha256,
+    bytes: Buffer.byteLength(text),
+  };
   printResult(
     result,
     options,
     (shown) =>
       `${shown.id} ${shown.version} → ${shown.file}  ${shown.bytes} bytes  sha256:${shown.sha256.slice(0, 12)}…`,
   );
+}
+
+/** @throws CommandError that names the author's line, where that is known */
+async function packFolder(root: string): Promise<PluginPackage> {
+  let bundle: Bundle | undefined;
+  try {
+    const document = await packPlugin(root, {
+      describe(code, sourceMap) {
+        bundle = { code, sourceMap };
+        return describePackage(code, sourceMap);
+      },
+      sdk: embedded?.sdkFiles() ?? null,
+    });
+    checkOffline(document.manifest);
+    return document;
+  } catch (error) {
+    throw authorError(error, root, bundle);
+  }
+}
+
+/** The server it is for may be another one than this. */
+function sayWhereItRuns(range: string): void {
+  if (range !== '*' && !Bun.semver.satisfies(version, range))
+    say(`The plugin wants Tatami ${JSON.stringify(range)}; this is ${version}, which would not install it.`);
 }

@@ -27,7 +27,8 @@ export async function runSchedule(plugin: string, schedule: string, options: Rem
     [runLines(shown), ...(shown.progress ? [progressText(shown)] : [])].join('\n'),
   );
   // The server's retries go on for hours; that this attempt failed is the answer.
-  if (run.status === 'retrying') say('The attempt failed; the server will try it again by itself.');
+  if (run.status === 'retrying')
+    say(`The attempt failed; the server tries it again by itself, until \`tatami plugin cancel ${run.id}\`.`);
   if (run.status !== 'succeeded') process.exitCode = exitCodes.failed;
 }
 

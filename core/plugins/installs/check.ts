@@ -10,11 +10,15 @@ import type { Unheld } from '../../rights/table.ts';
 import { checkCron } from '../../lib/cron.ts';
 import { subscribedTypes } from './hearing.ts';
 
-export interface PackageRules {
+/** What a manifest's scopes and subscriptions are checked by. */
+interface RequestRules {
   /** The fields that a subscription to an event type can be filtered by. */
   filterFields(eventType: string): FilterFields;
   /** The first narrowing that a door could not hold. */
   unheldNarrowing(requests: ScopeRequests): Unheld | null;
+}
+
+export interface PackageRules extends RequestRules {
   /** Semantic version of this server, for `engines`. */
   readonly serverVersion: string;
 }
@@ -37,6 +41,11 @@ export function checkManifest(manifest: PluginManifest, rules: PackageRules): vo
       'conflict',
       `The plugin wants Tatami ${tatami}; this is ${rules.serverVersion}.`,
     );
+  checkRequests(manifest, rules);
+}
+
+/** The part that is the same on every server of this version. @throws ApiError validation_failed */
+export function checkRequests(manifest: PluginManifest, rules: RequestRules): void {
   checkScopes(manifest, rules);
   checkSubscriptions(manifest, rules);
   for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {
@@ -45,7 +54,7 @@ export function checkManifest(manifest: PluginManifest, rules: PackageRules): vo
   }
 }
 
-function checkScopes({ scopes = {} }: PluginManifest, rules: PackageRules): void {
+function checkScopes({ scopes = {} }: PluginManifest, rules: RequestRules): void {
   const unknown = Object.keys(scopes).find((scope) => !allScopes.includes(scope));
   if (unknown !== undefined)
     throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', `There is no scope ${unknown}.`);
@@ -53,7 +62,7 @@ function checkScopes({ scopes = {} }: PluginManifest, rules: PackageRules): void
   if (unheld) throw invalidField(`package.manifest.scopes.${unheld.path}`, 'conflict', unheld.fix);
 }
 
-function checkSubscriptions(manifest: PluginManifest, rules: PackageRules): void {
+function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void {
   const asked = expandScopes(Object.keys(manifest.scopes ?? {}));
   for (const type of subscribedTypes({ manifest }))
     if (!asked.has(scopeOfEvent(type)))

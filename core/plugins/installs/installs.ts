@@ -1,6 +1,6 @@
 // Installs, changes and removes plugins. What a plugin may do is what the installer granted, never more than they hold.
 import type { Static } from 'typebox';
-import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
+import type { PluginManifest, PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
 import { removed, requireVersion, updated } from '../../changes/operations.ts';
@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
+import { wakeWaitingOp } from '../runs/waiting.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
@@ -20,7 +21,8 @@ const byPluginId = tenantStatement<Row>(
 );
 const keepCode = tenantStatement(
   'plugin_code.keep',
-  'INSERT OR IGNORE INTO plugin_code (workspace_id, id, source) VALUES (:ws, :sha256, :source)',
+  `INSERT INTO plugin_code (workspace_id, id, source, source_map) VALUES (:ws, :sha256, :source, :sourceMap)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET source_map = coalesce(excluded.source_map, source_map)`,
 );
 
 /** What installing needs beyond the context. */
@@ -57,10 +59,12 @@ export async function installPlugin(
   input: Static<typeof InstallCreate>,
   rules: InstallRules,
 ): Promise<ChangeSet> {
-  const { manifest, code, sha256 } = await readPackage(input.package);
+  const document = await readPackage(input.package);
+  const { manifest, sha256 } = document;
   checkManifest(manifest, rules);
   checkGrant(ctx, manifest, input.grant);
   const known = await findByPluginId(ctx, manifest.id);
+  if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
   const facts = {
     pluginVersion: manifest.version,
     sha256,
@@ -71,16 +75,36 @@ export async function installPlugin(
     state: 'active' as const,
     stateReason: unheardReason({ manifest, grant: input.grant }),
   };
-  if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
-  const change = known ? installKind.update(known, facts, ctx.nowMs()) : firstInstall(ctx, facts);
-  if (!change) return { changes: [], body: installKind.wire(known!, ctx), status: 200 };
+  const keep = keepCodeOp(ctx, document);
+  if (!known) {
+    const made = firstInstall(ctx, facts);
+    return { ...installed(ctx, made, [keep, ...rules.stateOps(made.after, ctx)]), status: 201 };
+  }
+  const change = installKind.update(known, facts, ctx.nowMs());
+  // The same code may come with a source map that was not known of it.
+  if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
+  // What waits would wait for the code that failed.
+  const wake = known.sha256 === sha256 ? [] : [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())];
+  return installed(ctx, change, [keep, ...wake, ...rules.stateOps(change.after, ctx)]);
+}
+
+function installed(
+  ctx: Context,
+  change: NonNullable<ReturnType<typeof installKind.update>>,
+  ops: readonly Op[],
+): ChangeSet {
   return {
     changes: [change],
-    ops: [tenantOp(ctx.scope, keepCode, { sha256, source: code }), ...rules.stateOps(change.after, ctx)],
+    ops,
     body: installKind.wire(change.after, ctx),
-    status: known ? 200 : 201,
+    status: 200,
     location: `${ctx.baseUrl}/api/v1/plugins/${change.id}`,
   };
+}
+
+function keepCodeOp({ scope }: Context, { sha256, code, sourceMap }: PluginPackage): Op {
+  const map = sourceMap ? JSON.stringify(sourceMap) : null;
+  return tenantOp(scope, keepCode, { sha256, source: code, sourceMap: map });
 }
 
 function refuseDowngrade({ pluginVersion }: Install, manifest: PluginManifest): void {

@@ -36,10 +36,15 @@ export function settle(
       throw invalidField(`settings.${unknown}`, 'unknown_field', 'This plugin has no settings.');
     return {};
   }
-  checkSchema(schema, 'package.manifest.settings', 0);
+  checkSettingsSchema(schema);
   const settings = withDefaults(schema as SettingsSchema, given);
   checkSettings(schema as SettingsSchema, settings);
   return settings;
+}
+
+/** What a plugin asks of its settings, before any are given. @throws ApiError validation_failed */
+export function checkSettingsSchema(schema: unknown): void {
+  if (schema !== undefined) checkSchema(schema, 'package.manifest.settings', 0);
 }
 
 type SettingsSchema = TSchema & { readonly properties?: Readonly<Record<string, { default?: unknown }>> };

@@ -1,6 +1,4 @@
 // One attempt of a run: what the sandbox is told, the calls it makes and what they stage.
-import type { Change } from '../../changes/change.ts';
-import { sameValue } from '../../changes/change.ts';
 import { Staging, stagedCharsMax } from '../../changes/staging.ts';
 import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
@@ -40,6 +38,8 @@ export interface HeldRun {
   readonly run: RunRow;
   /** Of a run for an event. */
   readonly event: EventRow | undefined;
+  /** Aborted when somebody cancels the run. */
+  readonly signal: AbortSignal;
 }
 
 export interface Attempt {
@@ -130,7 +130,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 }
 
-function jobOf({ item, run, event }: HeldRun, install: Install, source: string, startedAt: number) {
+function jobOf({ item, run, event, signal }: HeldRun, install: Install, source: string, startedAt: number) {
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;
@@ -144,6 +144,7 @@ function jobOf({ item, run, event }: HeldRun, install: Install, source: string, 
     input: inputOf(run, install, event, { startedAt, deadline: startedAt + limits.wallMs }),
     limits,
     fresh: handler.kind === 'schedule',
+    signal,
   };
 }
 
@@ -203,16 +204,4 @@ export function usageOf(usage: RunUsage | undefined) {
     queueMs: usage?.queueMs ?? 0,
     logs: usage?.logs ?? [],
   };
-}
-
-/** What a run did to one entity, without the values, which are in the events. */
-export function effectOf({ kind, id, before, after }: Change) {
-  const old = before as Readonly<Record<string, unknown>> | null;
-  const fields = Object.entries(after)
-    .filter(
-      ([name, value]) =>
-        old !== null && !['version', 'updatedAt'].includes(name) && !sameValue(old[name], value),
-    )
-    .map(([name]) => name);
-  return { kind, id, action: old === null ? 'create' : 'update', fields };
 }

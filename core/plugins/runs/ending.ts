@@ -6,7 +6,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tally } from '../../lib/tally.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
-import { effectOf, usageOf, type Attempt, type HeldRun } from './attempt.ts';
+import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
+import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
@@ -21,7 +22,7 @@ export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> 
 /** @returns false when what the attempt read has changed, and nothing of it was kept */
 export type EndAttempt = (held: HeldRun, tried: Attempt | null, ending: Ending) => Promise<boolean>;
 
-export interface EndingOptions {
+export interface EndingOptions extends Pick<PreviewOptions, 'store'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly tally: Tally;
@@ -32,12 +33,23 @@ export interface EndingOptions {
 export function createEndAttempt(options: EndingOptions): EndAttempt {
   const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
+  const effectsOf = async (
+    { item }: HeldRun,
+    tried: Attempt | null,
+    directory: Directory,
+  ): Promise<Effect[]> => {
+    const changes = tried?.staged.changes ?? [];
+    if (tried?.install.mode !== 'simulate') return changes.map(effectOf);
+    return previewEffects(options, { scope: item.scope, directory }, changes);
+  };
+
   /** Commits the end of an attempt. Its run may have got a row just now, so that nothing of this is made before. */
   const commit = async (held: HeldRun, tried: Attempt | null, ending: Ending): Promise<Committed> => {
     const { item, queue, run } = held;
     const now = options.clock.nowMs();
     const author = authorOf(held, tried, await options.directoryOf(item.scope));
-    const record = (made: RunRecord['events']): RunRecord => recordOf(tried, ending, made, now);
+    const effects = await effectsOf(held, tried, author.directory);
+    const record = (made: RunRecord['events']): RunRecord => recordOf(tried, ending, { made, effects }, now);
     const more = ending.more ?? [];
     const { commit } = options.committer;
     if (ending.againAtMs !== undefined) {
@@ -50,7 +62,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     const hasRow = item.epoch !== null;
     const last = (made: RunRecord['events']): Op[] => [
       ...(hasRow
-        ? [recordRunOp(item.scope, run.id, record(made)), ...releaseNextOps(queue, item, run, now)]
+        ? [recordRunOp(item.scope, run.id, record(made)), ...releaseNextOps(queue, item.scope, run, now)]
         : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
       ...more,
     ];
@@ -90,7 +102,7 @@ function authorOf({ item, run, event }: HeldRun, tried: Attempt | null, director
 function recordOf(
   tried: Attempt | null,
   { status, attempt, error, againAtMs }: Ending,
-  made: RunRecord['events'],
+  { made, effects }: { made: RunRecord['events']; effects: readonly Effect[] },
   nowMs: number,
 ): RunRecord {
   return {
@@ -102,6 +114,6 @@ function recordOf(
     finishedAt: againAtMs === undefined ? nowMs : null,
     events: made.map(({ id, type }) => ({ id, type })),
     calls: tried?.calls ?? [],
-    effects: (tried?.staged.changes ?? []).map(effectOf),
+    effects,
   };
 }

@@ -1,15 +1,18 @@
 import { Type } from 'typebox';
-import type { WorkQueue } from '../../events/work.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { seeing, seeingRun, steering } from '../installs/rights.ts';
-import { getRun, listRuns, runSchedule, type RunActivity } from './runs.ts';
+import { cancelRun, type CancelWork } from './cancel.ts';
+import { getRun, listRuns, runSchedule } from './runs.ts';
 import { RunShown, runStatuses } from './schema.ts';
 
-export function runRoutes(options: { queue: WorkQueue } & RunActivity): Route[] {
-  const { queue, ...activity } = options;
+export function runRoutes(work: CancelWork): Route[] {
+  return [...routesOfPlugin(work), ...routesOfOne(work)];
+}
+
+function routesOfPlugin(work: CancelWork): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -23,7 +26,7 @@ export function runRoutes(options: { queue: WorkQueue } & RunActivity): Route[] 
       query: Closed({ ...pageQuery, status: Type.Optional(Type.Enum([...runStatuses])) }),
       responses: { 200: pageOf(RunShown) },
       errors: ['invalid_cursor'],
-      read: (ctx, { params, query }) => listRuns(ctx, params.id, query, activity),
+      read: (ctx, { params, query }) => listRuns(ctx, params.id, query, work),
     }),
     defineRoute({
       method: 'POST',
@@ -37,8 +40,13 @@ export function runRoutes(options: { queue: WorkQueue } & RunActivity): Route[] 
       params: Closed({ id: pluginRef, name: Type.String({ pattern: '^[a-z][a-zA-Z0-9-]{0,39}$' }) }),
       errors: ['conflict'],
       responses: { 202: RunShown },
-      write: (ctx, { params }) => runSchedule(ctx, params.id, params.name, queue),
+      write: (ctx, { params }) => runSchedule(ctx, params.id, params.name, work.queue),
     }),
+  ];
+}
+
+function routesOfOne(work: CancelWork): Route[] {
+  return [
     defineRoute({
       method: 'GET',
       path: '/api/v1/runs/{id}',
@@ -49,7 +57,22 @@ export function runRoutes(options: { queue: WorkQueue } & RunActivity): Route[] 
       limit: 'read',
       params: Closed({ id: idOf(idPrefixes.run) }),
       responses: { 200: RunShown },
-      read: (ctx, { params }) => getRun(ctx, params.id, activity),
+      read: (ctx, { params }) => getRun(ctx, params.id, work),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/runs/{id}/cancel',
+      name: 'runs.cancel',
+      summary: 'Cancel a run that has not ended',
+      description:
+        'It makes no more attempts and is dead, with the error `canceled`. An attempt that is under way is stopped, and nothing of it is kept.',
+      scope: 'plugins:write',
+      also: seeingRun,
+      limit: 'write',
+      params: Closed({ id: idOf(idPrefixes.run) }),
+      errors: ['conflict'],
+      responses: { 200: RunShown },
+      write: (ctx, { params }) => cancelRun(ctx, params.id, work),
     }),
   ];
 }

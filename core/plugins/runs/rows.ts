@@ -1,9 +1,11 @@
 // Run rows: how a run is queued, ended and read. Runs with the same order key of one handler go one after the other: only
 // the first of them is due, and the batch that ends it makes the next one due.
-import { neverMs, returningWork, type Leases, type WorkItem, type WorkQueue } from '../../events/work.ts';
+import { neverMs, returningWork, type Leases, type WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
+import type { Effect } from './effects.ts';
+import type { RunError } from './failure.ts';
 
 type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
 
@@ -275,9 +277,9 @@ export interface RunRecord {
   readonly queueMs: number;
   readonly events: readonly { id: string; type: string }[];
   readonly calls: readonly unknown[];
-  readonly effects: readonly unknown[];
+  readonly effects: readonly Effect[];
   readonly logs: readonly unknown[];
-  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly error: RunError | null;
 }
 
 export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {
@@ -331,7 +333,7 @@ export function interruptedOp(scope: Scope, id: string): Op {
 }
 
 /** Makes the next run of the same order key due; none where nothing can wait for this one. */
-export function releaseNextOps(queue: WorkQueue, item: WorkItem, run: RunRow, nowMs: number): Op[] {
+export function releaseNextOps(queue: WorkQueue, scope: Scope, run: RunRow, nowMs: number): Op[] {
   if (run.order_key === run.id) return [];
   const params = {
     installId: run.install_id,
@@ -339,9 +341,9 @@ export function releaseNextOps(queue: WorkQueue, item: WorkItem, run: RunRow, no
     orderKey: run.order_key,
     sequence: run.sequence,
     never: neverMs,
-    ...queue.lease(item.scope, run.install_id, nowMs),
+    ...queue.lease(scope, run.install_id, nowMs),
   };
-  return [queue.due(tenantOp(item.scope, releaseNext, params))];
+  return [queue.due(tenantOp(scope, releaseNext, params))];
 }
 
 export function findRun(store: Store, scope: Scope, id: string): Promise<RunRow | undefined> {
@@ -359,11 +361,12 @@ export async function runsOfRoot(store: Store, scope: Scope, rootEventId: string
   return (await store.readOne(scope, countOfRoot, { rootEventId }))?.count ?? 0;
 }
 
-export async function hasOpenRun(
+/** The id of a run of a schedule that has not ended. */
+export async function findOpenRun(
   store: Store,
   scope: Scope,
   installId: string,
   handler: string,
-): Promise<boolean> {
-  return (await store.readOne(scope, openOfHandler, { installId, handler })) !== undefined;
+): Promise<string | undefined> {
+  return (await store.readOne(scope, openOfHandler, { installId, handler }))?.id;
 }

@@ -11,9 +11,11 @@ import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './continuation.ts';
+import type { Effect } from './effects.ts';
+import type { RunError } from './failure.ts';
 import {
+  findOpenRun,
   findRun,
-  hasOpenRun,
   queuedRow,
   queueRunOps,
   runColumns,
@@ -56,13 +58,21 @@ export async function listRuns(
 }
 
 export async function getRun(ctx: Context, id: string, activity: RunActivity) {
-  let row = await findRun(ctx.store, ctx.scope, id);
-  if (!row) {
-    await activity.storeWork(ctx.scope);
-    row = await findRun(ctx.store, ctx.scope, id);
-  }
+  const row = await findRunNow(ctx, id, activity);
   if (!row) throw notFound();
   return showRun(row, activity);
+}
+
+/** Also one that had no row as yet: it is stored then. */
+export async function findRunNow(
+  ctx: Context,
+  id: string,
+  activity: RunActivity,
+): Promise<RunRow | undefined> {
+  const row = await findRun(ctx.store, ctx.scope, id);
+  if (row) return row;
+  await activity.storeWork(ctx.scope);
+  return findRun(ctx.store, ctx.scope, id);
 }
 
 export async function runSchedule(
@@ -78,8 +88,9 @@ export async function runSchedule(
       'conflict',
       `The plugin is ${install.state}: ${install.stateReason ?? 'activate it first'}.`,
     );
-  if (await hasOpenRun(ctx.store, ctx.scope, install.id, schedule))
-    throw new ApiError('conflict', 'A run of this schedule is open already; wait for it.');
+  const openRun = await findOpenRun(ctx.store, ctx.scope, install.id, schedule);
+  if (openRun !== undefined)
+    throw new ApiError('conflict', `${openRun} is an open run of this schedule; wait for it, or cancel it.`);
   const now = ctx.nowMs();
   const run = scheduledRun(ctx.ids.next(idPrefixes.run), install, schedule, now);
   return {
@@ -91,7 +102,15 @@ export async function runSchedule(
   };
 }
 
-function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
+function showEffect(effect: Effect) {
+  return { ...effect, values: effect.values ?? null };
+}
+
+function showError({ code, message, at, stack }: RunError) {
+  return { code, message, at: at ?? null, stack: stack ?? [] };
+}
+
+export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
   return {
     id: row.id,
     pluginId: row.install_id,
@@ -104,7 +123,7 @@ function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
     depth: row.depth,
     events: JSON.parse(row.events_json),
     calls: JSON.parse(row.calls_json),
-    effects: JSON.parse(row.effects_json),
+    effects: (JSON.parse(row.effects_json) as Effect[]).map(showEffect),
     cpuMs: row.cpu_ms,
     memoryBytes: row.memory_bytes,
     wallMs: row.wall_ms,
@@ -112,7 +131,7 @@ function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
     logs: JSON.parse(row.logs_json),
     progress: progressOf(row),
     continuedBy: row.continued_by,
-    error: row.error_json === null ? null : JSON.parse(row.error_json),
+    error: row.error_json === null ? null : showError(JSON.parse(row.error_json) as RunError),
     createdAt: isoTime(row.created_at),
     startedAt: isoTime(row.started_at),
     finishedAt: isoTime(row.finished_at),

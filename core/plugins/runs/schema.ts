@@ -29,7 +29,13 @@ export const RunShown = named(
         kind: Type.String(),
         id: Type.String(),
         action: Type.Enum(['create', 'update']),
-        fields: Type.Array(Type.String()),
+        fields: Type.Array(Type.String(), { description: 'What changed of an object that existed.' }),
+        values: nullable(
+          Type.Record(Type.String(), Closed({ before: Type.Unknown(), after: Type.Unknown() }), {
+            description:
+              'Of a run in mode `simulate`: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote, its events have it.',
+          }),
+        ),
       }),
     ),
     cpuMs: ms,
@@ -56,7 +62,18 @@ export const RunShown = named(
     continuedBy: nullable(
       idOf(idPrefixes.run, 'The run that goes on where this one, not being done, left off.'),
     ),
-    error: nullable(Closed({ code: Type.String(), message: Type.String() })),
+    error: nullable(
+      Closed({
+        code: Type.String({ description: 'What went wrong, for programs.' }),
+        message: Type.String(),
+        at: nullable(
+          Type.String({ description: 'The line of the plugin that it came from: `plugin.ts:14:9`.' }),
+        ),
+        stack: Type.Array(Type.String(), {
+          description: 'Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`.',
+        }),
+      }),
+    ),
     createdAt: time,
     startedAt: nullable(time),
     finishedAt: nullable(time),

@@ -48,6 +48,10 @@ export function createTryRun(options: TryOptions): TryRun {
     const install = await findInstall(held);
     if (!install) return false;
     const tried = await options.attempts.make(held, install);
+    if (held.signal.aborted) {
+      held.queue.drop(held.item);
+      return false;
+    }
     if (mayRepeat && (await hasChanged(held, install))) return true;
     const { outcome } = tried;
     switch (outcome.status) {

@@ -2,14 +2,15 @@
 // its ending says of the plugin.
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
-import { plainText } from '../../lib/printable.ts';
 import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Op } from '../../store/store.ts';
 import type { Disable } from '../disable.ts';
 import type { FailureWatch } from '../failures.ts';
+import type { Registry } from '../registry.ts';
 import type { Attempt, HeldRun } from './attempt.ts';
 import { continueOps, progressOp, standingOf } from './continuation.ts';
 import type { EndAttempt } from './ending.ts';
+import { runErrorOf } from './failure.ts';
 import type { Later } from './later.ts';
 
 type Succeeded = Extract<SandboxOutcome, { status: 'succeeded' }>;
@@ -24,6 +25,7 @@ export interface Verdicts {
 export interface VerdictOptions {
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly registry: Pick<Registry, 'places'>;
   readonly failures: FailureWatch;
   readonly disable: Disable;
   readonly end: EndAttempt;
@@ -78,7 +80,8 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
     },
     async fail(held, tried, outcome) {
       const attempt = held.run.attempt + 1;
-      const error = { code: outcome.reason, message: plainText(outcome.message) };
+      const find = await options.registry.places(held.item.scope, tried.install.sha256);
+      const error = runErrorOf(outcome, held.run, find);
       // Killed runs get one more try on a fresh isolate; dropped ones asked for none.
       if (outcome.reason === 'drop' || (outcome.killed && attempt >= 2))
         await end(held, tried, { status: 'dead', attempt, error });

@@ -7,7 +7,7 @@ type Failure = Extract<SandboxOutcome, { status: 'failed' }>;
 export type Ending =
   | { status: 'succeeded'; progress?: Progress }
   | { status: 'interrupted'; message: string }
-  | Pick<Failure, 'status' | 'reason' | 'message' | 'killed' | 'retryAfterMs'>;
+  | Pick<Failure, 'status' | 'reason' | 'message' | 'killed' | 'retryAfterMs' | 'stack'>;
 
 /** @param killed the isolate or process died of it, a strike */
 export function failed(reason: Failure['reason'], message: string, killed: boolean): Ending {

@@ -31,7 +31,7 @@ export interface RunOrder {
 export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'lane' | 'sidecar'> {
   readonly rssAtStartBytes: number;
   cpuMs: number;
-  readonly channel: Pick<RunChannel, 'active' | 'stopping'>;
+  readonly channel: Pick<RunChannel, 'active' | 'stopping' | 'stop'>;
   /** @throws ProtocolBreach */
   drained(message: Drained): void;
   /** The sidecar says that the run is over. Calls that the handler did not await are still waited for: they belong to the run. */

@@ -139,8 +139,14 @@ function leavesIsolateWell(end: RunEnd): boolean {
 }
 
 function sendEnd(run: RunNonce, end: RunEnd, cpuMs: number, memoryBytes: number): void {
-  const clipped = end.status === 'failed' ? { ...end, message: end.message.slice(0, messageMax) } : end;
-  send({ t: 'end', run, end: clipped, cpuMs, memoryBytes, isolates: isolates.count + runs.size });
+  send({ t: 'end', run, end: clipped(end), cpuMs, memoryBytes, isolates: isolates.count + runs.size });
+}
+
+function clipped(end: RunEnd): RunEnd {
+  if (end.status !== 'failed') return end;
+  const { message, stack } = end;
+  const short = { ...end, message: message.slice(0, messageMax) };
+  return stack === undefined ? short : { ...short, stack: stack.slice(0, messageMax) };
 }
 
 function stopRun(run: RunNonce): void {

@@ -106,8 +106,8 @@ export function readRecorded(text: string): Said | undefined {
 /** How the guest says that its run ends, if it does. @throws Error on anything unknown */
 export function readEnd({ end }: Outbox): RunEnd | undefined {
   if (end === '') return undefined;
-  const [reason, first, afterMs] = JSON.parse(end) as unknown[];
-  return reason === 'done' ? success(first) : failure(reason, first, afterMs);
+  const [reason, first, afterMs, stack] = JSON.parse(end) as unknown[];
+  return reason === 'done' ? success(first) : failure(reason, first, { afterMs, stack });
 }
 
 function success(given: unknown): RunEnd {
@@ -117,9 +117,16 @@ function success(given: unknown): RunEnd {
   return { status: 'succeeded', progress };
 }
 
-function failure(reason: unknown, message: unknown, afterMs: unknown): RunEnd {
+function failure(
+  reason: unknown,
+  message: unknown,
+  { afterMs, stack }: { afterMs: unknown; stack: unknown },
+): RunEnd {
   if (!guestReasons.includes(reason) || typeof message !== 'string') throw new Error('unknown failure');
-  const end = { status: 'failed', reason: reason as EndReason, message, killed: false } as const;
+  const end = {
+    ...({ status: 'failed', reason: reason as EndReason, message, killed: false } as const),
+    ...(typeof stack === 'string' && stack !== '' ? { stack } : {}),
+  };
   if (typeof afterMs !== 'number' || reason !== 'retry_later') return end;
   return { ...end, retryAfterMs: Math.min(Math.max(0, afterMs), msMax) };
 }

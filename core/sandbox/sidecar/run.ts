@@ -178,7 +178,8 @@ export function endOf(error: unknown): RunEnd {
   if (!(error instanceof GuestFault)) return killedFor('protocol', 'The guest sent text that is no message.');
   if (error.reason === 'disposed') return { status: 'stopped' };
   const harmless = error.reason === 'startup' || error.reason === 'rejection';
-  return { status: 'failed', reason: error.reason, message: error.message, killed: !harmless };
+  const { reason, message, thrownStack: stack } = error;
+  return { status: 'failed', reason, message, killed: !harmless, ...(stack === undefined ? {} : { stack }) };
 }
 
 function killedFor(reason: EndReason, message: string): RunEnd {

@@ -2,7 +2,7 @@
 // on a busy machine; the watchdog ends those that have had their processor time.
 import type IsolatedVm from 'isolated-vm';
 import type { RunNonce } from '../protocol.ts';
-import { cpuFault, faultOf, GuestFault } from './fault.ts';
+import { cpuFault, faultOf, GuestFault, loadingFault } from './fault.ts';
 import type { ProcessorMeter } from './meter.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -39,7 +39,7 @@ export interface TimedIsolate {
   end(entry: Entry): void;
   /** What an error in an entry means. */
   faultOf(error: unknown, entry: Entry): GuestFault;
-  /** `work` as one entry. @throws GuestFault */
+  /** A part of loading the plugin, as one entry. @throws GuestFault */
   timed<T>(limitMs: number, work: () => Promise<T>): Promise<T>;
   dispose(): void;
 }
@@ -78,11 +78,11 @@ export function createTimedIsolate(host: GuestHost, memoryMb: number, run: RunNo
         const result = await work();
         if (!entry.over) return result;
       } catch (error) {
-        throw isolate.faultOf(error, entry);
+        throw entry.over ? loadingFault(limitMs) : isolate.faultOf(error, entry);
       } finally {
         isolate.end(entry);
       }
-      throw cpuFault(limitMs);
+      throw loadingFault(limitMs);
     },
     dispose() {
       if (current) current.disposedAtMs ??= meter.hadMs();

@@ -11,6 +11,7 @@ import rules from './0009-rules.sql' with { type: 'text' };
 import retention from './0010-retention.sql' with { type: 'text' };
 import keys from './0011-keys.sql' with { type: 'text' };
 import issues from './0012-issues.sql' with { type: 'text' };
+import author from './0013-author.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   { name: '0010-retention', sql: retention },
   { name: '0011-keys', sql: keys },
   { name: '0012-issues', sql: issues },
+  { name: '0013-author', sql: author },
 ];

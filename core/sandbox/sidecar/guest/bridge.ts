@@ -4,12 +4,24 @@
 import { textMaxOf } from '../../protocol.ts';
 import type { LogLevel } from '../../protocol.ts';
 import { advanceTo } from './clock.ts';
-import { clip, defineProperty, NativeError, NativePromise, parse, record, stringify } from './primordials.ts';
+import {
+  clip,
+  defineProperty,
+  indexOf,
+  NativeError,
+  NativePromise,
+  parse,
+  record,
+  slice,
+  stringify,
+} from './primordials.ts';
 import { forgetEntries, recordEntry } from './recorder.ts';
 
 interface Pending {
   /** Host calls count against `concurrentCalls`; timers do not. */
   counted: boolean;
+  /** Of a host call: made where the plugin called, so that a refusal leads there. */
+  site?: Error;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -72,11 +84,19 @@ export function currentRun(): number {
   return run;
 }
 
-export function hostError(code: string, message: string): Error {
+/** @param site whose stack the error shows in place of its own */
+export function hostError(code: string, message: string, site?: Error): Error {
   const error = new NativeError(message);
   defineProperty(error, 'code', { value: code, enumerable: true });
   defineProperty(error, 'name', { value: 'HostError' });
+  // Put together when it is asked for: that may run code of the plugin's.
+  if (site) defineProperty(error, 'stack', { get: () => `HostError: ${message}${framesOf(site)}` });
   return error;
+}
+
+function framesOf({ stack }: Error): string {
+  const at = typeof stack === 'string' ? indexOf(stack, '\n') : -1;
+  return at < 0 ? '' : slice(stack as string, at);
 }
 
 /** What is said after the end is not heard. */
@@ -88,6 +108,7 @@ function emit(head: string, text: string): void {
 
 /** One host call. The arguments are turned into text now, so that later changes to them cannot matter. `op` needs no escapes. */
 export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): Promise<unknown> {
+  const site = new NativeError();
   return new NativePromise((resolve, reject) => {
     if (ofRun !== run) throw hostError('run_ended', 'This run has ended; its ctx no longer works.');
     if (++callsMade > limits.calls) {
@@ -102,7 +123,7 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
     if (outbox.texts.length + text.length > outboxUnitsMax)
       throw hostError('quota_exceeded', 'Too much data in flight; await earlier calls first.');
     const id = nextId++;
-    pending[id] = { counted: true, resolve, reject };
+    pending[id] = { counted: true, site, resolve, reject };
     const head = '["c",' + id + ',"' + op + '",' + text.length + ']';
     if (callsOpen < limits.concurrentCalls) {
       callsOpen++;
@@ -170,9 +191,9 @@ function end(head: string): void {
 export function endRun(
   reason: 'error' | 'retry_later' | 'drop',
   message: string,
-  retryAfterMs: number,
+  { retryAfterMs = 0, stack = '' }: { retryAfterMs?: number; stack?: string } = {},
 ): void {
-  end('["' + reason + '",' + stringify(message) + ',' + retryAfterMs + ']');
+  end('["' + reason + '",' + stringify(message) + ',' + retryAfterMs + ',' + stringify(stack) + ']');
 }
 
 /** Calls `then` once no host call is open: a call that was not awaited still belongs to its run. */
@@ -190,7 +211,7 @@ export function settle(id: string, ok: boolean, text: string, elapsedMs: number)
   if (ok) entry.resolve(text === '' ? undefined : parse(text));
   else {
     const [code, message] = parse(text) as [string, string];
-    entry.reject(hostError(code, message));
+    entry.reject(hostError(code, message, entry.site));
   }
 }
 

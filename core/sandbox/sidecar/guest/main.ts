@@ -1,7 +1,7 @@
 // The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves three
 // functions for the sidecar (`register`, `describe`, `step`), which take only strings and numbers and return only strings.
 import { readProgress } from '../../protocol.ts';
-import { afterCalls, endRun, endWell, hostError, openOutbox, openRun, settle, writeLog } from './bridge.ts';
+import { afterCalls, endRun, endWell, hostError, openOutbox, openRun, settle } from './bridge.ts';
 import type { GuestLimits, Outbox } from './bridge.ts';
 import { installClock, setCpuLeft, startClock } from './clock.ts';
 import { makeContext, namespacesOf } from './context.ts';
@@ -10,7 +10,7 @@ import { handlerNames, readDefinition, staticManifest } from './definition.ts';
 import type { Definition } from './definition.ts';
 import { installGlobals } from './globals.ts';
 import { hardenRealm } from './harden.ts';
-import { clip, parse, slice, stringify } from './primordials.ts';
+import { clip, indexOf, parse, slice, stringify } from './primordials.ts';
 import { installRecorder } from './recorder.ts';
 
 const messageUnitsMax = 2000;
@@ -80,13 +80,21 @@ function reportFailure(error: unknown): void {
       ? clip(String(error), messageUnitsMax)
       : `${label}: ${clip(message, messageUnitsMax)}`;
     if (code === 'retry_later')
-      return endRun('retry_later', text, typeof afterMs === 'number' && afterMs >= 0 ? afterMs : 0);
-    if (code === 'drop') return endRun('drop', text, 0);
-    if (typeof stack === 'string') writeLog('error', clip(stack, messageUnitsMax));
-    endRun('error', text, 0);
+      return endRun('retry_later', text, {
+        retryAfterMs: typeof afterMs === 'number' && afterMs >= 0 ? afterMs : 0,
+      });
+    if (code === 'drop') return endRun('drop', text);
+    endRun('error', text, { stack: framesOf(stack) });
   } catch {
-    endRun('error', 'The handler threw a value that cannot be read.', 0);
+    endRun('error', 'The handler threw a value that cannot be read.');
   }
+}
+
+/** A long message would leave no room for them. */
+function framesOf(stack: unknown): string {
+  if (typeof stack !== 'string') return '';
+  const at = indexOf(stack, '\n    at ');
+  return at < 0 ? '' : slice(stack, at + 1, at + 1 + messageUnitsMax);
 }
 
 function register(given: unknown): string {

@@ -22,6 +22,7 @@ export const NativeUint8Array = Uint8Array;
 export const stringOf = String;
 export const numberOf = Number;
 export const slice = uncurry(String.prototype.slice);
+export const indexOf = uncurry(String.prototype.indexOf);
 export const charCodeAt = uncurry(String.prototype.charCodeAt);
 
 /** A record without a prototype, so that a polluted `Object.prototype` is not seen through it. */

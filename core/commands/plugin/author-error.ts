@@ -1,0 +1,46 @@
+// What is wrong with a plugin, told to its author: the file, the line, and the line's text.
+import { PackageError, type SourcePlace } from '../../../sdk/plugin/manifest.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { placeText } from '../../plugins/source-places.ts';
+import { CommandError, exitCodes } from '../output.ts';
+import { codeFrame } from './code-frame.ts';
+import { placeInManifest, type Bundle } from './manifest-place.ts';
+
+type Told = SourcePlace & { readonly message: string };
+
+/**
+ * @param folder of the plugin
+ * @param bundle what was made of it, where it came to that
+ */
+export function authorError(error: unknown, folder: string, bundle: Bundle | undefined): unknown {
+  const [first, ...more] = placesIn(error, bundle);
+  if (!first) return error;
+  const headline = `${placeText(first)}: ${first.message}`;
+  const lines = [
+    ...codeFrame(folder, first),
+    ...more.flatMap((told) => [`${placeText(told)}: ${told.message}`, ...codeFrame(folder, told)]),
+  ];
+  return new CommandError(headline, exitCodes.failed, { cause: error, lines });
+}
+
+function placesIn(error: unknown, bundle: Bundle | undefined): readonly Told[] {
+  if (error instanceof PackageError) {
+    if (error.places.length > 0) return error.places;
+    return inManifest(bundle, error.path.replaceAll('/', '.').replace(/^\./, ''), error.message);
+  }
+  if (error instanceof ApiError)
+    return (error.details ?? []).flatMap(({ path, fix }) => inManifest(bundle, path, fix ?? error.message));
+  return [];
+}
+
+/** @param path of the package document: `manifest.on.issue.created` */
+function inManifest(bundle: Bundle | undefined, path: string, message: string): Told[] {
+  const place = bundle && placeOfDetail(bundle, path);
+  return place ? [{ ...place, message }] : [];
+}
+
+/** The place of what an answer names by a path such as `package.manifest.on.issue.created.filter`; null for any other path. */
+export function placeOfDetail(bundle: Bundle, path: string): SourcePlace | null {
+  const [, inside] = /^(?:package\.)?manifest\.(.+)$/.exec(path) ?? [];
+  return inside === undefined ? null : placeInManifest(bundle, inside);
+}

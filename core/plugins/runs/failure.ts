@@ -1,0 +1,31 @@
+// What a run that failed says of it: the reason, and where in the author's files it came to that.
+import { plainText } from '../../lib/printable.ts';
+import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
+import { placeText, readStack, withPlaces, type FindPlace } from '../source-places.ts';
+import type { RunRow } from './rows.ts';
+
+export interface RunError {
+  readonly code: string;
+  readonly message: string;
+  /** `plugin.ts:14:9`; absent where nothing was thrown. */
+  readonly at?: string;
+  /** Frames of the plugin's code, the innermost first. */
+  readonly stack?: readonly string[];
+}
+
+type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
+
+/** Reasons that name a limit and no line: there it helps to know which handler met it. */
+const limits: ReadonlySet<Failed['reason']> = new Set(['cpu', 'wall', 'memory', 'call_budget', 'killed']);
+
+export function runErrorOf({ reason, message, stack }: Failed, run: RunRow, find: FindPlace): RunError {
+  const { at, frames } = readStack(stack, find);
+  const handler = `${run.handler_kind === 'schedule' ? 'Schedule' : 'Handler'} ${run.handler}: `;
+  const text = withPlaces((limits.has(reason) ? handler : '') + message, find);
+  return {
+    code: reason,
+    message: plainText(text),
+    ...(at ? { at: plainText(placeText(at)) } : {}),
+    ...(frames.length > 0 ? { stack: frames.map(plainText) } : {}),
+  };
+}

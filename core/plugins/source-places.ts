@@ -1,0 +1,68 @@
+// From a place in a plugin's bundle to the author's own line, by the source map of the package. The map is a stranger's: its shape
+// was checked with the package, and a wrong one misleads nobody but its author.
+import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
+import type { PackageSourceMap, SourcePlace } from '../../sdk/plugin/manifest.ts';
+
+/** The author's place of one in the bundle (line and column begin with 1); null where the map knows none. */
+export type FindPlace = (line: number, column: number) => SourcePlace | null;
+
+const noPlaces: FindPlace = () => null;
+
+export function placesOf(sourceMap: PackageSourceMap | null | undefined): FindPlace {
+  if (!sourceMap) return noPlaces;
+  const map = new TraceMap({ ...sourceMap, sources: [...sourceMap.sources], names: [] });
+  return (line, column) => {
+    const {
+      source,
+      line: found,
+      column: foundColumn,
+    } = originalPositionFor(map, { line, column: column - 1 });
+    return source === null ? null : { file: source, line: found, column: foundColumn + 1 };
+  };
+}
+
+/** As the sandbox calls the bundle. */
+const inBundle = /plugin\.js:(\d{1,9}):(\d{1,9})/g;
+const frame = /^\s*at (?:(.{1,200}) \()?plugin\.js:(\d{1,9}):(\d{1,9})\)?$/;
+
+export function placeText({ file, line, column }: SourcePlace): string {
+  return `${file}:${line}:${column}`;
+}
+
+/** A message with the author's places in place of the bundle's. */
+export function withPlaces(message: string, find: FindPlace): string {
+  return message.replace(inBundle, (whole, line: string, column: string) => {
+    const place = find(Number(line), Number(column));
+    return place ? placeText(place) : whole;
+  });
+}
+
+export interface Thrown {
+  /** Where the author's own code was; null where none of it is on the stack. */
+  readonly at: SourcePlace | null;
+  /** `handle (plugin.ts:14:9)`, the innermost first. */
+  readonly frames: readonly string[];
+}
+
+/** What a stack says of the plugin's code; frames of the host's are left out. */
+export function readStack(stack: string | undefined, find: FindPlace): Thrown {
+  const frames: string[] = [];
+  let at: SourcePlace | null = null;
+  for (const text of (stack ?? '').split('\n')) {
+    const [, name, line, column] = frame.exec(text) ?? [];
+    if (line === undefined || column === undefined) continue;
+    const place = find(Number(line), Number(column)) ?? {
+      file: 'plugin.js',
+      line: Number(line),
+      column: Number(column),
+    };
+    frames.push(name === undefined ? placeText(place) : `${name} (${placeText(place)})`);
+    if (!isForeign(place.file)) at ??= place;
+  }
+  return { at, frames };
+}
+
+/** Of a library that the bundle holds. */
+function isForeign(file: string): boolean {
+  return file.startsWith('node_modules/') || file.startsWith('@tatami/');
+}

@@ -1,0 +1,81 @@
+// What a person is told before another version of a plugin takes the place of the one installed: the difference of what the two ask.
+import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
+import { narrowingLines, scopeWidth, type Narrowing } from './consent.ts';
+
+/** Of an install as it is shown. */
+export interface Installed {
+  readonly id: string;
+  readonly pluginVersion: string;
+  readonly scopes: readonly (Narrowing & { readonly scope: string; readonly granted: boolean })[];
+  readonly events: readonly string[];
+  readonly schedules: readonly { readonly name: string; readonly cron: string; readonly tz: string }[];
+}
+
+/** Lines for a terminal; a manifest holds no control characters (`parsePackage`). */
+export function upgradeLines(manifest: PluginManifest, installed: Installed): string[] {
+  const differences = [
+    ...scopeLines(manifest.scopes ?? {}, installed.scopes),
+    ...namedLines('reads events', Object.keys(manifest.on ?? {}), installed.events),
+    ...namedLines('runs on its own', schedulesOf(manifest), installed.schedules.map(scheduleText)),
+  ];
+  return [
+    `${manifest.id} ${manifest.version} replaces ${installed.pluginVersion}, installed as ${installed.id}:`,
+    ...(differences.length > 0 ? differences : ['  asks for the same as before']),
+  ];
+}
+
+function scopeLines(asked: NonNullable<PluginManifest['scopes']>, installed: Installed['scopes']): string[] {
+  const granted = new Map(installed.filter((one) => one.granted).map((one) => [one.scope, one]));
+  const lines = Object.entries(asked).flatMap(([scope, now]) => {
+    const before = granted.get(scope);
+    if (!before) return [line('+', scope, now.why), ...narrowingLines(now)];
+    return isSame(before, now) ? [] : [line('~', scope, now.why), ...shiftLines(before, now)];
+  });
+  const unchanged = Object.entries(asked).flatMap(([scope, now]) => {
+    const before = granted.get(scope);
+    return before && isSame(before, now) ? [scope] : [];
+  });
+  const gone = [...granted.keys()].filter((scope) => !(scope in asked));
+  return [
+    ...lines,
+    ...gone.map((scope) => line('-', scope, 'asked for no longer')),
+    ...(unchanged.length > 0 ? [line(' ', 'as before', unchanged.join(', '))] : []),
+  ];
+}
+
+function isSame(before: Narrowing, now: Narrowing): boolean {
+  return narrowingLines(before).join() === narrowingLines(now).join();
+}
+
+/** How the narrowing of a scope moves; without one, all is meant. */
+function shiftLines(before: Narrowing, now: Narrowing): string[] {
+  const shown = (one: Narrowing): string[] => {
+    const lines = narrowingLines(one);
+    return lines.length > 0 ? lines : narrowingLines(null);
+  };
+  return [
+    ...shown(before).map((text) => text.replace(/^( +)/, '$1before: ')),
+    ...shown(now).map((text) => text.replace(/^( +)/, '$1now: ')),
+  ];
+}
+
+function namedLines(what: string, now: readonly string[], before: readonly string[]): string[] {
+  const added = now.filter((name) => !before.includes(name));
+  const gone = before.filter((name) => !now.includes(name));
+  return [
+    ...(added.length > 0 ? [line('+', what, added.join(', '))] : []),
+    ...(gone.length > 0 ? [line('-', what, gone.join(', '))] : []),
+  ];
+}
+
+function schedulesOf({ schedules = {} }: PluginManifest): string[] {
+  return Object.entries(schedules).map(([name, { cron, tz = 'UTC' }]) => scheduleText({ name, cron, tz }));
+}
+
+function scheduleText({ name, cron, tz }: Installed['schedules'][number]): string {
+  return `${name} (${cron}${tz === 'UTC' ? '' : ` ${tz}`})`;
+}
+
+function line(sign: '+' | '-' | '~' | ' ', name: string, text: string): string {
+  return `  ${sign} ${name.padEnd(scopeWidth)} ${text}`;
+}

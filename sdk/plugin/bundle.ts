@@ -1,0 +1,176 @@
+// Bundles a plugin's files to one module without imports. Macros are off and every import must lie in the folder or in
+// node_modules, because a bundler left to itself would run code and read files for whoever wrote the plugin.
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import type { BuildOutput, BunPlugin } from 'bun';
+import { packageBytesMax, PackageError, sourceMapCharsMax } from './manifest.ts';
+import type { PackageSourceMap } from './manifest.ts';
+
+declare module 'bun' {
+  interface BuildConfig {
+    /** Understood by Bun, unknown to its types: false makes `with { type: 'macro' }` an error instead of running code here. */
+    macros?: boolean;
+  }
+}
+
+export type SdkFiles = Readonly<Record<string, string>>;
+
+export interface PluginBundle {
+  /** One ES module without imports. */
+  readonly code: string;
+  /** Null where it is larger than a package may hold. */
+  readonly sourceMap: PackageSourceMap | null;
+}
+
+/** Where they stand while a plugin is bundled. Nothing on a disk can lie there. */
+const embeddedSdk = '/$bunfs/sdk/';
+const sdkName = '@tatami/sdk/plugin';
+const sourceFile = /\.(ts|js|mjs|mts|json)$/;
+const placesMax = 10;
+
+type Places = PackageError['places'];
+
+interface Roots {
+  readonly plugin: string;
+  readonly sdk: string;
+}
+
+/** Of the files in the folder of `entrypoint`. @throws PackageError */
+export async function bundlePlugin(entrypoint: string, sdk?: SdkFiles | null): Promise<PluginBundle> {
+  const roots = {
+    plugin: realpathSync(dirname(entrypoint)),
+    sdk: sdk ? embeddedSdk : join(import.meta.dir, sep),
+  };
+  const entry = realpathSync(entrypoint);
+  if (!isInside(roots.plugin, entry))
+    throw new PackageError(
+      '',
+      `${entrypoint} is a link to ${entry}, which lies outside the plugin's folder.`,
+    );
+  const refused: Refusal[] = [];
+  const result = await Bun.build({
+    entrypoints: [entry],
+    files: Object.fromEntries(Object.entries(sdk ?? {}).map(([path, text]) => [embeddedSdk + path, text])),
+    target: 'browser',
+    format: 'esm',
+    macros: false,
+    env: 'disable',
+    sourcemap: 'external',
+    // Also drops comments that name the author's folders, so that the same source gives the same hash anywhere.
+    minify: { whitespace: true, identifiers: false, syntax: false },
+    splitting: false,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [guardImports(roots, entry, refused)],
+    throw: false,
+  });
+  if (!result.success) throw notBundled(result.logs, refused, roots);
+  return readOutputs(result.outputs, roots);
+}
+
+async function readOutputs(outputs: BuildOutput['outputs'], roots: Roots): Promise<PluginBundle> {
+  const [map, ...maps] = outputs.filter(({ kind }) => kind === 'sourcemap');
+  const [output, ...more] = outputs.filter(({ kind }) => kind !== 'sourcemap');
+  if (!output || !map || maps.length + more.length > 0)
+    throw new PackageError('', 'The plugin must bundle to one file; import only code and JSON.');
+  // Names the map that Bun would have written beside it; made of the folder's name.
+  const code = (await output.text()).replace(/\n\n\/\/# debugId=\w+\n$/, '\n');
+  if (Buffer.byteLength(code) > packageBytesMax)
+    throw new PackageError('/code', `The bundle is larger than ${packageBytesMax} bytes.`);
+  const { sources, mappings } = (await map.json()) as { sources: string[]; mappings: string };
+  if (mappings.length > sourceMapCharsMax) return { code, sourceMap: null };
+  return {
+    code,
+    sourceMap: { version: 3, sources: sources.map((path) => nameOf(resolve(path), roots)), mappings },
+  };
+}
+
+/** A file as its author knows it, wherever the folder lies. */
+function nameOf(path: string, { plugin, sdk }: Roots): string {
+  if (path.startsWith(sdk)) return `${sdkName}/${path.slice(sdk.length)}`;
+  const isPackage = path.lastIndexOf(`${sep}node_modules${sep}`);
+  const name = isPackage >= 0 ? path.slice(isPackage + 1) : relative(plugin, path);
+  return name.replaceAll(sep, '/');
+}
+
+interface Refusal {
+  readonly importer: string;
+  readonly path: string;
+  /** Completes `plugin.ts imports ./x`. */
+  readonly why: string;
+}
+
+function notBundled(logs: BuildOutput['logs'], refused: readonly Refusal[], roots: Roots): PackageError {
+  const refusals = refused.map(({ importer, path, why }) => ({
+    file: nameOf(importer, roots),
+    ...findImport(importer, path),
+    message: `${nameOf(importer, roots)} imports ${path}${why}`,
+  }));
+  const told: Places = logs.flatMap(({ message, position }) =>
+    position && position.line > 0
+      ? [{ file: nameOf(position.file, roots), line: position.line, column: position.column, message }]
+      : [],
+  );
+  const places = [...refusals, ...told].slice(0, placesMax);
+  const reasons =
+    places.length > 0
+      ? places.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`)
+      : logs.map(String);
+  return new PackageError(
+    '',
+    `The plugin cannot be bundled: ${reasons.join('; ') || 'unknown reason'}`,
+    places,
+  );
+}
+
+/** Where a file names what it imports: at the first place where that stands in quotes. */
+function findImport(importer: string, path: string): { line: number; column: number } {
+  const lines = readFileSync(importer, 'utf8').split('\n');
+  for (const [index, text] of lines.entries())
+    for (const quote of [`'`, `"`, '`']) {
+      const at = text.indexOf(quote + path + quote);
+      if (at >= 0) return { line: index + 1, column: at + 1 };
+    }
+  return { line: 1, column: 1 };
+}
+
+/** Answers the SDK's name with this very SDK, and refuses files outside the folder, symbolic links included. */
+function guardImports(roots: Roots, entry: string, refused: Refusal[]): BunPlugin {
+  return {
+    name: 'guard-imports',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, ({ path, importer }) => {
+        if (path === sdkName) return { path: join(roots.sdk, 'index.ts') };
+        // Left to Bun, a tsconfig.json may have another file stand for it.
+        if (importer === '') return { path: entry };
+        const refuse = (why: string): never => {
+          refused.push({ importer, path, why });
+          throw new PackageError('', path + why);
+        };
+        if (isBuiltin(path)) return refuse('; the sandbox has no Node or Bun modules.');
+        if (importer.startsWith(roots.sdk)) return { path: join(dirname(importer), path) };
+        const found = resolveFrom(path, importer);
+        if (found === null) return refuse(', which cannot be found.');
+        if (!isInside(roots.plugin, found)) return refuse(", which lies outside the plugin's folder.");
+        if (!sourceFile.test(found) || !statSync(found).isFile())
+          return refuse('; only code and JSON can be imported.');
+        return { path: found };
+      });
+    },
+  };
+}
+
+/** In the folder, or in the node_modules of the folder or one above it. */
+function isInside(root: string, path: string): boolean {
+  if (path.startsWith(root + sep)) return true;
+  const at = path.indexOf(`${sep}node_modules${sep}`);
+  return at >= 0 && (root + sep).startsWith(path.slice(0, at) + sep);
+}
+
+function resolveFrom(path: string, importer: string): string | null {
+  try {
+    return realpathSync(Bun.resolveSync(path, dirname(importer)));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,214 @@
+// The plugin author's loop on the command line: what is wrong is told with the author's own line, from packing to a run that failed.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { startApp, type TestApp } from '../app.ts';
+import { tatami, temporary } from './tatami.ts';
+
+const dir = temporary();
+let app: TestApp;
+const run = (...args: string[]) =>
+  tatami(['plugin', ...args], { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
+beforeAll(async () => void (app = await startApp()));
+afterAll(async () => {
+  await app.stop();
+  dir[Symbol.dispose]();
+});
+
+function folder(name: string, source: string, more: Record<string, string> = {}): string {
+  mkdirSync(dir.path(name), { recursive: true });
+  for (const [file, text] of Object.entries({ ...more, 'plugin.ts': source }))
+    writeFileSync(dir.path(`${name}/${file}`), text);
+  return dir.path(name);
+}
+
+const pack = (name: string) => run('pack', dir.path(name), '--out', dir.path(`${name}.json`));
+const install = (name: string, ...more: string[]) =>
+  run('install', dir.path(`${name}.json`), '--yes', ...more);
+
+const imports = `import { definePlugin } from '@tatami/sdk/plugin';\n`;
+/** A definition over several lines, of which `on` is the fifth and `schedules` the sixth of the file. */
+const definition = (parts: { scopes?: string; on?: string; schedules?: string; before?: string }): string =>
+  `${imports}${parts.before ?? ''}
+export default definePlugin({ id: 'com.test.lines', version: '1.0.0', engines: { tatami: '*' },
+  scopes: { ${parts.scopes ?? `'issues:read': { why: 'to read' }`} },
+  on: { ${parts.on ?? `'issue.created': { handle() {} }`} },
+  schedules: { ${parts.schedules ?? ''} },
+});
+`;
+
+const wrong: [what: string, source: string, place: string, says: string, line: string][] = [
+  ['a syntax error', `${imports}const a: number = ;\n`, '2:19', 'Unexpected ;', 'const a: number = ;'],
+  [
+    'an import that is not there',
+    `${imports}import { x } from './nope.ts';\nexport default definePlugin(x);`,
+    '2:19',
+    './nope.ts, which cannot be found',
+    `import { x } from './nope.ts';`,
+  ],
+  [
+    'a definition that throws',
+    `${imports}type Table = Record<string, number>;\nconst table: Table = JSON.parse('{');\nexport default definePlugin(table);`,
+    '3:',
+    'JSON',
+    `const table: Table`,
+  ],
+  [
+    'a filter',
+    definition({
+      on: `'issue.created': { filter, handle() {} }`,
+      before: `const filter = { priority: ['highest'] };`,
+    }),
+    '2:18',
+    'none, low, medium, high, urgent',
+    'const filter',
+  ],
+  [
+    'a schedule',
+    definition({ schedules: `often: { cron: '* * * * *', handle() {} }` }),
+    '6:16',
+    'every five minutes',
+    'often:',
+  ],
+  [
+    'a field that a scope does not write',
+    definition({ scopes: `'issues:write': { why: 'to write', fields: ['colour'] }` }),
+    '4:48',
+    'colour',
+    `'issues:write'`,
+  ],
+];
+
+test.each(wrong)('packing names the line of %s', async (what, source, place, says, line) => {
+  const name = what.replaceAll(' ', '-');
+  folder(name, source);
+  const { code, err } = await pack(name);
+  expect([code, err]).toEqual([1, expect.stringContaining(`tatami: plugin.ts:${place}`)]);
+  expect(err).toContain(says);
+  const [shown = '', mark = ''] = err.split('\n').slice(1);
+  expect(shown).toContain(line);
+  expect(mark).toMatch(/^ +\| +\^$/);
+});
+
+const failing = `${imports}
+import { check } from './check.ts';
+
+interface Wish {
+  readonly title: string;
+}
+
+export default definePlugin({
+  id: 'com.test.failing',
+  version: '1.0.0',
+  engines: { tatami: '*' },
+  scopes: { 'issues:read': { why: 'to read' } },
+  schedules: {
+    // Fails in a file beside this one.
+    deep: {
+      cron: '0 3 * * *',
+      async handle(_, ctx) {
+        const wish: Wish = { title: 'x' };
+        await ctx.sleep(1);
+        await check(wish.title);
+      },
+    },
+    host: {
+      cron: '0 3 * * *',
+      async handle(_, ctx) {
+        await ctx.sleep(1);
+        await ctx.issues.get('iss_0000000000000000000000');
+      },
+    },
+    endless: {
+      cron: '0 3 * * *',
+      limits: { cpuMs: 50 },
+      handle() {
+        for (;;);
+      },
+    },
+  },
+});
+`;
+const check = `// A helper.
+export async function check(title: string): Promise<void> {
+  if (title.length < 3) throw new TypeError(\`too short: \${title}\`);
+}
+`;
+
+test('a run that failed names the line it came from, on the command line and over REST', async () => {
+  folder('failing', failing, { 'check.ts': check });
+  expect((await pack('failing')).code).toBe(0);
+  expect(readFileSync(dir.path('failing.json'), 'utf8')).not.toContain(dir.path(''));
+  expect((await install('failing')).code).toBe(0);
+
+  const deep = await run('run-schedule', 'com.test.failing', 'deep');
+  expect(deep.code).toBe(1);
+  expect(deep.out).toContain('TypeError: too short: x');
+  expect(deep.out).toContain('at check (check.ts:3:');
+  expect(deep.out).toContain('at handle (plugin.ts:21:');
+  const host = await run('run-schedule', 'com.test.failing', 'host');
+  expect(host.out).toContain('at handle (plugin.ts:28:');
+  const endless = await run('run-schedule', 'com.test.failing', 'endless');
+  expect(endless.out).toContain('Schedule endless: ');
+
+  const { data } = (await app.call('GET', '/api/v1/plugins/com.test.failing/runs')).json;
+  const errors = data.map(({ error }: { error: object }) => error);
+  expect(errors).toMatchObject([
+    { code: 'cpu', at: null, stack: [] },
+    { code: 'error', at: expect.stringMatching(/^plugin\.ts:28:\d+$/) },
+    { code: 'error', at: expect.stringMatching(/^check\.ts:3:\d+$/), stack: { length: 2 } },
+  ]);
+  const logs = await run('logs', 'com.test.failing');
+  expect(logs.out).toContain('at check (check.ts:3:');
+});
+
+test('a filter that only the server finds wrong is refused with the line of its author', async () => {
+  folder('engine', definition({}).replace(`tatami: '*'`, `tatami: '^99.0.0'`));
+  const packed = await pack('engine');
+  expect([packed.code, packed.err]).toEqual([0, expect.stringContaining('^99.0.0')]);
+  const { code, err } = await install('engine');
+  expect([code, err]).toEqual([1, expect.stringContaining('plugin.ts:3:')]);
+});
+
+test('an upgrade shows what is asked for otherwise, and an older version needs its flag', async () => {
+  const version = (number: string, scopes: string, on: string): string =>
+    `${imports}export default definePlugin({ id: 'com.test.upgrade', version: '${number}', engines: { tatami: '*' },
+      scopes: { ${scopes} }, on: { ${on} }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } });`;
+  folder(
+    'one',
+    version(
+      '1.0.0',
+      `'issues:write': { why: 'to set', fields: ['priority'] }, 'labels:read': { why: 'to know' }, 'projects:read': { why: 'once' }`,
+      `'issue.created': { handle() {} }`,
+    ),
+  );
+  folder(
+    'two',
+    version(
+      '1.1.0',
+      `'issues:write': { why: 'to set', fields: ['priority', 'title'] }, 'labels:read': { why: 'to know' }, 'comments:read': { why: 'to read' }`,
+      `'comment.added': { handle() {} }`,
+    ),
+  );
+  for (const name of ['one', 'two']) expect((await pack(name)).code).toBe(0);
+  expect((await install('one')).err).toContain('com.test.upgrade 1.0.0 asks for:');
+
+  const upgraded = await install('two');
+  expect(upgraded.code).toBe(0);
+  const [, ...told] = upgraded.err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
+  expect(told).toEqual([
+    expect.stringMatching(/^com\.test\.upgrade 1\.1\.0 replaces 1\.0\.0, installed as plg_/),
+    '~ issues:write to set',
+    'before: writes only priority',
+    'now: writes only priority, title',
+    '+ comments:read to read',
+    '- projects:read asked for no longer',
+    'as before labels:read',
+    '+ reads events comment.added',
+    '- reads events issue.created',
+    '',
+  ]);
+  const refused = await install('one');
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--downgrade')]);
+  const back = await install('one', '--downgrade', '--json');
+  expect([back.code, back.json.pluginVersion]).toEqual([0, '1.0.0']);
+});
