@@ -300,5 +300,7 @@ export interface Operations {
   readonly runs: {
     /** Get a run with its calls, effects, cost and logs. */
     get(id: string, options?: CallOptions): Promise<Run>;
+    /** Cancel a run that has not ended. It makes no more attempts and is dead, with the error `canceled`. An attempt that is under way is stopped, and nothing of it is kept. */
+    cancel(id: string, options?: WriteOptions): Promise<Run>;
   };
 }

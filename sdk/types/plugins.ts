@@ -128,7 +128,17 @@ export interface Run {
     readonly kind: string;
     readonly id: string;
     readonly action: 'create' | 'update';
+    /** What changed of an object that existed. */
     readonly fields: readonly string[];
+    readonly values: Readonly<
+      Record<
+        string,
+        {
+          readonly before: unknown;
+          readonly after: unknown;
+        }
+      >
+    > | null;
   }[];
   readonly cpuMs: number | null;
   readonly memoryBytes: number | null;
@@ -148,8 +158,13 @@ export interface Run {
   /** The run that goes on where this one, not being done, left off. */
   readonly continuedBy: string | null;
   readonly error: {
+    /** What went wrong, for programs. */
     readonly code: string;
     readonly message: string;
+    /** The line of the plugin that it came from: `plugin.ts:14:9`. */
+    readonly at: string | null;
+    /** Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`. */
+    readonly stack: readonly string[];
   } | null;
   /** ISO 8601, UTC. */
   readonly createdAt: string;

@@ -106,5 +106,5 @@ export const operations = {
       delete: 'DELETE /plugins/{id}/kv/{key}',
     },
   },
-  runs: { get: 'GET /runs/{id}' },
+  runs: { get: 'GET /runs/{id}', cancel: 'POST /runs/{id}/cancel' },
 } as const;

@@ -3,7 +3,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ApiCallError, type Client } from '../../../sdk/client/index.ts';
+import type { Call } from '../../../sdk/client/call.ts';
+import { ApiCallError } from '../../../sdk/client/index.ts';
 import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { printableCopy } from '../../lib/printable.ts';
 import { consentLines } from '../../plugins/consent.ts';
@@ -50,7 +51,7 @@ export async function install(source: string, options: InstallOptions, folder: s
   printResult(made, options, (shown) => `${shown.pluginId} ${shown.pluginVersion} installed as ${shown.id}`);
 }
 
-async function findInstalled(call: Client, pluginId: string): Promise<Installed | null> {
+async function findInstalled(call: Call, pluginId: string): Promise<Installed | null> {
   try {
     return await call<Installed>('GET', `/plugins/${encodeURIComponent(pluginId)}`);
   } catch (error) {
