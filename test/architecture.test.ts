@@ -88,7 +88,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   generate: {
     of: ['core/generate/'],
-    may: ['lib', 'contract', 'rights', 'http', 'webhooks', 'plugins', 'resources'],
+    may: ['lib', 'contract', 'rights', 'identity', 'http', 'webhooks', 'plugins', 'resources'],
   },
   service: {
     of: [

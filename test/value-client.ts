@@ -14,10 +14,13 @@ export function routeAt(app: TestApp, method: string, path: string): [Route, Rec
   for (const route of app.app.routes) {
     const pattern = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     const found = route.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
-    if (found) return [route, { ...found.groups }];
+    if (found) return [route, decoded(found.groups ?? {})];
   }
   throw new Error(`There is no route ${method} ${path}.`);
 }
+
+const decoded = (params: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decodeURIComponent(text)]));
 
 /** Calls as the key of a token, with everything typed that a URL or a header says in text. */
 export function valueClientOf(app: TestApp, token: string, isCounted = false): Client {

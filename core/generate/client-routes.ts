@@ -1,6 +1,7 @@
 // Every operation that a client can ask for. Those of plugins and webhooks are made for a running service; here they are only looked at,
 // so that nothing stands in for what they would run on.
 import type { Route } from '../http/route.ts';
+import { createMe } from '../identity/me.ts';
 import { catchUpRoutes } from '../plugins/catch-up/routes.ts';
 import { installRoutes } from '../plugins/installs/routes.ts';
 import { kvRoutes } from '../plugins/kv/routes.ts';
@@ -15,6 +16,7 @@ const nothing = <T>(): T => ({}) as T;
 
 export const clientRoutes: readonly Route[] = [
   ...resourceRoutes,
+  createMe(nothing()),
   ...endpointResource(nothing()).routes,
   ...deliveryRoutes(nothing()),
   ...replayRoutes(nothing()),

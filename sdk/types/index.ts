@@ -11,6 +11,7 @@ export type * from './filters.ts';
 export type * from './inbox.ts';
 export type * from './issues.ts';
 export type * from './labels.ts';
+export type * from './me.ts';
 export type * from './members.ts';
 export type * from './operations.ts';
 export type * from './plugins.ts';

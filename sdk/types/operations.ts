@@ -29,6 +29,7 @@ import type {
   IssueQuery,
 } from './issues.ts';
 import type { Label, LabelCreate, LabelPatch, LabelQuery } from './labels.ts';
+import type { Me } from './me.ts';
 import type { Member, MemberCreate, MemberPatch, MemberQuery } from './members.ts';
 import type {
   CatchUp,
@@ -215,6 +216,10 @@ export interface Operations {
   readonly usage: {
     /** What the workspace used in the last hour, and who asked for it. */
     get(options?: CallOptions): Promise<Usage>;
+  };
+  readonly me: {
+    /** Get what the key of this request is: its member, workspace, scopes and limits. */
+    get(options?: CallOptions): Promise<Me>;
   };
   readonly webhooks: {
     /** List webhook endpoints, newest first. */

@@ -69,6 +69,7 @@ export const operations = {
   auditLog: { list: 'GET /audit-log query pages' },
   inbox: { list: 'GET /inbox query pages' },
   usage: { get: 'GET /usage' },
+  me: { get: 'GET /me' },
   webhooks: {
     list: 'GET /webhooks query pages',
     create: 'POST /webhooks body',
