@@ -1,5 +1,5 @@
 // A real Tatami for a test: a fresh data directory, real libsql, a real socket, an injected clock. Nothing is mocked.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig, type Flags } from '../core/config.ts';
@@ -8,6 +8,7 @@ import type { Clock } from '../core/lib/clock.ts';
 import type { Resolve } from '../core/lib/egress/egress.ts';
 import type { Log, LogLevel } from '../core/lib/log.ts';
 import { serve, type Tatami } from '../core/serve.ts';
+import { openStore } from '../core/store/open-store.ts';
 
 /** The moment at which every test begins. */
 export const testStart = Date.parse('2026-11-20T12:00:00.000Z');
@@ -109,10 +110,27 @@ interface AppOptions {
   readonly random?: () => number;
 }
 
+/** A directory after its first start, at the time of tests: most of a start is the making of tables. */
+let started: Promise<string> | undefined;
+
+async function makeStarted(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-started-'));
+  process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
+  await openStore(dir, () => testStart).close();
+  return dir;
+}
+
+/** A copy of that, as an operator may make one of a server that is stopped; new for a clock of another time. */
+async function makeDataDir(clock: TestClock): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-test-'));
+  if (clock.now() === testStart) cpSync(await (started ??= makeStarted()), dir, { recursive: true });
+  return dir;
+}
+
 /** Rate limits are off unless `flags` say otherwise. The data directory is removed by `stop`, not by `restart`. */
 export async function startApp(options: TestAppOptions = {}, workspace?: FirstWorkspace): Promise<TestApp> {
   const clock = options.clock ?? createClock();
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'tatami-test-'));
+  const dataDir = options.dataDir ?? (await makeDataDir(clock));
   const logs: LogEntry[] = [];
   const log: Log = (level, message, fields: object = {}) => void logs.push({ level, message, fields });
   const flags: Flags = { rateLimit: 'off', port: '0', ...options.flags, dataDir };

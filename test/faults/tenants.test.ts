@@ -16,7 +16,7 @@ import { scopeOf, tenantOp, type Scope } from '../../core/store/store.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { seededRandom } from './server.ts';
 
-const rounds = 40;
+const rounds = process.env.TATAMI_LONG ? 40 : 20;
 const seed = 20_261_120;
 const stranger = scopeOf('00000000-0000-7000-8000-00000000dead');
 

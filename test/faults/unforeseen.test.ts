@@ -1,12 +1,30 @@
 // A bug that nobody catches ends `tatami serve`: with exit code 1, and one entry in the log that tells the whole chain of causes. What
 // was acknowledged before is there after the next start. Work that fails ends nothing, and is done later.
 // docs/architecture.md › When something breaks.
-import { expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Json } from '../app.ts';
 import { collect, serveTatami, spawnTatami, tatami, temporary } from '../cli/tatami.ts';
 
 const preload = join(import.meta.dir, 'bug-process.ts');
+
+const dir = temporary();
+const dataDir = dir.path('data');
+const serve = ['serve', '--data-dir', dataDir, '--port', '0', '--json'];
+let headers: Record<string, string>;
+beforeAll(async () => {
+  const { json } = await tatami([
+    'init',
+    ...serve.slice(1, 3),
+    '--workspace',
+    'A',
+    '--team',
+    'ENG',
+    '--json',
+  ]);
+  headers = { authorization: `Bearer ${json.apiKey}`, 'content-type': 'application/json' };
+});
+afterAll(() => dir[Symbol.dispose]());
 
 const ownBug = /^Error: a bug\n(.*\n)*caused by TypeError: its cause\n/;
 
@@ -19,24 +37,9 @@ test.each([
     /^StoreError: The writer thread ended\.\n(.*\n)*caused by SyntaxError: JSON Parse error/,
   ],
 ])('a bug that nobody catches: %s', async (bug, message, cause) => {
-  using dir = temporary();
-  const dataDir = dir.path('data');
-  const { json } = await tatami([
-    'init',
-    '--data-dir',
-    dataDir,
-    '--workspace',
-    'A',
-    '--team',
-    'ENG',
-    '--json',
-  ]);
-  const headers = { authorization: `Bearer ${json.apiKey}`, 'content-type': 'application/json' };
-  const serve = ['serve', '--data-dir', dataDir, '--port', '0', '--json'];
-
   const broken = spawnTatami(serve, { BUG: bug }, [`--preload=${preload}`]);
   const { url } = JSON.parse(await firstLine(broken.stdout));
-  const body = JSON.stringify({ team: 'ENG', title: 'acknowledged' });
+  const body = JSON.stringify({ team: 'ENG', title: `acknowledged: ${bug}` });
   expect((await fetch(`${url}/api/v1/issues`, { method: 'POST', headers, body })).status).toBe(201);
   broken.kill('SIGUSR2');
   const said = await new Response(broken.stderr).text();
@@ -54,7 +57,9 @@ test.each([
   const next = spawnTatami(serve);
   const again = JSON.parse(await firstLine(next.stdout));
   const issues = await (await fetch(`${again.url}/api/v1/issues`, { headers })).json();
-  expect(issues).toMatchObject({ data: [{ title: 'acknowledged' }] });
+  expect(issues).toMatchObject({
+    data: expect.arrayContaining([expect.objectContaining({ title: `acknowledged: ${bug}` })]),
+  });
   next.kill('SIGTERM');
   expect(await next.exited).toBe(0);
 });
