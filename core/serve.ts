@@ -100,13 +100,22 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
   if (typeof shrinkable === 'object') options.log('warn', shrinkable.problem);
   let socket: Socket | null = null;
   try {
-    socket = listen(config);
+    socket = listen(config, options.log);
+    warnOfProxy(config, options.log);
     return await compose({ ...options, clock, ledger, problems, opened, socket });
   } catch (error) {
     await socket?.close();
     await opened.close();
     throw error;
   }
+}
+
+/** Links stand in events and deliveries, which no request is there to name the address for. */
+function warnOfProxy({ trustedProxy, baseUrl }: Config, log: Log): void {
+  if (trustedProxy.length > 0 && baseUrl === null)
+    log('warn', 'a proxy is trusted, and the address that people use is not said', {
+      fix: 'Links in answers, events and webhooks name this machine. Give the address of the proxy with --base-url.',
+    });
 }
 
 /** What there is before the rest is built on it. */

@@ -30,6 +30,30 @@ export function peerName(
   return `${Buffer.from(peer.toByteArray().slice(0, networkBytes)).toString('hex')}/64`;
 }
 
+/** So many addresses are told of: each is one line in the log. */
+const toldMax = 8;
+
+/**
+ * Names peers as `peerName` does.
+ * @param untrusted told once of each address that speaks for others and is not trusted: it may be a proxy that was not named
+ */
+export function createPeerNames(
+  trusted: readonly Cidr[],
+  untrusted: (address: string) => void,
+): (socketAddress: string, forwardedFor: string | null) => string {
+  const told = new Set<string>();
+  return (socketAddress, forwardedFor) => {
+    if (forwardedFor !== null && told.size < toldMax && !told.has(socketAddress)) {
+      const address = plain(parseAddress(socketAddress));
+      if (address && !isWithin(address, trusted)) {
+        told.add(socketAddress);
+        untrusted(address.toString());
+      }
+    }
+    return peerName(socketAddress, forwardedFor, trusted);
+  };
+}
+
 /** An IPv4 address that a dual-stack socket or proxy shows as IPv6 is that IPv4 address. */
 function plain(address: Address | undefined): Address | undefined {
   return address && 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress()

@@ -2,7 +2,8 @@
 // requests to, it answers 503. How long its connections live, and how it is closed: docs/decisions/0027.
 import type { Config } from '../config.ts';
 import type { Held } from '../http/outflow.ts';
-import { peerName } from '../http/peer.ts';
+import { createPeerNames } from '../http/peer.ts';
+import type { Log } from '../lib/log.ts';
 import { createConnections, type Patience } from './connections.ts';
 import { takeNoMore } from './listener.ts';
 
@@ -29,7 +30,13 @@ export interface Socket {
 type Handle = (request: Request) => Response | Promise<Response>;
 
 /** @throws Error with the system's `code` where the address cannot be listened on */
-export function listen({ host, port: wanted, trustedProxy, keepAliveSeconds }: Config): Socket {
+export function listen({ host, port: wanted, trustedProxy, keepAliveSeconds }: Config, log: Log): Socket {
+  const peerName = createPeerNames(trustedProxy, (address) =>
+    log('warn', 'requests carry X-Forwarded-For of a peer that is not trusted', {
+      peer: address,
+      fix: `All strangers behind it count as one. If it is your proxy, start with --trusted-proxy ${address}/${address.includes(':') ? 128 : 32}.`,
+    }),
+  );
   let handle: Handle = () => new Response(null, { status: 503 });
   const connections = createConnections(keepAliveSeconds);
   const server: Bun.Server<undefined> = Bun.serve({
@@ -52,11 +59,7 @@ export function listen({ host, port: wanted, trustedProxy, keepAliveSeconds }: C
     serve: (to) => void (handle = to),
     holdOpen: (request) => connections.hold(server, request),
     peerOf: (request) =>
-      peerName(
-        server.requestIP(request)?.address ?? 'local',
-        request.headers.get('x-forwarded-for'),
-        trustedProxy,
-      ),
+      peerName(server.requestIP(request)?.address ?? 'local', request.headers.get('x-forwarded-for')),
     async drain(patience) {
       connections.closeAnswered();
       if (patience.quietMs > 0) {

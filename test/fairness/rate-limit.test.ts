@@ -12,6 +12,11 @@ const statuses = (app: TestApp, token: string | null, path: string, from: string
     ),
   );
 
+const warnings = ({ logs }: TestApp): string[] =>
+  logs
+    .filter(({ level, fields }) => level === 'warn' && 'fix' in fields)
+    .map(({ fields }) => JSON.stringify(fields));
+
 test('600 wrong tokens close neither health nor documents nor good tokens of the same address', async () => {
   const app = await startApp({ flags });
   const guesses = await statuses(app, 'ttm_wrong', '/api/v1/issues', Array<string>(600).fill('x'));
@@ -47,11 +52,14 @@ test('behind a trusted proxy strangers count singly, by the last address that th
     clients.map((address) => `${address}, 198.51.100.7`),
   );
   expect(spoofed.filter((status) => status === 401).length).toBe(20);
+  expect(warnings(app)).toEqual([expect.stringContaining('--base-url')]);
   await app.stop();
 
   const direct = await startApp({ flags });
   const replies = await statuses(direct, null, '/api/v1/issues', clients);
   expect(replies.filter((status) => status === 401).length).toBe(20);
+  // Told once, with the way to mend it where it is the operator's proxy.
+  expect(warnings(direct)).toEqual([expect.stringContaining('--trusted-proxy 127.0.0.1/32')]);
   await direct.stop();
 });
 
