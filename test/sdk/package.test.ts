@@ -87,6 +87,7 @@ const seenIn = (name: string): Seen => ({
   streamed: `Seen by ${name}.`,
   received: '0 bug',
   forged: 'signature_mismatch',
+  unsent: 'title too_short title invalid_format',
   refused: 'validation_failed title too_short title invalid_format',
   outdated: 'precondition_failed',
 });
