@@ -5,7 +5,13 @@ import { parseArgs } from 'node:util';
 import { root } from './paths.ts';
 
 /** What can be imported, by its name behind the package's; the client is also the package itself. */
-const entries = { '.': 'client', './client': 'client', './plugin': 'plugin', './webhooks': 'webhooks' };
+const entries = {
+  '.': 'client',
+  './client': 'client',
+  './plugin': 'plugin',
+  './webhooks': 'webhooks',
+  './validators': 'validators',
+};
 
 /** @throws Error when the sources do not type-check without the types of Bun and Node */
 export function buildSdk(folder: string): void {

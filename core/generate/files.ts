@@ -10,6 +10,7 @@ import { writeFilters } from './filters.ts';
 import { createLibrary, type Library } from './library.ts';
 import { writeObjects } from './objects.ts';
 import { tableText, writeInputs, writeOperations } from './operations.ts';
+import { writeSchemas } from './schemas.ts';
 import { clientRoutes } from './client-routes.ts';
 
 export const root = join(import.meta.dir, '../..');
@@ -46,6 +47,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   writeEvents(library, 'events.ts', sent);
   writeOperations(library, 'operations.ts', clientRoutes);
   library.add('table.ts', 'operations', tableText(clientRoutes));
+  writeSchemas(library, 'schemas.ts', clientRoutes);
   library.add('scopes.ts', 'Scope', `export type Scope = ${wordsText(allScopes)};`);
   writeErrors(library, 'errors.ts');
   const types = [...library.texts()].map(([file, text]) => [`${typesFolder}/${file}`, text] as const);

@@ -93,8 +93,11 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
   const list = [...errors];
   const details: ErrorDetail[] = [];
   for (const error of list) {
-    // A failed union also reports what each branch missed; the union's own line is the useful one.
-    if (/\/(anyOf|oneOf)\/\d/.test(error.schemaPath)) continue;
+    const union = unionOf(error);
+    if (union) {
+      details.push({ path: pathOf(union.instancePath), issue: 'invalid_type', fix: fixOf(union, schema) });
+      continue;
+    }
     const path = pathOf(error.instancePath);
     const inside = (name: string) => (path ? `${path}.${name}` : name);
     if (error.keyword === 'required')
@@ -112,6 +115,21 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
       (detail) => !seen.has(`${detail.path} ${detail.issue}`) && seen.add(`${detail.path} ${detail.issue}`),
     )
     .slice(0, 50);
+}
+
+/**
+ * The outermost union that an error is inside of: it also reports what each branch missed, and its own line is the useful one. That
+ * comes last, and TypeBox stops after 8 errors.
+ */
+function unionOf(error: SchemaError): SchemaError | null {
+  const [, schemaPath, keyword] = /^(.*?)\/(anyOf|oneOf)\/\d/.exec(error.schemaPath) ?? [];
+  if (schemaPath === undefined || keyword === undefined) return null;
+  const depth = schemaPath.match(/\/(properties\/[^/]+|items)/g)?.length ?? 0;
+  const instancePath = error.instancePath
+    .split('/')
+    .slice(0, depth + 1)
+    .join('/');
+  return { ...error, keyword, schemaPath, instancePath };
 }
 
 /** `/labels/0/a~1b` → `labels.0.a/b` (RFC 6901 §4). */

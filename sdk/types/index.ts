@@ -16,6 +16,7 @@ export type * from './members.ts';
 export type * from './operations.ts';
 export type * from './plugins.ts';
 export type * from './projects.ts';
+export type * from './schemas.ts';
 export type * from './scopes.ts';
 export type * from './system.ts';
 export type * from './table.ts';

@@ -81,12 +81,31 @@ describe('in a strict project', () => {
   );
 });
 
+test('the examples of its README, and of ours, compile where a runtime has its types', async () => {
+  const readmes = [join(folder, 'node_modules/@tatami/sdk/README.md'), join(root, 'README.md')];
+  const examples = readmes.flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text]) => text!),
+  );
+  expect(examples.length).toBeGreaterThan(3);
+  const files = examples.map((_, at) => `readme-${at}.ts`);
+  for (const [at, text] of examples.entries()) put(`readme-${at}.ts`, text);
+  put('process.d.ts', 'declare const process: { env: { [name: string]: string | undefined } };');
+  const how = { module: 'nodenext', lib: ['es2023', 'dom'], noEmit: true, skipLibCheck: true };
+  const options = { ...compilerOptions, ...how };
+  put(
+    'tsconfig.readme.json',
+    JSON.stringify({ compilerOptions: options, files: ['process.d.ts', ...files] }),
+  );
+  expect(await run([...tsc, '-p', 'tsconfig.readme.json'], folder)).toBe('');
+}, 60_000);
+
 const seenIn = (name: string): Seen => ({
   isOnce: true,
   titles: ['c', 'b', 'a'],
   streamed: `Seen by ${name}.`,
   received: '0 bug',
   forged: 'signature_mismatch',
+  unsent: 'title too_short title invalid_format',
   refused: 'validation_failed title too_short title invalid_format',
   outdated: 'precondition_failed',
 });

@@ -1,6 +1,7 @@
 // What somebody writes in their first hour, with nothing but the package: it runs in every runtime, and type-checks in a strict project
 // that has neither the types of Node nor those of a browser.
 import { ApiCallError, createClient, type Client } from '@tatami/sdk';
+import { validate } from '@tatami/sdk/validators';
 import { receive } from './receiver.js';
 
 export interface Setting {
@@ -18,6 +19,7 @@ export interface Seen {
   readonly streamed: string;
   readonly received: string;
   readonly forged: string;
+  readonly unsent: string;
   readonly refused: string;
   readonly outdated: string;
 }
@@ -42,6 +44,9 @@ export async function scenario({ server, token, receiver, name }: Setting): Prom
     streamed: await comment(client, first.id, `Seen by ${name}.`),
     received: await receive(payload, header, secret),
     forged: await receive(payload.replace('bug', 'bog'), header, secret),
+    unsent: validate('issues.create', { team: 'ENG', title: '' })
+      .map(({ path, issue }) => `${path} ${issue}`)
+      .join(' '),
     refused: await codeOf(client.issues.create({ team: 'ENG', title: '' })),
     outdated: await codeOf(client.issues.update(first.id, { priority: 'high' }, { ifVersion: 1 })),
   };

@@ -1,0 +1,119 @@
+/** Checks a value against a schema, in the keywords that bodies of the API are described in, and says what is wrong by field. */
+import type { FieldIssue } from '../types/errors.ts';
+
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean;
+  readonly maxProperties?: number;
+}
+
+interface Found {
+  readonly path: string;
+  readonly issue: FieldIssue;
+}
+
+export function check(schema: Schema, value: unknown, path = ''): Found[] {
+  const issue = wholeIssue(schema, value);
+  if (issue) return [{ path, issue }];
+  if (typeof value === 'string') return at(path, inText(schema, value));
+  if (typeof value === 'number') return at(path, inRange(schema, value));
+  if (Array.isArray(value)) return inList(schema, value, path);
+  return typeof value === 'object' && value !== null ? inObject(schema, value, path) : [];
+}
+
+/** What makes it pointless to look further. */
+function wholeIssue({ anyOf, enum: words, type = [] }: Schema, value: unknown): FieldIssue | null {
+  if (words) return words.includes(value) ? null : 'invalid_enum';
+  const types = [type].flat();
+  const isPossible = types.length === 0 || types.some((one) => isOfType(value, one));
+  const isBranch = anyOf === undefined || anyOf.some((one) => check(one, value).length === 0);
+  return isPossible && isBranch ? null : 'invalid_type';
+}
+
+const at = (path: string, found: readonly FieldIssue[]): Found[] => found.map((issue) => ({ path, issue }));
+
+function isOfType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'integer':
+      return Number.isInteger(value);
+    case 'number':
+      return Number.isFinite(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+/** The issues whose conditions hold. */
+function issues(...broken: readonly (readonly [boolean, FieldIssue])[]): FieldIssue[] {
+  return broken.filter(([isBroken]) => isBroken).map(([, issue]) => issue);
+}
+
+function inText({ minLength = 0, maxLength = Infinity, pattern = '' }: Schema, value: string): FieldIssue[] {
+  const { length } = [...value];
+  return issues(
+    [length < minLength, 'too_short'],
+    [length > maxLength, 'too_long'],
+    [!new RegExp(pattern, 'u').test(value), 'invalid_format'],
+  );
+}
+
+function inRange({ minimum = -Infinity, maximum = Infinity }: Schema, value: number): FieldIssue[] {
+  return issues([value < minimum, 'too_small'], [value > maximum, 'too_big']);
+}
+
+function inList(schema: Schema, value: readonly unknown[], path: string): Found[] {
+  const { items, minItems = 0, maxItems = Infinity, uniqueItems = false } = schema;
+  // What is wrong with each of a million items nobody reads.
+  if (value.length > maxItems) return [{ path, issue: 'too_long' }];
+  const isRepeated = new Set(value.map((item) => JSON.stringify(item))).size < value.length;
+  return [
+    ...at(path, issues([value.length < minItems, 'too_short'], [uniqueItems && isRepeated, 'conflict'])),
+    ...(items ? value.flatMap((item, index) => check(items, item, below(path, String(index)))) : []),
+  ];
+}
+
+function inObject(schema: Schema, value: object, path: string): Found[] {
+  const { properties = {}, required = [], patternProperties = {}, additionalProperties = true } = schema;
+  const given = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  const names = new Set(given.map(([name]) => name));
+  const missing = required.filter((name) => !names.has(name));
+  const patterns = Object.entries(patternProperties).map(
+    ([text, inner]) => [new RegExp(text, 'u'), inner] as const,
+  );
+  const inside = given.flatMap(([name, inner]): Found[] => {
+    const place = below(path, name);
+    const schemas = [
+      ...(Object.hasOwn(properties, name) ? [properties[name]!] : []),
+      ...patterns.filter(([pattern]) => pattern.test(name)).map(([, one]) => one),
+    ];
+    if (schemas.length === 0) return additionalProperties ? [] : [{ path: place, issue: 'unknown_field' }];
+    return schemas.flatMap((one) => check(one, inner, place));
+  });
+  return [
+    ...at(path, issues([given.length > (schema.maxProperties ?? Infinity), 'too_long'])),
+    ...missing.map((name): Found => ({ path: below(path, name), issue: 'required' })),
+    ...inside,
+  ];
+}
+
+const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);

@@ -1,0 +1,72 @@
+// The SDK's validators refuse what the server refuses, at the same places for the same reasons, and nothing else.
+import { expect, test } from 'bun:test';
+import { validate, type BodyName } from '@tatami/sdk/validators';
+import fc from 'fast-check';
+import { clientRoutes } from '../../core/generate/client-routes.ts';
+import { compileCheck } from '../../core/http/validate.ts';
+import { ApiError } from '../../core/lib/errors.ts';
+import { arbitraryOf, hostileValues } from '../api/arbitrary.ts';
+import { nowhere } from '../api/seeds.ts';
+
+/** The server stops after some: up to so many are sure to be all. */
+const completeMax = 3;
+
+function refusals(check: (value: unknown) => void, value: unknown): string[] {
+  try {
+    check(value);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return error.details.map(({ path, issue }) => `${path} ${issue}`);
+  }
+}
+
+/** A body with another value somewhere, without something, or with something that is not known. */
+function broken(body: unknown): fc.Arbitrary<unknown> {
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    return fc.constantFrom(...hostileValues);
+  const names = [...Object.keys(body), 'colour'];
+  return fc.oneof(
+    fc
+      .tuple(fc.constantFrom(...names), fc.constantFrom(...hostileValues))
+      .map(([name, value]) => ({ ...body, [name]: value })),
+    fc
+      .constantFrom(...names)
+      .map((left) => Object.fromEntries(Object.entries(body).filter(([name]) => name !== left))),
+  );
+}
+
+const withBody = clientRoutes.flatMap(({ name, body }) => (body ? [[name as BodyName, body] as const] : []));
+
+test.each(withBody)('%s', (name, schema) => {
+  const check = compileCheck(schema);
+  const sound = arbitraryOf(schema, [nowhere]);
+  const any = fc.oneof(
+    sound,
+    sound.chain(broken),
+    sound.chain(broken).chain(broken),
+    fc.constantFrom(...hostileValues),
+  );
+  fc.assert(
+    fc.property(any, (body) => {
+      const mine = [...new Set(validate(name, body).map(({ path, issue }) => `${path} ${issue}`))].toSorted();
+      const theirs = refusals(check, body).toSorted();
+      if (mine.length <= completeMax) expect(mine).toEqual(theirs);
+      else expect([theirs.length > 0, mine]).toEqual([true, expect.arrayContaining(theirs)]);
+    }),
+    { numRuns: 60, seed: 1 },
+  );
+});
+
+test('what is undefined is not given', () => {
+  expect(validate('issues.create', { team: 'ENG', title: 'One', description: undefined })).toEqual([]);
+  expect(validate('issues.create', { team: 'ENG', title: undefined })).toEqual([
+    { path: 'title', issue: 'required' },
+  ]);
+});
+
+test('the server names a place also where there is more wrong than it looks at', () => {
+  const team = clientRoutes.find(({ name }) => name === 'teams.update');
+  const transitions = Object.fromEntries(Array.from({ length: 9 }, (_, nth) => [`state ${nth}`, nth]));
+  expect(refusals(compileCheck(team?.body ?? {}), { transitions })).toEqual(['transitions invalid_type']);
+});
