@@ -4,10 +4,9 @@ import type { TObject } from 'typebox';
 import type { AnyKind, Kind } from '../changes/kind.ts';
 import type { Entity } from '../changes/change.ts';
 import type { Contract, Shown } from '../contract/contract.ts';
-import type { FilterFields } from '../lib/filter.ts';
 import type { Route } from '../http/route.ts';
 import { directoryLoaderOf, type DirectoryLoader } from './directory.ts';
-import { filterFieldsOf } from './filter.ts';
+import { filteringOf, type Filtering } from './filtering.ts';
 import { plainOperations, type Operations, type Rules } from './operations.ts';
 import { plainRoutes } from './routes.ts';
 
@@ -19,7 +18,7 @@ export interface Definition<C extends Contract, E extends Entity> extends Rules<
   /** Parameters of its list beside those that its fields give. */
   readonly query?: TObject['properties'];
   /** What it filters by, where that is more than its fields say. */
-  readonly filterFields?: FilterFields;
+  readonly filtering?: Filtering;
 }
 
 /** A resource with its types erased, as the registry holds it. */
@@ -29,7 +28,7 @@ export interface Resource {
   /** Where the directory holds its objects. */
   readonly directory: DirectoryLoader | undefined;
   readonly routes: readonly Route[];
-  readonly filterFields: FilterFields;
+  readonly filtering: Filtering;
 }
 
 export function defineResource<C extends Contract, E extends Entity>(
@@ -38,7 +37,9 @@ export function defineResource<C extends Contract, E extends Entity>(
   definition: Definition<C, E> = {},
 ): Resource {
   checkPlain(contract, definition.operations ?? {});
-  const operations = { ...plainOperations(contract, kind, definition), ...definition.operations };
+  const filtering = definition.filtering ?? filteringOf(contract, kind);
+  const plain = plainOperations(contract, kind, definition, filtering);
+  const operations = { ...plain, ...definition.operations };
   const special = definition.routes ?? [];
   const names = new Set(special.map(({ name }) => name));
   const derived = plainRoutes(contract, operations, definition.query ?? {});
@@ -47,7 +48,7 @@ export function defineResource<C extends Contract, E extends Entity>(
     kind,
     directory: directoryLoaderOf(kind),
     routes: inOrder([...derived.filter(({ name }) => !names.has(name)), ...special]),
-    filterFields: definition.filterFields ?? filterFieldsOf(contract),
+    filtering,
   };
 }
 

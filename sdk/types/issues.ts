@@ -70,16 +70,16 @@ export interface IssueQuery {
   after?: string;
   /** Another name for `after`. */
   cursor?: string;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** The team, by its id or key. */
   team?: string;
-  state?:
-    'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
-  /** A member id, `me` or `none`. */
+  /** The state, by its id or type or name. */
+  state?: string;
+  /** The member, by its id or name; also `me` and `none`. */
   assignee?: string;
-  /** A label name or id. */
+  /** The label, by its id or name; also `none`. */
   label?: string;
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
-  /** ISO 8601 time; inclusive. */
+  /** An ISO 8601 time, inclusive, or one relative to now, such as `-P7D`. */
   updatedSince?: string;
   /** A JSON filter tree. */
   filter?: string | Readonly<Record<string, unknown>>;
@@ -93,9 +93,9 @@ export interface IssueQuery {
 
 /** Create an issue. */
 export interface IssueCreate {
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   teamKey?: string;
   /** A UUID in lower case. */
   teamId?: string;

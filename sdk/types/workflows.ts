@@ -23,7 +23,7 @@ export interface WorkflowStateCreate {
   name: string;
   type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
   position?: number;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team: string;
 }
 

@@ -9,6 +9,7 @@ import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
 import type { Unheld } from '../../rights/table.ts';
 import { checkCron } from '../../lib/cron.ts';
 import { subscribedTypes } from './hearing.ts';
+import { requireSentTypes } from './named.ts';
 
 export interface PackageRules {
   /** The fields that a subscription to an event type can be filtered by. */
@@ -20,6 +21,7 @@ export interface PackageRules {
 }
 
 export async function readPackage(document: object) {
+  requireSentTypes(document);
   try {
     return await parsePackage(JSON.stringify(document));
   } catch (error) {

@@ -3,7 +3,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { createBodyWith, shownProperties } from '../../contract/schemas.ts';
 import { Closed, idOf, named, nullable, uuid } from '../../lib/schema.ts';
-import { teamKey } from '../teams/contract.ts';
+import { teamKeyGiven } from '../teams/contract.ts';
 import { issue, priorities } from './contract.ts';
 
 const externalText = Type.String({ minLength: 1, maxLength: 255, description: 'Up to 255 characters.' });
@@ -11,8 +11,8 @@ const externalText = Type.String({ minLength: 1, maxLength: 255, description: 'U
 export const IssueCreate = named(
   'IssueCreate',
   createBodyWith(issue, {
-    team: Type.Optional(teamKey),
-    teamKey: Type.Optional(teamKey),
+    team: Type.Optional(teamKeyGiven),
+    teamKey: Type.Optional(teamKeyGiven),
     teamId: Type.Optional(uuid),
     externalSource: Type.Optional(externalText),
     externalId: Type.Optional(externalText),

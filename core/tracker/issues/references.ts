@@ -2,6 +2,7 @@
 import type { Patch } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { foldName } from '../../lib/fold.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { keptOf } from '../../resource/input.ts';
 import { findState, findTeam, type TeamEntry } from '../directory.ts';
@@ -74,11 +75,11 @@ function requireTransition(allowed: readonly string[], stateId: string, at: stri
 /** Names match without regard to case; the team's own label goes before the workspace's. */
 function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], at: string): string[] {
   const ids = labels.map((wanted, index) => {
-    const lower = wanted.toLowerCase();
+    const folded = foldName(wanted);
     let found: string | undefined;
     for (const label of ctx.directory.labels.values()) {
       if (label.teamId !== null && label.teamId !== teamId) continue;
-      if (label.id !== wanted && label.name.toLowerCase() !== lower) continue;
+      if (label.id !== wanted && foldName(label.name) !== folded) continue;
       if (found === undefined || label.teamId !== null || label.id === wanted) found = label.id;
     }
     if (found === undefined)

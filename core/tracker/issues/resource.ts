@@ -1,7 +1,7 @@
 // Issues as a resource: what is plain follows from the contract, what is special stands in this folder.
 import { defineResource } from '../../resource/define.ts';
 import { issue } from './contract.ts';
-import { issueFilterFields } from './filter.ts';
+import { issueFiltering } from './filter.ts';
 import { deleteIssue, restoreIssue, updateIssue } from './issues.ts';
 import { issueKind } from './kind.ts';
 import { issueRoutes } from './routes.ts';
@@ -9,5 +9,5 @@ import { issueRoutes } from './routes.ts';
 export const issues = defineResource(issue, issueKind, {
   operations: { update: updateIssue, delete: deleteIssue, restore: restoreIssue },
   routes: issueRoutes,
-  filterFields: issueFilterFields,
+  filtering: issueFiltering,
 });
