@@ -10,7 +10,7 @@ import type { SortKey } from '../../store/page.ts';
 import { label } from '../labels/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, priorities } from './contract.ts';
-import { findIssueId } from './identifier.ts';
+import { findIssueId, requireTeamOf } from './identifier.ts';
 import { issueKind } from './kind.ts';
 
 const ownFields = filterFieldsOf(issue);
@@ -95,8 +95,11 @@ const columns: FilterColumns = (directory, found) => {
 export const issueFiltering = createFiltering({
   fields,
   columns,
-  async find(ctx, { way, value }) {
-    if (way.by === 'identifier') return findIssueId(ctx, value);
+  async find(ctx, { path, way, value }) {
+    if (way.by === 'identifier') {
+      requireTeamOf(ctx, value, path);
+      return findIssueId(ctx, value);
+    }
     const found = await issueKind.find(ctx, value);
     return found?.deletedAt === null ? found.id : undefined;
   },
