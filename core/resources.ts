@@ -16,10 +16,11 @@ import { inboxRoutes } from './inbox/routes.ts';
 import { SystemProblemShown } from './inbox/problem.ts';
 import { InboxItemShown } from './inbox/schema.ts';
 import { usageRoutes } from './ledger/routes.ts';
-import type { FilterFields } from './lib/filter.ts';
+import { parseFilter, type FilterFields } from './lib/filter.ts';
 import { Closed, named } from './lib/schema.ts';
 import { plugin } from './plugins/installs/contract.ts';
 import { defineResource, type Resource } from './resource/define.ts';
+import type { CheckFilter, Filtering } from './resource/filtering.ts';
 import { kindOf } from './resource/kind.ts';
 import { comments } from './tracker/comments/comments.ts';
 import { issues } from './tracker/issues/resource.ts';
@@ -61,16 +62,24 @@ export const resourceRoutes: readonly Route[] = [
   ...usageRoutes,
 ];
 
-const filterFieldsByType: ReadonlyMap<string, FilterFields> = new Map(
-  resources.flatMap(({ contract, filterFields }) =>
-    eventsOf(contract.events).map((type) => [type, filterFields] as const),
+const filteringByType: ReadonlyMap<string, Filtering> = new Map(
+  resources.flatMap(({ contract, filtering }) =>
+    eventsOf(contract.events).map((type) => [type, filtering] as const),
   ),
 );
+const unfiltered: FilterFields = {};
 
-/** The fields that subscriptions to an event type can filter by. */
+/** The fields that subscriptions to an event type can filter by; the same object for types that share them. */
 export function filterFieldsOf(eventType: string): FilterFields {
-  return filterFieldsByType.get(eventType) ?? {};
+  return filteringByType.get(eventType)?.fields ?? unfiltered;
 }
+
+/** Checks the filter of a subscription that is made. @throws ApiError validation_failed */
+export const checkFilter: CheckFilter = async (ctx, eventType, filter, at) => {
+  const filtering = filteringByType.get(eventType);
+  if (filtering) await filtering.check(ctx, filter, at);
+  else parseFilter(filter, unfiltered, at);
+};
 
 /** The envelope of every event type that is sent: `data` holds the object as it is shown; of a change, also `previous`. */
 export function sentEvents(): { type: EventType; envelope: TSchema }[] {

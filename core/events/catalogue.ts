@@ -1,6 +1,7 @@
 // Every event type that is sent, by namespace, as the contracts name them. A subscription names one of them, a namespace
 // (`issue.*`) or all (`*`). docs/spec/events.md › Types.
 import { contracts, eventsOf, type ContractEvent } from '../contracts.ts';
+import { didYouMean } from '../lib/nearest.ts';
 
 /** Told of without an object of its own that is stored. */
 const announced = ['inbox.item_created', 'system.problem_raised', 'system.problem_cleared'] as const;
@@ -52,6 +53,13 @@ export function expandPattern(pattern: string): readonly EventType[] {
   if (pattern === '*') return eventTypes;
   if (pattern.endsWith('.*')) return eventTypes.filter((type) => type.startsWith(pattern.slice(0, -1)));
   return eventTypes.filter((type) => type === pattern);
+}
+
+/** What to do about a pattern that covers nothing. */
+export function unsentType(pattern: string): string {
+  const namespaces = [...new Set(eventTypes.map(namespaceOf))].map((namespace) => `${namespace}.*`);
+  const meant = didYouMean(pattern, pattern.endsWith('.*') ? namespaces : eventTypes);
+  return `Nothing sends ${pattern}.${meant || ' Use a type such as issue.created, or issue.*.'}`;
 }
 
 /** The namespaces a subscription pattern covers, those that nothing sends yet among them. */

@@ -8,7 +8,7 @@ import { limitDefault } from '../lib/schema.ts';
 import { mayHear, mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
 import { logCuts } from '../store/installation.ts';
 import { pageBytesMax } from '../store/page.ts';
-import { expandPattern, type EventType } from './catalogue.ts';
+import { expandPattern, unsentType, type EventType } from './catalogue.ts';
 import { renderEvent, type EventEnvelope } from './event.ts';
 import { placeIn, type GivenPlace } from './history.ts';
 import { findEvent, pageAfter, pageOfSubject, type EventFacts, type LogPage, type LogQuery } from './log.ts';
@@ -105,12 +105,7 @@ export async function getEvent(ctx: Context, id: string): Promise<EventEnvelope>
 export function typesOf(text: string): Set<EventType> {
   const types = text.split(',').flatMap((pattern) => {
     const covered = expandPattern(pattern);
-    if (covered.length === 0)
-      throw invalidField(
-        'types',
-        'invalid_enum',
-        `${pattern} is no event type; use one such as issue.created, or issue.*.`,
-      );
+    if (covered.length === 0) throw invalidField('types', 'invalid_enum', unsentType(pattern));
     return covered;
   });
   return new Set(types);

@@ -62,7 +62,9 @@ function filterText(name: string, fields: FilterFields, sets: Map<string, string
   const joints = [
     `readonly and?: readonly ${name}[] | undefined;`,
     `readonly or?: readonly ${name}[] | undefined;`,
-    ...(isTaken({ not: { id: 'x' } }, fields) ? [`readonly not?: ${name} | undefined;`] : []),
+    ...(isTaken({ not: { createdAt: '2026-11-20T12:00:00Z' } }, fields)
+      ? [`readonly not?: ${name} | undefined;`]
+      : []),
   ];
   const members = Object.entries(fields).map(
     ([field, how]) => `readonly ${field}?: ${fieldText(field, how, fields, sets)} | undefined;`,
@@ -86,14 +88,30 @@ function fieldText(
 }
 
 /** Of several shapes, because some fields take only what can be theirs. */
-function valuesOf({ type, values }: FilterField): readonly unknown[] {
+function valuesOf(field: FilterField): readonly unknown[] {
+  if (field.type === 'reference')
+    return field.ways.map(({ by, pattern, words = {} }) => {
+      if (by === 'word') return Object.keys(words)[0];
+      return pattern === undefined ? sampleNames[by] : idLike(pattern);
+    });
+  const { type, values, pattern } = field;
   if (values) return values.slice(0, 1);
+  if (pattern !== undefined) return [idLike(pattern)];
   if (type === 'number') return [1];
   if (type === 'boolean') return [true];
-  return ['2026-11-20T12:00:00Z', '2026-11-20', 'ENG-1', 'none', 'x'];
+  return ['2026-11-20T12:00:00Z', '2026-11-20', 'x'];
 }
 
-function valueText({ type, values, aliases = {} }: FilterField): string {
+const sampleNames = { id: 'x', key: 'ENG', identifier: 'ENG-1', name: 'x' } as const;
+
+const idLike = (pattern: string): string => {
+  const ids = ['00000000-0000-0000-0000-000000000000', `${/[a-z]{3}_/.exec(pattern)?.[0]}${'0'.repeat(26)}`];
+  return ids.find((id) => new RegExp(pattern).test(id)) ?? 'x';
+};
+
+function valueText(field: FilterField): string {
+  if (field.type === 'reference') return 'string';
+  const { type, values, aliases = {} } = field;
   if (values) return [...values, ...Object.keys(aliases)].map((word) => JSON.stringify(word)).join(' | ');
   return type === 'number' || type === 'boolean' ? type : 'string';
 }

@@ -1,33 +1,89 @@
 import { expect, test } from 'bun:test';
-import { ApiError } from './errors.ts';
-import { foldCase, matches, parseFilter, type FilterFields } from './filter.ts';
+import type { ApiError } from './errors.ts';
+import { isNever, parseFilter, type FilterFields, type ReadingOptions } from './filter.ts';
+import { createSearched, passesOf } from './filter-match.ts';
+import type { Mention } from './filter-value.ts';
+import { foldCase, foldName } from './fold.ts';
 import { isDay, isTime } from './time.ts';
 
 const fields: FilterFields = {
+  id: { type: 'text', path: 'id', pattern: '^x_[0-9]+$' },
   title: { type: 'text', path: 'title' },
   priority: { type: 'text', path: 'priority', values: ['low', 'high'], rank: ['low', 'high'] },
-  state: { type: 'text', path: 'state.type', values: ['open', 'shut'], aliases: { closed: 'shut' } },
-  label: { type: 'text', path: 'labels[].name', idPath: 'labels[].id' },
-  estimate: { type: 'number', path: 'estimate' },
-  due: { type: 'text', path: 'due', ordered: true },
+  state: {
+    type: 'reference',
+    path: 'state.type',
+    to: { name: 'state', id: 's' },
+    ways: [
+      {
+        by: 'word',
+        path: 'state.type',
+        property: 'type',
+        words: { open: 'open', shut: 'shut', closed: 'shut' },
+      },
+      { by: 'name', path: 'state.name', property: 'name' },
+    ],
+  },
+  label: {
+    type: 'reference',
+    path: 'labels[].id',
+    to: { name: 'label', id: 'l' },
+    ways: [
+      { by: 'id', path: 'labels[].id', pattern: '^l[0-9]$', property: 'id' },
+      { by: 'name', path: 'labels[].name', property: 'name' },
+    ],
+    nullable: true,
+  },
+  team: {
+    type: 'reference',
+    path: 'team.key',
+    to: { name: 'team', id: null },
+    ways: [{ by: 'key', path: 'team.key', property: 'key' }],
+  },
+  person: {
+    type: 'reference',
+    path: 'person.id',
+    to: { name: 'member', id: 'usr' },
+    ways: [
+      { by: 'id', path: 'person.id', pattern: '^usr_[0-9]$', property: 'id' },
+      { by: 'name', path: 'person.name', property: 'name' },
+    ],
+    nullable: true,
+    isPerson: true,
+  },
+  parent: {
+    type: 'reference',
+    path: 'parent.id',
+    to: { name: 'issue', id: 'iss' },
+    ways: [{ by: 'identifier', path: 'parent.identifier', property: 'identifier' }],
+    nullable: true,
+  },
+  estimate: { type: 'number', path: 'estimate', minimum: 0, maximum: 10 },
+  number: { type: 'number', path: 'number', integer: true },
+  due: { type: 'day', path: 'due' },
   done: { type: 'boolean', path: 'done' },
   at: { type: 'time', path: 'at' },
 };
+const now = Date.parse('2027-03-01T00:00:00Z');
 const shown = {
   title: 'Crash on Save',
   priority: 'high',
-  state: { type: 'shut' },
+  state: { type: 'shut', name: 'In Review' },
   labels: [
     { id: 'l1', name: 'bug' },
-    { id: 'l2', name: 'ui' },
+    { id: 'l2', name: 'Ärger' },
   ],
+  team: { key: 'ENG' },
+  person: { id: 'usr_1', name: 'Ana' },
+  parent: { id: 'iss_1', identifier: 'ENG-7' },
   estimate: 3,
+  number: 4,
   due: '2027-03-01',
   done: false,
   at: '2026-11-20T12:00:00.000Z',
 };
-const passes = (filter: unknown, object: object = shown): boolean =>
-  matches(parseFilter(filter, fields), fields, object);
+const passes = (filter: unknown, object: object = shown, options: ReadingOptions = {}): boolean =>
+  passesOf(parseFilter(filter, fields, 'filter', options), fields)(object, createSearched(), now);
 
 test('each test of the language', () => {
   const rows: [filter: object, passes: boolean][] = [
@@ -44,12 +100,45 @@ test('each test of the language', () => {
     [{ title: { startsWith: 'crash on s' } }, true],
     [{ title: { contains: 'ä' } }, false],
     [{ title: { eq: 'crash on save' } }, false],
-    [{ label: 'ui' }, true],
+    [{ state: 'CLOSED' }, true],
+    [{ state: 'in review' }, true],
+    [{ state: ['open', 'In Review'] }, true],
+    [{ state: 'shutter' }, false],
+    [{ label: 'BUG' }, true],
+    [{ label: 'äRGER' }, true],
+    [{ label: 'A\u0308rger' }, true],
     [{ label: 'l2' }, true],
     [{ label: { nin: ['l2'] } }, false],
     [{ label: { contains: 'l2' } }, false],
-    [{ label: { contains: 'U' } }, true],
+    [{ label: { contains: 'Är' } }, true],
+    [{ label: { startsWith: 'U' } }, false],
     [{ label: { null: false } }, true],
+    [{ label: 'none' }, false],
+    [{ label: { neq: 'none' } }, true],
+    [{ label: ['none', 'bug'] }, true],
+    [{ team: 'eng' }, true],
+    [{ person: 'ana' }, true],
+    [{ person: null }, false],
+    [{ person: ['usr_2', null] }, false],
+    [{ person: { nin: ['usr_2', null] } }, true],
+    [{ parent: 'eng-7' }, true],
+    [{ parent: { in: ['ENG-8', 'none'] } }, false],
+    [{ estimate: { gte: 3, lte: 3 } }, true],
+    [{ estimate: { gte: 4 } }, false],
+    [{ priority: { gte: 'high' } }, true],
+    [{ priority: { lte: 'low' } }, false],
+    [{ due: { gte: '2027-03-01' } }, true],
+    [{ due: 'P0D' }, true],
+    [{ due: { lt: 'P1D' } }, true],
+    [{ due: { gt: '-P1M' } }, true],
+    [{ due: { gt: 'P0D' } }, false],
+    [{ due: ['-P1D', '2027-03-01'] }, true],
+    [{ at: { gt: '-P1Y' } }, true],
+    [{ at: { lt: '-PT24H' } }, true],
+    [{ not: { priority: 'high' } }, false],
+    [{ not: { priority: 'high', label: 'x' } }, true],
+    [{ not: { or: [{ priority: 'low' }, { done: true }] } }, true],
+    [{ not: { not: { done: false } } }, true],
     [{ estimate: { gt: 2, lt: 4 } }, true],
     [{ estimate: { gt: 2, lt: 3 } }, false],
     [{ due: { gt: '2027-02-28' } }, true],
@@ -58,16 +147,16 @@ test('each test of the language', () => {
     [{ done: { null: false } }, true],
     [{ at: { gt: '2026-11-20T13:59:59+02:00' } }, true],
     [{ at: { eq: '2026-11-20T12:00:00Z' } }, true],
-    [{ and: [{ priority: 'high' }, { label: 'ui' }] }, true],
-    [{ or: [{ priority: 'low' }, { label: 'ui' }] }, true],
+    [{ and: [{ priority: 'high' }, { label: 'bug' }] }, true],
+    [{ or: [{ priority: 'low' }, { label: 'bug' }] }, true],
     [{ or: [{ priority: 'low' }, { label: 'x' }] }, false],
     [{ priority: 'high', label: 'x' }, false],
   ];
   for (const [filter, expected] of rows) expect([filter, passes(filter)]).toEqual([filter, expected]);
 });
 
-test('a missing value is null: only null and the negations pass', () => {
-  const empty = { labels: [], estimate: null };
+test('a missing value is null: every test of it is false but null, and every negation true', () => {
+  const empty = { labels: [], estimate: null, person: null };
   for (const [filter, expected] of [
     [{ estimate: { null: true } }, true],
     [{ estimate: { gt: -1 } }, false],
@@ -75,6 +164,16 @@ test('a missing value is null: only null and the negations pass', () => {
     [{ label: { null: true } }, true],
     [{ label: { nin: ['bug'] } }, true],
     [{ title: { contains: '' } }, false],
+    [{ estimate: { lte: 3 } }, false],
+    [{ not: { estimate: { lte: 3 } } }, true],
+    [{ not: { estimate: { gt: 3 } } }, true],
+    [{ due: { lt: 'P9D' } }, false],
+    [{ person: 'none' }, true],
+    [{ person: null }, true],
+    [{ person: { neq: null } }, false],
+    [{ person: { in: ['Ana', null] } }, true],
+    [{ label: 'none' }, true],
+    [{ not: { label: null } }, false],
   ] as const)
     expect([filter, passes(filter, empty)]).toEqual([filter, expected]);
 });
@@ -101,6 +200,31 @@ test('what is no filter is refused at its place', () => {
     [{ or: { priority: 'high' } }, 'filter.or invalid_type'],
     [{ and: [{ or: [{ x: 1 }] }] }, 'filter.and.0.or.0.x unknown_field'],
     [{ title: Array(101).fill('x') }, 'filter.title.100 too_long'],
+    [{ id: 'bogus' }, 'filter.id invalid_format'],
+    [{ label: '' }, 'filter.label invalid_format'],
+    [{ label: { in: ['x', 1] } }, 'filter.label.in.1 invalid_type'],
+    [{ label: { in: [1] } }, 'filter.label.in.0 invalid_type'],
+    [{ team: 'En g' }, 'filter.team invalid_format'],
+    [{ team: 'none' }, ''],
+    [{ parent: 'bogus' }, 'filter.parent invalid_format'],
+    [{ state: { contains: 'x' } }, 'filter.state.contains unknown_field'],
+    [{ person: 'me' }, 'filter.person invalid_format'],
+    [{ person: { gt: 'a' } }, 'filter.person.gt unknown_field'],
+    [{ estimate: 11 }, 'filter.estimate too_big'],
+    [{ estimate: { nin: [-1] } }, 'filter.estimate.nin.0 too_small'],
+    [{ estimate: { gt: -1 } }, ''],
+    [{ number: 1.5 }, 'filter.number invalid_type'],
+    [{ due: 'tomorrow' }, 'filter.due invalid_format'],
+    [{ due: { gt: '2026-13-45' } }, 'filter.due.gt invalid_format'],
+    [{ due: { lte: '2026-02-30' } }, 'filter.due.lte invalid_format'],
+    [{ due: '2026-11-20T12:00:00Z' }, 'filter.due invalid_format'],
+    [{ due: 'PT1H' }, 'filter.due invalid_format'],
+    [{ due: { startsWith: 'tom' } }, 'filter.due.startsWith invalid_format'],
+    [{ at: { gt: '2026-13-45' } }, 'filter.at.gt invalid_format'],
+    [{ at: { gt: '-P101Y' } }, 'filter.at.gt invalid_format'],
+    [{ at: { gt: 'P' } }, 'filter.at.gt invalid_format'],
+    [{ not: [] }, 'filter.not invalid_type'],
+    [{ not: { x: 1 } }, 'filter.not.x unknown_field'],
   ];
   for (const [filter, place] of rows) {
     let refused: unknown;
@@ -109,8 +233,8 @@ test('what is no filter is refused at its place', () => {
     } catch (error) {
       refused = error;
     }
-    const [detail] = (refused as ApiError).details;
-    expect([filter, `${detail!.path} ${detail!.issue}`]).toEqual([filter, place]);
+    const [detail] = (refused as ApiError | undefined)?.details ?? [];
+    expect([filter, detail ? `${detail.path} ${detail.issue}` : '']).toEqual([filter, place]);
   }
   let deep: object = { priority: 'high' };
   for (let level = 0; level < 8; level++) deep = { and: [deep] };
@@ -126,6 +250,70 @@ test('days and times are those of the calendar', () => {
     expect([time, isTime(time)]).toEqual([time, true]);
   for (const time of ['2026-02-30T00:00:00Z', '2026-11-20T12:00:00', '2026-11-20T25:00:00Z', 'now', '1e3'])
     expect([time, isTime(time)]).toEqual([time, false]);
+});
+
+test('a name that is nearly known is named', () => {
+  for (const [filter, fix] of [
+    [{ titel: 'x' }, 'Did you mean title?'],
+    [{ title: { startWith: 'x' } }, 'Did you mean startsWith?'],
+    [{ priority: 'hihg' }, 'Did you mean high?'],
+  ] as const)
+    expect(() => parseFilter(filter, fields)).toThrow(fix);
+});
+
+test('`me` is whoever asks: a member, and of what needs no member a plugin', () => {
+  const me = { id: 'usr_1', memberId: 'usr_1' };
+  expect(passes({ person: 'me' }, shown, { me })).toBe(true);
+  expect(passes({ person: { nin: ['me'] } }, shown, { me })).toBe(false);
+  expect(() => passes({ person: 'me' }, shown, { me: { id: 'plg_1', memberId: null } })).toThrow('no member');
+});
+
+test('what a filter names is told, with its place', () => {
+  const mentions: Mention[] = [];
+  const filter = { not: { label: ['Bug', 'l1', 'none'] }, team: 'eng', person: { neq: 'me' } };
+  parseFilter(filter, fields, '', { mentions, me: { id: 'usr_1', memberId: 'usr_1' } });
+  expect(mentions.map(({ path, value, way }) => `${path} ${way.by} ${value}`)).toEqual([
+    'not.label.0 name bug',
+    'not.label.1 id l1',
+    'team key ENG',
+  ]);
+});
+
+test('what was taken once is read on: a value that would be refused now matches nothing', () => {
+  const taken = { wasTaken: true };
+  for (const [filter, expected] of [
+    [{ or: [{ due: 'tomorrow' }, { priority: 'high' }] }, true],
+    [{ due: 'tomorrow' }, false],
+    [{ due: { gt: 'tomorrow' } }, false],
+    [{ due: { neq: 'tomorrow' } }, true],
+    [{ person: ['me', 'usr_1'] }, true],
+    [{ person: 'me' }, false],
+    [{ parent: { contains: 'iss' } }, false],
+  ] as const)
+    expect([filter, passes(filter, shown, taken)]).toEqual([filter, expected]);
+  expect(() => passes({ colour: 'red' }, shown, taken)).toThrow('colour');
+});
+
+test('what can never pass is known for it', () => {
+  for (const [filter, never] of [
+    [{ label: [] }, true],
+    [{ and: [{ priority: 'high' }, { label: [] }] }, true],
+    [{ or: [{ priority: 'high' }, { label: [] }] }, false],
+    [{ label: { nin: [] } }, false],
+    [{}, false],
+  ] as const)
+    expect([filter, isNever(parseFilter(filter, fields))]).toEqual([filter, never]);
+});
+
+test('names fold in all letters, however they are composed', () => {
+  for (const [a, b] of [
+    ['ÄRGER', 'ärger'],
+    ['A\u0308rger', 'Ärger'],
+    ['ПРИВЕТ', 'привет'],
+    ['\u212a', 'k'],
+  ] as const)
+    expect([a, foldName(a)]).toEqual([a, foldName(b)]);
+  expect(foldName('bug')).not.toBe(foldName('bugs'));
 });
 
 test('letters fold as SQLite folds them: A to Z and no others', () => {

@@ -1,40 +1,101 @@
-// The filter language, the same everywhere (lists, webhooks, plugin subscriptions): a JSON tree of `and`, `or` and
-// conditions `{field: {eq|neq|in|nin|contains|startsWith|gt|lt|null: …}}`; `{field: [a, b]}` abbreviates `in`, `{field: a}` `eq`.
-// There are no patterns to backtrack in, and size and depth are bounded.
-import { invalidField } from './errors.ts';
-import { isTime } from './time.ts';
+// The filter language, the same everywhere (lists, webhooks, plugin subscriptions): a JSON tree of `and`, `or`, `not` and
+// conditions `{field: {eq|neq|in|nin|contains|startsWith|gt|gte|lt|lte|null: …}}`; `{field: [a, b]}` abbreviates `in`, `{field: a}`
+// `eq`. There are no patterns to backtrack in, and size and depth are bounded. docs/spec/api.md › Filters is its law.
+import { ApiError, invalidField } from './errors.ts';
+import { readNamed, readScalar, readText, type Me, type Mention } from './filter-value.ts';
+import { didYouMean } from './nearest.ts';
+import type { Relative } from './relative.ts';
 
 export type FilterValue = string | number | boolean;
+export type Operand = FilterValue | Relative;
 
-/** How a field is compared, and where it lies in the public shape: `team.key`, or `labels[].name` for any of several. */
-export interface FilterField {
-  readonly type: 'text' | 'number' | 'time' | 'boolean';
+/** A field that is compared by its own value, at its place in the public shape: `estimate`. */
+export interface PlainField {
+  readonly type: 'text' | 'number' | 'boolean' | 'time' | 'day';
   readonly path: string;
-  /** The ids of what `path` names, among which `in` and `nin` look as well. */
-  readonly idPath?: string;
   readonly values?: readonly string[];
   /** Other spellings that input may use: spelling → value. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The values in the order that `gt` and `lt` go by, lowest first. */
   readonly rank?: readonly string[];
-  /** `gt` and `lt` compare the text as it stands, such as that of a day. */
-  readonly ordered?: true;
+  /** What its text looks like: an id. */
+  readonly pattern?: string;
+  /** What a number can be. */
+  readonly integer?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
 }
 
+/** One way to say which object is meant, and where it lies in the public shape: `team.key`, or `labels[].name` for any of several. */
+export interface FilterWay {
+  /** Ids, keys and identifiers are whole; `name` is in any case, and `word` one of a few that many objects share. */
+  readonly by: 'id' | 'key' | 'identifier' | 'word' | 'name';
+  readonly path: string;
+  /** What an id looks like. */
+  readonly pattern?: string;
+  /** The words, other spellings among them: spelling → word. */
+  readonly words?: Readonly<Record<string, string>>;
+  /** Under which name the directory keeps it. */
+  readonly property: string;
+}
+
+/** A field that refers to objects. */
+export interface ReferenceField {
+  readonly type: 'reference';
+  /** Where its ids lie. */
+  readonly path: string;
+  /** What is referred to: `label`. */
+  readonly to: Referred;
+  /** The first that takes a value says what that means. */
+  readonly ways: readonly FilterWay[];
+  /** It can be missing, which `none` says. */
+  readonly nullable?: true;
+  /** It is a person: `me` is whoever asks. */
+  readonly isPerson?: true;
+  /** It is the object itself, which need not be there. */
+  readonly isSelf?: true;
+}
+
+/** What is referred to, as contracts say it. */
+interface Referred {
+  readonly name: string;
+  /** Prefix of its ids; null for UUIDs. */
+  readonly id: string | null;
+  readonly path?: string;
+  readonly directory?: { readonly as: string };
+}
+
+export type FilterField = PlainField | ReferenceField;
 export type FilterFields = Readonly<Record<string, FilterField>>;
 
+/**
+ * Every test is true or false: of a missing value only `null` is true. `neq`, `nin` and `not` are true where what they
+ * negate is false.
+ */
 export type Filter =
   | { readonly all: readonly Filter[] }
   | { readonly any: readonly Filter[] }
-  | { readonly field: string; readonly test: 'in' | 'nin'; readonly values: readonly FilterValue[] }
+  | { readonly not: Filter }
+  | FilterTest;
+export type FilterTest =
+  | Listing
   | {
       readonly field: string;
       readonly test: 'contains' | 'startsWith';
-      /** In lower case, as `foldCase` makes it. */
+      /** Folded as the field's texts are. */
       readonly value: string;
     }
-  | { readonly field: string; readonly test: 'gt' | 'lt'; readonly value: FilterValue }
+  | { readonly field: string; readonly test: Order; readonly value: Operand }
   | { readonly field: string; readonly test: 'null'; readonly value: boolean };
+
+export type Order = 'gt' | 'gte' | 'lt' | 'lte';
+
+/** That a value is one of some. `way` is null where a field is compared by its own value. */
+export interface Listing {
+  readonly field: string;
+  readonly test: 'in';
+  readonly groups: readonly { readonly way: FilterWay | null; readonly values: readonly Operand[] }[];
+}
 
 const depthMax = 8;
 const conditionsMax = 100;
@@ -42,18 +103,40 @@ const conditionsMax = 100;
 const termsMax = 200;
 /** Searching a whole description for a text costs more than all other conditions together. */
 const textsMax = 10;
-const textCharactersMax = 200;
+
+/** How a filter is read. */
+export interface ReadingOptions {
+  /** Whoever asks, of a list; a subscription has nobody. */
+  readonly me?: Me;
+  /** Told of each object that it names. */
+  readonly mentions?: Mention[];
+  /** It was taken once, by the rules of that day: a value that would be refused now matches nothing. */
+  readonly wasTaken?: boolean;
+}
 
 /**
- * @param at where the filter stands in the request, for error paths
+ * @param at where the filter stands in the request, for error paths; empty at its top
  * @throws ApiError validation_failed
  */
-export function parseFilter(input: unknown, fields: FilterFields, at = 'filter'): Filter {
-  return parseNode({ fields, terms: 0, values: 0, texts: 0 }, input, at, 1);
+export function parseFilter(
+  input: unknown,
+  fields: FilterFields,
+  at = 'filter',
+  options: ReadingOptions = {},
+): Filter {
+  return parseNode({ ...options, fields, terms: 0, values: 0, texts: 0 }, input, at, 1);
+}
+
+/** Whether nothing can pass, whatever it looks like. */
+export function isNever(filter: Filter): boolean {
+  if ('all' in filter) return filter.all.some(isNever);
+  if ('any' in filter) return filter.any.every(isNever);
+  if ('not' in filter) return false;
+  return filter.test === 'in' && filter.groups.every(({ values }) => values.length === 0);
 }
 
 /** A filter being read: what it may ask about, and how much it has asked so far. */
-interface Reading {
+interface Reading extends ReadingOptions {
   readonly fields: FilterFields;
   terms: number;
   values: number;
@@ -73,10 +156,10 @@ function parseNode(reading: Reading, node: unknown, path: string, depth: number)
     throw invalidField(path, 'invalid_type', 'Give an object such as {"priority":{"in":["high","urgent"]}}.');
   return allOf(
     Object.entries(node).map(([key, value]) => {
-      const here = `${path}.${key}`;
-      return key === 'and' || key === 'or'
-        ? parseTerms(reading, key, value, here, depth)
-        : parseCondition(reading, key, value, here);
+      const here = path === '' ? key : `${path}.${key}`;
+      if (key === 'and' || key === 'or') return parseTerms(reading, key, value, here, depth);
+      if (key === 'not') return { not: parseNode(reading, value, here, depth + 1) };
+      return parseCondition(reading, key, value, here);
     }),
   );
 }
@@ -97,109 +180,120 @@ function parseTerms(
 function parseCondition(reading: Reading, name: string, value: unknown, path: string): Filter {
   const { fields } = reading;
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (!field)
-    throw invalidField(path, 'unknown_field', `Filter by one of ${Object.keys(fields).join(', ')}, and, or.`);
+  if (!field) throw unknownName(path, name, 'field', [...Object.keys(fields), 'and', 'or', 'not']);
   const asked = { name, field };
-  if (!isObject(value)) return anyOf('in', reading, asked, Array.isArray(value) ? value : [value], path);
+  if (!isObject(value)) return anyOf(reading, asked, Array.isArray(value) ? value : [value], path);
   const parsed = Object.entries(value).map(([test, operand]) => {
     const here = `${path}.${test}`;
     countTerm(reading, here);
     const parse = Object.hasOwn(tests, test) ? tests[test] : undefined;
-    if (!parse)
-      throw invalidField(
-        here,
-        'unknown_field',
-        'Use eq, neq, in, nin, contains, startsWith, gt, lt or null.',
-      );
+    if (!parse) throw unknownName(here, test, 'test', Object.keys(tests));
     return parse(reading, asked, operand, here);
   });
   if (parsed.length === 0) throw invalidField(path, 'required', 'Give a test such as {"eq": …}.');
   return allOf(parsed);
 }
 
+function unknownName(path: string, given: string, what: string, known: readonly string[]): ApiError {
+  const fix = `There is no ${what} ${given}.${didYouMean(given, known)} Use ${known.join(', ')}.`;
+  return invalidField(path, 'unknown_field', fix);
+}
+
 type ParseTest = (reading: Reading, asked: Asked, operand: unknown, path: string) => Filter;
 
 const tests: Readonly<Record<string, ParseTest>> = {
-  eq: (reading, asked, operand, path) => anyOf('in', reading, asked, [operand], path),
-  neq: (reading, asked, operand, path) => anyOf('nin', reading, asked, [operand], path),
-  in: listed('in'),
-  nin: listed('nin'),
+  eq: (reading, asked, operand, path) => anyOf(reading, asked, [operand], path),
+  neq: (reading, asked, operand, path) => ({ not: anyOf(reading, asked, [operand], path) }),
+  in: listed,
+  nin: (...given) => ({ not: listed(...given) }),
   contains: looked('contains'),
   startsWith: looked('startsWith'),
   gt: compared('gt'),
+  gte: compared('gte'),
   lt: compared('lt'),
+  lte: compared('lte'),
   null(_, { name }, operand, path) {
     if (typeof operand !== 'boolean') throw invalidField(path, 'invalid_type', 'Give true or false.');
     return { field: name, test: 'null', value: operand };
   },
 };
 
-function listed(test: 'in' | 'nin'): ParseTest {
-  return (reading, asked, operand, path) => {
-    if (!Array.isArray(operand)) throw invalidField(path, 'invalid_type', 'Give a list of values.');
-    return anyOf(test, reading, asked, operand, path);
-  };
+function listed(...[reading, asked, operand, path]: Parameters<ParseTest>): Filter {
+  if (!Array.isArray(operand)) throw invalidField(path, 'invalid_type', 'Give a list of values.');
+  return anyOf(reading, asked, operand, path, true);
 }
 
 function looked(test: 'contains' | 'startsWith'): ParseTest {
-  return (reading, { name, field }, operand, path) => {
-    if (field.type !== 'text' || field.values)
-      throw invalidField(path, 'unknown_field', `${name} is not free text.`);
-    return { field: name, test, value: textOf(reading, field, operand, path) };
-  };
+  return (reading, { name, field }, operand, path) =>
+    orNever(reading, () => {
+      countValue(reading, path);
+      const value = readText({ name, field, test, given: operand, path });
+      if (++reading.texts > textsMax)
+        throw invalidField(path, 'too_long', `Look for at most ${textsMax} texts in one filter.`);
+      return { field: name, test, value };
+    });
 }
 
-function compared(test: 'gt' | 'lt'): ParseTest {
-  return (reading, { name, field }, operand, path) => {
-    if (field.type === 'boolean' || (field.type === 'text' && !field.rank && !field.ordered))
-      throw invalidField(path, 'unknown_field', `${name} has no order.`);
-    return { field: name, test, value: valueOf(reading, field, operand, path) };
-  };
+function compared(test: Order): ParseTest {
+  return (reading, { name, field }, operand, path) =>
+    orNever(reading, () => {
+      countValue(reading, path);
+      const { type } = field;
+      if (type === 'boolean' || type === 'reference' || (type === 'text' && !field.rank))
+        throw invalidField(path, 'unknown_field', `${name} has no order.`);
+      return { field: name, test, value: readScalar(field, operand, path, true) };
+    });
 }
 
 function anyOf(
-  test: 'in' | 'nin',
   reading: Reading,
   { name, field }: Asked,
   given: readonly unknown[],
   path: string,
+  isList = given.length > 1,
 ): Filter {
-  const values = given.map((value, index) =>
-    valueOf(reading, field, value, given.length > 1 ? `${path}.${index}` : path),
-  );
-  return { field: name, test, values };
+  const groups = new Map<FilterWay | null, Operand[]>();
+  let orMissing = false;
+  const take = (value: unknown, at: string): void => {
+    countValue(reading, at);
+    if (value === null) {
+      orMissing = true;
+      return;
+    }
+    const named =
+      field.type === 'reference'
+        ? readNamed(field, value, at, reading)
+        : { way: null, value: readScalar(field, value, at, false) };
+    if (named === null) orMissing = true;
+    else groups.set(named.way, [...(groups.get(named.way) ?? []), named.value]);
+  };
+  for (const [index, value] of given.entries()) {
+    const at = isList ? `${path}.${index}` : path;
+    orNever(reading, () => take(value, at));
+  }
+  const missing: Filter = { field: name, test: 'null', value: true };
+  if (orMissing && groups.size === 0) return missing;
+  const listing: Filter = {
+    field: name,
+    test: 'in',
+    groups: [...groups].map(([way, values]) => ({ way, values })),
+  };
+  return orMissing ? { any: [listing, missing] } : listing;
 }
 
-function valueOf(reading: Reading, field: FilterField, given: unknown, path: string): FilterValue {
-  const { aliases, type, values } = field;
-  const value =
-    typeof given === 'string' && aliases && Object.hasOwn(aliases, given) ? aliases[given] : given;
+/** What was taken once and would be refused now matches nothing, and leaves the rest of its filter alone. */
+function orNever<T>(reading: Reading, read: () => T): T | Filter {
+  try {
+    return read();
+  } catch (error) {
+    if (reading.wasTaken && error instanceof ApiError) return { any: [] };
+    throw error;
+  }
+}
+
+function countValue(reading: Reading, path: string): void {
   if (++reading.values > conditionsMax)
     throw invalidField(path, 'too_long', `Use at most ${conditionsMax} values in one filter.`);
-  const wanted = type === 'number' || type === 'boolean' ? type : 'string';
-  if (!isOfType(value, wanted)) throw invalidField(path, 'invalid_type', `Give a ${wanted}.`);
-  if (values && !values.some((known) => known === value))
-    throw invalidField(path, 'invalid_enum', `Use one of ${values.join(', ')}.`);
-  return type === 'time' ? timeOf(String(value), path) : value;
-}
-
-function isOfType(value: unknown, wanted: 'number' | 'boolean' | 'string'): value is FilterValue {
-  return typeof value === wanted;
-}
-
-function timeOf(value: string, path: string): string {
-  if (!isTime(value))
-    throw invalidField(path, 'invalid_format', 'Give an ISO 8601 time such as 2026-11-20T12:00:00Z.');
-  return new Date(value).toISOString();
-}
-
-function textOf(reading: Reading, field: FilterField, given: unknown, path: string): string {
-  const value = String(valueOf(reading, field, given, path));
-  if (value.length > textCharactersMax)
-    throw invalidField(path, 'too_long', `Look for at most ${textCharactersMax} characters.`);
-  if (++reading.texts > textsMax)
-    throw invalidField(path, 'too_long', `Look for at most ${textsMax} texts in one filter.`);
-  return foldCase(value);
 }
 
 function countTerm(reading: Reading, path: string): void {
@@ -214,97 +308,4 @@ function allOf(filters: readonly Filter[]): Filter {
 
 function isObject(value: unknown): value is object {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
-
-/** The texts of one object, as filters search them: each is folded and searched for each part once, however many filters ask. */
-export interface Searched {
-  of(text: string): { readonly folded: string; contains(part: string): boolean };
-}
-
-export function createSearched(): Searched {
-  const known = new Map<string, ReturnType<Searched['of']>>();
-  const searched = (text: string): ReturnType<Searched['of']> => {
-    const folded = foldCase(text);
-    const found = new Map<string, boolean>();
-    return {
-      folded,
-      contains(part) {
-        let isThere = found.get(part);
-        if (isThere === undefined) found.set(part, (isThere = folded.includes(part)));
-        return isThere;
-      },
-    };
-  };
-  return {
-    of(text) {
-      let one = known.get(text);
-      if (!one) known.set(text, (one = searched(text)));
-      return one;
-    },
-  };
-}
-
-/** Whether an object in its public shape passes. Filters that look at the same object share what was `searched`. */
-export function matches(
-  filter: Filter,
-  fields: FilterFields,
-  shown: unknown,
-  searched: Searched = createSearched(),
-): boolean {
-  if ('all' in filter) return filter.all.every((term) => matches(term, fields, shown, searched));
-  if ('any' in filter) return filter.any.some((term) => matches(term, fields, shown, searched));
-  const field = fields[filter.field];
-  if (!field) return false;
-  const values = valuesAt(shown, field.path);
-  const isListed = (list: readonly FilterValue[]): boolean =>
-    values.some((value) => list.includes(value)) ||
-    (field.idPath !== undefined && valuesAt(shown, field.idPath).some((id) => list.includes(id)));
-  switch (filter.test) {
-    case 'in':
-      return isListed(filter.values);
-    case 'nin':
-      return !isListed(filter.values);
-    case 'null':
-      return (values.length === 0) === filter.value;
-    case 'contains':
-      return values.some((value) => searched.of(String(value)).contains(filter.value));
-    case 'startsWith':
-      return values.some((value) => searched.of(String(value)).folded.startsWith(filter.value));
-    case 'gt':
-      return values.some((value) => order(field, value) > order(field, filter.value));
-    case 'lt':
-      return values.some((value) => order(field, value) < order(field, filter.value));
-  }
-}
-
-/** ASCII only, as SQLite's lower() does, so that a list and a subscription agree. */
-export function foldCase(text: string): string {
-  // For ASCII alone the language's own folding does the same, many times as fast.
-  // oxlint-disable-next-line no-control-regex
-  if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]!;
-    if (byte >= 0x41 && byte <= 0x5a) bytes[at] = byte + 0x20;
-  }
-  return bytes.toString();
-}
-
-function order(field: FilterField, value: FilterValue): number | string {
-  if (field.rank) return field.rank.indexOf(String(value));
-  return typeof value === 'boolean' ? Number(value) : value;
-}
-
-function valuesAt(shown: unknown, path: string): FilterValue[] {
-  let values: unknown[] = [shown];
-  for (const step of path.split('.')) {
-    const each = step.endsWith('[]');
-    const name = each ? step.slice(0, -2) : step;
-    values = values.flatMap((value) => {
-      const inner =
-        value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[name] : undefined;
-      return each && Array.isArray(inner) ? inner : [inner];
-    });
-  }
-  return values.filter((value): value is FilterValue => value !== null && value !== undefined);
 }

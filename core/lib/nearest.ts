@@ -17,3 +17,9 @@ export function nearest(given: string, known: Iterable<string>): string | undefi
   }
   return best;
 }
+
+/** " Did you mean x?", to stand after a sentence; empty where nothing is near. */
+export function didYouMean(given: string, known: Iterable<string>): string {
+  const near = nearest(given, known);
+  return near === undefined ? '' : ` Did you mean ${near}?`;
+}

@@ -24,6 +24,13 @@ export function idOf(prefix: string | null, description?: string): ReturnType<ty
   });
 }
 
+const uuidPattern = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
+
+/** What such an id looks like. */
+export function idPattern(prefix: string | null): string {
+  return prefix === null ? uuidPattern : patternOf(prefix);
+}
+
 /** What names an object: its id, or beside it what people call it by. */
 export function nameOf({
   id,
@@ -39,10 +46,7 @@ export function nameOf({
   });
 }
 
-export const uuid = Type.String({
-  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
-  description: 'A UUID in lower case.',
-});
+export const uuid = Type.String({ pattern: uuidPattern, description: 'A UUID in lower case.' });
 
 export const time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
 export const date = Type.String({

@@ -5,7 +5,7 @@ import { renderEvent, type EventRow } from '../events/event.ts';
 import type { Leases, UnitQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
-import { createSearched } from '../lib/filter.ts';
+import { createSearched } from '../lib/filter-match.ts';
 import { derivedId, idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
 import type { Install } from './installs/schema.ts';

@@ -5,7 +5,8 @@ import type { PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
 import { errorForLog } from '../lib/failures.ts';
-import { parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
+import { parseFilter, type FilterFields } from '../lib/filter.ts';
+import { passesOf, type Passes } from '../lib/filter-match.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Log } from '../lib/log.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
@@ -19,8 +20,8 @@ export interface Subscription {
   readonly install: Install;
   readonly rights: Rights;
   readonly type: string;
-  readonly filter: Filter | null;
-  readonly fields: FilterFields;
+  /** What its filter lets pass; null where it has none. */
+  readonly passes: Passes | null;
   readonly self: 'skip' | 'deliver';
   readonly order: 'issue' | 'none';
 }
@@ -114,28 +115,26 @@ function byTypeOf(reading: Reading, installs: readonly Install[]): ByType {
 
 function subscriptionOf(reading: Reading, install: Install, rights: Rights, type: string): Subscription {
   const { filter, self = 'skip', order = 'issue' } = install.manifest.on?.[type] ?? {};
-  const fields = reading.filterFields(type);
   return {
     install,
     rights,
     type,
-    filter: filter ? readFilter(reading.log, install, filter, fields) : null,
-    fields,
+    passes: filter ? readFilter(reading.log, install, filter, reading.filterFields(type)) : null,
     self,
     order,
   };
 }
 
-function readFilter(log: Log, install: Install, filter: unknown, fields: FilterFields): Filter {
+function readFilter(log: Log, install: Install, filter: unknown, fields: FilterFields): Passes {
   try {
-    return parseFilter(filter, fields);
+    return passesOf(parseFilter(filter, fields, 'filter', { wasTaken: true }), fields);
   } catch (error) {
     // Checked at install, but by the rules of that day; one such plugin must not hold up the workspace.
     log('error', 'a plugin has a filter that cannot be read', {
       pluginId: install.id,
       error: errorForLog(error),
     });
-    return { any: [] };
+    return () => false;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Route } from '../http/route.ts';
 import type { Progress } from '../events/progress.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { FilterFields } from '../lib/filter.ts';
+import type { CheckFilter } from '../resource/filtering.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
@@ -41,6 +42,7 @@ export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 
   readonly cache: WorkspaceCache;
   /** The fields that a subscription to an event type can be filtered by. */
   readonly filterFields: (eventType: string) => FilterFields;
+  readonly checkFilter: CheckFilter;
   /** Semantic version of this server. */
   readonly serverVersion: string;
 }
@@ -115,10 +117,11 @@ function routesOf(
   options: PluginRuntimeOptions,
   { runner, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
-  const { app, filterFields, serverVersion } = options;
+  const { app, filterFields, checkFilter, serverVersion } = options;
   return [
     ...installRoutes({
       filterFields,
+      checkFilter,
       unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
       serverVersion,
       stateOps,

@@ -2,7 +2,7 @@
 // takes it.
 import type { EventEnvelope, EventRow } from '../events/event.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
-import { matches, type Searched } from '../lib/filter.ts';
+import type { Searched } from '../lib/filter-match.ts';
 import { mayReadEvent } from '../rights/rights.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import type { Subscription } from './registry.ts';
@@ -22,11 +22,11 @@ export type Wants = (
 
 /** @param turns in which filters are looked at; the plugin pays for its own */
 export function createWants(turns: LoopTurns): Wants {
-  return async (scope, { install, self, filter, fields, rights }, event, { shown, searched }) => {
+  return async (scope, { install, self, passes, rights }, event, { shown, searched }) => {
     if (!mayReadEvent(rights, shown)) return false;
     if (self === 'skip' && event.actor.id === install.id) return false;
-    if (filter === null) return true;
+    if (passes === null) return true;
     const payer = scopeOf(scope.workspaceId, install.id);
-    return turns.run(payer, () => matches(filter, fields, shown.data, searched));
+    return turns.run(payer, () => passes(shown.data, searched, event.createdAt));
   };
 }

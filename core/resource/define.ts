@@ -4,10 +4,9 @@ import type { TObject, TUnsafe } from 'typebox';
 import type { AnyKind, Kind } from '../changes/kind.ts';
 import type { Entity } from '../changes/change.ts';
 import type { Contract, Patch, Shown } from '../contract/contract.ts';
-import type { FilterFields } from '../lib/filter.ts';
 import type { Route } from '../http/route.ts';
 import { directoryLoaderOf, type DirectoryLoader } from './directory.ts';
-import { filterFieldsOf } from './filter.ts';
+import { filteringOf, type Filtering } from './filtering.ts';
 import { plainOperations, type Operations, type Rules } from './operations.ts';
 import { plainRoutes } from './routes.ts';
 
@@ -21,7 +20,7 @@ export interface Definition<C extends Contract, E extends Entity> extends Rules<
   /** The body of its update, where that is more than its fields. */
   readonly updateBody?: TUnsafe<Patch<C>>;
   /** What it filters by, where that is more than its fields say. */
-  readonly filterFields?: FilterFields;
+  readonly filtering?: Filtering;
 }
 
 /** A resource with its types erased, as the registry holds it. */
@@ -31,7 +30,7 @@ export interface Resource {
   /** Where the directory holds its objects. */
   readonly directory: DirectoryLoader | undefined;
   readonly routes: readonly Route[];
-  readonly filterFields: FilterFields;
+  readonly filtering: Filtering;
 }
 
 export function defineResource<C extends Contract, E extends Entity>(
@@ -40,7 +39,9 @@ export function defineResource<C extends Contract, E extends Entity>(
   definition: Definition<C, E> = {},
 ): Resource {
   checkPlain(contract, definition.operations ?? {});
-  const operations = { ...plainOperations(contract, kind, definition), ...definition.operations };
+  const filtering = definition.filtering ?? filteringOf(contract, kind);
+  const plain = plainOperations(contract, kind, definition, filtering);
+  const operations = { ...plain, ...definition.operations };
   const special = definition.routes ?? [];
   const names = new Set(special.map(({ name }) => name));
   const derived = plainRoutes(contract, operations, definition);
@@ -49,7 +50,7 @@ export function defineResource<C extends Contract, E extends Entity>(
     kind,
     directory: directoryLoaderOf(kind),
     routes: inOrder([...derived.filter(({ name }) => !names.has(name)), ...special]),
-    filterFields: definition.filterFields ?? filterFieldsOf(contract),
+    filtering,
   };
 }
 

@@ -2,14 +2,24 @@
 // plugin subscriptions, and how each lies in SQL.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
-import type { Field, FieldType } from '../contract/field.ts';
+import type { Field, FieldOptions, FieldType, Reference, Target } from '../contract/field.ts';
 import { isReference, keptName } from '../contract/schemas.ts';
 import type { Directory } from '../context.ts';
-import { parseFilter, type FilterField, type FilterFields, type FilterValue } from '../lib/filter.ts';
-import { filterConditions, type FilterColumn } from '../store/filter-sql.ts';
-import type { Condition } from '../store/page.ts';
+import { member } from '../identity/members/contract.ts';
+import type {
+  FilterField,
+  FilterFields,
+  FilterValue,
+  FilterWay,
+  PlainField,
+  ReferenceField,
+} from '../lib/filter.ts';
+import { foldName } from '../lib/fold.ts';
+import { idPattern } from '../lib/schema.ts';
+import type { FilterColumn } from '../store/filter-sql.ts';
 import { entriesOf } from './directory.ts';
 import { snake } from './kind.ts';
+import { idsNamed } from './names.ts';
 
 /** A field that filters, and by which property of what it refers to. */
 interface Filterable {
@@ -17,6 +27,8 @@ interface Filterable {
   readonly field: Field;
   readonly by: string;
 }
+
+type AnyReference = Reference<Target, string, unknown, FieldOptions>;
 
 function filterablesOf({ fields }: Contract): Filterable[] {
   return Object.entries(fields).flatMap(([name, field]) => {
@@ -29,50 +41,99 @@ function filterablesOf({ fields }: Contract): Filterable[] {
 export function filterFieldsOf(contract: Contract): FilterFields {
   const own = filterablesOf(contract).map((one) => [one.name, filterFieldOf(one)] as const);
   if (own.length === 0) return {};
-  const times = { type: 'time' } as const;
   return {
-    id: { type: 'text', path: 'id' },
+    id: { type: 'text', path: 'id', pattern: idPattern(contract.id) },
     ...Object.fromEntries(own),
-    createdAt: { ...times, path: 'createdAt' },
-    updatedAt: { ...times, path: 'updatedAt' },
+    createdAt: { type: 'time', path: 'createdAt' },
+    updatedAt: { type: 'time', path: 'updatedAt' },
   };
 }
 
-const comparedAs: Readonly<Partial<Record<FieldType, FilterField['type']>>> = {
+const comparedAs: Readonly<Partial<Record<FieldType, PlainField['type']>>> = {
   number: 'number',
   flag: 'boolean',
   time: 'time',
+  day: 'day',
 };
 
 function filterFieldOf({ name, field, by }: Filterable): FilterField {
-  if (field.type === 'actor') return { type: 'text', path: `${name}.${by}` };
-  if (isReference(field)) {
-    const path = field.by === 'id' ? `${name}.${by}` : name;
-    const target = (field.to as Partial<Contract>).fields?.[by];
-    return { type: 'text', path, ...(target?.type === 'choice' ? wordsOf(target) : {}) };
-  }
+  if (field.type === 'actor') return actorField(name);
+  if (isReference(field)) return referenceField(name, field, by);
   if (field.type === 'choice') {
     const words = wordsOf(field);
     return { type: 'text', path: name, ...words, rank: words.values };
   }
+  const { minimum, maximum, type } = field.given as { minimum?: number; maximum?: number; type?: string };
   return {
     type: comparedAs[field.type] ?? 'text',
     path: name,
-    ...(field.type === 'day' ? { ordered: true as const } : {}),
+    ...(type === 'integer' ? { integer: true } : {}),
+    ...(minimum === undefined ? {} : { minimum }),
+    ...(maximum === undefined ? {} : { maximum }),
   };
 }
 
-function wordsOf(field: Field): Pick<FilterField, 'aliases'> & { readonly values: readonly string[] } {
+/** By the id alone: it bears the name of then, which the directory no longer knows. */
+function actorField(name: string): ReferenceField {
+  const path = `${name}.id`;
+  const pattern = `${idPattern(member.id)}|${idPattern('plg')}`;
+  return {
+    type: 'reference',
+    path,
+    to: member,
+    ways: [{ by: 'id', path, pattern, property: 'id' }],
+    isPerson: true,
+  };
+}
+
+function referenceField(name: string, field: AnyReference, by: string): ReferenceField {
+  const shape = {
+    type: 'reference' as const,
+    to: field.to,
+    ...(field.options.nullable ? { nullable: true as const } : {}),
+    ...(field.to.name === member.name ? { isPerson: true as const } : {}),
+  };
+  if (field.by !== 'id') return { ...shape, path: name, ways: [namedWay(name, field.by, field.to)] };
+  const path = `${name}.id`;
+  const id: FilterWay = { by: 'id', path, pattern: idPattern(field.to.id), property: 'id' };
+  const named = [by, 'name'].filter((property) => property !== 'id' && shows(field, property));
+  // A key is a name already, and the shorter one.
+  const properties = named.includes('key') ? ['key'] : [...new Set(named)];
+  const ways = properties.map((property) => namedWay(`${name}.${property}`, property, field.to));
+  return { ...shape, path, ways: [id, ...ways] };
+}
+
+/** What is shown of an object, and known of all of its kind. */
+function shows({ shown, to }: AnyReference, property: string): boolean {
+  const { properties = {} } = shown as Partial<TObject>;
+  return property in properties && (to.directory?.keeps.includes(property) ?? false);
+}
+
+function namedWay(path: string, property: string, to: Target): FilterWay {
+  const target = (to as Partial<Contract>).fields?.[property];
+  if (target?.type === 'choice') {
+    const { values, aliases = {} } = wordsOf(target);
+    const own = values.map((word) => [foldName(word), word] as const);
+    return { by: 'word', path, property, words: { ...aliases, ...Object.fromEntries(own) } };
+  }
+  return { by: property === 'key' ? 'key' : 'name', path, property };
+}
+
+function wordsOf(field: Field): Pick<PlainField, 'aliases'> & { readonly values: readonly string[] } {
   const { enum: values = [] } = field.shown as { enum?: readonly string[] };
   const { aliases } = field.options as { aliases?: Readonly<Record<string, string>> };
   return aliases ? { values, aliases } : { values };
 }
 
-type Columns = Readonly<Record<string, FilterColumn>>;
+/** By the names that filters use. `found`: the ids of what was named by no entry of the directory, by that name. */
+export type FilterColumns = (
+  directory: Directory,
+  found: ReadonlyMap<string, string>,
+) => Readonly<Record<string, FilterColumn>>;
 const time = (value: FilterValue): number => Date.parse(String(value));
 
 /** Names resolve to ids through the directory, so that an index on the id column serves the condition. */
-export function filterColumnsOf(contract: Contract): (directory: Directory) => Columns {
+export function filterColumnsOf(contract: Contract): FilterColumns {
   const own = filterablesOf(contract).map((one) => [one.name, filterColumnOf(one)] as const);
   const times = {
     createdAt: { sql: 'created_at', value: time },
@@ -88,16 +149,26 @@ export function filterColumnsOf(contract: Contract): (directory: Directory) => C
 function filterColumnOf({ name, field, by }: Filterable): (directory: Directory) => FilterColumn {
   const sql = snake(field.type === 'actor' ? `${name}Id` : keptName(name, field));
   const column: FilterColumn = field.type === 'time' ? { sql, value: time } : { sql };
-  if (!isReference(field)) return () => column;
-  const property = field.by === 'id' ? by : field.by;
-  if (property === 'id') return () => column;
-  return (directory) => ({
-    sql,
-    ids: (passes) =>
-      [...entriesOf(directory, field.to).values()]
-        .filter((entry) => passes(String(entry[property])))
-        .map(({ id }) => id),
-  });
+  if (!isReference(field) || !field.to.directory) return () => column;
+  const { to } = field;
+  const property = field.by === 'id' ? (by === 'id' ? 'name' : by) : field.by;
+  return (directory) => ({ sql, ...namesIn(directory, to, property) });
+}
+
+/** How the objects of a section of the directory are found by what people call them. */
+export function namesIn(
+  directory: Directory,
+  to: Target,
+  searched: string,
+): Required<Pick<FilterColumn, 'ids' | 'named'>> {
+  const entries = entriesOf(directory, to);
+  return {
+    ids: ({ property }, values) => [
+      ...new Set(values.flatMap((value) => idsNamed(entries, property, value))),
+    ],
+    named: (passes) =>
+      [...entries.values()].filter((entry) => passes(String(entry[searched]))).map(({ id }) => id),
+  };
 }
 
 /** The parameters of a plain list: each field that filters, by its value. */
@@ -106,25 +177,29 @@ export function filterQueryOf(contract: Contract): TObject['properties'] {
 }
 
 /** What a field is compared with: of a reference, what it is found by. */
-function valueOf({ field, by }: Filterable): TSchema {
-  if (field.type === 'actor') return Type.String({ maxLength: 80, description: 'An id.' });
-  if (!isReference(field) || field.by !== 'id' || by === 'id') return field.given;
-  return (field.to as Partial<Contract>).fields?.[by]?.given ?? Type.String({ maxLength: 200 });
+function valueOf(one: Filterable): TSchema {
+  const field = filterFieldOf(one);
+  if (field.type === 'reference') return namedText(field);
+  if (field.type === 'day') return text('A day as YYYY-MM-DD, or one relative to today, such as `-P7D`.');
+  if (field.type === 'time') return text('An ISO 8601 time, or one relative to now, such as `-P7D`.');
+  return one.field.given;
 }
 
-/** What those parameters ask for. */
-export function conditionsOf(
-  contract: Contract,
-): (directory: Directory, query: Readonly<Record<string, unknown>>) => readonly Condition[] {
+/** The parameter that names what is referred to. */
+export function namedText({ to, ways, nullable, isPerson }: ReferenceField): TSchema {
+  const by = ways.map((way) => (way.by === 'word' ? way.property : way.by)).join(' or ');
+  const words = [isPerson ? '`me`' : '', nullable ? '`none`' : ''].filter((word) => word !== '');
+  const also = words.length > 0 ? `; also ${words.join(' and ')}` : '';
+  return text(`The ${to.name}, by its ${by}${also}.`);
+}
+
+const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });
+
+/** What the parameters of a list ask for. */
+export function askedBy(contract: Contract): (query: Readonly<Record<string, unknown>>) => object | null {
   const names = filterablesOf(contract).map(({ name }) => name);
-  const fields = filterFieldsOf(contract);
-  const columnsIn = filterColumnsOf(contract);
-  return (directory, query) => {
+  return (query) => {
     const asked = names.filter((name) => query[name] !== undefined);
-    if (asked.length === 0) return none;
-    const filters = asked.map((name) => parseFilter({ [name]: query[name] }, fields));
-    return filterConditions(filters, columnsIn(directory));
+    return asked.length === 0 ? null : Object.fromEntries(asked.map((name) => [name, query[name]]));
   };
 }
-
-const none: readonly Condition[] = [];

@@ -4,8 +4,9 @@ import { actorParts, isReference, givenName, keptName, writableAt } from '../con
 import type { Contract } from '../contract/contract.ts';
 import type { Field, Target } from '../contract/field.ts';
 import type { Context, Directory } from '../context.ts';
-import { entriesOf, type DirectoryEntry } from './directory.ts';
+import { entriesOf } from './directory.ts';
 import { invalidField } from '../lib/errors.ts';
+import { idsNamed } from './names.ts';
 import { isDay, readTime } from '../lib/time.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -70,12 +71,8 @@ function requireBytes({ options }: Field, text: string, path: string): void {
 /** The id of what is referred to. @throws ApiError validation_failed (not_found) */
 function found(directory: Directory, to: Target, by: string, given: unknown, path: string): string {
   const entries = entriesOf(directory, to);
-  const known = by === 'id' ? entries.get(String(given)) : entryBy(entries.values(), by, given);
-  if (known && !known.removed) return known.id;
+  const ids = by === 'id' ? [String(given)] : idsNamed(entries, by, String(given));
+  const known = ids.map((id) => entries.get(id)).find((entry) => entry && !entry.removed);
+  if (known) return known.id;
   throw invalidField(path, 'not_found', `There is no ${to.name} ${String(given)}.`);
-}
-
-function entryBy(entries: Iterable<DirectoryEntry>, by: string, value: unknown): DirectoryEntry | undefined {
-  for (const entry of entries) if (entry[by] === value && !entry.removed) return entry;
-  return undefined;
 }

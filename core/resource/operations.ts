@@ -7,7 +7,8 @@ import type { Contract, Created, Patch, Shown } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Condition, Page, SortKey } from '../store/page.ts';
-import { conditionsOf } from './filter.ts';
+import { askedBy } from './filter.ts';
+import { filteringOf, type Filtering } from './filtering.ts';
 import { defaultsOf, keptOf } from './input.ts';
 import { snake } from './kind.ts';
 import { sortingsOf, sortKeysOf } from './sort.ts';
@@ -51,6 +52,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
   contract: C,
   kind: Kind<E, Shown<C>>,
   rules: Rules<C, E>,
+  filtering: Filtering = filteringOf(contract, kind),
 ): Operations<C> {
   if (contract.parent && !(rules.where && rules.sets))
     throw new Error(
@@ -59,7 +61,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
   const defaults = defaultsOf(contract);
   const order = orderOf(contract);
   const sortings = sortingsOf(contract);
-  const conditionsIn = conditionsOf(contract);
+  const askedIn = askedBy(contract);
   const kept = contract.keepsDeleted ? [notDeleted] : [];
 
   const find = async (ctx: Context, id: string): Promise<E> => {
@@ -71,7 +73,9 @@ export function plainOperations<C extends Contract, E extends Entity>(
   return {
     async list(ctx, query, parentId) {
       const narrowed = (await rules.where?.(ctx, query, parentId)) ?? [];
-      const where = [...kept, ...narrowed, ...conditionsIn(ctx.directory, query)];
+      const tree = askedIn(query);
+      const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
+      const where = [...kept, ...narrowed, ...filtered];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
       return listKind(ctx, kind, query, { where, order: keys, asked: { parentId } });
     },

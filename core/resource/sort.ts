@@ -4,6 +4,7 @@ import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
 import { keptName } from '../contract/schemas.ts';
 import { invalidField } from '../lib/errors.ts';
+import { didYouMean } from '../lib/nearest.ts';
 import type { SortKey } from '../store/page.ts';
 import { snake } from './kind.ts';
 
@@ -61,15 +62,14 @@ export function sortKeysOf(sortings: Readonly<Record<string, Sorting>>, sort: st
   if (names.length > namesMax) throw invalidField('sort', 'too_long', `Sort by at most ${namesMax} fields.`);
   return names.flatMap((name) => {
     const descending = name.startsWith('-');
-    const sorting = Object.hasOwn(sortings, descending ? name.slice(1) : name)
-      ? sortings[descending ? name.slice(1) : name]
-      : undefined;
-    if (!sorting)
-      throw invalidField(
-        'sort',
-        'invalid_enum',
-        `Sort by ${Object.keys(sortings).join(', ')}; a minus before the name reverses.`,
-      );
+    const field = descending ? name.slice(1) : name;
+    const sorting = Object.hasOwn(sortings, field) ? sortings[field] : undefined;
+    if (!sorting) throw unknownSorting(field, Object.keys(sortings));
     return descending ? sorting.descending : sorting.ascending;
   });
+}
+
+function unknownSorting(name: string, known: readonly string[]): Error {
+  const fix = `Nothing sorts by ${name}.${didYouMean(name, known)} Use ${known.join(', ')}; a minus before the name reverses.`;
+  return invalidField('sort', 'invalid_enum', fix);
 }

@@ -45,7 +45,9 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
     }
     // Only a read can be given twice, and reads have no fields.
     const known = narrowed.get(scope)?.teams ?? [];
-    narrowed.set(scope, { fields, teams: teams && [...new Set([...known, ...teams])] });
+    // As teams have them: a manifest may give them in any case.
+    const keys = teams?.map((key) => key.toUpperCase()) ?? [];
+    narrowed.set(scope, { fields, teams: teams && [...new Set([...known, ...keys])] });
   };
   for (const scope of grant) {
     const { fields = null, where = {} } = requests?.[scope] ?? {};

@@ -14,7 +14,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createEgress, type Resolve } from '../lib/egress/egress.ts';
 import { createPluginRuntime } from '../plugins/runtime.ts';
 import { createSandboxOnDemand, type SandboxOnDemand } from '../plugins/sandbox-on-demand.ts';
-import { filterFieldsOf, sentEvents } from '../resources.ts';
+import { checkFilter, filterFieldsOf, sentEvents } from '../resources.ts';
 import { findNode } from '../sandbox/locate.ts';
 import { startSandbox } from '../sandbox/supervisor.ts';
 import type { Scope } from '../store/store.ts';
@@ -73,6 +73,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     cache: options.cache,
     directoryOf: options.directoryOf,
     filterFields: filterFieldsOf,
+    checkFilter,
   };
   const plugins = createPluginRuntime({
     ...shared,

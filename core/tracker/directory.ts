@@ -8,8 +8,10 @@ import type { state } from './workflows/contract.ts';
 export type TeamEntry = Entry<typeof team>;
 type StateEntry = Entry<typeof state>;
 
+/** By its key, in any case. */
 export function findTeam(directory: Directory, key: string): TeamEntry | undefined {
-  for (const team of directory.teams.values()) if (team.key === key) return team;
+  const wanted = key.toUpperCase();
+  for (const team of directory.teams.values()) if (team.key === wanted) return team;
   return undefined;
 }
 

@@ -11,6 +11,7 @@ import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import type { FilterFields } from '../lib/filter.ts';
+import type { CheckFilter } from '../resource/filtering.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { endpointResource } from './endpoints/routes.ts';
@@ -49,6 +50,7 @@ interface WebhooksOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly egress: Egress;
   readonly filterFields: (eventType: string) => FilterFields;
+  readonly checkFilter: CheckFilter;
   readonly sentEvents: readonly SentEvent[];
   readonly streams: Streams;
   readonly version: string;
@@ -126,7 +128,7 @@ function endpointsIn(changes: readonly Change[]): { before: Endpoint; after: End
 }
 
 function routesOf(
-  { egress, filterFields, sentEvents, streams }: WebhooksOptions,
+  { egress, filterFields, checkFilter, sentEvents, streams }: WebhooksOptions,
   parts: {
     readonly healths: Healths;
     readonly pipeline: Pipeline;
@@ -146,6 +148,7 @@ function routesOf(
     ...endpointResource({
       checkUrl: egress.checkUrl,
       filterFields,
+      checkFilter,
       forgiveOp: healths.forgiveOp,
       cancelOpen: parts.canceler.finish,
       lastSucceededAt: healths.lastSucceededAt,

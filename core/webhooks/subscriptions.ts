@@ -5,7 +5,8 @@ import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
 import { errorForLog } from '../lib/failures.ts';
-import { createSearched, matches, parseFilter, type FilterFields, type Searched } from '../lib/filter.ts';
+import { parseFilter, type FilterFields } from '../lib/filter.ts';
+import { createSearched, passesOf, type Passes, type Searched } from '../lib/filter-match.ts';
 import type { Log } from '../lib/log.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
@@ -24,7 +25,7 @@ type Wanting = EndpointWants & { readonly id: string };
 interface Subscriber {
   readonly endpoint: Wanting;
   /** Null where it wants all. */
-  readonly filter: { passes(data: unknown, searched: Searched): boolean } | null;
+  readonly filter: Passes | null;
 }
 
 export interface Subscriptions {
@@ -75,11 +76,12 @@ export function createSubscriptions(options: {
   const wants = async (
     scope: Scope,
     { endpoint, filter }: Subscriber,
+    { createdAt }: EventRow,
     data: unknown,
     searched: Searched,
   ): Promise<boolean> =>
     filter === null ||
-    options.turns.run(scopeOf(scope.workspaceId, endpoint.id), () => filter.passes(data, searched));
+    options.turns.run(scopeOf(scope.workspaceId, endpoint.id), () => filter(data, searched, createdAt));
 
   return {
     async listens(scope, after) {
@@ -97,7 +99,7 @@ export function createSubscriptions(options: {
         // An endpoint hears of what happens from its registration on. Its ping has been on its way since it was asked for.
         if (event.sequence <= endpoint.sinceSequence || isPingOf(endpoint.id, event)) continue;
         if (!isMeant(endpoint.id, event.sequence)) continue;
-        if (await wants(scope, subscriber, data, searched)) wanting.push(endpoint);
+        if (await wants(scope, subscriber, event, data, searched)) wanting.push(endpoint);
       }
       return wanting;
     },
@@ -106,7 +108,7 @@ export function createSubscriptions(options: {
         .get(event.type)
         ?.find(({ endpoint }) => endpoint.id === endpointId);
       if (!subscriber || isPingOf(endpointId, event)) return false;
-      return wants(scope, subscriber, renderEvent(event).data, createSearched());
+      return wants(scope, subscriber, event, renderEvent(event).data, createSearched());
     },
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
     enabledIds: async (scope) => new Set((await of(scope)).endpoints.keys()),
@@ -160,14 +162,13 @@ function subscribersOf(endpoint: Wanting, reading: Reading): [type: string, subs
 function filterOf(endpoint: Wanting, fields: FilterFields, { log }: Reading): Subscriber['filter'] {
   if (endpoint.filter === null) return null;
   try {
-    const filter = parseFilter(endpoint.filter, fields);
-    return { passes: (data, searched) => matches(filter, fields, data, searched) };
+    return passesOf(parseFilter(endpoint.filter, fields, 'filter', { wasTaken: true }), fields);
   } catch (error) {
     // Checked at registration, but by the rules of that day; one such endpoint must not hold up the workspace.
     log('error', 'a webhook has a filter that cannot be read', {
       webhookId: endpoint.id,
       error: errorForLog(error),
     });
-    return { passes: () => false };
+    return () => false;
   }
 }

@@ -6,51 +6,51 @@ import type { Test } from '../filter.ts';
 export interface IssueFilter {
   readonly and?: readonly IssueFilter[] | undefined;
   readonly or?: readonly IssueFilter[] | undefined;
-  readonly id?: Test<string, TextTests> | undefined;
-  readonly number?: Test<number, OrderedValueTests> | undefined;
-  readonly title?: Test<string, TextTests> | undefined;
-  readonly description?: Test<string, TextTests> | undefined;
-  readonly state?:
-    | Test<
-        'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled',
-        ValueTests
-      >
-    | undefined;
-  readonly priority?: Test<'none' | 'low' | 'medium' | 'high' | 'urgent', OrderedValueTests> | undefined;
-  readonly assignee?: Test<string, TextTests> | undefined;
-  readonly creator?: Test<string, TextTests> | undefined;
-  readonly team?: Test<string, TextTests> | undefined;
-  readonly project?: Test<string, TextTests> | undefined;
-  readonly parent?: Test<string, TextTests> | undefined;
-  readonly estimate?: Test<number, OrderedValueTests> | undefined;
-  readonly dueDate?: Test<string, OrderedTextTests> | undefined;
-  readonly externalSource?: Test<string, TextTests> | undefined;
-  readonly externalId?: Test<string, TextTests> | undefined;
-  readonly createdAt?: Test<string, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string, OrderedValueTests> | undefined;
-  readonly stateId?: Test<string, TextTests> | undefined;
-  readonly label?: Test<string, TextTests> | undefined;
+  readonly not?: IssueFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly number?: Test<number | null, OrderedValueTests> | undefined;
+  readonly title?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly state?: Test<string | null, ValueTests> | undefined;
+  readonly priority?:
+    Test<'none' | 'low' | 'medium' | 'high' | 'urgent' | null, OrderedValueTests> | undefined;
+  readonly assignee?: Test<string | null, TextTests> | undefined;
+  readonly creator?: Test<string | null, ValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly project?: Test<string | null, TextTests> | undefined;
+  readonly parent?: Test<string | null, ValueTests> | undefined;
+  readonly estimate?: Test<number | null, OrderedValueTests> | undefined;
+  readonly dueDate?: Test<string | null, OrderedTextTests> | undefined;
+  readonly externalSource?: Test<string | null, TextTests> | undefined;
+  readonly externalId?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly label?: Test<string | null, TextTests> | undefined;
+  readonly identifier?: Test<string | null, ValueTests> | undefined;
+  readonly stateId?: Test<string | null, ValueTests> | undefined;
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
 export interface ProjectFilter {
   readonly and?: readonly ProjectFilter[] | undefined;
   readonly or?: readonly ProjectFilter[] | undefined;
-  readonly id?: Test<string, TextTests> | undefined;
+  readonly not?: ProjectFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
   readonly status?:
-    | Test<'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled', OrderedValueTests>
+    | Test<'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | null, OrderedValueTests>
     | undefined;
-  readonly createdAt?: Test<string, OrderedValueTests> | undefined;
-  readonly updatedAt?: Test<string, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }
 
 type TextTests = 'eq' | 'neq' | 'in' | 'nin' | 'contains' | 'startsWith' | 'null';
 
-type OrderedValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'gt' | 'lt' | 'null';
+type OrderedValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte' | 'null';
 
 type ValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'null';
 
-type OrderedTextTests = 'eq' | 'neq' | 'in' | 'nin' | 'contains' | 'startsWith' | 'gt' | 'lt' | 'null';
+type OrderedTextTests =
+  'eq' | 'neq' | 'in' | 'nin' | 'contains' | 'startsWith' | 'gt' | 'gte' | 'lt' | 'lte' | 'null';
 
 /** What subscriptions to a type of event can filter by; a type that is not here has nothing to filter by. */
 export interface EventFilters {

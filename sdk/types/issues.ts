@@ -72,24 +72,16 @@ export interface IssueQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** The team, by its id or key. */
   team?: string | undefined;
-  state?:
-    | 'triage'
-    | 'backlog'
-    | 'unstarted'
-    | 'started'
-    | 'completed'
-    | 'canceled'
-    | 'duplicate'
-    | 'cancelled'
-    | undefined;
-  /** A member id, `me` or `none`. */
+  /** The state, by its id or type or name. */
+  state?: string | undefined;
+  /** The member, by its id or name; also `me` and `none`. */
   assignee?: string | undefined;
-  /** A label name or id. */
+  /** The label, by its id or name; also `none`. */
   label?: string | undefined;
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** ISO 8601 time; inclusive. */
+  /** An ISO 8601 time, inclusive, or one relative to now, such as `-P7D`. */
   updatedSince?: string | undefined;
   /** A JSON filter tree. */
   filter?: string | IssueFilter | undefined;
@@ -103,9 +95,9 @@ export interface IssueQuery {
 
 /** Create an issue. */
 export interface IssueCreate {
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string | undefined;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   teamKey?: string | undefined;
   /** A UUID in lower case. */
   teamId?: string | undefined;
@@ -178,9 +170,9 @@ export interface IssueBulk {
 
 /** Create or update an issue by the id that it has elsewhere. */
 export interface IssueExternalPut {
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string | undefined;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   teamKey?: string | undefined;
   /** A UUID in lower case. */
   teamId?: string | undefined;

@@ -25,7 +25,7 @@ export interface LabelQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface LabelCreate {
   name: string;
   /** A colour as #rrggbb in lower case. */
   color?: string | undefined;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string | null | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface WorkflowStateQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface WorkflowStateCreate {
   name: string;
   type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
   position?: number | undefined;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team: string;
 }
 

@@ -75,10 +75,14 @@ const flat: readonly [string, () => string, string][] = [
   ['assignee=', () => 'assignee=me', 'issues_assignee'],
   ['priority=', () => 'priority=high', 'issues_priority'],
   ['label=, by name', () => 'label=flat', 'issue_labels_label'],
+  ['label=, in another case', () => 'label=FLAT', 'issue_labels_label'],
   ['label=, by id', () => `label=${ids.label}`, 'issue_labels_label'],
   ['project', () => by({ project: ids.project }), 'issues_project'],
   ['parent', () => by({ parent: ids.parent }), 'issues_parent'],
   ['creator', () => by({ creator: ids.creator }), 'issues_creator'],
+  ['project, by name', () => by({ project: 'FLAT' }), 'issues_project'],
+  ['parent, by identifier', () => by({ parent: 'ENG-1' }), 'issues_parent'],
+  ['updatedSince, relative', () => 'sort=updatedAt&updatedSince=-P7D', 'issues_updated'],
   ['createdAt', () => by({ createdAt: { gt: '2000-01-01T00:00:00Z' } }), 'issues_created'],
 ];
 
@@ -108,5 +112,6 @@ test('a label lists its issues as any other filter does, and what few issues hav
   await app.call('DELETE', `/api/v1/issues/${all[1]}`);
   expect(await listed('label=flat')).toEqual(all.slice(2));
   await app.call('DELETE', `/api/v1/labels/${ids.label}`);
-  expect(await listed(`label=${ids.label}`)).toEqual([]);
+  const gone = await app.call('GET', `/api/v1/issues?label=${ids.label}`);
+  expect([gone.status, gone.json.error.details[0].issue]).toEqual([422, 'not_found']);
 });

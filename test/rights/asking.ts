@@ -43,20 +43,26 @@ export function scopesBut(without: readonly string[]): Rights {
   return rightsOf({}, held);
 }
 
-/** @param path may have a query */
+/** @param path may have a query @param memberId the member that it acts for; null for a plugin as they are, which acts for none */
 export async function askAs(
   app: TestApp,
   rights: Rights,
   method: string,
   path: string,
   body?: unknown,
+  memberId: string | null = app.workspace.userId,
 ): Promise<Answer> {
   const { pathname, searchParams } = new URL(path, app.url);
   const [route, params] = routeAt(app, method, pathname);
   const outcome = await app.app.caller(asText)(route, {
     principal: {
       scope: scopeOf(app.workspace.workspaceId),
-      actor: { kind: 'plugin', id: nowhere.plugin!, name: 'Asking', memberId: app.workspace.userId },
+      actor: {
+        kind: 'plugin',
+        id: nowhere.plugin!,
+        name: 'Asking',
+        ...(memberId === null ? {} : { memberId }),
+      },
       ...rights,
       tokenId: 'asking',
     },

@@ -89,7 +89,7 @@ test('narrowed to a team, no host call reads or writes what is of another', asyn
     'issues.get ENG': 'ok',
     'issues.get OUT': 'not_found',
     'issues.list ENG': 'ok true',
-    'issues.list OUT': 'ok false',
+    'issues.list OUT': 'validation_failed',
     'issues.create ENG': 'ok',
     'issues.create OUT': 'insufficient_scope',
     'issues.update ENG': 'ok',

@@ -129,6 +129,7 @@ test('what is shown before and after installing says all of it', async () => {
     '  reads events     issue.created',
     '  runs on its own  nightly (0 3 * * *)',
   ]);
+  await app.call('POST', '/api/v1/teams', { key: 'OPS' });
   const { json } = await asking(manifest, ['issues:write']);
   expect(json.scopes).toEqual([
     { scope: 'issues:read', why: 'look at issues', fields: null, where: null, granted: false },

@@ -9,6 +9,7 @@ import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
 import type { Unheld } from '../../rights/table.ts';
 import { checkCron } from '../../lib/cron.ts';
 import { subscribedTypes } from './hearing.ts';
+import { requireSentTypes } from './named.ts';
 
 /** What a manifest's scopes and subscriptions are checked by. */
 interface RequestRules {
@@ -24,6 +25,7 @@ export interface PackageRules extends RequestRules {
 }
 
 export async function readPackage(document: object) {
+  requireSentTypes(document);
   try {
     return await parsePackage(JSON.stringify(document));
   } catch (error) {

@@ -6,12 +6,14 @@ import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts
 import { removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
+import type { CheckFilter } from '../../resource/filtering.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
+import { requireNamed } from './named.ts';
 import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
 import { settle } from './settings.ts';
 
@@ -27,6 +29,7 @@ const keepCode = tenantStatement(
 
 /** What installing needs beyond the context. */
 export interface InstallRules extends PackageRules {
+  readonly checkFilter: CheckFilter;
   /** The rows that follow an install's state: its schedules, what it misses. They stand last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
 }
@@ -65,6 +68,7 @@ export async function installPlugin(
   checkGrant(ctx, manifest, input.grant);
   const known = await findByPluginId(ctx, manifest.id);
   if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
+  await requireNamed(ctx, manifest, known, rules.checkFilter);
   const facts = {
     pluginVersion: manifest.version,
     sha256,

@@ -3,7 +3,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { createBodyWith, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
 import { Closed, idOf, named, nullable, uuid, writes, type Writes } from '../../lib/schema.ts';
-import { teamKey } from '../teams/contract.ts';
+import { teamKeyGiven } from '../teams/contract.ts';
 import { issue, labelNames, priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
 
@@ -14,8 +14,8 @@ const externalText = Type.String({
   description: `Up to ${externalTextMax} characters.`,
 });
 const ofTeam = {
-  team: Type.Optional(teamKey),
-  teamKey: Type.Optional(teamKey),
+  team: Type.Optional(teamKeyGiven),
+  teamKey: Type.Optional(teamKeyGiven),
   teamId: Type.Optional(uuid),
 };
 

@@ -1,17 +1,60 @@
 // What issues can be filtered and sorted by: the same names in lists, webhook filters and plugin subscriptions. Beyond their
-// fields these are the id of the state, and labels, which lie in a table of their own.
-import type { Directory } from '../../context.ts';
-import type { FilterFields } from '../../lib/filter.ts';
-import { filterColumnsOf, filterFieldsOf } from '../../resource/filter.ts';
+// fields these are their identifier, the id of the state, and labels, which lie in a table of their own.
+import type { FilterFields, FilterWay, ReferenceField } from '../../lib/filter.ts';
+import { idPattern } from '../../lib/schema.ts';
+import { filterColumnsOf, filterFieldsOf, namesIn, type FilterColumns } from '../../resource/filter.ts';
+import { createFiltering } from '../../resource/filtering.ts';
 import { sortingsOf, sortKeysOf, type Sorting } from '../../resource/sort.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
 import type { SortKey } from '../../store/page.ts';
+import { label } from '../labels/contract.ts';
+import { state } from '../workflows/contract.ts';
 import { issue, priorities } from './contract.ts';
+import { findIssueId, requireTeamOf } from './identifier.ts';
+import { issueKind } from './kind.ts';
 
-export const issueFilterFields: FilterFields = {
-  ...filterFieldsOf(issue),
-  stateId: { type: 'text', path: 'state.id' },
-  label: { type: 'text', path: 'labels[].name', idPath: 'labels[].id' },
+const ownFields = filterFieldsOf(issue);
+const referenceOf = (name: string): ReferenceField => {
+  const field = ownFields[name];
+  if (field?.type !== 'reference') throw new Error(`Issues refer to nothing by ${name}.`);
+  return field;
+};
+const parentField = referenceOf('parent');
+const idOfLabel: FilterWay = { by: 'id', path: 'labels[].id', pattern: idPattern(label.id), property: 'id' };
+
+export const issueReferences = {
+  team: referenceOf('team'),
+  state: referenceOf('state'),
+  assignee: referenceOf('assignee'),
+  label: {
+    type: 'reference',
+    path: idOfLabel.path,
+    to: label,
+    ways: [idOfLabel, { by: 'name', path: 'labels[].name', property: 'name' }],
+    nullable: true,
+  },
+} as const satisfies Readonly<Record<string, ReferenceField>>;
+
+const fields: FilterFields = {
+  ...ownFields,
+  ...issueReferences,
+  identifier: {
+    type: 'reference',
+    path: 'identifier',
+    to: issue,
+    ways: [{ by: 'identifier', path: 'identifier', property: 'identifier' }],
+    isSelf: true,
+  },
+  stateId: {
+    type: 'reference',
+    path: 'state.id',
+    to: state,
+    ways: [{ by: 'id', path: 'state.id', pattern: idPattern(state.id), property: 'id' }],
+  },
+  parent: {
+    ...parentField,
+    ways: [...parentField.ways, { by: 'identifier', path: 'parent.identifier', property: 'identifier' }],
+  },
 };
 
 const ownColumns = filterColumnsOf(issue);
@@ -19,11 +62,16 @@ const ranks = priorities.toReversed();
 /** Fewer issues than most labels are on. */
 const ofFew = ['id', 'assignee', 'project', 'parent', 'externalId'];
 
-export function issueFilterColumns(directory: Directory): Readonly<Record<string, FilterColumn>> {
-  const own = ownColumns(directory);
+const columns: FilterColumns = (directory, found) => {
+  const own = ownColumns(directory, found);
+  const identified: Pick<FilterColumn, 'ids'> = {
+    ids: (_, values) => values.flatMap((identifier) => found.get(identifier) ?? []),
+  };
   return {
     ...own,
     ...Object.fromEntries(ofFew.map((name) => [name, { ...own[name]!, few: true as const }])),
+    identifier: { sql: 'id', few: true, ...identified },
+    parent: { sql: 'parent_id', few: true, ...identified },
     stateId: { sql: 'state_id' },
     // Stored most urgent first; compared the way people say it, urgent above low.
     priority: {
@@ -33,8 +81,7 @@ export function issueFilterColumns(directory: Directory): Readonly<Record<string
     },
     label: {
       sql: 'l.label_id',
-      ids: (passes) => [...directory.labels.values()].filter(({ name }) => passes(name)).map(({ id }) => id),
-      isId: (value) => directory.labels.has(value),
+      ...namesIn(directory, label, 'name'),
       listed: (id) =>
         `SELECT issue_id AS listed_id, created_at AS listed_at FROM issue_labels WHERE workspace_id = :ws AND label_id = ${id}`,
       // A deleted label stays in the join table, but no issue shows it.
@@ -43,7 +90,20 @@ export function issueFilterColumns(directory: Directory): Readonly<Record<string
          WHERE l.workspace_id = :ws AND l.issue_id = issues.id AND w.deleted_at IS NULL AND ${condition})`,
     },
   };
-}
+};
+
+export const issueFiltering = createFiltering({
+  fields,
+  columns,
+  async find(ctx, { path, way, value }) {
+    if (way.by === 'identifier') {
+      requireTeamOf(ctx, value, path);
+      return findIssueId(ctx, value);
+    }
+    const found = await issueKind.find(ctx, value);
+    return found?.deletedAt === null ? found.id : undefined;
+  },
+});
 
 const sortings: Readonly<Record<string, Sorting>> = {
   ...sortingsOf(issue),

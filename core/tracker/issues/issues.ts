@@ -4,13 +4,12 @@ import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts
 import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
-import { parseFilter, type Filter } from '../../lib/filter.ts';
-import { readTime } from '../../lib/time.ts';
+import { readMoment } from '../../lib/filter-value.ts';
 import { parseJson } from '../../lib/json.ts';
-import { filterConditions } from '../../store/filter-sql.ts';
+import type { Asked } from '../../resource/filtering.ts';
 import { findState, firstState } from '../directory.ts';
 import { readShape, shapeIssues } from './shape.ts';
-import { issueFilterColumns, issueFilterFields, issueOrder } from './filter.ts';
+import { issueFiltering, issueOrder } from './filter.ts';
 import { resolvePatch } from './references.ts';
 import type { IssuePatch } from './bodies.ts';
 import { issueKind } from './kind.ts';
@@ -37,8 +36,7 @@ export interface IssueQuery extends PageParameters {
 export async function listIssues(ctx: Context, query: IssueQuery) {
   const shape = readShape(ctx, query);
   const order = issueOrder(query.sort);
-  const filters = flatFilters(ctx, query);
-  const conditions = filters.length === 0 ? [] : filterConditions(filters, issueFilterColumns(ctx.directory));
+  const conditions = await issueFiltering.conditions(ctx, askedIn(query));
   const page = await listKind(ctx, issueKind, query, {
     where: [notDeleted, ...conditions],
     order,
@@ -48,36 +46,31 @@ export async function listIssues(ctx: Context, query: IssueQuery) {
   return shape === null ? page : { ...page, data: await shapeIssues(ctx, page.data, shape) };
 }
 
-/** The flat parameters are abbreviations of the filter tree. */
-function flatFilters(ctx: Context, query: IssueQuery): Filter[] {
-  const filters: Filter[] = [];
-  const equals = (field: string, value: string): void =>
-    void filters.push({ field, test: 'in', values: [value] });
-  if (query.team !== undefined) equals('team', query.team);
-  if (query.state !== undefined) filters.push(parseFilter({ state: query.state }, issueFilterFields));
-  if (query.assignee === 'none') filters.push({ field: 'assignee', test: 'null', value: true });
-  else if (query.assignee !== undefined)
-    equals('assignee', query.assignee === 'me' ? (ctx.actor.memberId ?? '') : query.assignee);
-  if (query.label !== undefined) equals('label', query.label);
-  if (query.priority !== undefined) equals('priority', query.priority);
+/** Parameters that abbreviate a condition of the filter tree. */
+const flat = ['team', 'state', 'assignee', 'label', 'priority'] as const;
+
+function askedIn(query: IssueQuery): Asked[] {
+  const asked: Asked[] = [];
+  for (const name of flat)
+    if (query[name] !== undefined) asked.push({ tree: { [name]: query[name] }, at: '' });
   if (query.updatedSince !== undefined) {
-    const since = readTime(query.updatedSince, 'updatedSince');
-    filters.push({ field: 'updatedAt', test: 'gt', value: new Date(since - 1).toISOString() });
+    const value = readMoment('time', query.updatedSince, 'updatedSince');
+    asked.push({ filter: { field: 'updatedAt', test: 'gte', value } });
   }
-  if (query.filter !== undefined) {
-    let tree: unknown;
-    try {
-      tree = parseJson(query.filter);
-    } catch {
-      throw invalidField(
-        'filter',
-        'invalid_format',
-        'Give JSON such as {"priority":{"in":["high","urgent"]}}.',
-      );
-    }
-    filters.push(parseFilter(tree, issueFilterFields));
+  if (query.filter !== undefined) asked.push({ tree: treeIn(query.filter), at: 'filter' });
+  return asked;
+}
+
+function treeIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw invalidField(
+      'filter',
+      'invalid_format',
+      'Give JSON such as {"priority":{"in":["high","urgent"]}}.',
+    );
   }
-  return filters;
 }
 
 export async function updateIssue(

@@ -2,6 +2,7 @@
 // added to what the issue has when the change is committed, because a plan that lost a race is made anew.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { foldName } from '../../lib/fold.ts';
 import type { IssuePatch } from './bodies.ts';
 import { labelsMax } from './contract.ts';
 import type { Issue } from './kind.ts';
@@ -44,11 +45,11 @@ export function labelsAfter(
 /** Names match without regard to case; the team's own label goes before the workspace's. */
 function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], at: string): string[] {
   const ids = labels.map((wanted, index) => {
-    const lower = wanted.toLowerCase();
+    const folded = foldName(wanted);
     let found: string | undefined;
     for (const label of ctx.directory.labels.values()) {
       if (label.teamId !== null && label.teamId !== teamId) continue;
-      if (label.id !== wanted && label.name.toLowerCase() !== lower) continue;
+      if (label.id !== wanted && foldName(label.name) !== folded) continue;
       if (found === undefined || label.teamId !== null || label.id === wanted) found = label.id;
     }
     if (found === undefined)

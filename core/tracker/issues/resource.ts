@@ -2,7 +2,7 @@
 import { defineResource } from '../../resource/define.ts';
 import { IssueUpdate } from './bodies.ts';
 import { issue } from './contract.ts';
-import { issueFilterFields } from './filter.ts';
+import { issueFiltering } from './filter.ts';
 import { deleteIssue, restoreIssue, updateIssue } from './issues.ts';
 import { issueKind } from './kind.ts';
 import { issueRoutes } from './routes.ts';
@@ -11,5 +11,5 @@ export const issues = defineResource(issue, issueKind, {
   operations: { update: updateIssue, delete: deleteIssue, restore: restoreIssue },
   updateBody: IssueUpdate,
   routes: issueRoutes,
-  filterFields: issueFilterFields,
+  filtering: issueFiltering,
 });

@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { EventShown } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
-import { teamKey } from '../teams/contract.ts';
 import { Closed, givenAs, nameOf, pageOf, pageQuery } from '../../lib/schema.ts';
-import { state } from '../workflows/contract.ts';
+import { namedText } from '../../resource/filter.ts';
+import { issueReferences } from './filter.ts';
 import { issueHistory } from './history.ts';
 import { createIssue, createIssues } from './creation.ts';
 import { getExternal, putExternal } from './external.ts';
@@ -26,16 +26,21 @@ const shape = {
     }),
   ),
 };
+const named = (name: keyof typeof issueReferences) =>
+  Type.Optional(Type.Unsafe<string>(namedText(issueReferences[name])));
 const listQuery = Closed({
   ...pageQuery,
-  team: Type.Optional(teamKey),
-  state: Type.Optional(Type.Unsafe<string>(state.fields.type.given)),
-  assignee: Type.Optional(
-    Type.String({ pattern: '^(usr_[0-9a-z]{26}|me|none)$', description: 'A member id, `me` or `none`.' }),
-  ),
-  label: Type.Optional(Type.String({ minLength: 1, maxLength: 80, description: 'A label name or id.' })),
+  team: named('team'),
+  state: named('state'),
+  assignee: named('assignee'),
+  label: named('label'),
   priority: Type.Optional(Type.Enum([...priorities])),
-  updatedSince: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; inclusive.' })),
+  updatedSince: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'An ISO 8601 time, inclusive, or one relative to now, such as `-P7D`.',
+    }),
+  ),
   filter: Type.Optional(
     Type.String({ maxLength: 8000, description: 'A JSON filter tree.', [givenAs]: 'json' }),
   ),

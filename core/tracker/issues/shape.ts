@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { shownProperties } from '../../contract/schemas.ts';
 import { memberKind } from '../../identity/members/members.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { withVersion } from '../../lib/shown-version.ts';
 import { projectKind } from '../projects/projects.ts';
 import { pageBytesMax } from '../../store/page.ts';
@@ -31,11 +32,9 @@ export function readShape(
 ): Shape | null {
   if (query.fields === undefined && query.expand === undefined) return null;
   const fields = query.fields?.split(',') ?? null;
-  if (fields?.some((name) => !shownFields.includes(name)))
-    throw invalidField('fields', 'invalid_enum', `Choose from ${shownFields.join(', ')}.`);
+  requireAmong('fields', fields ?? [], shownFields);
   const names = query.expand?.split(',') ?? [];
-  if (names.some((name) => !(expandable as readonly string[]).includes(name)))
-    throw invalidField('expand', 'invalid_enum', `Expand ${expandable.join(', ')}.`);
+  requireAmong('expand', names, expandable);
   const expand = expandable.filter((name) => names.includes(name));
   for (const name of expand)
     if (!scopes.has(scopeOfExpanded[name]))
@@ -44,6 +43,13 @@ export function readShape(
         `Expanding ${name} needs the scope ${scopeOfExpanded[name]}, which the token does not have.`,
       );
   return { fields, expand };
+}
+
+function requireAmong(parameter: string, names: readonly string[], known: readonly string[]): void {
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const fix = `An issue has no ${unknown} here.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
+  throw invalidField(parameter, 'invalid_enum', fix);
 }
 
 export async function shapeIssues(

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { referenceBy, string, text } from '../../contract/field.ts';
-import { team, teamKey } from '../teams/contract.ts';
+import { team, teamKeyGiven } from '../teams/contract.ts';
 
 const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
 
@@ -15,7 +15,7 @@ export const label = defineContract({
   fields: {
     name: text({ max: 80, required: true }),
     color: string(color, { default: '#8b949e' }),
-    team: referenceBy(team, 'key', teamKey, { nullable: true, write: 'create' }),
+    team: referenceBy(team, 'key', teamKeyGiven, { nullable: true, write: 'create' }),
   },
   operations: {
     list: {

@@ -1,16 +1,17 @@
 // Labels. A deleted label disappears from issues that carry it, without changing them.
 import { Type } from 'typebox';
 import { invalidField } from '../../lib/errors.ts';
+import { foldName } from '../../lib/fold.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { getTeam } from '../directory.ts';
-import { teamKey } from '../teams/contract.ts';
+import { teamKeyGiven } from '../teams/contract.ts';
 import { label } from './contract.ts';
 
 export const labelKind = kindOf(label);
 
 export const labels = defineResource(label, labelKind, {
-  query: { team: Type.Optional(teamKey) },
+  query: { team: Type.Optional(teamKeyGiven) },
   where: ({ directory }, { team }) =>
     team === undefined
       ? []
@@ -23,7 +24,7 @@ export const labels = defineResource(label, labelKind, {
   check({ directory }, { id, teamId, name }, before) {
     if (name === before?.name) return;
     for (const other of directory.labels.values())
-      if (other.teamId === teamId && other.id !== id && other.name.toLowerCase() === name.toLowerCase())
+      if (other.teamId === teamId && other.id !== id && foldName(other.name) === foldName(name))
         throw invalidField('name', 'already_exists', `There is a label ${other.name} already.`);
   },
 });

@@ -8,6 +8,11 @@ export const teamKey = Type.String({
   pattern: '^[A-Z][A-Z0-9]{0,9}$',
   description: 'A team key: up to 10 characters A–Z and 0–9, a letter first.',
 });
+/** How requests name a team. */
+export const teamKeyGiven = Type.String({
+  pattern: '^[A-Za-z][A-Za-z0-9]{0,9}$',
+  description: 'A team key, in any case: up to 10 characters A–Z and 0–9, a letter first.',
+});
 const stateId = idOf('wfs');
 const transitions = Type.Record(stateId, Type.Array(stateId, { maxItems: 50 }), {
   additionalProperties: false,

@@ -1,7 +1,7 @@
 // Workflow states: the steps of a team's work, each of one of the decided types.
 import { defineContract } from '../../contract/contract.ts';
 import { choice, number, referenceBy, text } from '../../contract/field.ts';
-import { team, teamKey } from '../teams/contract.ts';
+import { team, teamKeyGiven } from '../teams/contract.ts';
 
 export const stateTypes = [
   'triage',
@@ -26,7 +26,7 @@ export const state = defineContract({
     name: text({ max: 50, required: true }),
     type: choice(stateTypes, { required: true, write: 'create', aliases: { cancelled: 'canceled' } }),
     position: number({ minimum: 0, maximum: positionMax, integer: true }, { default: 0 }),
-    team: referenceBy(team, 'key', teamKey, { required: true, write: 'create' }),
+    team: referenceBy(team, 'key', teamKeyGiven, { required: true, write: 'create' }),
   },
   operations: {
     list: 'List workflow states, by team and position',

@@ -2,11 +2,12 @@
 import { Type } from 'typebox';
 import { getEntity, removed } from '../../changes/operations.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { foldName } from '../../lib/fold.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findTeam, getTeam, statesOf } from '../directory.ts';
-import { teamKey } from '../teams/contract.ts';
+import { teamKeyGiven } from '../teams/contract.ts';
 import { positionMax, state, type StateType } from './contract.ts';
 
 const stateKind = kindOf(state, { table: 'states' });
@@ -17,7 +18,7 @@ const issueIn = tenantStatement<{ id: string }>(
 );
 
 export const workflows = defineResource(state, stateKind, {
-  query: { team: Type.Optional(teamKey) },
+  query: { team: Type.Optional(teamKeyGiven) },
   where: ({ directory }, { team }) =>
     team === undefined
       ? []
@@ -30,7 +31,7 @@ export const workflows = defineResource(state, stateKind, {
   check({ directory }, { id, teamId, name }, before) {
     if (name === before?.name) return;
     for (const other of statesOf(directory, teamId))
-      if (other.id !== id && other.name.toLowerCase() === name.toLowerCase())
+      if (other.id !== id && foldName(other.name) === foldName(name))
         throw invalidField('name', 'already_exists', `The team has a state ${other.name} already.`);
   },
   operations: {

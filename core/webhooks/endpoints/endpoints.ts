@@ -1,13 +1,14 @@
 // Registers, changes and deletes webhook endpoints.
-import type { ChangeSet } from '../../changes/change.ts';
+import { sameValue, type ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Created, Patch } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
-import { expandPattern, namespacesIn, namespaceScopes } from '../../events/catalogue.ts';
+import { expandPattern, namespacesIn, namespaceScopes, unsentType } from '../../events/catalogue.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { isMasked } from '../../lib/masked-url.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
+import type { CheckFilter } from '../../resource/filtering.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { mintSecret, sealSecret } from '../secret.ts';
@@ -34,6 +35,7 @@ export interface EndpointRules {
   /** @throws EgressError */
   checkUrl(url: string): Promise<void>;
   filterFields(eventType: string): FilterFields;
+  readonly checkFilter: CheckFilter;
   /** Forgets an endpoint's failures. */
   forgiveOp(scope: Scope, endpointId: string): Op;
   /** Resolves once nothing of an endpoint that is off is open. */
@@ -47,7 +49,8 @@ export async function createEndpoint(
   input: Created<typeof webhook>,
   rules: EndpointRules,
 ): Promise<ChangeSet> {
-  const namespaces = checkEvents(ctx, input.events, input.filter ?? null, rules);
+  const namespaces = checkEvents(ctx, input.events);
+  await checkFilters(ctx, input.events, input.filter ?? null, rules);
   const room = await requireRoom(ctx);
   await checkUrl(input.url, rules);
   const now = ctx.nowMs();
@@ -95,8 +98,9 @@ export async function updateEndpoint(
   const endpoint = await getEntity(ctx, endpointKind, id);
   const next = { ...endpoint, ...patch, ...addressAfter(ctx, endpoint, url) };
   const namespaces = steers(url, patch)
-    ? checkEvents(ctx, next.events, next.filter, rules, endpoint.events)
+    ? checkEvents(ctx, next.events, endpoint.events)
     : endpoint.namespaces;
+  if (steers(url, patch)) await checkFilters(ctx, next.events, next.filter, rules, endpoint.filter);
   if (url !== undefined) await checkUrl(url, rules);
   const goesOn = next.enabled && !endpoint.enabled;
   const room = goesOn ? [await requireRoom(ctx)] : [];
@@ -129,22 +133,15 @@ function addressAfter(ctx: Context, endpoint: Endpoint, url: string | undefined)
 }
 
 /**
- * A subscriber reads what it subscribes to: each type needs its namespace's read scope, as in the feed. The filter must suit
- * every type. Answers the namespaces. @param before what it subscribed to so far
+ * A subscriber reads what it subscribes to: each type needs its namespace's read scope, as in the feed. Answers the namespaces.
+ * @param before what it subscribed to so far
  */
-function checkEvents(
-  ctx: Context,
-  patterns: readonly string[],
-  filter: unknown,
-  rules: EndpointRules,
-  before: readonly string[] = [],
-): string[] {
+function checkEvents(ctx: Context, patterns: readonly string[], before: readonly string[] = []): string[] {
   const namespaces = new Set<string>();
   for (const [index, pattern] of patterns.entries()) {
-    const types = expandPattern(pattern);
     // What an earlier version took may be sent by nobody now: it stays, and means nothing.
-    if (types.length === 0 && !before.includes(pattern))
-      throw invalidField(`events.${index}`, 'invalid_enum', `There is no event type ${pattern}.`);
+    if (expandPattern(pattern).length === 0 && !before.includes(pattern))
+      throw invalidField(`events.${index}`, 'invalid_enum', unsentType(pattern));
     const covered = namespacesIn(pattern);
     for (const namespace of covered) namespaces.add(namespace);
     const needed = new Set(covered.map((namespace) => namespaceScopes[namespace]!));
@@ -154,17 +151,35 @@ function checkEvents(
         'insufficient_scope',
         `Subscribing to ${pattern} needs ${missing.join(', ')}, which the token does not have.`,
       );
-    if (filter === null) continue;
-    const unfiltered = types.find((type) => Object.keys(rules.filterFields(type)).length === 0);
-    if (unfiltered)
-      throw invalidField(
-        'filter',
-        'conflict',
-        `${unfiltered} events have no fields to filter by: subscribe to issue events only, or leave the filter out.`,
-      );
-    for (const type of types) parseFilter(filter, rules.filterFields(type), 'filter');
   }
   return [...namespaces];
+}
+
+/**
+ * The filter must suit every type, and what a new one names must be there. What the endpoint has already may name what is gone.
+ * @param before the filter it has
+ */
+async function checkFilters(
+  ctx: Context,
+  patterns: readonly string[],
+  filter: unknown,
+  rules: EndpointRules,
+  before: unknown = null,
+): Promise<void> {
+  if (filter === null) return;
+  const types = patterns.flatMap(expandPattern);
+  const unfiltered = types.find((type) => Object.keys(rules.filterFields(type)).length === 0);
+  if (unfiltered)
+    throw invalidField(
+      'filter',
+      'conflict',
+      `${unfiltered} events have no fields to filter by: subscribe to issue events only, or leave the filter out.`,
+    );
+  const isKnown = sameValue(filter, before);
+  const byFields = new Map(types.map((type) => [rules.filterFields(type), type]));
+  for (const [fields, type] of byFields)
+    if (isKnown) parseFilter(filter, fields, 'filter', { wasTaken: true });
+    else await rules.checkFilter(ctx, type, filter, 'filter');
 }
 
 /** @returns the guard that holds it when the change is made. @throws ApiError conflict */

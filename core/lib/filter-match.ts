@@ -1,0 +1,166 @@
+// Filters over objects in their public shape. A filter is made into a function once, because every event is put to each.
+import type {
+  Filter,
+  FilterField,
+  FilterFields,
+  FilterTest,
+  FilterValue,
+  Listing,
+  Operand,
+  Order,
+} from './filter.ts';
+import { searchedWay } from './filter-value.ts';
+import { foldCase, foldName } from './fold.ts';
+
+/** @param nowMs the moment that relative times are relative to */
+export type Passes = (shown: unknown, searched: Searched, nowMs: number) => boolean;
+
+/** The texts of one object, as filters search them: each is folded and searched for each part once, however many filters ask. */
+export interface Searched {
+  of(text: string): { readonly folded: string; contains(part: string): boolean };
+}
+
+export function createSearched(): Searched {
+  const known = new Map<string, ReturnType<Searched['of']>>();
+  const searched = (text: string): ReturnType<Searched['of']> => {
+    const folded = foldCase(text);
+    const found = new Map<string, boolean>();
+    return {
+      folded,
+      contains(part) {
+        let isThere = found.get(part);
+        if (isThere === undefined) found.set(part, (isThere = folded.includes(part)));
+        return isThere;
+      },
+    };
+  };
+  return {
+    of(text) {
+      let one = known.get(text);
+      if (!one) known.set(text, (one = searched(text)));
+      return one;
+    },
+  };
+}
+
+/** @throws Error for a field that is not among `fields` */
+export function passesOf(filter: Filter, fields: FilterFields): Passes {
+  if ('all' in filter) {
+    const terms = filter.all.map((term) => passesOf(term, fields));
+    return (...given) => terms.every((passes) => passes(...given));
+  }
+  if ('any' in filter) {
+    const terms = filter.any.map((term) => passesOf(term, fields));
+    return (...given) => terms.some((passes) => passes(...given));
+  }
+  if ('not' in filter) {
+    const passes = passesOf(filter.not, fields);
+    return (...given) => !passes(...given);
+  }
+  const field = fields[filter.field];
+  if (!field) throw new Error(`There is no filter field ${filter.field}.`);
+  return passesTest(filter, field);
+}
+
+function passesTest(filter: FilterTest, field: FilterField): Passes {
+  switch (filter.test) {
+    case 'in':
+      return listedIn(filter, field.path);
+    case 'null': {
+      const anyAt = valuesAt(field.path);
+      return (shown) => anyAt(shown, isThere) !== filter.value;
+    }
+    case 'contains':
+    case 'startsWith':
+      return looked(field, filter.test, filter.value);
+    default:
+      return ordered(field, filter.test, filter.value);
+  }
+}
+
+const isThere = (): boolean => true;
+
+function looked(field: FilterField, test: 'contains' | 'startsWith', part: string): Passes {
+  if (field.type === 'reference') return lookedInNames(searchedWay(field)?.path ?? field.path, test, part);
+  const anyAt = valuesAt(field.path);
+  return test === 'contains'
+    ? (shown, searched) => anyAt(shown, (text) => searched.of(String(text)).contains(part))
+    : (shown, searched) => anyAt(shown, (text) => searched.of(String(text)).folded.startsWith(part));
+}
+
+function lookedInNames(path: string, test: 'contains' | 'startsWith', part: string): Passes {
+  const anyAt = valuesAt(path);
+  const passes = (name: FilterValue): boolean => {
+    const folded = foldName(String(name));
+    return test === 'contains' ? folded.includes(part) : folded.startsWith(part);
+  };
+  return (shown) => anyAt(shown, passes);
+}
+
+function listedIn({ groups }: Listing, path: string): Passes {
+  const each = groups.map(({ way, values }): Passes => {
+    const anyAt = valuesAt(way?.path ?? path);
+    const relative = values.filter((value) => typeof value === 'object');
+    const known = new Set<unknown>(values);
+    // What stands there mostly is as it was folded already.
+    const isListed =
+      way?.by === 'name'
+        ? (value: FilterValue) => known.has(value) || known.has(foldName(String(value)))
+        : (value: FilterValue) => known.has(value);
+    if (relative.length === 0) return (shown) => anyAt(shown, isListed);
+    return (shown, _, nowMs) => {
+      const then = relative.map((value) => value.at(nowMs));
+      return anyAt(shown, (value) => known.has(value) || then.includes(String(value)));
+    };
+  });
+  const [only] = each;
+  return only && each.length === 1 ? only : (...given) => each.some((passes) => passes(...given));
+}
+
+type Key = number | string;
+
+const compare: Readonly<Record<Order, (a: Key, b: Key) => boolean>> = {
+  gt: (a, b) => a > b,
+  gte: (a, b) => a >= b,
+  lt: (a, b) => a < b,
+  lte: (a, b) => a <= b,
+};
+
+function ordered(field: FilterField, test: Order, operand: Operand): Passes {
+  const anyAt = valuesAt(field.path);
+  const rank = field.type === 'reference' ? undefined : field.rank;
+  const keyOf = (value: FilterValue): Key => {
+    if (rank) return rank.indexOf(String(value));
+    return typeof value === 'boolean' ? Number(value) : value;
+  };
+  const isInOrder = compare[test];
+  if (typeof operand === 'object')
+    return (shown, _, nowMs) => {
+      const than = operand.at(nowMs);
+      return anyAt(shown, (value) => isInOrder(keyOf(value), than));
+    };
+  const than = keyOf(operand);
+  const passes = (value: FilterValue): boolean => isInOrder(keyOf(value), than);
+  return (shown) => anyAt(shown, passes);
+}
+
+type AnyAt = (shown: unknown, passes: (value: FilterValue) => boolean) => boolean;
+
+/** Whether any value that stands at a path passes; none where it is null or missing. */
+function valuesAt(path: string): AnyAt {
+  const [step = '', ...rest] = path.split('.');
+  const below: AnyAt =
+    rest.length > 0
+      ? valuesAt(rest.join('.'))
+      : (value, passes) => value !== null && value !== undefined && passes(value as FilterValue);
+  if (!step.endsWith('[]')) return (shown, passes) => below(at(shown, step), passes);
+  const name = step.slice(0, -2);
+  return (shown, passes) => {
+    const list = at(shown, name);
+    return Array.isArray(list) && list.some((item) => below(item, passes));
+  };
+}
+
+function at(shown: unknown, name: string): unknown {
+  return shown !== null && typeof shown === 'object' ? (shown as Record<string, unknown>)[name] : undefined;
+}

@@ -1,0 +1,54 @@
+// What a package names of the workspace and its events must be there when it is installed: types that are sent, and teams, labels and
+// people of its filters and narrowings. What the version before named already may be gone.
+import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
+import { sameValue } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import { eventTypes, unsentType } from '../../events/catalogue.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { didYouMean } from '../../lib/nearest.ts';
+import type { CheckFilter } from '../../resource/filtering.ts';
+
+/** @param document a package that nobody has checked yet. @throws ApiError validation_failed */
+export function requireSentTypes(document: object): void {
+  const on = partOf(partOf(document, 'manifest'), 'on');
+  const unsent = Object.keys(on ?? {}).find((type) => !eventTypes.some((sent) => sent === type));
+  if (unsent !== undefined)
+    throw invalidField(`package.manifest.on.${unsent}`, 'invalid_enum', unsentType(unsent));
+}
+
+function partOf(value: object | null, name: string): object | null {
+  const part: unknown = value !== null && name in value ? value[name as keyof typeof value] : null;
+  return typeof part === 'object' ? part : null;
+}
+
+/** @param known the installed version. @throws ApiError validation_failed */
+export async function requireNamed(
+  ctx: Context,
+  manifest: PluginManifest,
+  known: { readonly manifest: PluginManifest } | undefined,
+  checkFilter: CheckFilter,
+): Promise<void> {
+  const { scopes = {}, on = {} }: Partial<PluginManifest> = known?.manifest ?? {};
+  requireTeams(ctx, manifest.scopes ?? {}, scopes);
+  for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
+    if (filter && !sameValue(filter, on[type]?.filter))
+      await checkFilter(ctx, type, filter, `package.manifest.on.${type}.filter`);
+}
+
+type Scopes = NonNullable<PluginManifest['scopes']>;
+
+function requireTeams({ directory }: Context, scopes: Scopes, before: Scopes): void {
+  const keys = [...directory.teams.values()].map(({ key }) => key);
+  for (const [scope, { where }] of Object.entries(scopes)) {
+    if (sameValue(where, before[scope]?.where)) continue;
+    const teams = where?.team ?? [];
+    const index = teams.findIndex((key) => !keys.includes(key.toUpperCase()));
+    const key = teams[index];
+    if (key !== undefined)
+      throw invalidField(
+        `package.manifest.scopes.${scope}.where.team.${index}`,
+        'not_found',
+        `There is no team ${key}.${didYouMean(key, keys)}`,
+      );
+  }
+}

@@ -1,0 +1,133 @@
+// Filters of a resource as callers give them: what they name must be there, for a list when it is asked and for a subscription when it
+// is made. What goes away later is no longer matched.
+import type { Entity } from '../changes/change.ts';
+import type { Kind } from '../changes/kind.ts';
+import type { Context } from '../context.ts';
+import type { Contract } from '../contract/contract.ts';
+import { invalidField } from '../lib/errors.ts';
+import { isNever, parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
+import type { Me, Mention } from '../lib/filter-value.ts';
+import { didYouMean } from '../lib/nearest.ts';
+import { filterConditions } from '../store/filter-sql.ts';
+import type { Condition } from '../store/page.ts';
+import { entriesOf, type DirectoryEntry } from './directory.ts';
+import { filterColumnsOf, filterFieldsOf, type FilterColumns } from './filter.ts';
+import { idsNamed } from './names.ts';
+
+/** What a list is asked for: a tree, and where it stands in the request. Or what is read already. */
+export type Asked = { readonly tree: unknown; readonly at: string } | { readonly filter: Filter };
+
+export interface Filtering {
+  readonly fields: FilterFields;
+  /** The conditions of a list. @throws ApiError validation_failed */
+  conditions(ctx: Context, asked: readonly Asked[]): Promise<readonly Condition[]>;
+  /** The same for a subscription that is made. @throws ApiError validation_failed */
+  check(ctx: Context, filter: unknown, at: string): Promise<void>;
+}
+
+/** Checks the filter of a subscription to a type of event, before it is made. @throws ApiError validation_failed */
+export type CheckFilter = (ctx: Context, eventType: string, filter: unknown, at: string) => Promise<void>;
+
+/** Finds what the directory does not hold. @returns its id; undefined where the caller sees none */
+export type FindMentioned = (ctx: Context, mention: Mention) => Promise<string | undefined>;
+
+export function createFiltering(options: {
+  readonly fields: FilterFields;
+  readonly columns: FilterColumns;
+  readonly find?: FindMentioned;
+}): Filtering {
+  const { fields, columns, find } = options;
+  return {
+    fields,
+    async conditions(ctx, asked) {
+      if (asked.length === 0) return none;
+      const mentions: Mention[] = [];
+      const filters = asked.map((one) =>
+        'filter' in one ? one.filter : parseFilter(one.tree, fields, one.at, { me: meOf(ctx), mentions }),
+      );
+      const found = await requireKnown(ctx, mentions, find);
+      return filterConditions(filters, columns(ctx.directory, found), ctx.nowMs());
+    },
+    async check(ctx, filter, at) {
+      const mentions: Mention[] = [];
+      const parsed = parseFilter(filter, fields, at, { mentions });
+      if (isNever(parsed))
+        throw invalidField(at, 'conflict', 'Nothing can pass this: name a value, or leave it out.');
+      await requireKnown(ctx, mentions, find);
+    },
+  };
+}
+
+/** By what a contract says alone. */
+export function filteringOf<E extends Entity, W>(contract: Contract, kind: Kind<E, W>): Filtering {
+  const isLive = (entity: E): boolean => !('deletedAt' in entity) || entity.deletedAt === null;
+  return createFiltering({
+    fields: filterFieldsOf(contract),
+    columns: filterColumnsOf(contract),
+    // What it refers to of other kinds, outside of the directory, is compared as it is given.
+    async find(ctx, { field, value }) {
+      if (field.to.name !== contract.name) return value;
+      const found = await kind.find(ctx, value);
+      return found && isLive(found) ? found.id : undefined;
+    },
+  });
+}
+
+const none: readonly Condition[] = [];
+
+function meOf({ actor }: Context): Me {
+  return { id: actor.memberId ?? actor.id, memberId: actor.memberId ?? null };
+}
+
+/** @returns the ids of what the directory does not hold, by what it was called. @throws ApiError validation_failed (not_found) */
+async function requireKnown(
+  ctx: Context,
+  mentions: readonly Mention[],
+  find: FindMentioned | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const mention of mentions) {
+    const { field, value } = mention;
+    if (field.to.directory) {
+      if (!isInDirectory(ctx, mention)) throw unknown(ctx, mention);
+    } else if (find) {
+      const id = found.get(value) ?? (await find(ctx, mention));
+      if (id !== undefined) found.set(value, id);
+      else if (!field.isSelf) throw unknown(ctx, mention);
+    }
+  }
+  return found;
+}
+
+function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
+  const { to } = field;
+  if (way.by === 'word') return true;
+  // Who is no member, such as a plugin, is in no directory.
+  if (way.by === 'id' && to.id !== null && !value.startsWith(`${to.id}_`)) return true;
+  const entries = entriesOf(ctx.directory, to);
+  const ids = way.by === 'id' ? [value] : idsNamed(entries, way.property, value);
+  return ids.some((id) => isSeen(ctx, entries.get(id)));
+}
+
+/** What belongs to a team that the caller does not see is not there. */
+function isSeen({ visibleTeams, directory }: Context, entry: DirectoryEntry | undefined): boolean {
+  if (!entry || visibleTeams === null) return entry !== undefined;
+  const teamId = directory.teams.has(entry.id) ? entry.id : entry.teamId;
+  return typeof teamId !== 'string' || visibleTeams.has(teamId);
+}
+
+function unknown(ctx: Context, { path, field, way, given }: Mention): Error {
+  const words = [...new Set(field.ways.flatMap(({ words = {} }) => Object.values(words)))];
+  const names = way.by === 'id' ? [] : namesSeen(ctx, field.to, way.property);
+  const types = words.length === 0 ? '' : ` Its types are ${words.join(', ')}.`;
+  const meant = didYouMean(given, [...words, ...names]);
+  return invalidField(path, 'not_found', `There is no ${field.to.name} ${given}.${meant}${types}`);
+}
+
+/** The names that the caller may read. */
+function namesSeen(ctx: Context, to: Mention['field']['to'], property: string): string[] {
+  if (!to.directory || to.path === undefined || !ctx.scopes.has(`${to.path}:read`)) return [];
+  return [...entriesOf(ctx.directory, to).values()]
+    .filter((entry) => !entry.removed && isSeen(ctx, entry))
+    .map((entry) => String(entry[property]));
+}

@@ -1,0 +1,271 @@
+// One meaning everywhere: what a list takes, refuses and finds, parameters of lists, filters of webhooks and subscriptions of plugins
+// take, refuse and find alike.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { rightsOf } from '../../core/rights/rights.ts';
+import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
+import type { Json, Reply } from '../app.ts';
+import { packSource } from '../plugins/pack.ts';
+import { askAs } from '../rights/asking.ts';
+import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+
+const day = 86_400_000;
+let hooks: Hooks;
+let receiver: Receiver;
+let base: PluginPackage;
+let mine: Json;
+let others: Json;
+
+beforeAll(async () => {
+  receiver = startReceiver();
+  hooks = await startHooks();
+  base = await packSource(
+    `{ id: 'com.test.hears', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle() {} } } }`,
+  );
+  await hooks.call('POST', '/api/v1/labels', { name: 'Ärger' });
+  const ana = (await hooks.call('POST', '/api/v1/members', { name: 'Ana' })).json.id;
+  const project = (await hooks.call('POST', '/api/v1/projects', { name: 'Spring Release' })).json.id;
+  const { userId } = hooks.app.workspace;
+  mine = await hooks.file('mine', {
+    assigneeId: userId,
+    labels: ['bug', 'ärger'],
+    estimate: 3,
+    dueDate: '2026-11-21',
+  });
+  others = await hooks.file('others', { assigneeId: ana, projectId: project, parentId: mine.id });
+});
+afterAll(async () => {
+  await hooks.app.stop();
+  await receiver.stop();
+});
+
+const query = (filter: object): string =>
+  `/api/v1/issues?filter=${encodeURIComponent(JSON.stringify(filter))}`;
+const titlesOf = ({ json }: Reply): string[] => json.data.map(({ title }: Json) => title).toSorted();
+const detailOf = ({ json }: Reply): string => {
+  const [{ path, issue }] = json.error.details;
+  return `${path} ${issue}`;
+};
+const simulated = { 'tatami-mode': 'simulate' };
+const subscribing = (filter: object, more: object = {}) =>
+  hooks.call(
+    'POST',
+    '/api/v1/webhooks',
+    { url: receiver.url, events: ['issue.*'], filter, ...more },
+    simulated,
+  );
+const installing = (manifest: object) =>
+  hooks.call(
+    'POST',
+    '/api/v1/plugins',
+    { package: { ...base, manifest: { ...base.manifest, ...manifest } }, grant: ['issues:read'] },
+    simulated,
+  );
+const hearing = (filter: object) => installing({ on: { 'issue.created': { filter } } });
+
+test('a parameter and the filter of its name mean the same, in any case, by id and by name', async () => {
+  const { teamId, userId } = hooks.app.workspace;
+  for (const [name, value, titles] of [
+    ['team', 'eng', ['mine', 'others']],
+    ['team', teamId, ['mine', 'others']],
+    ['assignee', 'me', ['mine']],
+    ['assignee', userId, ['mine']],
+    ['assignee', 'ANA', ['others']],
+    ['assignee', 'none', []],
+    ['label', 'BUG', ['mine']],
+    ['label', 'ÄRGER', ['mine']],
+    ['label', 'none', ['others']],
+    ['state', 'backlog', ['mine', 'others']],
+    ['state', 'In progress', []],
+    ['priority', 'none', ['mine', 'others']],
+  ] as const) {
+    expect([name, value, titlesOf(await hooks.call('GET', `/api/v1/issues?${name}=${value}`))]).toEqual([
+      name,
+      value,
+      [...titles],
+    ]);
+    expect([name, value, titlesOf(await hooks.call('GET', query({ [name]: value })))]).toEqual([
+      name,
+      value,
+      [...titles],
+    ]);
+  }
+  for (const [filter, titles] of [
+    [{ identifier: mine.identifier.toLowerCase() }, ['mine']],
+    [{ identifier: { in: [mine.identifier, others.identifier] } }, ['mine', 'others']],
+    [{ parent: mine.identifier }, ['others']],
+    [{ parent: mine.id }, ['others']],
+    [{ project: 'spring release' }, ['others']],
+    [{ creator: 'me', project: null }, ['mine']],
+    [{ not: { label: 'bug' } }, ['others']],
+    [{ dueDate: { gte: 'P0D', lte: 'P1D' } }, ['mine']],
+    [{ dueDate: { lt: '-P7D' } }, []],
+    [{ estimate: { gte: 3, lte: 3 } }, ['mine']],
+  ] as const)
+    expect([filter, titlesOf(await hooks.call('GET', query(filter)))]).toEqual([filter, [...titles]]);
+  expect(titlesOf(await hooks.call('GET', '/api/v1/issues?updatedSince=-P7D'))).toEqual(['mine', 'others']);
+  expect(titlesOf(await hooks.call('GET', '/api/v1/issues?updatedSince=P1D'))).toEqual([]);
+});
+
+test('a team is named in any case wherever it is named', async () => {
+  const made = await hooks.call('POST', '/api/v1/issues', { team: 'eng', title: 'x' }, simulated);
+  expect(made.status).toBe(201);
+  for (const [path, body] of [
+    ['/labels', { name: 'of the team', team: 'eng' }],
+    ['/workflows', { name: 'of the team', team: 'eng', type: 'started' }],
+  ] as const) {
+    const { status, json } = await hooks.call('POST', `/api/v1${path}`, body, simulated);
+    expect([path, status, json.team]).toEqual([path, 201, 'ENG']);
+    const listed = await hooks.call('GET', `/api/v1${path}?team=eng`);
+    expect([path, listed.json.data.length > 0]).toEqual([path, true]);
+  }
+});
+
+test('what cannot be is refused at its path, by a list, a webhook and a plugin alike', async () => {
+  const nobody = `usr_${'0'.repeat(26)}`;
+  for (const [filter, detail] of [
+    [{ dueDate: 'tomorrow' }, 'dueDate invalid_format'],
+    [{ dueDate: { gt: '2026-13-45' } }, 'dueDate.gt invalid_format'],
+    [{ createdAt: { lt: '2026-13-45' } }, 'createdAt.lt invalid_format'],
+    [{ assignee: 'bogus' }, 'assignee not_found'],
+    [{ assignee: nobody }, 'assignee not_found'],
+    [{ creator: 'bogus' }, 'creator invalid_format'],
+    [{ creator: { neq: nobody } }, 'creator.neq not_found'],
+    [{ team: 'NOPE' }, 'team not_found'],
+    [{ label: ['bug', 'bgu'] }, 'label.1 not_found'],
+    [{ label: `lbl_${'0'.repeat(26)}` }, 'label not_found'],
+    [{ state: 'open' }, 'state not_found'],
+    [{ project: { in: ['nothing'] } }, 'project.in.0 not_found'],
+    [{ parent: 'ENG-999' }, 'parent not_found'],
+    [{ parent: `iss_${'0'.repeat(26)}` }, 'parent not_found'],
+    [{ parent: 'bogus' }, 'parent invalid_format'],
+    [{ identifier: '12' }, 'identifier invalid_format'],
+    [{ identifier: 'NOPE-1' }, 'identifier not_found'],
+    [{ id: 'bogus' }, 'id invalid_format'],
+    [{ not: { or: [{ number: 1.5 }] } }, 'not.or.0.number invalid_type'],
+    [{ estimate: -1 }, 'estimate too_small'],
+    [{ estimate: { above: 1 } }, 'estimate.above unknown_field'],
+    [{ titel: 'x' }, 'titel unknown_field'],
+  ] as const) {
+    expect([filter, detailOf(await hooks.call('GET', query(filter)))]).toEqual([filter, `filter.${detail}`]);
+    expect([filter, detailOf(await subscribing(filter))]).toEqual([filter, `filter.${detail}`]);
+    expect([filter, detailOf(await hearing(filter))]).toEqual([
+      filter,
+      `package.manifest.on.issue.created.filter.${detail}`,
+    ]);
+  }
+  for (const [parameters, detail] of [
+    ['assignee=bogus', 'assignee not_found'],
+    ['label=bgu', 'label not_found'],
+    ['team=NOPE', 'team not_found'],
+    ['updatedSince=yesterday', 'updatedSince invalid_format'],
+  ] as const)
+    expect([parameters, detailOf(await hooks.call('GET', `/api/v1/issues?${parameters}`))]).toEqual([
+      parameters,
+      detail,
+    ]);
+});
+
+test('a name that is nearly known is named, to those who may read it', async () => {
+  const fixOf = ({ json }: Reply): string => json.error.details[0].fix;
+  expect(fixOf(await hooks.call('GET', '/api/v1/issues?label=bgu'))).toContain('Did you mean bug?');
+  expect(fixOf(await hooks.call('GET', '/api/v1/issues?assignee=Anna'))).toContain('Did you mean Ana?');
+  expect(fixOf(await hooks.call('GET', '/api/v1/issues?state=backlock'))).toContain('Did you mean backlog?');
+  expect(fixOf(await hooks.call('GET', '/api/v1/issues?fields=titel'))).toContain('Did you mean title?');
+  expect(fixOf(await hooks.call('GET', '/api/v1/issues?sort=-priorty'))).toContain('Did you mean priority?');
+  expect(fixOf(await hooks.call('GET', '/api/v1/issues?expand=asignee'))).toContain('Did you mean assignee?');
+  const narrow = hooks.app.clientOf(await hooks.app.mintKey(['issues:read']));
+  expect(fixOf(await narrow('GET', '/api/v1/issues?assignee=Anna'))).not.toContain('Ana?');
+});
+
+test('nobody is `me` where an event is judged, nor is a plugin where issues are assigned', async () => {
+  for (const refused of [await subscribing({ assignee: 'me' }), await hearing({ assignee: 'me' })])
+    expect(refused.json.error.message).toContain('give the id of a member');
+  const rights = rightsOf({}, ['issues:read']);
+  const asked = (name: string) => askAs(hooks.app, rights, 'GET', query({ [name]: 'me' }), undefined, null);
+  expect(await asked('assignee')).toMatchObject({ status: 422 });
+  expect(await asked('creator')).toMatchObject({ status: 200 });
+});
+
+test('a subscription that nothing can pass, or to what nothing sends, is refused', async () => {
+  expect(detailOf(await subscribing({ priority: [] }))).toBe('filter conflict');
+  for (const [type, near] of [
+    ['issue.craeted', 'issue.created'],
+    ['isue.*', 'issue.*'],
+    ['reaction.*', ''],
+    ['issue.moved', ''],
+    ['sla.breached', ''],
+  ] as const) {
+    const { json } = await subscribing({}, { events: ['issue.created', type], filter: null });
+    const [{ path, issue, fix }] = json.error.details;
+    expect([path, issue, fix.includes(`Nothing sends ${type}.`)]).toEqual(['events.1', 'invalid_enum', true]);
+    expect(fix).toContain(near && `Did you mean ${near}?`);
+    if (type.endsWith('*')) continue;
+    const refused = await installing({ on: { [type]: {} }, handlers: [`event:${type}`] });
+    expect(detailOf(refused)).toBe(`package.manifest.on.${type} invalid_enum`);
+  }
+});
+
+test('a narrowing names teams that are there, in any case', async () => {
+  const scopes = (team: string[]) => ({ scopes: { 'issues:read': { why: 'test', where: { team } } } });
+  expect(detailOf(await installing(scopes(['ENG', 'EGN'])))).toBe(
+    'package.manifest.scopes.issues:read.where.team.1 not_found',
+  );
+  expect((await installing(scopes(['eng']))).status).toBe(201);
+  const rights = rightsOf(scopes(['eng']).scopes, ['issues:read']);
+  expect(await askAs(hooks.app, rights, 'GET', '/api/v1/issues')).toMatchObject({
+    status: 200,
+    text: expect.stringContaining('mine'),
+  });
+  // A team that is not seen is answered as one that is not there.
+  await hooks.call('POST', '/api/v1/teams', { key: 'OUT' });
+  const [unseen, unknown] = await Promise.all(
+    ['OUT', 'NOP'].map((key) => askAs(hooks.app, rights, 'GET', `/api/v1/issues?team=${key}`)),
+  );
+  expect(unseen!.text.replaceAll('OUT', 'NOP')).toBe(unknown!.text);
+});
+
+test('what a subscription names may go away: it is no longer matched, and the endpoint can still be changed', async () => {
+  const { json: label } = await hooks.call('POST', '/api/v1/labels', { name: 'passing' });
+  const filter = { or: [{ label: 'PASSING' }, { priority: 'urgent' }] };
+  const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter });
+  const heard = async (title: string, more: object): Promise<boolean> => {
+    await hooks.file(title, more);
+    await hooks.app.settled();
+    return receiver.received.some(({ event }) => event.data.title === title);
+  };
+  expect(await heard('labelled', { labels: ['Passing'] })).toBe(true);
+  await hooks.call('DELETE', `/api/v1/labels/${label.id}`);
+  const path = `/api/v1/webhooks/${endpoint.id}`;
+  expect((await hooks.call('PATCH', path, { enabled: false })).status).toBe(200);
+  expect((await hooks.call('PATCH', path, { enabled: true, filter })).status).toBe(200);
+  expect(detailOf(await hooks.call('PATCH', path, { filter: { label: ['passing'] } }))).toBe(
+    'filter.label not_found',
+  );
+  expect(await heard('unlabelled', {})).toBe(false);
+  expect(await heard('urgent', { priority: 'urgent' })).toBe(true);
+  await hooks.call('DELETE', path);
+});
+
+test('a relative time is relative to the event, whenever it is judged', async () => {
+  const filter = { dueDate: { gte: 'P0D', lte: 'P2D' } };
+  const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter });
+  const from = await hooks.app.lastSequence();
+  const dueIn = (days: number): string =>
+    new Date(hooks.app.clock.now() + days * day).toISOString().slice(0, 10);
+  for (const days of [-1, 0, 2, 3]) await hooks.file(`due in ${days}`, { dueDate: dueIn(days) });
+  await hooks.app.settled();
+  const heard = (): string[] => receiver.received.map(({ event }) => event.data.title).toSorted();
+  receiver.received.splice(
+    0,
+    receiver.received.length,
+    ...receiver.received.filter(({ event }) => event.data.title.startsWith('due')),
+  );
+  expect(heard()).toEqual(['due in 0', 'due in 2']);
+  receiver.received.length = 0;
+  hooks.app.clock.advance(10 * day);
+  await hooks.call('POST', `/api/v1/webhooks/${endpoint.id}/replays`, { afterSequence: from });
+  await hooks.app.settled();
+  expect(heard()).toEqual(['due in 0', 'due in 2']);
+  // A list is asked now.
+  expect(titlesOf(await hooks.call('GET', query(filter)))).toEqual([]);
+});
