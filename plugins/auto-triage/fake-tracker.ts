@@ -51,6 +51,7 @@ export class FakeTracker {
       dueDate: null,
       externalSource: null,
       externalId: null,
+      deletedAt: null,
       url: '',
       ...stored,
     };

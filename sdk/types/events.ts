@@ -20,6 +20,7 @@ import type { Workspace } from './workspace.ts';
  */
 export const EVENT_TYPES = [
   'issue.created',
+  'issue.purged',
   'issue.updated',
   'issue.deleted',
   'issue.restored',
@@ -70,6 +71,7 @@ export type Changed<Shown> = Shown & { readonly previous: Readonly<Partial<Shown
 /** What `data` of an event holds, by its type: the object as it was when the event happened. */
 export interface EventData {
   'issue.created': Issue;
+  'issue.purged': Issue;
   'issue.updated': Changed<Issue>;
   'issue.deleted': Changed<Issue>;
   'issue.restored': Changed<Issue>;

@@ -60,6 +60,8 @@ export interface Issue {
   readonly createdAt: string;
   /** ISO 8601, UTC. */
   readonly updatedAt: string;
+  /** When it was deleted; null while it is there. */
+  readonly deletedAt: string | null;
 }
 
 /** List issues, newest first. */
@@ -83,6 +85,8 @@ export interface IssueQuery {
   updatedSince?: string;
   /** A JSON filter tree. */
   filter?: string | Readonly<Record<string, unknown>>;
+  /** Whether deleted ones are listed as well, or alone. */
+  deleted?: 'exclude' | 'include' | 'only';
   /** Such as `-priority,updatedAt`; default `-createdAt`. */
   sort?: string;
   /** Only these fields, comma-separated. */

@@ -1,10 +1,11 @@
 // The operations on issues but their creation. Each reads, decides and returns a change set; none of them writes.
 import type { ChangeSet } from '../../changes/change.ts';
-import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
+import { listKind, type PageParameters } from '../../changes/list.ts';
 import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { parseFilter, type Filter } from '../../lib/filter.ts';
+import { whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import { readTime } from '../../lib/time.ts';
 import { parseJson } from '../../lib/json.ts';
 import { filterConditions } from '../../store/filter-sql.ts';
@@ -28,6 +29,7 @@ export interface IssueQuery extends PageParameters {
   label?: string;
   priority?: string;
   updatedSince?: string;
+  deleted?: Deleted;
   filter?: string;
   sort?: string;
   fields?: string;
@@ -40,10 +42,11 @@ export async function listIssues(ctx: Context, query: IssueQuery) {
   const filters = flatFilters(ctx, query);
   const conditions = filters.length === 0 ? [] : filterConditions(filters, issueFilterColumns(ctx.directory));
   const page = await listKind(ctx, issueKind, query, {
-    where: [notDeleted, ...conditions],
+    where: [...whereDeleted(query.deleted), ...conditions],
     order,
     without: shape?.fields && !shape.fields.includes('description') ? ['description'] : [],
-    keep: (issue) => issue.deletedAt === null,
+    keep: ({ deletedAt }) =>
+      query.deleted === 'include' || (deletedAt === null) === (query.deleted !== 'only'),
   });
   return shape === null ? page : { ...page, data: await shapeIssues(ctx, page.data, shape) };
 }
