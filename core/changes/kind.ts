@@ -3,8 +3,8 @@
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import { learnAtCommit, type Learning } from '../events/learning.ts';
-import type { Row } from '../store/statement.ts';
-import type { Op, Scope } from '../store/store.ts';
+import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
 import { columnsOf, type Column, type PickedFields } from './columns.ts';
 import { entityOpsOf, type EntityOps } from './entity-ops.ts';
@@ -30,6 +30,8 @@ export interface KindSpec<E extends Entity, W extends Wire> {
   readonly learns?: { readonly what: Learning; of(entity: E): string | null };
   /** Values computed by SQL on insert: column → expression over the statement's parameters. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
+  /** Of what can be removed for good: the event that says so, and the rows that go with it, first. */
+  readonly purged?: { readonly event: EventType; rows(scope: Scope, entity: E): Op[] };
   /** Writes beside the row itself: join rows, counters. `first` go before the row, `last` after it. */
   related?(scope: Scope, before: E | null, after: E): { first?: Op[]; last?: Op[] };
 }
@@ -52,6 +54,8 @@ export interface Kind<E extends Entity, W> {
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
   /** Null when the patch changes nothing: no version, no event. `updatedAt` moves along where the kind has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
+  /** Removes a deleted row for good, told with the object as it was. @throws Error for a kind whose rows stay */
+  purge(before: E): Change;
 }
 
 /** A kind of whichever entities. */
@@ -84,6 +88,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
       const touched = 'updatedAt' in before ? { updatedAt: nowMs } : {};
       return changeOf(before, { ...before, ...patch, ...touched, version: before.version + 1 });
     },
+    purge: purgesOf(spec),
   };
 }
 
@@ -118,6 +123,39 @@ function changesOf<E extends Entity, W extends Wire>(
   return changeOf;
 }
 
+/** Of a kind whose rows can go for good: only deleted ones do. */
+function purgesOf<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): (before: E) => Change {
+  const { name, table, purged, team } = spec;
+  if (!purged)
+    return () => {
+      throw new Error(`A ${name} is never purged.`);
+    };
+  const removeRow = tenantStatement(
+    `${table}.purge`,
+    `DELETE FROM ${table} WHERE workspace_id = :ws AND id = :id AND version = :base AND deleted_at IS NOT NULL`,
+  );
+  return (before) => {
+    const { id, version } = before;
+    return {
+      kind: name,
+      id,
+      before,
+      after: before,
+      baseVersion: version,
+      isSilent: false,
+      ops: (scope) => [
+        ...purged.rows(scope, before),
+        tenantOp(scope, removeRow, { id, base: version }, { expectRows: 1 }),
+      ],
+      events: (view) => [draftOf(spec, purged.event, before, spec.wire(before, view))],
+      ...(team && { isOfTeams: (ids) => ids.has(team.of(before)) }),
+      followedBy() {
+        throw new Error(`Nothing follows the end of ${name} ${id}.`);
+      },
+    };
+  };
+}
+
 /** The events of a change, all with the same data. @throws Error where it derives none */
 function draftsOf<E extends Entity, W extends Wire>(
   spec: KindSpec<E, W>,
@@ -129,12 +167,21 @@ function draftsOf<E extends Entity, W extends Wire>(
   if (types.length === 0) throw new Error(`A change of ${spec.name} ${after.id} derives no event.`);
   const shown = spec.wire(after, view);
   const data = before ? { ...shown, previous: previousValues(spec.wire(before, view), shown) } : shown;
-  return types.map((type) => ({
+  return types.map((type) => draftOf(spec, type, after, data));
+}
+
+function draftOf<E extends Entity, W extends Wire>(
+  spec: KindSpec<E, W>,
+  type: EventType,
+  entity: E,
+  data: EventDraft['data'],
+): EventDraft {
+  return {
     type,
     entityKind: spec.name,
-    entityId: after.id,
-    subjectId: spec.subjectId?.(after) ?? null,
-    learnsOf: spec.learns?.of(after) ?? null,
+    entityId: entity.id,
+    subjectId: spec.subjectId?.(entity) ?? null,
+    learnsOf: spec.learns?.of(entity) ?? null,
     data,
-  }));
+  };
 }

@@ -90,8 +90,15 @@ export type Shown<C> = Simplify<
     version: number;
     createdAt: string;
     updatedAt: string;
-  }
+  } & (C extends { readonly operations: { readonly restore: unknown } }
+      ? { deletedAt: string | null }
+      : unknown)
 >;
+
+/** What can be restored is shown with the time of its deletion, and listed while it is deleted. */
+export function isRestorable({ operations }: Pick<Contract, 'operations'>): boolean {
+  return operations.restore !== undefined;
+}
 
 /** The body of a creation. */
 export type Created<C> = Simplify<

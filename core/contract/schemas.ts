@@ -1,7 +1,7 @@
 // The public schemas of a contract: as it is shown, and the bodies of its creation and update. Made once for each contract.
 import { Type, type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from 'typebox';
 import { Closed, idOf, named, nullable, pageOf, time, version } from '../lib/schema.ts';
-import type { Contract, Created, Patch, Shown } from './contract.ts';
+import { isRestorable, type Contract, type Created, type Patch, type Shown } from './contract.ts';
 import type { Field, FieldOptions, Reference, Target } from './field.ts';
 
 export interface Schemas<C extends Contract> {
@@ -11,6 +11,7 @@ export interface Schemas<C extends Contract> {
   readonly page: TSchema;
 }
 
+const deletedAt = { ...time, description: 'When it was deleted; null while it is there.' };
 const made = new WeakMap<Contract, Schemas<Contract>>();
 
 export function schemasOf<C extends Contract>(contract: C): Schemas<C> {
@@ -28,6 +29,7 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
     version,
     createdAt: time,
     updatedAt: time,
+    ...(isRestorable(contract) ? { deletedAt: nullable(deletedAt) } : {}),
   };
   const shown = named(contract.title, Closed(properties, { description: contract.doc }));
   return {

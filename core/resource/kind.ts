@@ -1,7 +1,7 @@
 // The kind of a resource, from its contract: which column holds which field, how the row is shown, which events its changes
 // make. The column of a field has its name, in snake case.
 import type { TObject } from 'typebox';
-import type { Contract, Kept, Shown } from '../contract/contract.ts';
+import { isRestorable, type Contract, type Kept, type Shown } from '../contract/contract.ts';
 import { actorParts, isReference, keptName } from '../contract/schemas.ts';
 import type { Field, FieldOptions, Reference, Target } from '../contract/field.ts';
 import { defineKind, type Kind, type KindSpec } from '../changes/kind.ts';
@@ -35,7 +35,7 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   readonly events?: KindSpec<E, Wire>['events'];
   readonly special?: Pick<
     KindSpec<E, Wire>,
-    'subjectId' | 'team' | 'alias' | 'learns' | 'insertExpressions' | 'related'
+    'subjectId' | 'team' | 'alias' | 'purged' | 'learns' | 'insertExpressions' | 'related'
   >;
 }
 
@@ -106,7 +106,8 @@ function plainEvent({ name, events }: Contract, before: Entity | null, after: En
   return type as EventType;
 }
 
-const deletedAtOf = (entity: Entity): unknown => ('deletedAt' in entity ? entity.deletedAt : null);
+const deletedAtOf = (entity: Entity & { readonly deletedAt?: number | null }): number | null =>
+  entity.deletedAt ?? null;
 
 /** One function for each field, chosen once; an object is shown by calling them in order. */
 function wireOf<E extends Entity>(
@@ -121,6 +122,7 @@ function wireOf<E extends Entity>(
   const empty = Object.fromEntries(
     ['id', ...names, 'version', 'createdAt', 'updatedAt'].map((name) => [name, null as unknown]),
   );
+  const restorable = isRestorable(contract);
   return (entity, view) => {
     const shown = { ...empty };
     shown.id = entity.id;
@@ -129,6 +131,7 @@ function wireOf<E extends Entity>(
     shown.version = entity.version;
     shown.createdAt = isoTime(createdAt);
     shown.updatedAt = isoTime(updatedAt);
+    if (restorable) shown.deletedAt = isoTime(deletedAtOf(entity));
     return shown;
   };
 }

@@ -1,5 +1,5 @@
 // The plain operations, as every resource has them unless it says otherwise.
-import { listKind, notDeleted, type PageParameters } from '../changes/list.ts';
+import { listKind, type PageParameters } from '../changes/list.ts';
 import { created, getEntity, removed, updated } from '../changes/operations.ts';
 import type { ChangeSet, Entity } from '../changes/change.ts';
 import type { Kind } from '../changes/kind.ts';
@@ -7,13 +7,14 @@ import type { Contract, Created, Patch, Shown } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Condition, Page, SortKey } from '../store/page.ts';
+import { whereDeleted, type Deleted } from './deleted.ts';
 import { askedBy } from './filter.ts';
 import { filteringOf, type Filtering } from './filtering.ts';
 import { defaultsOf, keptOf } from './input.ts';
 import { snake } from './kind.ts';
 import { sortingsOf, sortKeysOf } from './sort.ts';
 
-type Query = PageParameters & Readonly<Record<string, unknown>>;
+type Query = PageParameters & { readonly deleted?: Deleted } & Readonly<Record<string, unknown>>;
 
 /** What a resource does. `parentId` is the object that the path names, where there is a parent. */
 export interface Operations<C extends Contract> {
@@ -62,7 +63,6 @@ export function plainOperations<C extends Contract, E extends Entity>(
   const order = orderOf(contract);
   const sortings = sortingsOf(contract);
   const askedIn = askedBy(contract);
-  const kept = contract.keepsDeleted ? [notDeleted] : [];
 
   const find = async (ctx: Context, id: string): Promise<E> => {
     const entity = await getEntity(ctx, kind, id);
@@ -75,6 +75,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
       const narrowed = (await rules.where?.(ctx, query, parentId)) ?? [];
       const tree = askedIn(query);
       const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
+      const kept = contract.keepsDeleted ? whereDeleted(query.deleted) : [];
       const where = [...kept, ...narrowed, ...filtered];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
       return listKind(ctx, kind, query, { where, order: keys, asked: { parentId } });

@@ -4,6 +4,7 @@ import type { Contract, Created, Patch, PlainOperation } from '../contract/contr
 import { schemasOf } from '../contract/schemas.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { Closed, nameOf, pageQuery } from '../lib/schema.ts';
+import { deletedQueryOf } from './deleted.ts';
 import { filterQueryOf } from './filter.ts';
 import type { Operations } from './operations.ts';
 import { sortingsOf, sortQueryOf } from './sort.ts';
@@ -41,6 +42,7 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
       query: Closed({
         ...pageQuery,
         ...filterQueryOf(contract),
+        ...deletedQueryOf(contract),
         ...sortQueryOf(sortingsOf(contract)),
         ...query,
       }),

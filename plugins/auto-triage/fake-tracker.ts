@@ -52,6 +52,7 @@ export class FakeTracker {
       dueDate: null,
       externalSource: null,
       externalId: null,
+      deletedAt: null,
       url: '',
       ...stored,
     };

@@ -43,6 +43,7 @@ export interface EventsSample {
  */
 export const EVENT_TYPES = [
   'issue.created',
+  'issue.purged',
   'issue.updated',
   'issue.deleted',
   'issue.restored',
@@ -112,6 +113,7 @@ export type Changed<Shown> = Shown & { readonly previous: Readonly<Partial<Shown
 /** What `data` of an event holds, by its type: the object as it was when the event happened. */
 export interface EventData {
   'issue.created': Issue;
+  'issue.purged': Issue;
   'issue.updated': Changed<Issue>;
   'issue.deleted': Changed<Issue>;
   'issue.restored': Changed<Issue>;

@@ -58,6 +58,7 @@ export interface EventFilters {
   readonly 'issue.updated': IssueFilter;
   readonly 'issue.deleted': IssueFilter;
   readonly 'issue.restored': IssueFilter;
+  readonly 'issue.purged': IssueFilter;
   readonly 'issue.state_changed': IssueFilter;
   readonly 'issue.assigned': IssueFilter;
   readonly 'issue.labeled': IssueFilter;

@@ -62,6 +62,8 @@ export interface Issue {
   readonly createdAt: string;
   /** ISO 8601, UTC. */
   readonly updatedAt: string;
+  /** When it was deleted; null while it is there. */
+  readonly deletedAt: string | null;
 }
 
 /** List issues, newest first. */
@@ -85,6 +87,8 @@ export interface IssueQuery {
   updatedSince?: string | undefined;
   /** A JSON filter tree. */
   filter?: string | IssueFilter | undefined;
+  /** Whether deleted ones are listed as well, or alone. */
+  deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Such as `-priority,updatedAt`; default `-createdAt`. */
   sort?: string | undefined;
   /** Only these fields, comma-separated. */

@@ -106,6 +106,8 @@ export interface Operations {
         options?: ChangeOptions,
       ): Promise<Issue>;
     };
+    /** Remove a deleted issue for good, with its comments. For owners and admins. Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue. */
+    purge(id: string, options?: ChangeOptions): Promise<void>;
     /** The events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
   };

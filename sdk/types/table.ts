@@ -14,6 +14,7 @@ export const operations = {
       get: 'GET /issues/external/{source}/{externalId}',
       put: 'PUT /issues/external/{source}/{externalId} body',
     },
+    purge: 'POST /issues/{id}/purge',
     history: 'GET /issues/{id}/history query pages',
   },
   comments: {

@@ -123,6 +123,9 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('issues.external.put', external, upsert);
   await did('issues.external.put', external, { title: 'Renamed' });
   await did('issues.external.get', external);
+  await did('issues.delete', `${v1}/issues/DOC-5`);
+  await did('issues.list', `${v1}/issues?deleted=only`);
+  await did('issues.purge', `${v1}/issues/DOC-5/purge`);
   await did('issues.delete', `${v1}/issues/${parent.id}`);
   await did('issues.restore', `${v1}/issues/${parent.id}/restore`);
   await did('issues.history', `${v1}/issues/${issue.id}/history`);

@@ -28,6 +28,7 @@ beforeAll(async () => {
     ).json.id as string;
   ids.parent = await issue(0);
   for (let n = 1; n < 6; n++) await issue(n);
+  for (let n = 6; n < 10; n++) await app.call('DELETE', `/api/v1/issues/${await issue(n)}`);
   ids.creator = (await app.call('GET', '/api/v1/issues?limit=1')).json.data[0].creator.id;
 });
 afterAll(async () => {
@@ -70,6 +71,7 @@ const flat: readonly [string, () => string, string][] = [
   ['sort=updatedAt', () => 'sort=updatedAt', 'issues_updated'],
   ['sort=-updatedAt', () => 'sort=-updatedAt', 'issues_updated'],
   ['sort=-priority', () => 'sort=-priority', 'issues_priority'],
+  ['deleted=only', () => 'deleted=only', 'issues_trash'],
   ['team=', () => 'team=ENG', 'issues_team'],
   ['state= of one team', () => 'state=backlog', 'issues_state'],
   ['assignee=', () => 'assignee=me', 'issues_assignee'],

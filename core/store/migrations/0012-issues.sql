@@ -9,3 +9,6 @@ UPDATE comments SET
     (SELECT p.plugin_id FROM plugins AS p WHERE p.workspace_id = comments.workspace_id AND p.id = resolved_by_id),
     resolved_by_id)
   WHERE resolved_by_id IS NOT NULL;
+
+-- Deleted issues, in the order of lists.
+CREATE INDEX issues_trash ON issues (workspace_id, created_at, id) WHERE deleted_at IS NOT NULL;

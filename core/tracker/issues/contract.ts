@@ -89,6 +89,7 @@ export const issue = defineContract({
     updated: 'issue.updated',
     deleted: 'issue.deleted',
     restored: 'issue.restored',
+    told: ['issue.purged'],
     other: ['issue.state_changed', 'issue.assigned', 'issue.labeled'],
   },
   keepsDeleted: true,

@@ -1,10 +1,11 @@
 // The operations on issues but their creation. Each reads, decides and returns a change set; none of them writes.
 import type { ChangeSet } from '../../changes/change.ts';
-import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
+import { listKind, type PageParameters } from '../../changes/list.ts';
 import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { readMoment } from '../../lib/filter-value.ts';
+import { whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { Asked } from '../../resource/filtering.ts';
 import { findState, firstState } from '../directory.ts';
@@ -27,6 +28,7 @@ export interface IssueQuery extends PageParameters {
   label?: string;
   priority?: string;
   updatedSince?: string;
+  deleted?: Deleted;
   filter?: string;
   sort?: string;
   fields?: string;
@@ -38,10 +40,11 @@ export async function listIssues(ctx: Context, query: IssueQuery) {
   const order = issueOrder(query.sort);
   const conditions = await issueFiltering.conditions(ctx, askedIn(query));
   const page = await listKind(ctx, issueKind, query, {
-    where: [notDeleted, ...conditions],
+    where: [...whereDeleted(query.deleted), ...conditions],
     order,
     without: shape?.fields && !shape.fields.includes('description') ? ['description'] : [],
-    keep: (issue) => issue.deletedAt === null,
+    keep: ({ deletedAt }) =>
+      query.deleted === 'include' || (deletedAt === null) === (query.deleted !== 'only'),
   });
   return shape === null ? page : { ...page, data: await shapeIssues(ctx, page.data, shape) };
 }

@@ -29,6 +29,16 @@ const dropLabel = tenantStatement(
   'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId AND label_id = :labelId',
 );
 
+const dropLabels = tenantStatement(
+  'issue_labels.drop_of_issue',
+  'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId',
+);
+/** Threads at once: replies refer to their first comment. */
+const dropComments = tenantStatement(
+  'comments.drop_of_issue',
+  'DELETE FROM comments WHERE workspace_id = :ws AND issue_id = :issueId',
+);
+
 /** Fails the batch that would make an issue its own ancestor, whatever else commits at the same time. */
 const noCircle = tenantStatement(
   'issues.no_circle',
@@ -95,6 +105,13 @@ export const issueKind = kindOf(issue, {
         ],
       };
     },
+    purged: {
+      event: 'issue.purged',
+      rows: (scope, { id: issueId }) => [
+        tenantOp(scope, dropLabels, { issueId }),
+        tenantOp(scope, dropComments, { issueId }),
+      ],
+    },
     subjectId: (issue) => issue.id,
     alias: { columns: ['team_id', 'number'], values: placeOf },
     learns: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
@@ -124,6 +141,7 @@ export const issueKind = kindOf(issue, {
       version: issue.version,
       createdAt,
       updatedAt: issue.updatedAt === issue.createdAt ? createdAt : isoTime(issue.updatedAt),
+      deletedAt: isoTime(issue.deletedAt),
       url: `${baseUrl}/issues/${identifier}`,
     };
   },

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { EventShown } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
+import { deletedQuery } from '../../resource/deleted.ts';
 import { Closed, givenAs, nameOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { namedText } from '../../resource/filter.ts';
 import { issueReferences } from './filter.ts';
@@ -12,6 +13,7 @@ import { getIssue, listIssues } from './issues.ts';
 import { IssueBulk, IssueCreate, IssueCreated, IssueListed, IssueUpsert } from './bodies.ts';
 import { issue, priorities } from './contract.ts';
 import { importing } from './imported.ts';
+import { purgeIssue } from './purge.ts';
 
 const params = Closed({ id: nameOf(issue) });
 const shape = {
@@ -44,6 +46,7 @@ const listQuery = Closed({
   filter: Type.Optional(
     Type.String({ maxLength: 8000, description: 'A JSON filter tree.', [givenAs]: 'json' }),
   ),
+  ...deletedQuery,
   sort: Type.Optional(
     Type.String({ maxLength: 100, description: 'Such as `-priority,updatedAt`; default `-createdAt`.' }),
   ),
@@ -151,6 +154,22 @@ export const issueRoutes = [
     query: Closed(shape),
     responses: { 200: schemasOf(issue).shown },
     read: (ctx, { params, query }) => getIssue(ctx, params.id, query),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues/{id}/purge',
+    name: 'issues.purge',
+    summary: 'Remove a deleted issue for good, with its comments',
+    description:
+      'For owners and admins. Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue.',
+    scope: 'issues:write',
+    rows: 'team',
+    writes: ['deletedAt'],
+    limit: 'write',
+    params,
+    responses: { 204: null },
+    errors: ['forbidden', 'conflict'],
+    write: (ctx, { params, ifMatch }) => purgeIssue(ctx, params.id, ifMatch),
   }),
   defineRoute({
     method: 'GET',

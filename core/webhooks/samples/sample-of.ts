@@ -33,6 +33,8 @@ export function sampleOf(schema: TSchema, setting: SampleSetting): unknown {
 
 function valueOf(schema: JsonSchema, name: string, setting: SampleSetting): unknown {
   if (schema.const !== undefined) return schema.const;
+  // Most events are of what is there.
+  if (name === 'deletedAt') return null;
   if (schema.enum) return schema.enum.find((value) => value !== null && value !== 'none');
   if (schema.anyOf) return valueOf(schema.anyOf[0]!, name, setting);
   const [type = 'string'] = [schema.type ?? []].flat();

@@ -1,0 +1,30 @@
+// Lists of what can be restored also show what is deleted, where they are asked to.
+import { Type, type TObject } from 'typebox';
+import { notDeleted } from '../changes/list.ts';
+import { isRestorable, type Contract } from '../contract/contract.ts';
+import type { Condition } from '../store/page.ts';
+
+const choices = ['exclude', 'include', 'only'] as const;
+export type Deleted = (typeof choices)[number];
+
+const onlyDeleted: Condition = { sql: 'deleted_at IS NOT NULL', params: {} };
+
+/** The parameter of such a list. */
+export const deletedQuery = {
+  deleted: Type.Optional(
+    Type.Enum([...choices], {
+      default: 'exclude',
+      description: 'Whether deleted ones are listed as well, or alone.',
+    }),
+  ),
+};
+
+export function deletedQueryOf(contract: Contract): TObject['properties'] {
+  return isRestorable(contract) ? deletedQuery : {};
+}
+
+/** What a list of objects that keep their deleted rows is narrowed to. */
+export function whereDeleted(deleted: Deleted = 'exclude'): Condition[] {
+  if (deleted === 'include') return [];
+  return [deleted === 'only' ? onlyDeleted : notDeleted];
+}

@@ -1,0 +1,37 @@
+// Removes a deleted issue for good, with its comments. What the log says of it stays: history, audit log and consumers read that.
+import type { ChangeSet } from '../../changes/change.ts';
+import { requireVersion } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { memberKind } from '../../identity/members/members.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { issueKind } from './kind.ts';
+
+const childOf = tenantStatement<{ id: string }>(
+  'issues.child_of',
+  'SELECT id FROM issues WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL LIMIT 1',
+);
+
+/** @throws ApiError forbidden, not_found, conflict, precondition_failed */
+export async function purgeIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+  const issue = await issueKind.find(ctx, id);
+  if (!issue) throw notFound();
+  await requireAdmin(ctx);
+  requireVersion(issue, ifMatch);
+  if (issue.deletedAt === null)
+    throw new ApiError('conflict', 'Delete the issue first. What is purged cannot be restored.');
+  const child = await ctx.store.readOne(ctx.scope, childOf, { id: issue.id });
+  if (child)
+    throw new ApiError(
+      'conflict',
+      `${child.id} has it as its parent. Give that one another parent, or purge it first.`,
+    );
+  return { changes: [issueKind.purge(issue)], body: undefined };
+}
+
+async function requireAdmin(ctx: Context): Promise<void> {
+  const { kind, memberId } = ctx.actor;
+  const member = kind !== 'plugin' && memberId ? await memberKind.find(ctx, memberId) : undefined;
+  if (member?.role !== 'owner' && member?.role !== 'admin')
+    throw new ApiError('forbidden', 'Only owners and admins of the workspace may purge issues.');
+}

@@ -1,0 +1,130 @@
+// Deleted issues: listed, restored, and removed for good.
+import Database from 'libsql';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { scenarioOf, type Scenario } from '../scenario.ts';
+
+let app: TestApp;
+let step: Scenario;
+beforeAll(async () => {
+  app = await startApp();
+  step = scenarioOf(app);
+});
+afterAll(() => app.stop());
+
+const make = async (more: object = {}): Promise<Json> =>
+  (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Trash', ...more })).json;
+const listed = async (query: string): Promise<string[]> =>
+  (await app.call('GET', `/api/v1/issues?fields=id&${query}`)).json.data.map(({ id }: Json) => id);
+
+test('deleted issues are listed on request, with the time of their deletion', async () => {
+  const [kept, gone] = [await make({ labels: ['bug'] }), await make({ labels: ['bug'], priority: 'high' })];
+  app.clock.advance(1000);
+  await step('DELETE', `/issues/${gone.id}`, undefined, { status: 204, events: ['issue.deleted'] });
+  const deletedAt = new Date(app.clock.now()).toISOString();
+  expect(await listed('')).toEqual([kept.id]);
+  expect(await listed('deleted=exclude')).toEqual([kept.id]);
+  expect(await listed('deleted=only')).toEqual([gone.id]);
+  expect(await listed('deleted=include')).toEqual([gone.id, kept.id]);
+  expect(await listed('deleted=include&priority=high')).toEqual([gone.id]);
+  expect(await listed('deleted=only&label=bug&team=ENG')).toEqual([gone.id]);
+  await step('GET', '/issues?deleted=include', undefined, {
+    status: 200,
+    body: {
+      data: [
+        { id: gone.id, deletedAt },
+        { id: kept.id, deletedAt: null },
+      ],
+    },
+  });
+  await step('GET', '/issues?deleted=yes', undefined, {
+    status: 422,
+    error: ['validation_failed', 'deleted invalid_enum'],
+  });
+  // A page goes on in the list that it is of.
+  const { pageInfo } = (await app.call('GET', '/api/v1/issues?deleted=include&limit=1')).json;
+  expect(await listed(`deleted=include&limit=1&after=${pageInfo.endCursor}`)).toEqual([kept.id]);
+  expect((await app.call('GET', `/api/v1/issues?after=${pageInfo.endCursor}`)).json.error.code).toBe(
+    'invalid_cursor',
+  );
+  const [told] = (await app.call('GET', `/api/v1/issues/${gone.id}/history`)).json.data.slice(-1);
+  expect([told.data.deletedAt, told.data.previous]).toEqual([deletedAt, { deletedAt: null }]);
+  await step('POST', `/issues/${gone.id}/restore`, undefined, {
+    status: 200,
+    body: { deletedAt: null },
+    events: ['issue.restored'],
+  });
+  expect(await listed('deleted=only')).toEqual([]);
+});
+
+test('a purged issue is gone with its comments, its external id is free, and its number is not', async () => {
+  const external = { externalSource: 'jira', externalId: 'PRJ-7' };
+  const { id, identifier } = await make({ ...external, labels: ['bug'] });
+  const { json: comment } = await app.call('POST', `/api/v1/issues/${id}/comments`, { body: 'First' });
+  await app.call('POST', `/api/v1/issues/${id}/comments`, { body: 'Reply', parentId: comment.id });
+  await step('POST', `/issues/${identifier}/purge`, undefined, { status: 409, error: ['conflict'] });
+  await app.call('DELETE', `/api/v1/issues/${id}`);
+  const stale = { status: 412, headers: { 'if-match': '"1-x"' }, error: ['precondition_failed'] } as const;
+  await step('POST', `/issues/${id}/purge`, undefined, { ...stale, error: ['precondition_failed'] });
+  await step('POST', `/issues/${id}/purge`, undefined, { status: 204, events: ['issue.purged'] });
+  for (const [method, path] of [
+    ['GET', `/issues/${identifier}`],
+    ['POST', `/issues/${id}/purge`],
+    ['POST', `/issues/${id}/restore`],
+    ['GET', `/issues/${id}/history`],
+    ['GET', `/comments/${comment.id}`],
+  ] as const)
+    await step(method, path, undefined, { status: 404 });
+  expect(await listed('deleted=include')).not.toContain(id);
+  const db = new Database(join(app.dataDir, 'tatami.db'), { readonly: true });
+  const left = (table: string, column: string): number =>
+    db.prepare(`SELECT 1 FROM ${table} WHERE ${column} = ?`).all(id).length;
+  expect([left('issues', 'id'), left('comments', 'issue_id'), left('issue_labels', 'issue_id')]).toEqual([
+    0, 0, 0,
+  ]);
+  db.close();
+  const again = await make(external);
+  expect(Number(again.identifier.slice(4))).toBe(Number(identifier.slice(4)) + 1);
+  const told = (await app.call('GET', '/api/v1/events?types=issue.purged')).json.data;
+  expect(told).toMatchObject([{ data: { id, identifier, ...external }, actor: { kind: 'api_key' } }]);
+});
+
+test('what still has sub-issues is not purged, and only owners and admins purge', async () => {
+  const parent = await make();
+  const child = await make({ parentId: parent.id });
+  await app.call('DELETE', `/api/v1/issues/${parent.id}`);
+  const refused = await app.call('POST', `/api/v1/issues/${parent.id}/purge`);
+  expect([refused.status, refused.json.error.message]).toEqual([409, expect.stringContaining(child.id)]);
+  await app.call('PATCH', `/api/v1/issues/${child.id}`, { parentId: null });
+  for (const role of ['guest', 'member', 'admin']) {
+    const { status, json } = await (await clientOf(role))('POST', `/api/v1/issues/${parent.id}/purge`);
+    expect([role, status, json?.error?.code]).toEqual(
+      role === 'admin' ? [role, 204, undefined] : [role, 403, 'forbidden'],
+    );
+  }
+});
+
+test('purged by many at once it is told once', async () => {
+  const { id } = await make();
+  await app.call('DELETE', `/api/v1/issues/${id}`);
+  const from = await app.lastSequence();
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, () => app.call('POST', `/api/v1/issues/${id}/purge`)),
+  );
+  expect(replies.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
+  expect(await app.eventTypes(from)).toEqual(['issue.purged']);
+});
+
+/** The owner's key, who is given another role for one call. */
+async function clientOf(role: string): Promise<Client> {
+  return async (method, path) => {
+    const { json: other } = await app.call('POST', '/api/v1/members', { name: 'Other owner', role: 'owner' });
+    const self = `/api/v1/members/${app.workspace.userId}`;
+    await app.call('PATCH', self, { role });
+    const reply = await app.call(method, path);
+    await app.call('PATCH', self, { role: 'owner' });
+    await app.call('DELETE', `/api/v1/members/${other.id}`);
+    return reply;
+  };
+}
