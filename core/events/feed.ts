@@ -106,11 +106,10 @@ export function typesOf(text: string): Set<EventType> {
   const types = text.split(',').flatMap((pattern) => {
     const covered = expandPattern(pattern);
     if (covered.length === 0)
-      throw invalidField(
-        'types',
-        'invalid_enum',
-        `${pattern} is no event type; use one such as issue.created, or issue.*.`,
-      );
+      throw invalidField('types', 'invalid_enum', {
+        why: `${pattern} is no event type.`,
+        fix: 'Use one such as issue.created, or issue.*.',
+      });
     return covered;
   });
   return new Set(types);
@@ -140,7 +139,7 @@ export async function placeOf(
   if (event) return event.sequence;
   if ((await logCuts(ctx.store, ctx.scope)).length > 0)
     return placeIn(ctx, { sequence: null, generation: null });
-  throw invalidField('after', 'not_found', 'There is no such event.');
+  throw invalidField('after', 'not_found', { why: 'There is no such event.' });
 }
 
 /** Null of an event id. @throws ApiError invalid_cursor */

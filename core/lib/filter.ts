@@ -144,7 +144,7 @@ function listed(test: 'in' | 'nin'): ParseTest {
 function looked(test: 'contains' | 'startsWith'): ParseTest {
   return (reading, { name, field }, operand, path) => {
     if (field.type !== 'text' || field.values)
-      throw invalidField(path, 'unknown_field', `${name} is not free text.`);
+      throw invalidField(path, 'unknown_field', `Use eq or in: ${name} is not free text.`);
     return { field: name, test, value: textOf(reading, field, operand, path) };
   };
 }
@@ -152,7 +152,7 @@ function looked(test: 'contains' | 'startsWith'): ParseTest {
 function compared(test: 'gt' | 'lt'): ParseTest {
   return (reading, { name, field }, operand, path) => {
     if (field.type === 'boolean' || (field.type === 'text' && !field.rank && !field.ordered))
-      throw invalidField(path, 'unknown_field', `${name} has no order.`);
+      throw invalidField(path, 'unknown_field', `Use eq or in: ${name} has no order.`);
     return { field: name, test, value: valueOf(reading, field, operand, path) };
   };
 }

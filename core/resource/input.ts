@@ -47,7 +47,10 @@ export function defaultsOf(contract: Contract): Record<string, unknown> {
 function checked(directory: Directory, field: Field, given: unknown, path: string): unknown {
   if (isReference(field)) return found(directory, field.to, field.by, given, path);
   if (field.type === 'day' && !isDay(String(given)))
-    throw invalidField(path, 'invalid_format', `${String(given)} is not a day of the calendar.`);
+    throw invalidField(path, 'invalid_format', {
+      why: `${String(given)} is not a day of the calendar.`,
+      fix: 'Give a day as YYYY-MM-DD.',
+    });
   if (field.type === 'time') return readTime(String(given), path);
   if (field.type === 'choice') return aliased(field, String(given));
   if (field.type === 'markdown') requireBytes(field, String(given), path);
@@ -70,7 +73,7 @@ function found(directory: Directory, to: Target, by: string, given: unknown, pat
   const entries = entriesOf(directory, to);
   const known = by === 'id' ? entries.get(String(given)) : entryBy(entries.values(), by, given);
   if (known && !known.removed) return known.id;
-  throw invalidField(path, 'not_found', `There is no ${to.name} ${String(given)}.`);
+  throw invalidField(path, 'not_found', { why: `There is no ${to.name} ${String(given)}.` });
 }
 
 function entryBy(entries: Iterable<DirectoryEntry>, by: string, value: unknown): DirectoryEntry | undefined {

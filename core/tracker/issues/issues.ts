@@ -105,11 +105,10 @@ export async function createIssues(ctx: Context, inputs: readonly IssueInput[]):
     const external =
       input.externalId === undefined ? null : JSON.stringify([input.externalSource, input.externalId]);
     if (external !== null && seen.has(external))
-      throw invalidField(
-        `issues.${index}.externalId`,
-        'already_exists',
-        `Entry ${seen.get(external)} has the same external id.`,
-      );
+      throw invalidField(`issues.${index}.externalId`, 'already_exists', {
+        why: `Entry ${seen.get(external)} has the same external id.`,
+        fix: 'Give each issue once.',
+      });
     if (external !== null) seen.set(external, index);
     changes.push(await planIssue(ctx, input, `issues.${index}.`));
   }
@@ -137,7 +136,8 @@ async function planIssue(ctx: Context, input: IssueInput, at: string): Promise<C
     );
   if (externalSource !== undefined && externalId !== undefined) {
     const known = await ctx.store.readOne(ctx.scope, byExternalId, { source: externalSource, externalId });
-    if (known) throw invalidField(`${at}externalId`, 'already_exists', `${known.id} has this external id.`);
+    if (known)
+      throw invalidField(`${at}externalId`, 'already_exists', { why: `${known.id} has this external id.` });
   }
   const now = ctx.nowMs();
   return issueKind.create({

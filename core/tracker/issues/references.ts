@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { keptOf } from '../../resource/input.ts';
-import { findState, findTeam, type TeamEntry } from '../directory.ts';
+import { findState, findTeam, noTeam, type TeamEntry } from '../directory.ts';
 import type { IssueInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { issueKind, type Issue } from './kind.ts';
@@ -20,11 +20,14 @@ export function teamOf(ctx: Context, input: IssueInput, at: string): TeamEntry {
   const found = given.map((name) => {
     const team =
       name === 'teamId' ? ctx.directory.teams.get(input[name]!) : findTeam(ctx.directory, input[name]!);
-    if (!team) throw invalidField(`${at}${name}`, 'not_found', `There is no team ${input[name]}.`);
+    if (!team) throw invalidField(`${at}${name}`, 'not_found', noTeam(String(input[name])));
     return team;
   });
   if (found.some((team) => team.id !== found[0]!.id))
-    throw invalidField(`${at}${given.at(-1)}`, 'conflict', `It names another team than ${first}.`);
+    throw invalidField(`${at}${given.at(-1)}`, 'conflict', {
+      why: `It names another team than ${first}.`,
+      fix: `Leave it out, or ${first}.`,
+    });
   return found[0]!;
 }
 
@@ -55,7 +58,10 @@ function resolveState(
   at: string,
 ): string {
   if (!findState(directory, teamId, stateId))
-    throw invalidField(`${at}stateId`, 'not_found', `${stateId} is not a state of the issue's team.`);
+    throw invalidField(`${at}stateId`, 'not_found', {
+      why: `${stateId} is not a state of the issue's team.`,
+      fix: 'Use the id of one of its states, as GET /api/v1/workflows?team=KEY lists them.',
+    });
   const transitions = directory.teams.get(teamId)?.transitions ?? null;
   if (issue && transitions && stateId !== issue.stateId)
     requireTransition(transitions[issue.stateId] ?? [], stateId, at);
@@ -65,9 +71,12 @@ function resolveState(
 /** @throws ApiError transition_not_allowed */
 function requireTransition(allowed: readonly string[], stateId: string, at: string): void {
   if (allowed.includes(stateId)) return;
-  const fix = `From here the team allows ${allowed.length > 0 ? allowed.join(', ') : 'no move'}.`;
+  const detail = { path: `${at}stateId`, issue: 'conflict' } as const;
+  if (allowed.length === 0)
+    throw new ApiError('transition_not_allowed', 'The team allows no move from here.', { details: [detail] });
+  const fix = `Use one of ${allowed.join(', ')}, which the team allows from here.`;
   throw new ApiError('transition_not_allowed', `The team does not allow this move. ${fix}`, {
-    details: [{ path: `${at}stateId`, issue: 'conflict', fix }],
+    details: [{ ...detail, fix }],
   });
 }
 
@@ -82,11 +91,10 @@ function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], 
       if (found === undefined || label.teamId !== null || label.id === wanted) found = label.id;
     }
     if (found === undefined)
-      throw invalidField(
-        `${at}labels.${index}`,
-        'not_found',
-        `There is no label ${wanted} for this team. Create it first.`,
-      );
+      throw invalidField(`${at}labels.${index}`, 'not_found', {
+        why: `There is no label ${wanted} for this team.`,
+        fix: 'Create it first.',
+      });
     return found;
   });
   return [...new Set(ids)];
@@ -111,11 +119,14 @@ async function resolveParent(
   if (parentId === null) return { parentId: null, parentPlace: null };
   const parent = await issueKind.find(ctx, parentId);
   if (!parent || parent.deletedAt !== null)
-    throw invalidField(`${at}parentId`, 'not_found', `There is no issue ${parentId}.`);
+    throw invalidField(`${at}parentId`, 'not_found', { why: `There is no issue ${parentId}.` });
   let above: string | null = parentId;
   for (let depth = 0; above !== null; depth++) {
     if (above === issue?.id)
-      throw invalidField(`${at}parentId`, 'conflict', 'The issue would be its own ancestor.');
+      throw invalidField(`${at}parentId`, 'conflict', {
+        why: 'The issue would be its own ancestor.',
+        fix: 'Give an issue that is not below this one.',
+      });
     if (depth >= parentDepthMax)
       throw invalidField(`${at}parentId`, 'too_big', `Nest at most ${parentDepthMax} levels of parents.`);
     above = await parentIdOf(ctx, above);

@@ -24,7 +24,10 @@ export const labels = defineResource(label, labelKind, {
     if (name === before?.name) return;
     for (const other of directory.labels.values())
       if (other.teamId === teamId && other.id !== id && other.name.toLowerCase() === name.toLowerCase())
-        throw invalidField('name', 'already_exists', `There is a label ${other.name} already.`);
+        throw invalidField('name', 'already_exists', {
+          why: `There is a label ${other.name} already.`,
+          fix: 'Give another name.',
+        });
   },
 });
 

@@ -144,7 +144,10 @@ function checkEvents(
     const types = expandPattern(pattern);
     // What an earlier version took may be sent by nobody now: it stays, and means nothing.
     if (types.length === 0 && !before.includes(pattern))
-      throw invalidField(`events.${index}`, 'invalid_enum', `There is no event type ${pattern}.`);
+      throw invalidField(`events.${index}`, 'invalid_enum', {
+        why: `There is no event type ${pattern}.`,
+        fix: 'Use one such as issue.created, a namespace such as issue.*, or *.',
+      });
     const covered = namespacesIn(pattern);
     for (const namespace of covered) namespaces.add(namespace);
     const needed = new Set(covered.map((namespace) => namespaceScopes[namespace]!));
@@ -157,11 +160,10 @@ function checkEvents(
     if (filter === null) continue;
     const unfiltered = types.find((type) => Object.keys(rules.filterFields(type)).length === 0);
     if (unfiltered)
-      throw invalidField(
-        'filter',
-        'conflict',
-        `${unfiltered} events have no fields to filter by: subscribe to issue events only, or leave the filter out.`,
-      );
+      throw invalidField('filter', 'conflict', {
+        why: `${unfiltered} events have no fields to filter by.`,
+        fix: 'Subscribe to issue events only, or leave the filter out.',
+      });
     for (const type of types) parseFilter(filter, rules.filterFields(type), 'filter');
   }
   return [...namespaces];
@@ -180,15 +182,14 @@ async function requireRoom(ctx: Context): Promise<Op> {
 
 async function checkUrl(url: string, rules: EndpointRules): Promise<void> {
   if (isMasked(url))
-    throw invalidField(
-      'url',
-      'invalid_format',
-      'This address has … where its query has values that are not shown. Give the whole address, or leave it out.',
-    );
+    throw invalidField('url', 'invalid_format', {
+      why: 'This address has … where its query has values that are not shown.',
+      fix: 'Give the whole address, or leave it out.',
+    });
   try {
     await rules.checkUrl(url);
   } catch (error) {
-    if (error instanceof EgressError) throw invalidField('url', 'invalid_format', error.message);
+    if (error instanceof EgressError) throw invalidField('url', 'invalid_format', { why: error.message });
     throw error;
   }
 }
