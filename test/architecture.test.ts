@@ -1,5 +1,6 @@
 // The rules of docs/architecture.md: which part may know which, read from the imports of every file by their whole paths.
 import { expect, test } from 'bun:test';
+import { fieldIssues } from '../core/lib/errors.ts';
 import { importsOf, sources, type Import, type Source } from './imports.ts';
 
 const core = sources('core').filter(({ file }) => !file.endsWith('.test.ts'));
@@ -342,6 +343,25 @@ test('a command prints through output.ts alone, where what strangers wrote is ma
 test('time and chance come in as parameters', () => {
   const reads = core.filter(({ text }) => /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(/.test(text));
   expect(reads.map(({ file }) => file)).toEqual([]);
+});
+
+test('a fix says what to do, so it begins with a verb; what is wrong is said as `why`', () => {
+  const verbs =
+    /^(Add|Choose|Create|Delete|Expand|Filter|Give|Leave|List|Look|Name|Nest|Remove|Sort|Subscribe|Use)\b/;
+  const asFix = new RegExp(`^[^;]*?'(?:${fieldIssues.join('|')})',\\s*['\`]([^'\`]+)`);
+  const fixes = core.flatMap(({ file, text }) => [
+    ...text
+      .split('invalidField(')
+      .slice(1)
+      .flatMap((call) => {
+        const [, fix] = asFix.exec(call) ?? [];
+        return fix === undefined ? [] : [`${file}: ${fix}`];
+      }),
+    ...[...text.matchAll(/\bfix: ['`]([^'`]+)/g)].map(([, fix = '']) => `${file}: ${fix}`),
+  ]);
+  expect(fixes.length).toBeGreaterThan(30);
+  // One that begins with a value is left to whoever reads it.
+  expect(fixes.filter((fix) => !/: \$\{/.test(fix) && !verbs.test(fix.replace(/^.*?: /, '')))).toEqual([]);
 });
 
 test('no file is longer than 400 lines', () => {

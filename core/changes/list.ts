@@ -66,7 +66,7 @@ export function askedOf(query: PageParameters): Readonly<Record<string, unknown>
 
 export function cursorOf({ after, cursor }: PageParameters): string | undefined {
   if (after !== undefined && cursor !== undefined && after !== cursor)
-    throw invalidField('cursor', 'conflict', 'It is another name for after: give one of them.');
+    throw invalidField('cursor', 'conflict', 'Give either cursor or after: they are two names for the same.');
   return after ?? cursor;
 }
 

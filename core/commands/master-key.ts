@@ -1,6 +1,7 @@
 // `tatami master-key rotate`: seals all stored secrets with a new master key. The server must be stopped.
 import { readConfig } from '../config.ts';
 import { rotateMasterKey } from '../setup/rotate-master-key.ts';
+import { requireDatabase } from './local.ts';
 import { printResult } from './output.ts';
 
 export interface MasterKeyOptions {
@@ -11,6 +12,7 @@ export interface MasterKeyOptions {
 /** @param folder where a relative data directory begins */
 export async function rotate({ dataDir, json }: MasterKeyOptions, folder: string): Promise<void> {
   const config = readConfig(dataDir === undefined ? {} : { dataDir }, undefined, folder);
+  requireDatabase(config.dataDir);
   const rotated = await rotateMasterKey(config.dataDir, Date.now);
   printResult(rotated, { json }, ({ resealed, keyFile, oldKeyFile }) =>
     [

@@ -118,7 +118,9 @@ export function createProgress(): Progress {
 export function fail(error: unknown, options: { json: boolean }): never {
   const { message, code, exitCode } = describe(error, (quoted) => quoted);
   if (options.json) process.stdout.write(`${printableJson({ error: { code, message } })}\n`);
-  say(`tatami: ${describe(error, printable).message}`);
+  // Whoever sees both reads it once.
+  if (!options.json || !isTerminal() || !process.stderr.isTTY)
+    say(`tatami: ${describe(error, printable).message}`);
   process.exit(exitCode);
 }
 
@@ -139,10 +141,18 @@ function describe(error: unknown, quote: (text: string) => string): Failure {
     };
   if (error instanceof ConfigError) return { message, code: 'usage', exitCode: exitCodes.usage };
   if (error instanceof ApiCallError) {
-    const fixes = error.details.map(({ path, fix }) => `\n  ${quote(`${path}: ${fix ?? ''}`)}`).join('');
-    return { message: message + hintOf(error) + fixes, code: error.code, exitCode: exitCodeOf(error) };
+    return { message: wordsOf(error, quote), code: error.code, exitCode: exitCodeOf(error) };
   }
   return { message, code: 'failed', exitCode: exitCodes.failed };
+}
+
+/** The message, and of the details those that it does not say already. */
+function wordsOf(error: ApiCallError, quote: (text: string) => string): string {
+  const { message, details } = error;
+  const lines = details
+    .filter(({ path, fix = path }) => !message.includes(fix))
+    .map(({ path, issue, fix = issue }) => `\n  ${quote(`${path}: ${fix}`)}`);
+  return quote(message) + hintOf(error) + lines.join('');
 }
 
 function exitCodeOf({ status }: ApiCallError): ExitCode {

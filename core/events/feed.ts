@@ -135,7 +135,7 @@ export async function placeOf(
   if (event) return event.sequence;
   if ((await logCuts(ctx.store, ctx.scope)).length > 0)
     return placeIn(ctx, { sequence: null, generation: null });
-  throw invalidField('after', 'not_found', 'There is no such event.');
+  throw invalidField('after', 'not_found', { why: 'There is no such event.' });
 }
 
 /** Null of an event id. @throws ApiError invalid_cursor */

@@ -7,7 +7,7 @@ export function modeOf(header: string | null): 'commit' | 'simulate' {
   if (mode === 'commit' || mode === 'simulate') return mode;
   const fix =
     mode === 'propose'
-      ? 'Proposals are not available yet; use simulate to see what a write would do.'
+      ? 'Use simulate to see what a write would do; proposals are not available yet.'
       : 'Use one of commit, simulate.';
   throw new ApiError('validation_failed', `Tatami-Mode: ${fix}`, {
     details: [{ path: 'Tatami-Mode', issue: 'invalid_enum', fix }],

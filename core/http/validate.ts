@@ -86,7 +86,8 @@ function summary(details: readonly ErrorDetail[]): string {
   const first = details[0];
   if (!first) return 'The request is not valid.';
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
-  return `${first.path || 'body'}: ${first.fix ?? first.issue}${more}`;
+  const why = first.issue === 'required' ? 'This field is required. ' : '';
+  return `${first.path || 'body'}: ${why}${first.fix ?? 'The value has the wrong format.'}${more}`;
 }
 
 function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[] {
@@ -102,12 +103,12 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
     const inside = (name: string) => (path ? `${path}.${name}` : name);
     if (error.keyword === 'required')
       for (const name of error.params.requiredProperties as string[])
-        details.push({ path: inside(name), issue: 'required', fix: 'This field is required.' });
+        details.push({ path: inside(name), issue: 'required', fix: giveOf(missingAt(error, name, schema)) });
     // TypeBox also reports all unknown names in one error, but last, and it stops after 8 errors. Each name has its own error before.
     else if (error.keyword === 'boolean')
       details.push({ path, issue: 'unknown_field', fix: 'Remove it; this operation does not know it.' });
     else if (error.keyword in issueOf)
-      details.push({ path, issue: issueOf[error.keyword]!, fix: fixOf(error, schema) });
+      details.push({ path, issue: issueOf[error.keyword]!, ...fixOf(error, schema) });
   }
   const seen = new Set<string>();
   return details
@@ -166,12 +167,40 @@ const fixes: Readonly<Record<string, FixOf>> = {
 };
 
 /** For keywords that are not among `fixes`, the description in the schema says what is wanted. */
-function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): string {
+function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): { fix?: string } {
   const fix = fixes[keyword];
-  if (fix) return fix(params);
-  const at = schemaAt(schema, schemaPath);
-  const description = at !== null && typeof at === 'object' && 'description' in at ? at.description : null;
-  return typeof description === 'string' ? description : 'The value has the wrong format.';
+  if (fix) return { fix: fix(params) };
+  const description = descriptionOf(schemaAt(schema, schemaPath));
+  return description === null ? {} : { fix: giveWords(description) };
+}
+
+/** What is to be given where nothing is. */
+function giveOf(schema: unknown): string {
+  const description = descriptionOf(schema);
+  if (description !== null) return giveWords(description);
+  const { type, enum: values } = (schema ?? {}) as {
+    type?: string | readonly string[];
+    enum?: readonly unknown[];
+  };
+  if (values) return `Use one of ${values.map(String).join(', ')}.`;
+  return type === undefined ? 'Give it a value.' : `Give a value of type ${[type].flat().join(' or ')}.`;
+}
+
+function descriptionOf(schema: unknown): string | null {
+  const description =
+    schema !== null && typeof schema === 'object' && 'description' in schema ? schema.description : null;
+  return typeof description === 'string' ? description : null;
+}
+
+/** `A day as YYYY-MM-DD.` → `Give a day as YYYY-MM-DD.` */
+function giveWords(description: string): string {
+  return `Give ${description.replace(/^[A-Z](?=[a-z]* )/, (letter) => letter.toLowerCase())}`;
+}
+
+/** The schema of a property that is missing. */
+function missingAt({ schemaPath }: SchemaError, name: string, schema: TSchema): unknown {
+  const at = schemaAt(schema, schemaPath) as { properties?: Readonly<Record<string, unknown>> } | undefined;
+  return at?.properties?.[name];
 }
 
 function schemaAt(schema: unknown, schemaPath: string): unknown {
@@ -195,8 +224,7 @@ export function compileQuery(
     // The object has no prototype, so that a parameter named like a member of one (`toString`) is refused by its name as well.
     const query: Record<string, unknown> = Object.create(null);
     for (const [name, text] of texts) {
-      if (text.includes('\0'))
-        throw invalidField(name, 'invalid_format', 'It may not hold the character U+0000.');
+      if (text.includes('\0')) throw invalidField(name, 'invalid_format', 'Leave the character U+0000 out.');
       if (name in query) throw invalidField(name, 'conflict', 'Give this parameter once.');
       query[name] = coerce(kinds.get(name), text);
     }

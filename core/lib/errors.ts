@@ -74,7 +74,7 @@ export const fieldIssues = [
 
 export type FieldIssue = (typeof fieldIssues)[number];
 
-/** A field-level entry of `error.details`; `fix` says what to do about it. */
+/** A field-level entry of `error.details`; `fix` says what to do about it, and is absent where only the caller can know. */
 export interface ErrorDetail {
   path: string;
   issue: FieldIssue;
@@ -106,9 +106,22 @@ export class ApiError extends Error {
   }
 }
 
-/** 422 naming one field. */
-export function invalidField(path: string, issue: FieldIssue, fix: string): ApiError {
-  return new ApiError('validation_failed', `${path}: ${fix}`, { details: [{ path, issue, fix }] });
+/** What is wrong with a field where that does not follow from its fix: a sentence each. */
+export interface Wrong {
+  readonly why: string;
+  readonly fix?: string;
+}
+
+/**
+ * 422 naming one field.
+ * @param words the fix, a sentence that says what to do: `Give …`, `Use …`; or what is wrong, with its fix where there is one
+ */
+export function invalidField(path: string, issue: FieldIssue, words: string | Wrong): ApiError {
+  const { why, fix } = typeof words === 'string' ? { why: undefined, fix: words } : words;
+  const said = [why, fix].filter((sentence) => sentence !== undefined).join(' ');
+  return new ApiError('validation_failed', `${path}: ${said}`, {
+    details: [{ path, issue, ...(fix === undefined ? {} : { fix }) }],
+  });
 }
 
 /** The same answer for what does not exist and for what the caller may not see. */

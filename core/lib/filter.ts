@@ -240,7 +240,7 @@ function compared(test: Order): ParseTest {
       countValue(reading, path);
       const { type } = field;
       if (type === 'boolean' || type === 'reference' || (type === 'text' && !field.rank))
-        throw invalidField(path, 'unknown_field', `${name} has no order.`);
+        throw invalidField(path, 'unknown_field', `Use eq or in: ${name} has no order.`);
       return { field: name, test, value: readScalar(field, operand, path, true) };
     });
 }

@@ -50,7 +50,10 @@ export function defaultsOf(contract: Contract): Record<string, unknown> {
 function checked(directory: Directory, field: Field, given: unknown, path: string): unknown {
   if (isReference(field)) return found(directory, field.to, field.by, given, path);
   if (field.type === 'day' && !isDay(String(given)))
-    throw invalidField(path, 'invalid_format', `${String(given)} is not a day of the calendar.`);
+    throw invalidField(path, 'invalid_format', {
+      why: `${String(given)} is not a day of the calendar.`,
+      fix: 'Give a day as YYYY-MM-DD.',
+    });
   if (field.type === 'time') return readTime(String(given), path);
   if (field.type === 'choice') return aliased(field, String(given));
   if (field.type === 'markdown') requireBytes(field, String(given), path);
@@ -74,5 +77,5 @@ function found(directory: Directory, to: Target, by: string, given: unknown, pat
   const ids = by === 'id' ? [String(given)] : idsNamed(entries, by, String(given));
   const known = ids.map((id) => entries.get(id)).find((entry) => entry && !entry.removed);
   if (known) return known.id;
-  throw invalidField(path, 'not_found', `There is no ${to.name} ${String(given)}.`);
+  throw invalidField(path, 'not_found', { why: `There is no ${to.name} ${String(given)}.` });
 }

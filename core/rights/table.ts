@@ -80,19 +80,19 @@ export function unheldNarrowing(routes: readonly Operation[], requests: ScopeReq
     if (fields !== null && held.fields.length === 0)
       return {
         path: `${scope}.fields`,
-        fix: `${scope} writes nothing that fields could narrow; leave them out.`,
+        fix: `Leave them out: ${scope} writes nothing that fields could narrow.`,
       };
     const unknown = fields?.findIndex((name) => !held.fields.includes(name)) ?? -1;
     if (unknown >= 0)
       return {
         path: `${scope}.fields.${unknown}`,
-        fix: `${scope} writes no field ${fields![unknown]}; it writes ${held.fields.join(', ')}.`,
+        fix: `Use fields that ${scope} writes, which ${fields![unknown]} is not: ${held.fields.join(', ')}.`,
       };
     const word = Object.keys(where).find((name) => name !== 'team' || !held.teams);
     if (word !== undefined)
       return {
         path: `${scope}.where.${word}`,
-        fix: `${scope} cannot be narrowed by ${word}${held.teams ? '; use team' : ''}. Leave it out: nothing would hold it.`,
+        fix: `${held.teams ? 'Use team, or leave' : 'Leave'} it out: ${scope} cannot be narrowed by ${word}, so nothing would hold it.`,
       };
   }
   return null;

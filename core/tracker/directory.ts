@@ -1,7 +1,7 @@
 // What operations ask of a workspace's directory about teams, states and members.
 import type { Entry } from '../contract/contract.ts';
 import type { Directory } from '../context.ts';
-import { invalidField } from '../lib/errors.ts';
+import { invalidField, type Wrong } from '../lib/errors.ts';
 import type { team } from './teams/contract.ts';
 import type { state } from './workflows/contract.ts';
 
@@ -15,10 +15,15 @@ export function findTeam(directory: Directory, key: string): TeamEntry | undefin
   return undefined;
 }
 
+/** What to say of a team that is not there, without naming those that the caller may not see. @param given its key or its id */
+export function noTeam(given: string): Wrong {
+  return { why: `There is no team ${given}.`, fix: 'Use a team that GET /api/v1/teams lists.' };
+}
+
 /** The team that a list is asked for. @throws ApiError validation_failed (not_found) */
 export function getTeam(directory: Directory, key: string): TeamEntry {
   const team = findTeam(directory, key);
-  if (!team) throw invalidField('team', 'not_found', `There is no team ${key}.`);
+  if (!team) throw invalidField('team', 'not_found', noTeam(key));
   return team;
 }
 

@@ -52,6 +52,15 @@ test('no key and a wrong key are exit 4', async () => {
   expect(wrong.err).toContain('TATAMI_TOKEN');
 });
 
+test('what a server refuses is said once, with what to do', async () => {
+  const create = ['webhooks', 'create', '--url', 'http://127.0.0.1:9/', '--server', app.url];
+  const { code, err } = await tatami([...create, '--token', app.workspace.apiKey, '--events', 'a.b,c.d']);
+  expect([code, err]).toEqual([
+    1,
+    'tatami: events.0: There is no event type a.b. Use one such as issue.created, a namespace such as issue.*, or *.\n',
+  ]);
+});
+
 test('server and key come from the environment', async () => {
   const { code, json } = await tatami(['plugin', 'list', '--json'], {
     TATAMI_SERVER: app.url,

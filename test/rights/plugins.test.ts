@@ -184,7 +184,7 @@ test('names, reasons and errors carry no terminal escapes', async () => {
       path,
       {
         status: 422,
-        json: { error: { details: [{ path, fix: expect.stringMatching(/control character/) }] } },
+        json: { error: { message: expect.stringMatching(/control character/), details: [{ path }] } },
       },
     ]);
 

@@ -1,7 +1,6 @@
 // Takes an order about keys to whoever may write the data directory: the server that holds it, by the door it keeps there, or this
 // process where nobody does. What is typed and what comes back is the same.
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -9,6 +8,7 @@ import { openOfflineDesk, type OfflineDesk } from '../../setup/keys/offline-desk
 import type { KeyAnswers, KeyOrder, KeyOrderName } from '../../setup/keys/orders.ts';
 import { operatorSocketOf } from '../../setup/keys/socket.ts';
 import { holderOf } from '../../store/data-dir.ts';
+import { requireDatabase } from '../local.ts';
 import { CommandError, exitCodes, say } from '../output.ts';
 
 export interface LocalOptions {
@@ -30,6 +30,7 @@ export async function askDesk<N extends KeyOrderName>(
 ): Promise<KeyAnswers[N]> {
   const config = readConfig(given === undefined ? {} : { dataDir: given }, undefined, folder);
   const { dataDir, baseUrl, host, port } = config;
+  requireOwner(dataDir, 'but root');
   requireDatabase(dataDir);
   const startMs = performance.now();
   for (let isSaid = false; ; await Bun.sleep(lookEveryMs)) {
@@ -116,16 +117,6 @@ const notReached: ReadonlySet<string> = new Set([
   'FailedToOpenSocket',
   'ConnectionRefused',
 ]);
-
-/** @throws CommandError */
-function requireDatabase(dataDir: string): void {
-  requireOwner(dataDir, 'but root');
-  // Opening would make one.
-  if (!existsSync(join(dataDir, 'tatami.db')))
-    throw new CommandError(
-      `${dataDir} holds no database. Name the data directory of your server with --data-dir.`,
-    );
-}
 
 /**
  * Files that another user makes there would keep the server out at its next start.

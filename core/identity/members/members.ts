@@ -34,7 +34,10 @@ const rules: Rules<typeof member, Member> = {
     if (email === null || email === before?.email) return;
     const holder = await ctx.store.readOne(ctx.scope, byEmail, { email });
     if (holder && holder.id !== id)
-      throw invalidField('email', 'already_exists', 'Another member has this address.');
+      throw invalidField('email', 'already_exists', {
+        why: 'Another member has this address.',
+        fix: 'Give another one, or leave it out.',
+      });
   },
 };
 const plain = plainOperations(member, memberKind, rules);

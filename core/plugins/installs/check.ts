@@ -30,7 +30,9 @@ export async function readPackage(document: object) {
     return await parsePackage(JSON.stringify(document));
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
-    throw invalidField(`package${error.path.replaceAll('/', '.')}`, 'invalid_format', error.message);
+    // The place stands in the path.
+    const why = error.message.replace(`${error.path}: `, '');
+    throw invalidField(`package${error.path.replaceAll('/', '.')}`, 'invalid_format', { why });
   }
 }
 
@@ -38,11 +40,9 @@ export async function readPackage(document: object) {
 export function checkManifest(manifest: PluginManifest, rules: PackageRules): void {
   const { tatami } = manifest.engines;
   if (tatami !== '*' && !Bun.semver.satisfies(rules.serverVersion, tatami))
-    throw invalidField(
-      'package.manifest.engines.tatami',
-      'conflict',
-      `The plugin wants Tatami ${tatami}; this is ${rules.serverVersion}.`,
-    );
+    throw invalidField('package.manifest.engines.tatami', 'conflict', {
+      why: `The plugin wants Tatami ${tatami}; this is ${rules.serverVersion}.`,
+    });
   checkRequests(manifest, rules);
 }
 
@@ -52,14 +52,17 @@ export function checkRequests(manifest: PluginManifest, rules: RequestRules): vo
   checkSubscriptions(manifest, rules);
   for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {
     const wrong = checkCron(cron, tz);
-    if (wrong) throw invalidField(`package.manifest.schedules.${name}`, 'invalid_format', wrong);
+    if (wrong) throw invalidField(`package.manifest.schedules.${name}`, 'invalid_format', { why: wrong });
   }
 }
 
 function checkScopes({ scopes = {} }: PluginManifest, rules: RequestRules): void {
   const unknown = Object.keys(scopes).find((scope) => !allScopes.includes(scope));
   if (unknown !== undefined)
-    throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', `There is no scope ${unknown}.`);
+    throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', {
+      why: `There is no scope ${unknown}.`,
+      fix: 'Use scopes that docs/scopes.md lists.',
+    });
   const unheld = rules.unheldNarrowing(scopes);
   if (unheld) throw invalidField(`package.manifest.scopes.${unheld.path}`, 'conflict', unheld.fix);
 }
@@ -68,11 +71,10 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
   const asked = expandScopes(Object.keys(manifest.scopes ?? {}));
   for (const type of subscribedTypes({ manifest }))
     if (!asked.has(scopeOfEvent(type)))
-      throw invalidField(
-        `package.manifest.on.${type}`,
-        'required',
-        `A plugin that hears of ${type} reads it: add "${scopeOfEvent(type)}": { why: … } to its scopes.`,
-      );
+      throw invalidField(`package.manifest.on.${type}`, 'required', {
+        why: `A plugin that hears of ${type} reads it.`,
+        fix: `Add "${scopeOfEvent(type)}": { why: … } to its scopes.`,
+      });
   for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
     if (filter) parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`);
 }
@@ -81,11 +83,10 @@ export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readon
   const asked = Object.keys(manifest.scopes ?? {});
   for (const [index, scope] of grant.entries())
     if (!asked.includes(scope))
-      throw invalidField(
-        `grant.${index}`,
-        'not_found',
-        `The plugin does not ask for ${scope}; it asks for ${asked.join(', ') || 'nothing'}.`,
-      );
+      throw invalidField(`grant.${index}`, 'not_found', {
+        why: `The plugin does not ask for ${scope}; it asks for ${asked.join(', ') || 'nothing'}.`,
+        fix: 'Leave it out.',
+      });
   const missing = grant.filter((scope) => !ctx.scopes.has(scope));
   if (missing.length > 0)
     throw new ApiError(

@@ -33,7 +33,10 @@ export function settle(
   if (schema === undefined) {
     const [unknown] = Object.keys(given);
     if (unknown !== undefined)
-      throw invalidField(`settings.${unknown}`, 'unknown_field', 'This plugin has no settings.');
+      throw invalidField(`settings.${unknown}`, 'unknown_field', {
+        why: 'This plugin has no settings.',
+        fix: 'Leave them out.',
+      });
     return {};
   }
   checkSettingsSchema(schema);
@@ -65,19 +68,22 @@ function checkSettings(schema: SettingsSchema, settings: Readonly<Record<string,
   const error = [...validator.Errors(settings)].find(({ keyword }) => keyword !== 'boolean');
   const path = `settings${(error?.instancePath ?? '').replaceAll('/', '.')}`;
   throw new ApiError('validation_failed', `${path}: ${error?.message ?? 'does not fit the plugin'}`, {
-    details: [{ path, issue: 'invalid_format', fix: error?.message ?? 'See the settings of the plugin.' }],
+    details: [{ path, issue: 'invalid_format' }],
   });
 }
 
 function checkSchema(schema: unknown, path: string, depth: number): void {
   if (schema === null || typeof schema !== 'object' || Array.isArray(schema)) {
     if (typeof schema === 'boolean') return;
-    throw invalidField(path, 'invalid_type', 'A settings schema is an object.');
+    throw invalidField(path, 'invalid_type', 'Give an object: a settings schema is one.');
   }
   if (depth > depthMax) throw invalidField(path, 'too_big', `Nest settings at most ${depthMax} levels.`);
   for (const [keyword, value] of Object.entries(schema)) {
     if (!keywords.has(keyword))
-      throw invalidField(`${path}.${keyword}`, 'unknown_field', 'Settings schemas cannot use this keyword.');
+      throw invalidField(`${path}.${keyword}`, 'unknown_field', {
+        why: 'Settings schemas cannot use this keyword.',
+        fix: `Leave it out, or use ${[...keywords].join(', ')}.`,
+      });
     if (keyword === 'properties')
       for (const [name, property] of Object.entries(value as object))
         checkSchema(property, `${path}.properties.${name}`, depth + 1);

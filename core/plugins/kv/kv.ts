@@ -54,14 +54,13 @@ export async function setValue(
   const at = { nowMs: ctx.nowMs(), newVersion: usage.version };
   const change = changeValue(before, { installId, key }, valueJson, at);
   if (change.after.bytes > valueBytesMax)
-    throw invalidField('value', 'too_long', `A value takes at most ${valueBytesMax} bytes of JSON.`);
+    throw invalidField('value', 'too_long', `Give at most ${valueBytesMax} bytes of JSON.`);
   const delta = deltaOf(before, change.after);
   if (delta > 0 && usage.bytes + delta > installBytesMax)
-    throw invalidField(
-      'value',
-      'too_big',
-      `A plugin keeps at most ${installBytesMax} bytes, keys included; delete some keys.`,
-    );
+    throw invalidField('value', 'too_big', {
+      why: `A plugin keeps at most ${installBytesMax} bytes, keys included.`,
+      fix: 'Delete some keys.',
+    });
   return { changes: [change], body: shown(change.after) };
 }
 

@@ -108,7 +108,9 @@ async function threadOf(ctx: Context, issueId: string, parentId: string | null):
   if (parentId === null) return null;
   const parent = await commentKind.find(ctx, parentId);
   if (!parent || parent.deletedAt !== null || parent.issueId !== issueId)
-    throw invalidField('parentId', 'not_found', `There is no comment ${parentId} on this issue.`);
+    throw invalidField('parentId', 'not_found', {
+      why: `There is no comment ${parentId} on this issue.`,
+    });
   return parent.parentId ?? parent.id;
 }
 

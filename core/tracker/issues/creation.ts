@@ -50,11 +50,10 @@ export async function createIssues(ctx: Context, inputs: readonly IssueInput[]):
     const external =
       input.externalId === undefined ? null : JSON.stringify([input.externalSource, input.externalId]);
     if (external !== null && seen.has(external))
-      throw invalidField(
-        `issues.${index}.externalId`,
-        'already_exists',
-        `Entry ${seen.get(external)} has the same external id.`,
-      );
+      throw invalidField(`issues.${index}.externalId`, 'already_exists', {
+        why: `Entry ${seen.get(external)} has the same external id.`,
+        fix: 'Give each issue once.',
+      });
     if (external !== null) seen.set(external, index);
     changes.push(await planIssue(ctx, input, `issues.${index}.`));
   }
@@ -87,7 +86,7 @@ export async function planIssue(
   if (externalSource !== undefined && externalId !== undefined) {
     const known = await idOfExternal(ctx, { source: externalSource, externalId });
     if (known !== undefined)
-      throw invalidField(`${at}externalId`, 'already_exists', `${known} has this external id.`);
+      throw invalidField(`${at}externalId`, 'already_exists', { why: `${known} has this external id.` });
   }
   return issueKind.create({
     id: ctx.ids.next(contract.id),

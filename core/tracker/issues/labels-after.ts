@@ -35,7 +35,10 @@ export function labelsAfter(
   const added = resolve('addLabels', addLabels);
   const removed = new Set(resolve('removeLabels', removeLabels));
   if (added.some((id) => removed.has(id)))
-    throw invalidField(`${at}removeLabels`, 'conflict', 'It names a label that addLabels names as well.');
+    throw invalidField(`${at}removeLabels`, 'conflict', {
+      why: 'It names a label that addLabels names as well.',
+      fix: 'Name each label in one of the two.',
+    });
   const after = new Set([...(issue?.labelIds ?? []), ...added].filter((id) => !removed.has(id)));
   if (after.size > labelsMax)
     throw invalidField(`${at}addLabels`, 'too_long', `An issue has at most ${labelsMax} labels.`);
@@ -53,11 +56,10 @@ function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], 
       if (found === undefined || label.teamId !== null || label.id === wanted) found = label.id;
     }
     if (found === undefined)
-      throw invalidField(
-        `${at}.${index}`,
-        'not_found',
-        `There is no label ${wanted} for this team.${at.endsWith('removeLabels') ? '' : ' Create it first.'}`,
-      );
+      throw invalidField(`${at}.${index}`, 'not_found', {
+        why: `There is no label ${wanted} for this team.`,
+        ...(at.endsWith('removeLabels') ? {} : { fix: 'Create it first.' }),
+      });
     return found;
   });
   return [...new Set(ids)];

@@ -4,7 +4,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { keptOf } from '../../resource/input.ts';
-import { findState, findTeam, type TeamEntry } from '../directory.ts';
+import { findState, findTeam, noTeam, type TeamEntry } from '../directory.ts';
 import { labelsAfter } from './labels-after.ts';
 import type { IssueInput, IssuePatch } from './bodies.ts';
 import { issue as contract } from './contract.ts';
@@ -25,11 +25,14 @@ export function teamOf(
   const found = given.map((name) => {
     const team =
       name === 'teamId' ? ctx.directory.teams.get(input[name]!) : findTeam(ctx.directory, input[name]!);
-    if (!team) throw invalidField(`${at}${name}`, 'not_found', `There is no team ${input[name]}.`);
+    if (!team) throw invalidField(`${at}${name}`, 'not_found', noTeam(String(input[name])));
     return team;
   });
   if (found.some((team) => team.id !== found[0]!.id))
-    throw invalidField(`${at}${given.at(-1)}`, 'conflict', `It names another team than ${first}.`);
+    throw invalidField(`${at}${given.at(-1)}`, 'conflict', {
+      why: `It names another team than ${first}.`,
+      fix: `Leave it out, or ${first}.`,
+    });
   return found[0]!;
 }
 
@@ -60,7 +63,10 @@ function resolveState(
   at: string,
 ): string {
   if (!findState(directory, teamId, stateId))
-    throw invalidField(`${at}stateId`, 'not_found', `${stateId} is not a state of the issue's team.`);
+    throw invalidField(`${at}stateId`, 'not_found', {
+      why: `${stateId} is not a state of the issue's team.`,
+      fix: 'Use the id of one of its states, as GET /api/v1/workflows?team=KEY lists them.',
+    });
   const transitions = directory.teams.get(teamId)?.transitions ?? null;
   if (issue && transitions && stateId !== issue.stateId)
     requireTransition(transitions[issue.stateId] ?? [], stateId, at);
@@ -70,9 +76,12 @@ function resolveState(
 /** @throws ApiError transition_not_allowed */
 function requireTransition(allowed: readonly string[], stateId: string, at: string): void {
   if (allowed.includes(stateId)) return;
-  const fix = `From here the team allows ${allowed.length > 0 ? allowed.join(', ') : 'no move'}.`;
+  const detail = { path: `${at}stateId`, issue: 'conflict' } as const;
+  if (allowed.length === 0)
+    throw new ApiError('transition_not_allowed', 'The team allows no move from here.', { details: [detail] });
+  const fix = `Use one of ${allowed.join(', ')}, which the team allows from here.`;
   throw new ApiError('transition_not_allowed', `The team does not allow this move. ${fix}`, {
-    details: [{ path: `${at}stateId`, issue: 'conflict', fix }],
+    details: [{ ...detail, fix }],
   });
 }
 
@@ -90,11 +99,14 @@ async function resolveParent(
   if (parentId === null) return { parentId: null, parentPlace: null };
   const parent = await issueKind.find(ctx, parentId);
   if (!parent || parent.deletedAt !== null)
-    throw invalidField(`${at}parentId`, 'not_found', `There is no issue ${parentId}.`);
+    throw invalidField(`${at}parentId`, 'not_found', { why: `There is no issue ${parentId}.` });
   let above: string | null = parent.id;
   for (let depth = 0; above !== null; depth++) {
     if (above === issue?.id)
-      throw invalidField(`${at}parentId`, 'conflict', 'The issue would be its own ancestor.');
+      throw invalidField(`${at}parentId`, 'conflict', {
+        why: 'The issue would be its own ancestor.',
+        fix: 'Give an issue that is not below this one.',
+      });
     if (depth >= parentDepthMax)
       throw invalidField(`${at}parentId`, 'too_big', `Nest at most ${parentDepthMax} levels of parents.`);
     above = await parentIdOf(ctx, above);

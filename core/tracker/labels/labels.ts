@@ -25,7 +25,10 @@ export const labels = defineResource(label, labelKind, {
     if (name === before?.name) return;
     for (const other of directory.labels.values())
       if (other.teamId === teamId && other.id !== id && foldName(other.name) === foldName(name))
-        throw invalidField('name', 'already_exists', `There is a label ${other.name} already.`);
+        throw invalidField('name', 'already_exists', {
+          why: `There is a label ${other.name} already.`,
+          fix: 'Give another name.',
+        });
   },
 });
 

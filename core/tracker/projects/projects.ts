@@ -9,6 +9,9 @@ export const projectKind = kindOf(project);
 export const projects = defineResource(project, projectKind, {
   check(_ctx, { startDate, targetDate }) {
     if (startDate !== null && targetDate !== null && targetDate < startDate)
-      throw invalidField('targetDate', 'too_small', 'The target date lies before the start date.');
+      throw invalidField('targetDate', 'too_small', {
+        why: 'The target date lies before the start date.',
+        fix: 'Give a later targetDate, or an earlier startDate.',
+      });
   },
 });

@@ -11,18 +11,24 @@ import { team } from './contract.ts';
 export const teamKind = kindOf(team);
 
 export const teams = defineResource(team, teamKind, {
-  check({ directory }, { id, transitions }, before) {
+  check({ directory }, { id, key, transitions }, before) {
     // A state that was deleted since may stand in what was allowed before.
     if (before && transitions === before.transitions) return;
     for (const [from, targets] of Object.entries(transitions ?? {}))
       for (const to of [from, ...targets])
         if (!findState(directory, id, to))
-          throw invalidField(`transitions.${from}`, 'not_found', `${to} is not a state of this team.`);
+          throw invalidField(`transitions.${from}`, 'not_found', {
+            why: `${to} is not a state of this team.`,
+            fix: `Use ids of its states, as GET /api/v1/workflows?team=${key} lists them.`,
+          });
   },
   operations: {
     async create(ctx, { key, name = key }) {
       if (findTeam(ctx.directory, key))
-        throw invalidField('key', 'already_exists', `The team ${key} exists already.`);
+        throw invalidField('key', 'already_exists', {
+          why: `The team ${key} exists already.`,
+          fix: 'Give another key.',
+        });
       const now = ctx.nowMs();
       const id = ctx.ids.next(team.id);
       const made = { id, key, name, transitions: null, createdAt: now, updatedAt: now };

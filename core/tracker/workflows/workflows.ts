@@ -32,7 +32,10 @@ export const workflows = defineResource(state, stateKind, {
     if (name === before?.name) return;
     for (const other of statesOf(directory, teamId))
       if (other.id !== id && foldName(other.name) === foldName(name))
-        throw invalidField('name', 'already_exists', `The team has a state ${other.name} already.`);
+        throw invalidField('name', 'already_exists', {
+          why: `The team has a state ${other.name} already.`,
+          fix: 'Give another name.',
+        });
   },
   operations: {
     async delete(ctx, id, ifMatch) {

@@ -195,15 +195,14 @@ async function requireRoom(ctx: Context): Promise<Op> {
 
 async function checkUrl(url: string, rules: EndpointRules): Promise<void> {
   if (isMasked(url))
-    throw invalidField(
-      'url',
-      'invalid_format',
-      'This address has … where its query has values that are not shown. Give the whole address, or leave it out.',
-    );
+    throw invalidField('url', 'invalid_format', {
+      why: 'This address has … where its query has values that are not shown.',
+      fix: 'Give the whole address, or leave it out.',
+    });
   try {
     await rules.checkUrl(url);
   } catch (error) {
-    if (error instanceof EgressError) throw invalidField('url', 'invalid_format', error.message);
+    if (error instanceof EgressError) throw invalidField('url', 'invalid_format', { why: error.message });
     throw error;
   }
 }

@@ -37,11 +37,10 @@ export function createSamples(sent: readonly SentEvent[]): Samples {
     make(ctx, { type, data }) {
       const known = byType.get(type);
       if (!known)
-        throw invalidField(
-          'type',
-          'invalid_enum',
-          `There is no event type ${type}; use one such as issue.created.`,
-        );
+        throw invalidField('type', 'invalid_enum', {
+          why: `There is no event type ${type}.`,
+          fix: 'Use one such as issue.created.',
+        });
       const scope = scopeOfEvent(known.type);
       if (!ctx.scopes.has(scope))
         throw new ApiError(
@@ -78,7 +77,7 @@ export async function deliverSample(
   const event = samples.make(ctx, input);
   const payload = JSON.stringify(event);
   if (Buffer.byteLength(payload) > payloadBytesMax)
-    throw invalidField('data', 'too_long', `A sample may have ${payloadBytesMax} bytes.`);
+    throw invalidField('data', 'too_long', `Give less: a sample may have ${payloadBytesMax} bytes.`);
   const message = { eventId: event.id, type: event.type, payload };
   return makeSampleDelivery(ctx, endpoint, message, work);
 }
