@@ -37,6 +37,7 @@ import { readInstallation, type Installation } from './store/installation.ts';
 import { openStore } from './store/open-store.ts';
 import { scopeOf, type Store } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
+import { tagGroups } from './tags.ts';
 import { version } from './version.ts';
 
 /** When the process stops, clients have so long to send what they have begun, and to take the answers that are under way. */
@@ -241,7 +242,7 @@ async function createCopy(
 
 /** All routes there are, in the order of the OpenAPI document. */
 async function mount(door: Door, { baseUrl }: Services, workers: Workers, health: Health): Promise<App> {
-  const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents() });
+  const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
     ...resourceRoutes,
     ...workers.routes,

@@ -96,6 +96,7 @@ const parts: Readonly<Record<string, Part>> = {
       'core/version.ts',
       'core/health/',
       'core/pages.ts',
+      'core/tags.ts',
       'core/housekeeping/',
     ],
     may: [

@@ -5,6 +5,8 @@ import { givenAs, type GivenAs } from '../lib/schema.ts';
 export interface JsonSchema {
   readonly 'x-name'?: string;
   readonly description?: string;
+  /** What a named schema is in this place. */
+  readonly 'x-doc'?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -42,7 +44,7 @@ export function membersText(schema: JsonSchema, printing: Printing): string {
   const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const mark = schema.required?.includes(name) ? '' : '?';
     const readonly = printing.isShown ? 'readonly ' : '';
-    return `${docText(property.description)}${readonly}${nameText(name)}${mark}: ${typeText(property, printing)};`;
+    return `${docText(property['x-doc'] ?? property.description)}${readonly}${nameText(name)}${mark}: ${typeText(property, printing)};`;
   });
   return `{\n${members.join('\n')}\n}`;
 }

@@ -3,6 +3,7 @@
 import { Type, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ApiError, invalidField, type ErrorDetail, type FieldIssue } from '../lib/errors.ts';
+import { rule } from '../lib/schema.ts';
 
 const issueOf: Readonly<Record<string, FieldIssue>> = {
   enum: 'invalid_enum',
@@ -147,13 +148,12 @@ const fixes: Readonly<Record<string, FixOf>> = {
   uniqueItems: () => 'List each value once.',
 };
 
-/** For keywords that are not among `fixes`, the description in the schema says what is wanted. */
+/** For keywords that are not among `fixes`, the schema says what is wanted: by its rule, or its description where that is one. */
 function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): string {
   const fix = fixes[keyword];
   if (fix) return fix(params);
-  const at = schemaAt(schema, schemaPath);
-  const description = at !== null && typeof at === 'object' && 'description' in at ? at.description : null;
-  return typeof description === 'string' ? description : 'The value has the wrong format.';
+  const at = schemaAt(schema, schemaPath) as { description?: string; [rule]?: string } | null | undefined;
+  return at?.[rule] ?? at?.description ?? 'The value has the wrong format.';
 }
 
 function schemaAt(schema: unknown, schemaPath: string): unknown {

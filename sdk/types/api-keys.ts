@@ -4,31 +4,36 @@
 export interface ApiKey {
   /** An id with the prefix key_. */
   readonly id: string;
+  /** What it is for. */
   readonly name: string;
   /** The public part: ttm_<prefix>_…. */
   readonly prefix: string;
+  /** What it may do. */
   readonly scopes: readonly string[];
+  /** Whom it acts for. */
   readonly member: {
     /** An id with the prefix usr_. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   };
-  /** ISO 8601, UTC. */
+  /** From when on it is refused; null for never. ISO 8601, UTC. */
   readonly expiresAt: string | null;
-  /** ISO 8601, UTC. */
+  /** When it was revoked; null while it is not. ISO 8601, UTC. */
   readonly revokedAt: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
 /** Mint an API key; the key is shown once. */
 export interface ApiKeyCreate {
-  /** Text that is not only white space. */
+  /** What it is for. Text that is not only white space. */
   name: string;
+  /** What it may do: no more than the key that mints it. */
   scopes: readonly (
     | 'issues:read'
     | 'issues:write'

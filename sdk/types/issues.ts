@@ -4,61 +4,86 @@
 export interface Issue {
   /** An id with the prefix iss_. */
   readonly id: string;
-  /** <TEAM_KEY>-<number>; null while staged or simulated. */
+  /** How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated. */
   readonly identifier: string | null;
+  /** Counts the issues of the team; null while staged or simulated. */
   readonly number: number | null;
+  /** What it is about, in up to 500 characters. */
   readonly title: string;
-  /** Markdown, at most 256 KiB. */
+  /** All there is to say of it. Markdown, up to 256 KiB. */
   readonly description: string;
+  /** The step of the work that it is in. */
   readonly state: {
     /** An id with the prefix wfs_. */
     readonly id: string;
+    /** What the state is called in its team. */
     readonly name: string;
+    /** What the state means, the same in all teams. */
     readonly type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate';
   };
+  /** How much it presses. */
   readonly priority: 'none' | 'low' | 'medium' | 'high' | 'urgent';
+  /** Who works on it. */
   readonly assignee: {
     /** An id with the prefix usr_. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   } | null;
+  /** Who created it. */
   readonly creator: {
+    /** What kind of author it is. */
     readonly kind: 'user' | 'plugin' | 'system';
+    /** The id of the member or plugin install. */
     readonly id: string;
+    /** The name they had then. */
     readonly name: string;
   };
+  /** The team that it belongs to. */
   readonly team: {
     /** A UUID in lower case. */
     readonly id: string;
     /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
     readonly key: string;
+    /** What the team is called. */
     readonly name: string;
   };
+  /** Its labels. */
   readonly labels: readonly {
+    /** An id with the prefix lbl_. */
     readonly id: string;
+    /** What the label is called. */
     readonly name: string;
   }[];
+  /** The project that it is part of. */
   readonly project: {
     /** An id with the prefix prj_. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   } | null;
+  /** The issue that it is a part of. */
   readonly parent: {
     /** An id with the prefix iss_. */
     readonly id: string;
+    /** How people name that issue. */
     readonly identifier: string;
   } | null;
+  /** How much work it is, in whatever the team counts. */
   readonly estimate: number | null;
-  /** A day as YYYY-MM-DD. */
+  /** The day by which it is to be done. A day as YYYY-MM-DD. */
   readonly dueDate: string | null;
+  /** The system that it was imported from. */
   readonly externalSource: string | null;
+  /** What that system calls it; unique with its source in a workspace. */
   readonly externalId: string | null;
+  /** Its page; null while staged or simulated. */
   readonly url: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -72,12 +97,14 @@ export interface IssueQuery {
   cursor?: string;
   /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string;
+  /** What the state means, the same in all teams. */
   state?:
     'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
   /** A member id, `me` or `none`. */
   assignee?: string;
   /** A label name or id. */
   label?: string;
+  /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
   /** ISO 8601 time; inclusive. */
   updatedSince?: string;
@@ -85,7 +112,7 @@ export interface IssueQuery {
   filter?: string | Readonly<Record<string, unknown>>;
   /** Such as `-priority,updatedAt`; default `-createdAt`. */
   sort?: string;
-  /** Only these fields, comma-separated. */
+  /** Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise. */
   fields?: string | readonly string[];
   /** Whole objects in place of references: assignee, project, parent. */
   expand?: string | readonly string[];
@@ -93,39 +120,41 @@ export interface IssueQuery {
 
 /** Create an issue. */
 export interface IssueCreate {
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** The key of the team that the issue belongs to. A team key: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** Another name for `team`. A team key: up to 10 characters A–Z and 0–9, a letter first. */
   teamKey?: string;
-  /** A UUID in lower case. */
+  /** The id of the team, in place of its key. A UUID in lower case. */
   teamId?: string;
-  /** Up to 255 characters. */
+  /** The system that it was imported from. Up to 255 characters. */
   externalSource?: string;
-  /** Up to 255 characters. */
+  /** What that system calls it; unique with its source in a workspace. Up to 255 characters. */
   externalId?: string;
-  /** A title of 1 to 500 characters. */
+  /** What it is about, in up to 500 characters. Text that is not only white space. */
   title: string;
-  /** Markdown, at most 256 KiB. */
+  /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string;
-  /** An id with the prefix wfs_. */
+  /** The step of the work that it is in. An id with the prefix wfs_. */
   stateId?: string;
+  /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
-  /** An id with the prefix usr_. */
+  /** Who works on it. An id with the prefix usr_. */
   assigneeId?: string | null;
-  /** Names or ids of labels. */
+  /** Its labels. Names or ids. */
   labels?: readonly string[];
-  /** An id with the prefix prj_. */
+  /** The project that it is part of. An id with the prefix prj_. */
   projectId?: string | null;
-  /** An id with the prefix iss_. */
+  /** The issue that it is a part of. An id with the prefix iss_. */
   parentId?: string | null;
+  /** How much work it is, in whatever the team counts. */
   estimate?: number | null;
-  /** A day as YYYY-MM-DD. */
+  /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null;
 }
 
 /** Get an issue. */
 export interface IssueGetQuery {
-  /** Only these fields, comma-separated. */
+  /** Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise. */
   fields?: string | readonly string[];
   /** Whole objects in place of references: assignee, project, parent. */
   expand?: string | readonly string[];
@@ -133,31 +162,37 @@ export interface IssueGetQuery {
 
 /** Update an issue. */
 export interface IssuePatch {
-  /** A title of 1 to 500 characters. */
+  /** What it is about, in up to 500 characters. Text that is not only white space. */
   title?: string;
-  /** Markdown, at most 256 KiB. */
+  /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string;
-  /** An id with the prefix wfs_. */
+  /** The step of the work that it is in. An id with the prefix wfs_. */
   stateId?: string;
+  /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent';
-  /** An id with the prefix usr_. */
+  /** Who works on it. An id with the prefix usr_. */
   assigneeId?: string | null;
-  /** Names or ids of labels. */
+  /** Its labels. Names or ids. */
   labels?: readonly string[];
-  /** An id with the prefix prj_. */
+  /** The project that it is part of. An id with the prefix prj_. */
   projectId?: string | null;
-  /** An id with the prefix iss_. */
+  /** The issue that it is a part of. An id with the prefix iss_. */
   parentId?: string | null;
+  /** How much work it is, in whatever the team counts. */
   estimate?: number | null;
-  /** A day as YYYY-MM-DD. */
+  /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null;
 }
 
 export interface IssueCreated {
   /** An id with the prefix iss_. */
   readonly id: string;
+  /** How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated. */
   readonly identifier: string | null;
+  /** What it is about, in up to 500 characters. */
   readonly title: string;
+  /** How much it presses. */
   readonly priority: 'none' | 'low' | 'medium' | 'high' | 'urgent';
+  /** Its page; null while staged or simulated. */
   readonly url: string | null;
 }

@@ -6,33 +6,50 @@ export interface Plugin {
   readonly id: string;
   /** The manifest's id; accepted wherever the install's id is. */
   readonly pluginId: string;
+  /** The version of its package. */
   readonly pluginVersion: string;
+  /** What it is called. */
   readonly name: string;
+  /** What it does, as its author says. */
   readonly description: string;
+  /** The SHA-256 of its code, in hex. */
   readonly sha256: string;
+  /** What its manifest asks, and what it was granted. */
   readonly scopes: readonly {
+    /** Such as `issues:write`. */
     readonly scope: string;
+    /** What it needs it for, as its author says. */
     readonly why: string;
+    /** All that it writes with this scope. */
     readonly fields: readonly string[] | null;
+    /** The only objects it reads and writes with it. */
     readonly where: Readonly<Record<string, readonly string[]>> | null;
+    /** Whether it was granted. */
     readonly granted: boolean;
   }[];
   /** What it is sent: of what it subscribes to, that which it was granted to read. */
   readonly events: readonly string[];
+  /** When it runs without an event. */
   readonly schedules: readonly {
+    /** What it is called in the manifest. */
     readonly name: string;
+    /** When it runs, as a cron expression. */
     readonly cron: string;
+    /** The time zone that it is read in. */
     readonly tz: string;
   }[];
+  /** What it was set to. By the names that its manifest gives them. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** With `simulate`, what its runs would write is recorded and dropped. */
   readonly mode: 'apply' | 'simulate';
+  /** Whether it runs, and if not, who switched it off. */
   readonly state: 'active' | 'paused_by_admin' | 'disabled_failures' | 'disabled_sandbox';
   /** Why it does not run, or is not sent all that it subscribes to. */
   readonly stateReason: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }

@@ -4,27 +4,32 @@
 export interface Webhook {
   /** An id with the prefix whe_. */
   readonly id: string;
-  /** An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
+  /** Where deliveries go. An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
   readonly url: string;
+  /** What it is for, in words. */
   readonly description: string;
+  /** The events that it is sent. */
   readonly events: readonly string[];
+  /** Of those, the ones that pass; null for all. A filter tree over the issue's fields, as in the list of issues. */
   readonly filter: Readonly<Record<string, unknown>> | null;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   readonly ordering: 'none' | 'entity';
   /** The shape of the payload. It stays until this is changed, whatever newer shapes come. */
   readonly payloadVersion: 'v1';
+  /** Whether deliveries are made. */
   readonly enabled: boolean;
+  /** Why it was switched off, where it was not by a person. */
   readonly disabledReason: string | null;
-  /** Since when the signing secret is in use. */
+  /** Since when the signing secret is in use. ISO 8601, UTC. */
   readonly secretSince: string;
-  /** Until when deliveries are signed with the secret before as well. */
+  /** Until when deliveries are signed with the secret before as well. ISO 8601, UTC. */
   readonly previousSecretExpiresAt: string | null;
-  /** When the secret before had last signed a delivery that succeeded, as of its rotation. */
+  /** When the secret before had last signed a delivery that succeeded, as of its rotation. ISO 8601, UTC. */
   readonly previousSecretLastSucceededAt: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }

@@ -1,7 +1,19 @@
 // Serves the document. It is built once, at start, from the routes as they are mounted, its own among them.
 import { Type } from 'typebox';
+import { named } from '../../lib/schema.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { buildDocument, type DocumentOptions } from './document.ts';
+
+const OpenApiDocument = named(
+  'OpenApiDocument',
+  Type.Object(
+    {},
+    {
+      description: 'OpenAPI 3.1; see spec.openapis.org.',
+      examples: [{ openapi: '3.1.1', info: { title: 'Tatami', version: '1.0.0' }, paths: {} }],
+    },
+  ),
+);
 
 export interface OpenApi {
   readonly route: Route;
@@ -20,7 +32,7 @@ export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi
       summary: 'This document',
       scope: null,
       limit: 'read',
-      responses: { 200: Type.Object({}) },
+      responses: { 200: OpenApiDocument },
       raw: () => ({ contentType: 'application/json', body: text }),
     }),
   };

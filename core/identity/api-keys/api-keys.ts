@@ -7,7 +7,7 @@ import { shownProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
-import { Closed, named, nullable, text } from '../../lib/schema.ts';
+import { Closed, enumeration, named, nullable } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
@@ -21,18 +21,27 @@ export const apiKeyKind = kindOf(apiKey, {
   events: (before) => (before ? ['api_key.revoked'] : ['api_key.created']),
 });
 
-const ApiKeyCreate = Closed({
-  name: text(80),
-  scopes: Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: 100, uniqueItems: true }),
-  expiresAt: Type.Optional(
-    nullable(
-      Type.String({
-        maxLength: 40,
-        description: 'ISO 8601 time in the future; null or absent never expires.',
-      }),
+const scopeGiven = enumeration('Scope', allScopes, 'Such as `issues:read`; write implies read.');
+const ApiKeyCreate = named(
+  'ApiKeyCreate',
+  Closed({
+    name: Type.Unsafe<string>(apiKey.fields.name.given),
+    scopes: Type.Array(scopeGiven, {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'What it may do: no more than the key that mints it.',
+    }),
+    expiresAt: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: 40,
+          description: 'ISO 8601 time in the future; null or absent never expires.',
+        }),
+      ),
     ),
-  ),
-});
+  }),
+);
 const ApiKeyMinted = named(
   'ApiKeyMinted',
   Closed({

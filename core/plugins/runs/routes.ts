@@ -6,7 +6,12 @@ import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { seeing, seeingRun, steering } from '../installs/rights.ts';
 import { getRun, listRuns, runSchedule, type RunActivity } from './runs.ts';
-import { RunShown, runStatuses } from './schema.ts';
+import { RunShown, runStatus } from './schema.ts';
+
+const scheduleName = Type.String({
+  pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
+  description: 'The name of a schedule in the manifest.',
+});
 
 export function runRoutes(options: { queue: WorkQueue } & RunActivity): Route[] {
   const { queue, ...activity } = options;
@@ -20,7 +25,7 @@ export function runRoutes(options: { queue: WorkQueue } & RunActivity): Route[] 
       also: seeing,
       limit: 'read',
       params: Closed({ id: pluginRef }),
-      query: Closed({ ...pageQuery, status: Type.Optional(Type.Enum([...runStatuses])) }),
+      query: Closed({ ...pageQuery, status: Type.Optional(runStatus) }),
       responses: { 200: pageOf(RunShown) },
       errors: ['invalid_cursor'],
       read: (ctx, { params, query }) => listRuns(ctx, params.id, query, activity),
@@ -34,7 +39,7 @@ export function runRoutes(options: { queue: WorkQueue } & RunActivity): Route[] 
       scope: 'plugins:write',
       also: steering,
       limit: 'write',
-      params: Closed({ id: pluginRef, name: Type.String({ pattern: '^[a-z][a-zA-Z0-9-]{0,39}$' }) }),
+      params: Closed({ id: pluginRef, name: scheduleName }),
       errors: ['conflict'],
       responses: { 202: RunShown },
       write: (ctx, { params }) => runSchedule(ctx, params.id, params.name, queue),

@@ -7,13 +7,18 @@ import { Closed, givenAs, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { state } from '../workflows/contract.ts';
 import { issueHistory } from './history.ts';
 import { createIssue, createIssues, getIssue, listIssues } from './issues.ts';
-import { IssueBulk, IssueCreate, IssueCreated, IssueListed } from './bodies.ts';
-import { issue, priorities } from './contract.ts';
+import { IssueBulkCreate, IssueBulkCreated, IssueCreate, IssueCreated } from './bodies.ts';
+import { issue } from './contract.ts';
 
 const params = Closed({ id: idOf(issue.id) });
 const shape = {
   fields: Type.Optional(
-    Type.String({ maxLength: 500, description: 'Only these fields, comma-separated.', [givenAs]: 'fields' }),
+    Type.String({
+      maxLength: 500,
+      description:
+        'Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise.',
+      [givenAs]: 'fields',
+    }),
   ),
   expand: Type.Optional(
     Type.String({
@@ -31,7 +36,7 @@ const listQuery = Closed({
     Type.String({ pattern: '^(usr_[0-9a-z]{26}|me|none)$', description: 'A member id, `me` or `none`.' }),
   ),
   label: Type.Optional(Type.String({ minLength: 1, maxLength: 80, description: 'A label name or id.' })),
-  priority: Type.Optional(Type.Enum([...priorities])),
+  priority: Type.Optional(Type.Unsafe<string>(issue.fields.priority.given)),
   updatedSince: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; inclusive.' })),
   filter: Type.Optional(
     Type.String({ maxLength: 8000, description: 'A JSON filter tree.', [givenAs]: 'json' }),
@@ -52,7 +57,7 @@ export const issueRoutes = [
     rows: 'team',
     limit: 'read',
     query: listQuery,
-    responses: { 200: pageOf(IssueListed) },
+    responses: { 200: schemasOf(issue).page },
     errors: ['invalid_cursor'],
     read: (ctx, { query }) => listIssues(ctx, query),
   }),
@@ -78,14 +83,14 @@ export const issueRoutes = [
     scope: 'issues:write',
     rows: 'team',
     limit: 'write',
-    body: IssueBulk,
+    body: IssueBulkCreate,
     example: {
       issues: [
         { team: 'ENG', title: 'First' },
         { team: 'ENG', title: 'Second' },
       ],
     },
-    responses: { 201: Closed({ data: Type.Array(IssueCreated) }) },
+    responses: { 201: IssueBulkCreated },
     bodyBytesMax: 4 * 1024 * 1024,
     write: (ctx, { body }) => createIssues(ctx, body.issues),
   }),
