@@ -185,6 +185,15 @@ test('what answers always show is required', () => {
   expect(optional.toSorted()).toEqual(sometimes);
 });
 
+test('what a request may leave out has no `default`, which generators take for required', () => {
+  const defaults = allObjects('given').flatMap(({ at, object }) =>
+    Object.entries<Json>(object.properties)
+      .filter(([, property]) => 'default' in property)
+      .map(([name]) => `${at}.${name}`),
+  );
+  expectNone('say their default in their description', defaults);
+});
+
 test('each answer has an example, each error a realistic one', () => {
   const without = bodies().filter(({ media }) => media.example === undefined && media.examples === undefined);
   expectNone(

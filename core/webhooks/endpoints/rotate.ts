@@ -18,8 +18,8 @@ export const SecretRotate = named(
       Type.Integer({
         minimum: 0,
         maximum: 168,
-        default: overlapHoursDefault,
-        description: 'How long earlier secrets go on signing beside the new one; 0 ends them at once.',
+        description:
+          'How long earlier secrets go on signing beside the new one: 24 by default; 0 ends them at once.',
       }),
     ),
   }),

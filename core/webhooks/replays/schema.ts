@@ -8,7 +8,7 @@ const replayStatuses = ['running', 'done', 'canceled'] as const;
 const only = enumeration(
   'ReplayOnly',
   ['all', 'undelivered'],
-  '`undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off.',
+  'By default `all`; `undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off.',
 );
 
 export const ReplayCreate = named(
@@ -29,7 +29,7 @@ export const ReplayCreate = named(
         description: 'ISO 8601 time: events before it. By default all until now.',
       }),
     ),
-    only: Type.Optional({ ...only, default: 'all' }),
+    only: Type.Optional(only),
   }),
 );
 
