@@ -20,24 +20,33 @@ export interface Components {
 export function createComponents(): Components {
   const schemas: Record<string, JsonObject> = {};
   const responses: Record<string, JsonObject> = {};
+  /** Name → the properties that were described under it, as most schemas are referred to many times. */
+  const described = new Map<string, unknown>();
 
   const put = (name: string, schema: JsonObject): JsonObject => {
     if (name in schemas && JSON.stringify(schemas[name]) !== JSON.stringify(schema))
       throw new Error(`Two different schemas are named ${name}: give one of them another name.`);
     schemas[name] = schema;
-    return { $ref: `#/components/schemas/${name}` };
+    return refTo(name);
   };
   const plain = (value: unknown, side: Side): unknown => {
     if (Array.isArray(value)) return value.map((one) => plain(one, side));
     if (value === null || typeof value !== 'object') return value;
     const { 'x-name': name, 'x-doc': doc, 'x-enum': words, ...rest } = value as JsonObject;
     if (typeof words === 'string') return wordsRef(words, rest);
+    if (
+      typeof name === 'string' &&
+      rest.properties !== undefined &&
+      described.get(`${side} ${name}`) === rest.properties
+    )
+      return { ...refTo(name), ...docOf(doc) };
     const schema = standard(
       Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, plain(inner, side)])),
       side,
     );
     if (typeof name !== 'string') return schema;
-    return { ...put(name, schema), ...(doc === undefined ? {} : { description: doc }) };
+    described.set(`${side} ${name}`, rest.properties);
+    return { ...put(name, schema), ...docOf(doc) };
   };
   const wordsRef = (name: string, { enum: values, ...rest }: JsonObject): JsonObject => {
     const words = (values as readonly (string | null)[]).filter((word) => word !== null);
@@ -51,7 +60,7 @@ export function createComponents(): Components {
     ref: plain,
     schema(name, make) {
       if (!(name in schemas)) put(name, make());
-      return { $ref: `#/components/schemas/${name}` };
+      return refTo(name);
     },
     response(name, make) {
       responses[name] ??= make();
@@ -60,6 +69,15 @@ export function createComponents(): Components {
     schemas,
     responses,
   };
+}
+
+function refTo(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** What a named schema is in this place. */
+function docOf(doc: unknown): JsonObject {
+  return doc === undefined ? {} : { description: doc };
 }
 
 /** As the tools that read documents know it: enums have a type, and maps say what their values are in the usual place. */
