@@ -17,7 +17,7 @@ import { SystemProblemShown } from './inbox/problem.ts';
 import { InboxItemShown } from './inbox/schema.ts';
 import { usageRoutes } from './ledger/routes.ts';
 import { parseFilter, type FilterFields } from './lib/filter.ts';
-import { Closed, named } from './lib/schema.ts';
+import { Closed, described, named } from './lib/schema.ts';
 import { plugin } from './plugins/installs/contract.ts';
 import { defineResource, type Resource } from './resource/define.ts';
 import type { CheckFilter, Filtering } from './resource/filtering.ts';
@@ -101,7 +101,14 @@ export function sentEvents(): { type: EventType; envelope: TSchema }[] {
 }
 
 function sentEvent(type: string, data: TSchema): { type: EventType; envelope: TSchema } {
-  return { type: type as EventType, envelope: Closed({ ...envelope, type: Type.Enum([type]), data }) };
+  return {
+    type: type as EventType,
+    envelope: Closed({
+      ...envelope,
+      type: Type.Enum([type], { description: 'What happened.' }),
+      data: described(data, 'The object as it was then.'),
+    }),
+  };
 }
 
 const previous = Type.Record(Type.String(), Type.Unknown(), {

@@ -42,6 +42,7 @@ import { readInstallation, type Installation } from './store/installation.ts';
 import { openStore } from './store/open-store.ts';
 import { scopeOf, type Store } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
+import { tagGroups } from './tags.ts';
 import { version } from './version.ts';
 
 /** When the process stops, clients have so long to send what they have begun, and to take the answers that are under way. */
@@ -268,7 +269,7 @@ async function mount(
   health: Health,
   { rates }: Config,
 ): Promise<App> {
-  const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents() });
+  const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
     ...resourceRoutes,
     createMe(rates),

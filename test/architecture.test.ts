@@ -100,6 +100,7 @@ const parts: Readonly<Record<string, Part>> = {
       'core/version.ts',
       'core/health/',
       'core/pages/',
+      'core/tags.ts',
       'core/housekeeping/',
     ],
     may: [

@@ -162,5 +162,15 @@ export type Entry<C> = C extends { readonly directory: { readonly keeps: infer N
 export function defineContract<const C extends Contract>(
   contract: C & { readonly examples?: { readonly create?: Created<C>; readonly update?: Patch<C> } },
 ): C {
+  for (const [name, field] of Object.entries<Field>(contract.fields))
+    if (field.type === 'choice') nameWords(`${contract.title}${capital(name)}`, field);
   return contract;
 }
+
+/** The document names the words of a choice once, for the object, its filters and parameters. */
+function nameWords(name: string, { given, shown, options }: Field): void {
+  Object.assign(shown, { 'x-enum': name });
+  Object.assign(given, { 'x-enum': 'aliases' in options ? `${name}Given` : name });
+}
+
+const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);

@@ -1,9 +1,22 @@
 // The fields that a resource can have. A field says once all there is to know of it: its shape and bounds, when it may be
 // written, what it is without being written, whether lists filter by it. Whoever needs one of these facts reads it here.
 import { Type, type Static, type TObject, type TSchema, type TString } from 'typebox';
-import { date, idOf, nameOf, time as timeText } from '../lib/schema.ts';
+import {
+  Closed,
+  date,
+  described,
+  enumeration,
+  idAndName,
+  idOf,
+  nameOf,
+  ruled,
+  text as textOf,
+  time as timeText,
+} from '../lib/schema.ts';
 
 export interface FieldOptions {
+  /** What it is, in a sentence, for the document and the types of the SDK. */
+  readonly doc?: string;
   /** A creation must give it. */
   readonly required?: true;
   /** It may be null, and is without a default. */
@@ -46,17 +59,16 @@ export interface Field<
 
 /** Words in one line or a few. Shown without its bounds: what was written under other bounds stays readable. */
 export function text<const O extends FieldOptions>(
-  options: O & { readonly max: number; readonly doc?: string; readonly pattern?: string },
+  options: O & { readonly max: number; readonly pattern?: string },
 ): Field<'text', string, string, string, O> {
   if (options.pattern !== undefined && options.doc === undefined)
     throw new Error(`Say in \`doc\` what ${options.pattern} takes: people who break it are told that.`);
-  const given = Type.String({
-    ...(options.pattern === undefined ? { minLength: 1 } : {}),
-    maxLength: options.max,
-    pattern: options.pattern ?? '\\S',
-    description: options.doc ?? 'Text that is not only white space.',
-  });
-  return { type: 'text', given, shown: Type.String(), options };
+  const { doc = '', max: maxLength, pattern } = options;
+  const given =
+    pattern === undefined
+      ? described(textOf(maxLength), doc)
+      : Type.String({ maxLength, pattern, description: doc });
+  return { type: 'text', given, shown: described(Type.String(), doc), options };
 }
 
 /** Text whose schema says all of its shape: a colour, a key, an id. Shown as it is given. */
@@ -64,18 +76,21 @@ export function string<const O extends FieldOptions>(
   schema: TSchema,
   options: O,
 ): Field<'text', string, string, string, O> {
-  return { type: 'text', given: schema, shown: schema, options };
+  const both = described(schema, options.doc);
+  return { type: 'text', given: both, shown: both, options };
 }
 
 /** Text that people write at length, bounded in bytes or in characters. */
 export function markdown<const O extends FieldOptions>(
-  options: O & { readonly doc?: string } & ({ readonly bytesMax: number } | { readonly max: number }),
+  options: O & ({ readonly bytesMax: number } | { readonly max: number }),
 ): Field<'markdown', string, string, string, O> {
-  const schema = Type.String({
+  const maxLength = 'max' in options ? options.max : options.bytesMax;
+  const plain = Type.String({
     ...(options.required ? { minLength: 1, pattern: '\\S' } : {}),
-    maxLength: 'max' in options ? options.max : options.bytesMax,
-    description: options.doc ?? 'Markdown.',
+    maxLength,
+    description: `Markdown, up to ${'max' in options ? `${maxLength} characters` : `${maxLength / 1024} KiB`}.`,
   });
+  const schema = ruled(described(plain, options.doc), 'Text that is not only white space.');
   return { type: 'markdown', given: schema, shown: schema, options };
 }
 
@@ -87,13 +102,13 @@ export function choice<const V extends readonly string[], const O extends Choice
   values: V,
   options: O = {} as O,
 ): Field<'choice', V[number] | AliasOf<O>, V[number], V[number], O> {
-  const described = options.doc === undefined ? {} : { description: options.doc };
-  const given = Type.Enum([...values, ...Object.keys(options.aliases ?? {})], described);
-  return { type: 'choice', given, shown: Type.Enum([...values], described), options };
+  const given = Type.Enum([...values, ...Object.keys(options.aliases ?? {})]);
+  const shown = Type.Enum([...values]);
+  const { doc } = options;
+  return { type: 'choice', given: described(given, doc), shown: described(shown, doc), options };
 }
 
 interface ChoiceOptions extends FieldOptions {
-  readonly doc?: string;
   readonly aliases?: Readonly<Record<string, string>>;
 }
 type AliasOf<O> = O extends { readonly aliases: infer A } ? keyof A & string : never;
@@ -103,30 +118,36 @@ export function number<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'number', number, number, number, O> {
   const { integer, ...range } = bounds;
-  const schema = integer ? Type.Integer(range) : Type.Number(range);
+  const schema = described(integer ? Type.Integer(range) : Type.Number(range), options.doc);
   return { type: 'number', given: schema, shown: schema, options };
 }
 
 export function flag<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'flag', boolean, boolean, boolean, O> {
-  return { type: 'flag', given: Type.Boolean(), shown: Type.Boolean(), options };
+  const schema = described(Type.Boolean(), options.doc);
+  return { type: 'flag', given: schema, shown: schema, options };
 }
 
 /** A day of the calendar, `2027-03-01`. */
 export function day<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'day', string, string, string, O> {
-  return { type: 'day', given: date, shown: date, options };
+  const schema = described(date, options.doc);
+  return { type: 'day', given: schema, shown: schema, options };
 }
 
 /** A moment: ISO 8601 outside, milliseconds since the epoch in the row. */
 export function time<const O extends FieldOptions>(
-  options: O & { readonly doc?: string } = {} as O,
+  options: O = {} as O,
 ): Field<'time', string, string, number, O> {
-  const given = Type.String({ maxLength: 40, description: options.doc ?? 'An ISO 8601 time.' });
-  const shown = options.doc === undefined ? timeText : { ...timeText, description: options.doc };
-  return { type: 'time', given, shown, options };
+  const given = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
+  return {
+    type: 'time',
+    given: described(given, options.doc),
+    shown: described(timeText, options.doc),
+    options,
+  };
 }
 
 /** Any other shape, kept as JSON. @param shown where an answer shows it in another shape than requests give it */
@@ -135,7 +156,12 @@ export function json<const S extends TSchema, const O extends FieldOptions, cons
   options: O = {} as O,
   shown: V = given as TSchema as V,
 ): Field<'json', Static<S>, Static<V>, Static<S>, O> {
-  return { type: 'json', given, shown, options };
+  return {
+    type: 'json',
+    given: described(given, options.doc),
+    shown: described(shown, options.doc),
+    options,
+  };
 }
 
 /** What can be referred to: of its contract, what a reference reads. */
@@ -169,8 +195,16 @@ export function reference<
   const O extends FieldOptions,
   S extends TSchema = TObject<{ id: TString; name: TString }>,
 >(to: T, options: O = {} as O, shown?: S): Reference<T, 'id', Static<S>, O> {
-  const idAndName = Type.Object({ id: idOf(to.id), name: Type.String() }, { additionalProperties: false });
-  return { type: 'reference', to, by: 'id', given: nameOf(to), shown: shown ?? idAndName, options };
+  const given = nameOf(to);
+  const { doc } = options;
+  return {
+    type: 'reference',
+    to,
+    by: 'id',
+    given: described(given, doc),
+    shown: described(shown ?? idAndName(idOf(to.id)), doc),
+    options,
+  };
 }
 
 /** Another object by a field that people know it by, such as the key of a team: written and shown as that. */
@@ -180,8 +214,9 @@ export function referenceBy<const T extends Target, const By extends string, con
   schema: TSchema,
   options: O = {} as O,
 ): Reference<T, By, string, O> {
-  const shown = Type.String({ description: `The ${to.name} ${by}.` });
-  return { type: 'reference', to, by, given: schema, shown, options };
+  const { doc = `The ${to.name} ${by}.` } = options;
+  const shown = described(Type.String(), doc);
+  return { type: 'reference', to, by, given: described(schema, options.doc), shown, options };
 }
 
 export interface ActorShown {
@@ -191,12 +226,18 @@ export interface ActorShown {
 }
 
 /** Who did it, as they were named then; null until somebody did. Filtered by the id. */
-export function actor<const O extends { readonly filter?: true; readonly nullable?: true }>(
-  options: O = {} as O,
-): Field<'actor', never, ActorShown, ActorShown, O & { readonly write: 'never' }> {
-  const shown = Type.Object(
-    { kind: Type.Enum(['user', 'plugin', 'system']), id: Type.String(), name: Type.String() },
-    { additionalProperties: false },
-  );
-  return { type: 'actor', given: Type.Never(), shown, options: { ...options, write: 'never' } };
+export function actor<
+  const O extends { readonly filter?: true; readonly nullable?: true; readonly doc?: string },
+>(options: O = {} as O): Field<'actor', never, ActorShown, ActorShown, O & { readonly write: 'never' }> {
+  const shown = Closed({
+    kind: enumeration('AuthorKind', ['user', 'plugin', 'system'], 'What kind of author it is.'),
+    id: Type.String({ description: 'The id of the member or plugin install.' }),
+    name: Type.String({ description: 'The name they had then.' }),
+  });
+  return {
+    type: 'actor',
+    given: Type.Never(),
+    shown: described(shown, options.doc),
+    options: { ...options, write: 'never' },
+  };
 }

@@ -1,6 +1,6 @@
 // The public schemas of a contract: as it is shown, and the bodies of its creation and update. Made once for each contract.
 import { Type, type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from 'typebox';
-import { Closed, idOf, named, nullable, pageOf, time, version } from '../lib/schema.ts';
+import { Closed, described, idOf, named, nullable, pageOf, time, version } from '../lib/schema.ts';
 import { isRestorable, type Contract, type Created, type Patch, type Shown } from './contract.ts';
 import type { Field, FieldOptions, Reference, Target } from './field.ts';
 
@@ -27,8 +27,8 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
     id: idOf(contract.id),
     ...Object.fromEntries(fields.map(([name, field]) => [name, orNull(field, field.shown)])),
     version,
-    createdAt: time,
-    updatedAt: time,
+    createdAt: described(time, 'When it was made.'),
+    updatedAt: described(time, 'When it was last changed.'),
     ...(isRestorable(contract) ? { deletedAt: nullable(deletedAt) } : {}),
   };
   const shown = named(contract.title, Closed(properties, { description: contract.doc }));

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineRoute } from '../http/route.ts';
 import { idPrefixes } from '../lib/ids.ts';
-import { Closed, idOf, pageOf, pageQuery } from '../lib/schema.ts';
+import { Closed, idOf, pageQuery, pageWith } from '../lib/schema.ts';
 import { getEvent, listEvents } from './feed.ts';
 import { EventShown, generation } from './schema.ts';
 
@@ -22,7 +22,7 @@ export const eventRoutes = [
         Type.String({ maxLength: 2000, description: 'Event types or `issue.*`, comma-separated.' }),
       ),
     }),
-    responses: { 200: pageOf(EventShown, { generation }) },
+    responses: { 200: pageWith('EventFeedPage', EventShown, { generation }) },
     errors: ['invalid_cursor', 'history_changed'],
     read: (ctx, { query }) => listEvents(ctx, query),
   }),

@@ -5,6 +5,8 @@ import { givenAs, type GivenAs } from '../lib/schema.ts';
 export interface JsonSchema {
   readonly 'x-name'?: string;
   readonly description?: string;
+  /** What a named schema is in this place. */
+  readonly 'x-doc'?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -52,7 +54,7 @@ export function membersText(schema: JsonSchema, printing: Printing): string {
       typeText(property, printing),
       ...(mark && !printing.isShown ? ['undefined'] : []),
     ]);
-    return `${docText(property.description)}${readonly}${nameText(name)}${mark}: ${type};`;
+    return `${docText(property['x-doc'] ?? property.description)}${readonly}${nameText(name)}${mark}: ${type};`;
   });
   return `{\n${members.join('\n')}\n}`;
 }

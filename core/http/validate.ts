@@ -3,6 +3,7 @@
 import { Type, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ApiError, invalidField, type ErrorDetail, type FieldIssue } from '../lib/errors.ts';
+import { rule } from '../lib/schema.ts';
 
 const issueOf: Readonly<Record<string, FieldIssue>> = {
   enum: 'invalid_enum',
@@ -96,7 +97,7 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
   for (const error of list) {
     const union = unionOf(error);
     if (union) {
-      details.push({ path: pathOf(union.instancePath), issue: 'invalid_type', fix: fixOf(union, schema) });
+      details.push({ path: pathOf(union.instancePath), issue: 'invalid_type', ...fixOf(union, schema) });
       continue;
     }
     const path = pathOf(error.instancePath);
@@ -166,18 +167,18 @@ const fixes: Readonly<Record<string, FixOf>> = {
   uniqueItems: () => 'List each value once.',
 };
 
-/** For keywords that are not among `fixes`, the description in the schema says what is wanted. */
+/** For keywords that are not among `fixes`, the schema says what is wanted: by its rule, or its description where that is one. */
 function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): { fix?: string } {
   const fix = fixes[keyword];
   if (fix) return { fix: fix(params) };
-  const description = descriptionOf(schemaAt(schema, schemaPath));
-  return description === null ? {} : { fix: giveWords(description) };
+  const wanted = wantedOf(schemaAt(schema, schemaPath));
+  return wanted === null ? {} : { fix: giveWords(wanted) };
 }
 
 /** What is to be given where nothing is. */
 function giveOf(schema: unknown): string {
-  const description = descriptionOf(schema);
-  if (description !== null) return giveWords(description);
+  const wanted = wantedOf(schema);
+  if (wanted !== null) return giveWords(wanted);
   const { type, enum: values } = (schema ?? {}) as {
     type?: string | readonly string[];
     enum?: readonly unknown[];
@@ -186,10 +187,12 @@ function giveOf(schema: unknown): string {
   return type === undefined ? 'Give it a value.' : `Give a value of type ${[type].flat().join(' or ')}.`;
 }
 
-function descriptionOf(schema: unknown): string | null {
-  const description =
-    schema !== null && typeof schema === 'object' && 'description' in schema ? schema.description : null;
-  return typeof description === 'string' ? description : null;
+function wantedOf(schema: unknown): string | null {
+  const { description, [rule]: words = description } = (schema ?? {}) as {
+    readonly description?: string;
+    readonly [rule]?: string;
+  };
+  return words ?? null;
 }
 
 /** `A day as YYYY-MM-DD.` → `Give a day as YYYY-MM-DD.` */

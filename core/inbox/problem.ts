@@ -6,7 +6,7 @@ import type { Change } from '../changes/change.ts';
 import { isoTime } from '../changes/operations.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { ProblemKind } from '../lib/problems.ts';
-import { Closed, named, nullable, time } from '../lib/schema.ts';
+import { Closed, described, enumeration, named, nullable, time } from '../lib/schema.ts';
 import { inboxItem } from './inbox.ts';
 
 const texts = {
@@ -44,9 +44,9 @@ export const toldKinds = Object.keys(texts) as readonly ToldKind[];
 export const SystemProblemShown = named(
   'SystemProblem',
   Closed({
-    kind: Type.Enum([...toldKinds]),
+    kind: enumeration('SystemProblemKind', toldKinds, 'What is wrong.'),
     message: Type.String({ description: 'What it means for the workspace.' }),
-    since: time,
+    since: described(time, 'When it began.'),
     until: nullable(Type.String({ format: 'date-time', description: 'Null while there is the problem.' })),
   }),
 );

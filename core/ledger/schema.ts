@@ -1,6 +1,6 @@
 // The public shape of usage.
 import { Type } from 'typebox';
-import { Closed, named, nullable } from '../lib/schema.ts';
+import { Closed, enumeration, named, nullable } from '../lib/schema.ts';
 
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 
@@ -17,11 +17,13 @@ const amountsShown = {
 const PayerShown = named(
   'Payer',
   Closed({
-    kind: Type.Enum(['token', 'plugin', 'webhook', 'workspace'], {
-      description: '`workspace` is what nobody in particular asked for.',
-    }),
-    id: nullable(Type.String()),
-    name: nullable(Type.String()),
+    kind: enumeration(
+      'PayerKind',
+      ['token', 'plugin', 'webhook', 'workspace'],
+      'What kind of caller it is; `workspace` is what nobody in particular asked for.',
+    ),
+    id: nullable(Type.String({ description: 'The id of the key, install or endpoint.' })),
+    name: nullable(Type.String({ description: 'What it is called.' })),
     ...amountsShown,
     storedBytes: amount('Of the values and the code of a plugin.'),
   }),
@@ -30,7 +32,7 @@ export const UsageShown = named(
   'Usage',
   Closed({
     minutes: Type.Integer({ description: 'Amounts are of so many minutes, and of the minutes begun since.' }),
-    total: Closed(amountsShown),
+    total: Closed(amountsShown, { description: 'Of all of them.' }),
     storedBytes: amount('Of the values and the code of plugins, and of what idempotency keys keep.'),
     payers: Type.Array(PayerShown, { description: 'Who used most processor time first; at most 200.' }),
   }),

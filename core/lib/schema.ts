@@ -1,5 +1,6 @@
-// Schema pieces that many resources share. A schema with `x-name` becomes a named component of the OpenAPI document.
-import { Type, type Static, type TSchema } from 'typebox';
+// Schema pieces that many resources share. A schema with `x-name` becomes a named component of the OpenAPI document, and so does a
+// list of words with `x-enum`.
+import { Type, type Static, type TObject, type TSchema, type TString, type TUnsafe } from 'typebox';
 import { patternOf } from './ids.ts';
 
 /** An object that refuses what it does not name. */
@@ -12,7 +13,46 @@ export function nullable<S extends TSchema>(schema: S): ReturnType<typeof Type.U
   if (values) return Type.Unsafe<Static<S> | null>({ ...schema, enum: [...values, null] });
   if (type !== undefined && type !== 'object' && type !== 'array')
     return Type.Unsafe<Static<S> | null>({ ...schema, type: [type, 'null'] });
-  return Type.Unsafe<Static<S> | null>({ anyOf: [schema, { type: 'null' }] });
+  const { description, ...rest } = schema as { description?: string; 'x-name'?: string };
+  if (description === undefined || rest['x-name'] !== undefined)
+    return Type.Unsafe<Static<S> | null>({ anyOf: [schema, { type: 'null' }] });
+  return Type.Unsafe<Static<S> | null>({ anyOf: [rest, { type: 'null' }], description });
+}
+
+/** What to do about a value that breaks the schema, where its description says what the value is instead. */
+export const rule: unique symbol = Symbol('rule');
+
+/** The schema with the words that people are told who break it. */
+export function ruled<S extends TSchema>(schema: S, words: string): S {
+  return { ...schema, [rule]: words };
+}
+
+/**
+ * The schema with words on what the value is in this place. Its own description follows them, and alone is what people are told who
+ * break it.
+ */
+export function described<S extends TSchema>(schema: S, doc: string | undefined): S {
+  if (!doc) return schema;
+  const { description, 'x-name': name } = schema as { description?: string; 'x-name'?: string };
+  if (name !== undefined) return { ...schema, 'x-doc': doc };
+  if (description === undefined) return { ...schema, description: doc };
+  return { ...schema, description: `${doc} ${description}`, [rule]: description };
+}
+
+/** One of a list of words, which has a name of its own in the document: everything that is one of them refers to it. */
+export function enumeration<const V extends readonly string[]>(
+  name: string,
+  values: V,
+  description?: string,
+): TUnsafe<V[number]> {
+  return Type.Unsafe(
+    Type.Enum([...values], { 'x-enum': name, ...(description === undefined ? {} : { description }) }),
+  );
+}
+
+/** How another object is shown where it is referred to. */
+export function idAndName<S extends TSchema>(id: S, of = 'it'): TObject<{ id: S; name: TString }> {
+  return Closed({ id, name: Type.String({ description: `What ${of} is called.` }) });
 }
 
 /** An id of that prefix; null for the UUIDs of workspaces and teams. */
@@ -100,16 +140,32 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'Another name for `after`.' })),
 };
 
-/** The page envelope (docs/spec/api.md › Lists). */
-export function pageOf<S extends TSchema>(item: S, more: Record<string, TSchema> = {}): TSchema {
-  return Closed({
-    data: Type.Array(item),
-    pageInfo: Closed({
-      hasNextPage: Type.Boolean(),
-      endCursor: nullable(Type.String({ description: 'Opaque cursor of the last item.' })),
-      ...more,
-    }),
-  });
+const pageInfo = {
+  hasNextPage: Type.Boolean({ description: 'True when more items follow.' }),
+  endCursor: nullable(
+    Type.String({ description: 'Opaque cursor of the last item, for `after`; null for an empty page.' }),
+  ),
+};
+
+/** The page envelope (docs/spec/api.md › Lists). @param item a schema that has a name, which the page is named after */
+export function pageOf(item: TSchema): TSchema {
+  const { 'x-name': name } = item as { 'x-name'?: string };
+  const PageInfo = named('PageInfo', Closed(pageInfo, { description: 'Where a page stands in its list.' }));
+  const page = Closed({ data: listOf(item), pageInfo: PageInfo });
+  return name === undefined ? page : named(`${name}Page`, page);
+}
+
+/** A page that says more of where it stands. */
+export function pageWith(name: string, item: TSchema, more: Record<string, TSchema>): TSchema {
+  const PageInfo = named(
+    `${name}Info`,
+    Closed({ ...pageInfo, ...more }, { description: 'Where the page stands in its list.' }),
+  );
+  return named(name, Closed({ data: listOf(item), pageInfo: PageInfo }));
+}
+
+function listOf(item: TSchema): TSchema {
+  return Type.Array(item, { description: 'The items of the page.' });
 }
 
 /** Gives a schema its name in the document. */

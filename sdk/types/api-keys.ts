@@ -6,28 +6,32 @@ import type { Scope } from './scopes.ts';
 export interface ApiKey {
   /** An id with the prefix key_. */
   readonly id: string;
+  /** What it is for. */
   readonly name: string;
   /** The public part: ttm_<prefix>_…. */
   readonly prefix: string;
+  /** What it may do. */
   readonly scopes: readonly string[];
+  /** Whom it acts for. */
   readonly member: {
     /** An id with the prefix usr_. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   };
-  /** ISO 8601, UTC. */
+  /** From when on it is refused; null for never. ISO 8601, UTC. */
   readonly expiresAt: string | null;
-  /** ISO 8601, UTC. */
+  /** When it was revoked; null while it is not. ISO 8601, UTC. */
   readonly revokedAt: string | null;
-  /** When a request last came with it, up to a minute late; null for never. */
+  /** When a request last came with it, up to a minute late; null for never. ISO 8601, UTC. */
   readonly lastUsedAt: string | null;
   /** The key that took its place when it was rolled. */
   readonly replacedBy: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -43,8 +47,9 @@ export interface ApiKeyQuery {
 
 /** Mint an API key; the key is shown once. */
 export interface ApiKeyCreate {
-  /** Text that is not only white space. */
+  /** What it is for. Text that is not only white space. */
   name: string;
+  /** What it may do: no more than the key that mints it. */
   scopes: readonly Scope[];
   /** The member whom the key acts for; by default its minter. Only admins and owners mint for others. */
   memberId?: string | undefined;
@@ -63,28 +68,32 @@ export interface ApiKeyRoll {
 export interface ApiKeyMinted {
   /** An id with the prefix key_. */
   readonly id: string;
+  /** What it is for. */
   readonly name: string;
   /** The public part: ttm_<prefix>_…. */
   readonly prefix: string;
+  /** What it may do. */
   readonly scopes: readonly string[];
+  /** Whom it acts for. */
   readonly member: {
     /** An id with the prefix usr_. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   };
-  /** ISO 8601, UTC. */
+  /** From when on it is refused; null for never. ISO 8601, UTC. */
   readonly expiresAt: string | null;
-  /** ISO 8601, UTC. */
+  /** When it was revoked; null while it is not. ISO 8601, UTC. */
   readonly revokedAt: string | null;
-  /** When a request last came with it, up to a minute late; null for never. */
+  /** When a request last came with it, up to a minute late; null for never. ISO 8601, UTC. */
   readonly lastUsedAt: string | null;
   /** The key that took its place when it was rolled. */
   readonly replacedBy: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
   /** The whole key. It is shown this once. */
   readonly key: string;
@@ -93,28 +102,32 @@ export interface ApiKeyMinted {
 export interface ApiKeyRolled {
   /** An id with the prefix key_. */
   readonly id: string;
+  /** What it is for. */
   readonly name: string;
   /** The public part: ttm_<prefix>_…. */
   readonly prefix: string;
+  /** What it may do. */
   readonly scopes: readonly string[];
+  /** Whom it acts for. */
   readonly member: {
     /** An id with the prefix usr_. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   };
-  /** ISO 8601, UTC. */
+  /** From when on it is refused; null for never. ISO 8601, UTC. */
   readonly expiresAt: string | null;
-  /** ISO 8601, UTC. */
+  /** When it was revoked; null while it is not. ISO 8601, UTC. */
   readonly revokedAt: string | null;
-  /** When a request last came with it, up to a minute late; null for never. */
+  /** When a request last came with it, up to a minute late; null for never. ISO 8601, UTC. */
   readonly lastUsedAt: string | null;
   /** The key that took its place when it was rolled. */
   readonly replacedBy: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
   /** The whole key. It is shown this once. */
   readonly key: string;

@@ -14,44 +14,61 @@ export interface AuditLogQuery {
   actor?: string | undefined;
   /** The id of what was changed. */
   target?: string | undefined;
+  /** Only entries of this type of event. What happened. */
   action?: EventType | undefined;
 }
 
 export interface AuditEntry {
   /** Stable for the event across retries, replays and the feed. */
   readonly id: string;
-  /** ISO 8601, UTC. */
+  /** When it was done. ISO 8601, UTC. */
   readonly at: string;
   /** Gap-free within the workspace; 0 in a sample, which is in no log. */
   readonly sequence: number;
+  /** What was done: the type of its event. What happened. */
   readonly action: EventType;
+  /** Who did it. */
   readonly actor: Actor;
+  /** What it was done to. */
   readonly target: {
+    /** Such as `issue`. */
     readonly kind: string;
+    /** Its id. */
     readonly id: string;
   };
+  /** More of what was done. */
   readonly details: {
     /** The fields that moved. */
     readonly changed: readonly string[];
-    /** ISO 8601, UTC. */
+    /** Until when the secret that was rotated out signs as well. ISO 8601, UTC. */
     readonly previousSecretExpiresAt?: string | null;
     /** When the secret that was rotated out had last signed a delivery that succeeded. */
     readonly previousSecretLastSucceededAt?: string | null;
   } | null;
+  /** The request that it was done by. */
   readonly requestId: string | null;
+  /** What it was caused by, where that was a plugin. */
   readonly cause: Cause;
 }
 
 export interface Actor {
+  /** What kind of actor it is. */
   readonly kind: 'user' | 'api_key' | 'plugin' | 'system';
+  /** The id of the member, key or plugin install. */
   readonly id: string;
+  /** The name it had then. */
   readonly name: string;
+  /** Of a key: the member that it acts for. */
   readonly memberId?: string;
 }
 
 export interface Cause {
+  /** The event that all of it began with. */
   readonly rootEventId: string | null;
+  /** The plugin run that caused it. */
   readonly parentRunId: string | null;
+  /** How many plugin runs led to it. */
   readonly depth: number;
+  /** The plugins of those runs, the first one first. */
   readonly path: readonly string[];
 }

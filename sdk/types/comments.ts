@@ -4,32 +4,42 @@
 export interface Comment {
   /** An id with the prefix cmt_. */
   readonly id: string;
+  /** The issue that it is about. */
   readonly issue: {
     /** An id with the prefix iss_. */
     readonly id: string;
+    /** How people name the issue. */
     readonly identifier: string | null;
   };
   /** The first comment of the thread. */
   readonly parentId: string | null;
-  /** Markdown, up to 64 KiB. */
+  /** What is said. Markdown, up to 64 KiB. */
   readonly body: string;
+  /** Who said it. */
   readonly author: {
+    /** What kind of author it is. */
     readonly kind: 'user' | 'plugin' | 'system';
+    /** The id of the member or plugin install. */
     readonly id: string;
+    /** The name they had then. */
     readonly name: string;
   };
-  /** ISO 8601, UTC. */
+  /** When its thread was resolved; null while it is open. ISO 8601, UTC. */
   readonly resolvedAt: string | null;
+  /** Who resolved its thread; null while it is open. */
   readonly resolvedBy: {
+    /** What kind of author it is. */
     readonly kind: 'user' | 'plugin' | 'system';
+    /** The id of the member or plugin install. */
     readonly id: string;
+    /** The name they had then. */
     readonly name: string;
   } | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -47,12 +57,12 @@ export interface CommentQuery {
 export interface CommentCreate {
   /** The first comment of the thread. */
   parentId?: string | null | undefined;
-  /** Markdown, up to 64 KiB. */
+  /** What is said. Markdown, up to 64 KiB. */
   body: string;
 }
 
 /** Change the text of a comment of one's own. */
 export interface CommentPatch {
-  /** Markdown, up to 64 KiB. */
+  /** What is said. Markdown, up to 64 KiB. */
   body?: string | undefined;
 }

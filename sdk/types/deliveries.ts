@@ -12,10 +12,13 @@ export interface DeliveriesQuery {
   cursor?: string | undefined;
   /** An id with the prefix whe_. */
   webhook?: string | undefined;
+  /** How far it has come: `failed` and `canceled` are not tried again. */
   status?: 'pending' | 'delivering' | 'retrying' | 'delivered' | 'failed' | 'canceled' | undefined;
+  /** What happened. */
   eventType?: EventType | undefined;
   /** An id with the prefix evt_. */
   eventId?: string | undefined;
+  /** Why it was made: an event, a replay of one, a ping, or a sample, whose event never happened. */
   origin?: 'event' | 'replay' | 'ping' | 'sample' | undefined;
   /** ISO 8601 time; made then or later. */
   since?: string | undefined;
@@ -26,39 +29,49 @@ export interface DeliveriesQuery {
 export interface DeliveryDetail {
   /** An id with the prefix dlv_. */
   readonly id: string;
-  /** An id with the prefix whe_. */
+  /** The endpoint that it goes to. */
   readonly webhookId: string;
-  /** An id with the prefix evt_. */
+  /** The event that it tells of. */
   readonly eventId: string;
+  /** The type of that event. */
   readonly eventType: string;
   /** Why it was made: an event, a replay of one, a ping, or a sample, whose event never happened. */
   readonly origin: 'event' | 'replay' | 'ping' | 'sample';
+  /** How far it has come: `failed` and `canceled` are not tried again. */
   readonly status: 'pending' | 'delivering' | 'retrying' | 'delivered' | 'failed' | 'canceled';
+  /** Attempts made. */
   readonly attempts: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was tried first. ISO 8601, UTC. */
   readonly firstAttemptAt: string | null;
-  /** ISO 8601, UTC. */
+  /** When it will be tried again; null where it will not. ISO 8601, UTC. */
   readonly nextAttemptAt: string | null;
-  /** ISO 8601, UTC. */
+  /** When it was delivered, given up or canceled. ISO 8601, UTC. */
   readonly finishedAt: string | null;
   /** The exact bytes sent. */
   readonly payload: string;
+  /** Each attempt, the first one first. */
   readonly attemptList: readonly {
+    /** Counts the attempts, from 1. */
     readonly number: number;
-    /** ISO 8601, UTC. */
+    /** When it began. ISO 8601, UTC. */
     readonly at: string;
+    /** How long the receiver took, in milliseconds. */
     readonly latencyMs: number;
+    /** What it answered; null where it did not. */
     readonly statusCode: number | null;
     /** What went wrong, in words. */
     readonly error: string | null;
+    /** What was sent ahead of the payload. */
     readonly requestHeaders: Readonly<Record<string, string>>;
+    /** What came back ahead of the body. */
     readonly responseHeaders: Readonly<Record<string, unknown>> | null;
     /** What came back, up to 64 KiB. */
     readonly responseBody: string | null;
     /** `base64` where the body is not UTF-8. */
     readonly responseBodyEncoding: 'utf8' | 'base64' | null;
+    /** Whether more came back than was kept. */
     readonly truncated: boolean;
   }[];
 }

@@ -160,5 +160,6 @@ export interface EventData {
 export interface SampleSent {
   /** Open streams that it went to. */
   readonly listeners: number;
+  /** What they were sent. */
   readonly event: TatamiEvent;
 }

@@ -13,16 +13,20 @@ export interface InboxQuery {
 export interface InboxItem {
   /** An id with the prefix inb_. */
   readonly id: string;
+  /** What kind of thing happened. */
   readonly kind:
     'webhook_disabled' | 'plugin_disabled' | 'plugin_unheard' | 'plugin_missed_events' | 'system_problem';
+  /** What happened, in one line. */
   readonly title: string;
   /** What happened, why, and what to do about it. */
   readonly body: string;
   /** What it is about. */
   readonly target: {
+    /** Such as `webhook`. */
     readonly kind: string;
+    /** Its id. */
     readonly id: string;
   };
-  /** ISO 8601, UTC. */
+  /** When it happened. ISO 8601, UTC. */
   readonly createdAt: string;
 }

@@ -6,61 +6,86 @@ import type { IssueFilter } from './filters.ts';
 export interface Issue {
   /** An id with the prefix iss_. */
   readonly id: string;
-  /** <TEAM_KEY>-<number>; null while staged or simulated. */
+  /** How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated. */
   readonly identifier: string | null;
+  /** Counts the issues of the team; null while staged or simulated. */
   readonly number: number | null;
+  /** What it is about, in up to 500 characters. */
   readonly title: string;
-  /** Markdown, at most 256 KiB. */
+  /** All there is to say of it. Markdown, up to 256 KiB. */
   readonly description: string;
+  /** The step of the work that it is in. */
   readonly state: {
     /** An id with the prefix wfs_. */
     readonly id: string;
+    /** What the state is called in its team. */
     readonly name: string;
+    /** What the state means, the same in all teams. */
     readonly type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate';
   };
+  /** How much it presses. */
   readonly priority: 'none' | 'low' | 'medium' | 'high' | 'urgent';
+  /** Who works on it. */
   readonly assignee: {
     /** An id with the prefix usr_. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   } | null;
+  /** Who created it. */
   readonly creator: {
+    /** What kind of author it is. */
     readonly kind: 'user' | 'plugin' | 'system';
+    /** The id of the member or plugin install. */
     readonly id: string;
+    /** The name they had then. */
     readonly name: string;
   };
+  /** The team that it belongs to. */
   readonly team: {
     /** A UUID in lower case. */
     readonly id: string;
     /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
     readonly key: string;
+    /** What the team is called. */
     readonly name: string;
   };
+  /** Its labels. */
   readonly labels: readonly {
+    /** An id with the prefix lbl_. */
     readonly id: string;
+    /** What the label is called. */
     readonly name: string;
   }[];
+  /** The project that it is part of. */
   readonly project: {
     /** An id with the prefix prj_. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   } | null;
+  /** The issue that it is a part of. */
   readonly parent: {
     /** An id with the prefix iss_. */
     readonly id: string;
+    /** How people name that issue. */
     readonly identifier: string;
   } | null;
+  /** How much work it is, in whatever the team counts. */
   readonly estimate: number | null;
-  /** A day as YYYY-MM-DD. */
+  /** The day by which it is to be done. A day as YYYY-MM-DD. */
   readonly dueDate: string | null;
+  /** The system that it was imported from. */
   readonly externalSource: string | null;
+  /** What that system calls it; unique with its source in a workspace. */
   readonly externalId: string | null;
+  /** Its page; null while staged or simulated. */
   readonly url: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
   /** When it was deleted; null while it is there. */
   readonly deletedAt: string | null;
@@ -82,6 +107,7 @@ export interface IssueQuery {
   assignee?: string | undefined;
   /** The label, by its id or name; also `none`. */
   label?: string | undefined;
+  /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
   /** An ISO 8601 time, inclusive, or one relative to now, such as `-P7D`. */
   updatedSince?: string | undefined;
@@ -91,7 +117,7 @@ export interface IssueQuery {
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Such as `-priority,updatedAt`; default `-createdAt`. */
   sort?: string | undefined;
-  /** Only these fields, comma-separated. */
+  /** Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise. */
   fields?: string | readonly string[] | undefined;
   /** Whole objects in place of references: assignee, project, parent. */
   expand?: string | readonly string[] | undefined;
@@ -99,43 +125,45 @@ export interface IssueQuery {
 
 /** Create an issue. */
 export interface IssueCreate {
-  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** The key of the team that the issue belongs to. A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string | undefined;
-  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** Another name for `team`. A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   teamKey?: string | undefined;
-  /** A UUID in lower case. */
+  /** The id of the team, in place of its key. A UUID in lower case. */
   teamId?: string | undefined;
-  /** Up to 255 characters. */
+  /** The system that it was imported from. Up to 255 characters. */
   externalSource?: string | undefined;
-  /** Up to 255 characters. */
+  /** What that system calls it; unique with its source in a workspace. Up to 255 characters. */
   externalId?: string | undefined;
   /** ISO 8601 time at which it was made elsewhere; needs the scope `import:write`. */
   createdAt?: string | undefined;
   /** The member who made it elsewhere, also one who was removed; needs the scope `import:write`. */
   creatorId?: string | undefined;
-  /** A title of 1 to 500 characters. */
+  /** What it is about, in up to 500 characters. Text that is not only white space. */
   title: string;
-  /** Markdown, at most 256 KiB. */
+  /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** An id with the prefix wfs_. */
+  /** The step of the work that it is in. An id with the prefix wfs_. */
   stateId?: string | undefined;
+  /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** An id with the prefix usr_. */
+  /** Who works on it. An id with the prefix usr_. */
   assigneeId?: string | null | undefined;
-  /** Names or ids of labels. */
+  /** Its labels. Names or ids. */
   labels?: readonly string[] | undefined;
-  /** An id with the prefix prj_. */
+  /** The project that it is part of. An id with the prefix prj_. */
   projectId?: string | null | undefined;
-  /** An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
+  /** How much work it is, in whatever the team counts. */
   estimate?: number | null | undefined;
-  /** A day as YYYY-MM-DD. */
+  /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
 }
 
 /** Get an issue. */
 export interface IssueGetQuery {
-  /** Only these fields, comma-separated. */
+  /** Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise. */
   fields?: string | readonly string[] | undefined;
   /** Whole objects in place of references: assignee, project, parent. */
   expand?: string | readonly string[] | undefined;
@@ -143,23 +171,25 @@ export interface IssueGetQuery {
 
 /** Update an issue. */
 export interface IssuePatch {
-  /** A title of 1 to 500 characters. */
+  /** What it is about, in up to 500 characters. Text that is not only white space. */
   title?: string | undefined;
-  /** Markdown, at most 256 KiB. */
+  /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** An id with the prefix wfs_. */
+  /** The step of the work that it is in. An id with the prefix wfs_. */
   stateId?: string | undefined;
+  /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** An id with the prefix usr_. */
+  /** Who works on it. An id with the prefix usr_. */
   assigneeId?: string | null | undefined;
-  /** Names or ids of labels. */
+  /** Its labels. Names or ids. */
   labels?: readonly string[] | undefined;
-  /** An id with the prefix prj_. */
+  /** The project that it is part of. An id with the prefix prj_. */
   projectId?: string | null | undefined;
-  /** An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
+  /** How much work it is, in whatever the team counts. */
   estimate?: number | null | undefined;
-  /** A day as YYYY-MM-DD. */
+  /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
   /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */
   addLabels?: readonly string[] | undefined;
@@ -169,34 +199,37 @@ export interface IssuePatch {
 
 /** Create up to 100 issues, all or nothing. */
 export interface IssueBulk {
+  /** The issues to create, up to 100. */
   issues: readonly IssueCreate[];
 }
 
 /** Create or update an issue by the id that it has elsewhere. */
 export interface IssueExternalPut {
-  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** The key of the team that the issue belongs to. A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string | undefined;
-  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** Another name for `team`. A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   teamKey?: string | undefined;
-  /** A UUID in lower case. */
+  /** The id of the team, in place of its key. A UUID in lower case. */
   teamId?: string | undefined;
-  /** A title of 1 to 500 characters. */
+  /** What it is about, in up to 500 characters. Text that is not only white space. */
   title: string;
-  /** Markdown, at most 256 KiB. */
+  /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** An id with the prefix wfs_. */
+  /** The step of the work that it is in. An id with the prefix wfs_. */
   stateId?: string | undefined;
+  /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** An id with the prefix usr_. */
+  /** Who works on it. An id with the prefix usr_. */
   assigneeId?: string | null | undefined;
-  /** Names or ids of labels. */
+  /** Its labels. Names or ids. */
   labels?: readonly string[] | undefined;
-  /** An id with the prefix prj_. */
+  /** The project that it is part of. An id with the prefix prj_. */
   projectId?: string | null | undefined;
-  /** An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
+  /** How much work it is, in whatever the team counts. */
   estimate?: number | null | undefined;
-  /** A day as YYYY-MM-DD. */
+  /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
 }
 
@@ -213,8 +246,17 @@ export interface IssueHistoryQuery {
 export interface IssueCreated {
   /** An id with the prefix iss_. */
   readonly id: string;
+  /** How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated. */
   readonly identifier: string | null;
+  /** What it is about, in up to 500 characters. */
   readonly title: string;
+  /** How much it presses. */
   readonly priority: 'none' | 'low' | 'medium' | 'high' | 'urgent';
+  /** Its page; null while staged or simulated. */
   readonly url: string | null;
+}
+
+export interface IssueBulkCreated {
+  /** What was created, in the order of the request. */
+  readonly data: readonly IssueCreated[];
 }

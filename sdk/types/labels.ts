@@ -4,16 +4,17 @@
 export interface Label {
   /** An id with the prefix lbl_. */
   readonly id: string;
+  /** The word itself. */
   readonly name: string;
-  /** A colour as #rrggbb in lower case. */
+  /** How it is shown. A colour as #rrggbb in lower case. */
   readonly color: string;
-  /** The team key. */
+  /** The key of the team whose issues carry it; null for those of all. */
   readonly team: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -31,18 +32,18 @@ export interface LabelQuery {
 
 /** Create a label. */
 export interface LabelCreate {
-  /** Text that is not only white space. */
+  /** The word itself. Text that is not only white space. */
   name: string;
-  /** A colour as #rrggbb in lower case. */
+  /** How it is shown. A colour as #rrggbb in lower case. */
   color?: string | undefined;
-  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** The key of the team whose issues carry it; null for those of all. A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team?: string | null | undefined;
 }
 
 /** Change a label. */
 export interface LabelPatch {
-  /** Text that is not only white space. */
+  /** The word itself. Text that is not only white space. */
   name?: string | undefined;
-  /** A colour as #rrggbb in lower case. */
+  /** How it is shown. A colour as #rrggbb in lower case. */
   color?: string | undefined;
 }

@@ -5,29 +5,35 @@ export interface Me {
   readonly member: {
     /** An id with the prefix usr_. */
     readonly id: string;
+    /** What the person is called. */
     readonly name: string;
+    /** An e-mail address. */
     readonly email: string | null;
+    /** What the person is in the workspace. */
     readonly role: 'owner' | 'admin' | 'member' | 'guest';
   };
   /** All that the key reaches is in it. */
   readonly workspace: {
     /** A UUID in lower case. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   };
   /** The key that this request came with. */
   readonly key: {
     /** An id with the prefix key_. */
     readonly id: string;
+    /** What it is for. */
     readonly name: string;
     /** The public part: ttm_<prefix>_…. */
     readonly prefix: string;
+    /** What it may do. */
     readonly scopes: readonly string[];
-    /** ISO 8601, UTC. */
+    /** From when on it is refused; null for never. ISO 8601, UTC. */
     readonly expiresAt: string | null;
-    /** When a request last came with it, up to a minute late; null for never. */
+    /** When a request last came with it, up to a minute late; null for never. ISO 8601, UTC. */
     readonly lastUsedAt: string | null;
-    /** ISO 8601, UTC. */
+    /** When it was made. ISO 8601, UTC. */
     readonly createdAt: string;
   };
   /** By class of operation, for each operation and key apart; `workspace` is for all requests of the workspace together. */

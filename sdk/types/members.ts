@@ -4,14 +4,17 @@
 export interface Member {
   /** An id with the prefix usr_. */
   readonly id: string;
+  /** What the person is called. */
   readonly name: string;
+  /** An e-mail address. */
   readonly email: string | null;
+  /** What the person is in the workspace. */
   readonly role: 'owner' | 'admin' | 'member' | 'guest';
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -27,18 +30,20 @@ export interface MemberQuery {
 
 /** Add a member. */
 export interface MemberCreate {
-  /** Text that is not only white space. */
+  /** What the person is called. Text that is not only white space. */
   name: string;
   /** An e-mail address. */
   email?: string | null | undefined;
+  /** What the person is in the workspace. */
   role?: 'owner' | 'admin' | 'member' | 'guest' | undefined;
 }
 
 /** Change a member. */
 export interface MemberPatch {
-  /** Text that is not only white space. */
+  /** What the person is called. Text that is not only white space. */
   name?: string | undefined;
   /** An e-mail address. */
   email?: string | null | undefined;
+  /** What the person is in the workspace. */
   role?: 'owner' | 'admin' | 'member' | 'guest' | undefined;
 }

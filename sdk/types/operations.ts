@@ -20,6 +20,7 @@ import type { InboxItem, InboxQuery } from './inbox.ts';
 import type {
   Issue,
   IssueBulk,
+  IssueBulkCreated,
   IssueCreate,
   IssueCreated,
   IssueExternalPut,
@@ -41,6 +42,7 @@ import type {
   PluginQuery,
   PluginRunsQuery,
   PluginValue,
+  PluginValueEntry,
   Run,
 } from './plugins.ts';
 import type { Project, ProjectCreate, ProjectPatch, ProjectQuery } from './projects.ts';
@@ -89,12 +91,7 @@ export interface Operations {
     /** Restore a deleted issue. */
     restore(id: string, options?: ChangeOptions): Promise<Issue>;
     /** Create up to 100 issues, all or nothing. Counts as one request. */
-    bulk(
-      body: IssueBulk,
-      options?: WriteOptions,
-    ): Promise<{
-      readonly data: readonly IssueCreated[];
-    }>;
+    bulk(body: IssueBulk, options?: WriteOptions): Promise<IssueBulkCreated>;
     readonly external: {
       /** Get an issue by the id that it has elsewhere. */
       get(source: string, externalId: string, options?: CallOptions): Promise<Issue>;
@@ -284,18 +281,7 @@ export interface Operations {
     catchUp(id: string, options?: WriteOptions): Promise<CatchUp>;
     readonly kv: {
       /** List the keys a plugin keeps. */
-      list(
-        id: string,
-        query?: PluginKvListQuery,
-        options?: CallOptions,
-      ): List<{
-        readonly key: string;
-        readonly bytes: number;
-        /** Counts the changes of the object; compared by If-Match. */
-        readonly version: number;
-        /** ISO 8601, UTC. */
-        readonly updatedAt: string;
-      }>;
+      list(id: string, query?: PluginKvListQuery, options?: CallOptions): List<PluginValueEntry>;
       /** Read a value of a plugin. */
       get(id: string, key: string, options?: CallOptions): Promise<PluginValue>;
       /** Set a value of a plugin. */

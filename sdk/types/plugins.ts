@@ -8,34 +8,51 @@ export interface Plugin {
   readonly id: string;
   /** The manifest's id; accepted wherever the install's id is. */
   readonly pluginId: string;
+  /** The version of its package. */
   readonly pluginVersion: string;
+  /** What it is called. */
   readonly name: string;
+  /** What it does, as its author says. */
   readonly description: string;
+  /** The SHA-256 of its code, in hex. */
   readonly sha256: string;
+  /** What its manifest asks, and what it was granted. */
   readonly scopes: readonly {
+    /** Such as `issues:write`. */
     readonly scope: string;
+    /** What it needs it for, as its author says. */
     readonly why: string;
+    /** All that it writes with this scope. */
     readonly fields: readonly string[] | null;
+    /** The only objects it reads and writes with it. */
     readonly where: Readonly<Record<string, readonly string[]>> | null;
+    /** Whether it was granted. */
     readonly granted: boolean;
   }[];
   /** What it is sent: of what it subscribes to, that which it was granted to read. */
   readonly events: readonly string[];
+  /** When it runs without an event. */
   readonly schedules: readonly {
+    /** What it is called in the manifest. */
     readonly name: string;
+    /** When it runs, as a cron expression. */
     readonly cron: string;
+    /** The time zone that it is read in. */
     readonly tz: string;
   }[];
+  /** What it was set to. By the names that its manifest gives them. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** With `simulate`, what its runs would write is recorded and dropped. */
   readonly mode: 'apply' | 'simulate';
+  /** Whether it runs, and if not, who switched it off. */
   readonly state: 'active' | 'paused_by_admin' | 'disabled_failures' | 'disabled_sandbox';
   /** Why it does not run, or is not sent all that it subscribes to. */
   readonly stateReason: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -53,8 +70,11 @@ export interface PluginQuery {
 export interface PluginInstall {
   /** A package document, as `tatami plugin pack` writes it. */
   package: {};
+  /** The scopes that it gets, of those its manifest asks. */
   grant: readonly Scope[];
+  /** By the names that its manifest gives them. */
   settings?: Readonly<Record<string, unknown>> | undefined;
+  /** With `simulate`, what its runs would write is recorded and dropped. */
   mode?: 'apply' | 'simulate' | undefined;
   /** Allow an older version than the one installed. */
   downgrade?: boolean | undefined;
@@ -62,9 +82,13 @@ export interface PluginInstall {
 
 /** Change settings, grant, mode or state. */
 export interface PluginPatch {
+  /** The scopes that it gets, of those its manifest asks. */
   grant?: readonly Scope[] | undefined;
+  /** By the names that its manifest gives them. */
   settings?: Readonly<Record<string, unknown>> | undefined;
+  /** With `simulate`, what its runs would write is recorded and dropped. */
   mode?: 'apply' | 'simulate' | undefined;
+  /** Whether it runs. */
   state?: 'active' | 'paused_by_admin' | undefined;
 }
 
@@ -76,6 +100,7 @@ export interface PluginRunsQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** How far it has come. */
   status?: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead' | undefined;
 }
 
@@ -87,6 +112,7 @@ export interface PluginKvListQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** Only keys that begin with it. */
   prefix?: string | undefined;
 }
 
@@ -103,10 +129,13 @@ export interface Run {
   readonly pluginId: string;
   /** The event type or the schedule. */
   readonly handler: string;
+  /** What calls the handler. */
   readonly handlerKind: 'event' | 'schedule';
+  /** How far it has come. */
   readonly status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
-  /** An id with the prefix evt_. */
+  /** The event that it was run for; null for a schedule. */
   readonly eventId: string | null;
+  /** The mode of the plugin at that time. With `simulate`, what its runs would write is recorded and dropped. */
   readonly mode: 'apply' | 'simulate';
   /** Attempts made. */
   readonly attempt: number;
@@ -116,66 +145,80 @@ export interface Run {
   readonly events: readonly {
     /** An id with the prefix evt_. */
     readonly id: string;
+    /** Its type. */
     readonly type: string;
   }[];
+  /** What it asked of the server. */
   readonly calls: readonly {
+    /** The operation, such as `issues.update`. */
     readonly op: string;
+    /** Whether it succeeded. */
     readonly ok: boolean;
+    /** The code of the error where it did not. */
     readonly code: string | null;
+    /** How long it took, in milliseconds. */
     readonly ms: number;
   }[];
+  /** What it wrote. */
   readonly effects: readonly {
+    /** What was changed, such as `issue`. */
     readonly kind: string;
+    /** Its id. */
     readonly id: string;
+    /** What was done to it. */
     readonly action: 'create' | 'update';
-    /** What changed of an object that existed. */
+    /** The fields that were written. */
     readonly fields: readonly string[];
-    readonly values: Readonly<
-      Record<
-        string,
-        {
-          readonly before: unknown;
-          readonly after: unknown;
-        }
-      >
-    > | null;
   }[];
+  /** Processor time that it took, in milliseconds. */
   readonly cpuMs: number | null;
+  /** Memory that it held at most. */
   readonly memoryBytes: number | null;
+  /** How long it took, in milliseconds. */
   readonly wallMs: number | null;
+  /** How long it waited for its turn, in milliseconds. */
   readonly queueMs: number | null;
+  /** What it wrote to `ctx.log`. */
   readonly logs: readonly {
+    /** How serious it is. */
     readonly level: 'debug' | 'info' | 'warn' | 'error';
+    /** What the plugin wrote. */
     readonly message: string;
+    /** When, in milliseconds since the run began. */
     readonly atMs: number;
   }[];
+  /** How far the schedule has come, where it says so. */
   readonly progress: {
+    /** So many of them are done. */
     readonly done: number;
+    /** So many there are. */
     readonly of: number;
     /** What is counted: "teams". */
     readonly unit?: string;
   } | null;
   /** The run that goes on where this one, not being done, left off. */
   readonly continuedBy: string | null;
+  /** Why it failed. */
   readonly error: {
     /** What went wrong, for programs. */
     readonly code: string;
+    /** What went wrong, in words. */
     readonly message: string;
     /** The line of the plugin that it came from: `plugin.ts:14:9`. */
     readonly at: string | null;
     /** Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`. */
     readonly stack: readonly string[];
   } | null;
-  /** ISO 8601, UTC. */
+  /** When it was queued. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When its last attempt began. ISO 8601, UTC. */
   readonly startedAt: string | null;
-  /** ISO 8601, UTC. */
+  /** When it ended. ISO 8601, UTC. */
   readonly finishedAt: string | null;
 }
 
 export interface CatchUp {
-  /** An id with the prefix plg_. */
+  /** The install. */
   readonly pluginId: string;
   /** `off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up. */
   readonly status: 'nothing' | 'off' | 'counting' | 'offered' | 'running' | 'done';
@@ -185,12 +228,24 @@ export interface CatchUp {
   readonly runs: number;
 }
 
+export interface PluginValueEntry {
+  /** What the value is kept under. */
+  readonly key: string;
+  /** How large the value is. */
+  readonly bytes: number;
+  /** Counts the changes of the object; compared by If-Match. */
+  readonly version: number;
+  /** When it was last set. ISO 8601, UTC. */
+  readonly updatedAt: string;
+}
+
 export interface PluginValue {
+  /** What the value is kept under. */
   readonly key: string;
   /** Any JSON, up to 2 MiB. */
   readonly value: unknown;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was last set. ISO 8601, UTC. */
   readonly updatedAt: string;
 }

@@ -4,25 +4,30 @@
 export interface Project {
   /** An id with the prefix prj_. */
   readonly id: string;
+  /** What it is called. */
   readonly name: string;
-  /** Markdown. */
+  /** What it is for. Markdown, up to 65536 characters. */
   readonly description: string;
+  /** How far it has come. */
   readonly status: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled';
+  /** Whether it will reach its goal; null where nobody has said. */
   readonly health: 'on_track' | 'at_risk' | 'off_track' | null;
+  /** Who leads it. */
   readonly lead: {
     /** An id with the prefix usr_. */
     readonly id: string;
+    /** What it is called. */
     readonly name: string;
   } | null;
-  /** A day as YYYY-MM-DD. */
+  /** The day on which it begins. A day as YYYY-MM-DD. */
   readonly startDate: string | null;
-  /** A day as YYYY-MM-DD. */
+  /** The day on which it is to be reached. A day as YYYY-MM-DD. */
   readonly targetDate: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -34,37 +39,42 @@ export interface ProjectQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** How far it has come. */
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
 }
 
 /** Create a project. */
 export interface ProjectCreate {
-  /** Text that is not only white space. */
+  /** What it is called. Text that is not only white space. */
   name: string;
-  /** Markdown. */
+  /** What it is for. Markdown, up to 65536 characters. */
   description?: string | undefined;
+  /** How far it has come. */
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
+  /** Whether it will reach its goal; null where nobody has said. */
   health?: 'on_track' | 'at_risk' | 'off_track' | null | undefined;
-  /** An id with the prefix usr_. */
+  /** Who leads it. An id with the prefix usr_. */
   leadId?: string | null | undefined;
-  /** A day as YYYY-MM-DD. */
+  /** The day on which it begins. A day as YYYY-MM-DD. */
   startDate?: string | null | undefined;
-  /** A day as YYYY-MM-DD. */
+  /** The day on which it is to be reached. A day as YYYY-MM-DD. */
   targetDate?: string | null | undefined;
 }
 
 /** Change a project. */
 export interface ProjectPatch {
-  /** Text that is not only white space. */
+  /** What it is called. Text that is not only white space. */
   name?: string | undefined;
-  /** Markdown. */
+  /** What it is for. Markdown, up to 65536 characters. */
   description?: string | undefined;
+  /** How far it has come. */
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
+  /** Whether it will reach its goal; null where nobody has said. */
   health?: 'on_track' | 'at_risk' | 'off_track' | null | undefined;
-  /** An id with the prefix usr_. */
+  /** Who leads it. An id with the prefix usr_. */
   leadId?: string | null | undefined;
-  /** A day as YYYY-MM-DD. */
+  /** The day on which it begins. A day as YYYY-MM-DD. */
   startDate?: string | null | undefined;
-  /** A day as YYYY-MM-DD. */
+  /** The day on which it is to be reached. A day as YYYY-MM-DD. */
   targetDate?: string | null | undefined;
 }

@@ -4,15 +4,17 @@
 export interface Team {
   /** A UUID in lower case. */
   readonly id: string;
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** What the identifiers of its issues begin with. A team key: up to 10 characters A–Z and 0–9, a letter first. */
   readonly key: string;
+  /** What it is called. */
   readonly name: string;
+  /** The moves between states that it allows. State id → ids of the states that its issues may move to. Null allows any move. */
   readonly transitions: Readonly<Record<string, readonly string[]>> | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -28,15 +30,16 @@ export interface TeamQuery {
 
 /** Create a team with its workflow states. */
 export interface TeamCreate {
-  /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** What the identifiers of its issues begin with. A team key: up to 10 characters A–Z and 0–9, a letter first. */
   key: string;
-  /** Text that is not only white space. */
+  /** What it is called. Text that is not only white space. */
   name?: string | undefined;
 }
 
 /** Change a team or its allowed transitions. */
 export interface TeamPatch {
-  /** Text that is not only white space. */
+  /** What it is called. Text that is not only white space. */
   name?: string | undefined;
+  /** The moves between states that it allows. State id → ids of the states that its issues may move to. Null allows any move. */
   transitions?: Readonly<Record<string, readonly string[]>> | null | undefined;
 }

@@ -3,6 +3,7 @@
 export interface Usage {
   /** Amounts are of so many minutes, and of the minutes begun since. */
   readonly minutes: number;
+  /** Of all of them. */
   readonly total: {
     /** Processor time of the server, in milliseconds. */
     readonly cpuMs: number;
@@ -28,9 +29,11 @@ export interface Usage {
 }
 
 export interface Payer {
-  /** `workspace` is what nobody in particular asked for. */
+  /** What kind of caller it is; `workspace` is what nobody in particular asked for. */
   readonly kind: 'token' | 'plugin' | 'webhook' | 'workspace';
+  /** The id of the key, install or endpoint. */
   readonly id: string | null;
+  /** What it is called. */
   readonly name: string | null;
   /** Processor time of the server, in milliseconds. */
   readonly cpuMs: number;

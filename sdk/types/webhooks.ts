@@ -7,28 +7,33 @@ import type { EventFilter } from './filters.ts';
 export interface Webhook {
   /** An id with the prefix whe_. */
   readonly id: string;
-  /** An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
+  /** Where deliveries go. An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
   readonly url: string;
+  /** What it is for, in words. */
   readonly description: string;
+  /** The events that it is sent. */
   readonly events: readonly string[];
+  /** Of those, the ones that pass; null for all. A filter tree over the issue's fields, as in the list of issues. */
   readonly filter: Readonly<Record<string, unknown>> | null;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   readonly ordering: 'none' | 'entity';
   /** The shape of the payload. It stays until this is changed, whatever newer shapes come. */
   readonly payloadVersion: 'v1';
+  /** Whether deliveries are made. */
   readonly enabled: boolean;
+  /** Why it was switched off, where it was not by a person. */
   readonly disabledReason: string | null;
-  /** Since when the signing secret is in use. */
+  /** Since when the signing secret is in use. ISO 8601, UTC. */
   readonly secretSince: string;
-  /** Until when deliveries are signed with the secret before as well. */
+  /** Until when deliveries are signed with the secret before as well. ISO 8601, UTC. */
   readonly previousSecretExpiresAt: string | null;
-  /** When the secret before had last signed a delivery that succeeded, as of its rotation. */
+  /** When the secret before had last signed a delivery that succeeded, as of its rotation. ISO 8601, UTC. */
   readonly previousSecretLastSucceededAt: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -44,10 +49,13 @@ export interface WebhookQuery {
 
 /** Register a webhook; its signing secret is shown once. */
 export interface WebhookCreate {
-  /** An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
+  /** Where deliveries go. An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
   url: string;
+  /** What it is for, in words. */
   description?: string | undefined;
+  /** The events that it is sent. */
   events: readonly EventPattern[];
+  /** Of those, the ones that pass; null for all. A filter tree over the issue's fields, as in the list of issues. */
   filter?: EventFilter | null | undefined;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   ordering?: 'none' | 'entity' | undefined;
@@ -57,21 +65,25 @@ export interface WebhookCreate {
 
 /** Change a webhook endpoint, or switch it on or off. */
 export interface WebhookPatch {
-  /** An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
+  /** Where deliveries go. An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
   url?: string | undefined;
+  /** What it is for, in words. */
   description?: string | undefined;
+  /** The events that it is sent. */
   events?: readonly EventPattern[] | undefined;
+  /** Of those, the ones that pass; null for all. A filter tree over the issue's fields, as in the list of issues. */
   filter?: EventFilter | null | undefined;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   ordering?: 'none' | 'entity' | undefined;
   /** The shape of the payload. It stays until this is changed, whatever newer shapes come. */
   payloadVersion?: 'v1' | undefined;
+  /** Whether deliveries are made. */
   enabled?: boolean | undefined;
 }
 
 /** Replace the signing secret; the new one is shown once. */
 export interface WebhookRotate {
-  /** How long earlier secrets go on signing beside the new one; 0 ends them at once. */
+  /** How long earlier secrets go on signing beside the new one: 24 by default; 0 ends them at once. */
   overlapHours?: number | undefined;
 }
 
@@ -83,10 +95,13 @@ export interface WebhookDeliveriesQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** How far it has come: `failed` and `canceled` are not tried again. */
   status?: 'pending' | 'delivering' | 'retrying' | 'delivered' | 'failed' | 'canceled' | undefined;
+  /** What happened. */
   eventType?: EventType | undefined;
   /** An id with the prefix evt_. */
   eventId?: string | undefined;
+  /** Why it was made: an event, a replay of one, a ping, or a sample, whose event never happened. */
   origin?: 'event' | 'replay' | 'ping' | 'sample' | undefined;
   /** ISO 8601 time; made then or later. */
   since?: string | undefined;
@@ -112,7 +127,7 @@ export interface WebhookReplay {
   afterSequence?: number | undefined;
   /** ISO 8601 time: events before it. By default all until now. */
   until?: string | undefined;
-  /** `undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off. */
+  /** By default `all`; `undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off. */
   only?: 'all' | 'undelivered' | undefined;
 }
 
@@ -127,9 +142,11 @@ export interface WebhookSample {
 export interface WebhookCreated {
   /** An id with the prefix whe_. */
   readonly id: string;
-  /** An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
+  /** Where deliveries go. An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`. */
   readonly url: string;
+  /** The events that it is sent. */
   readonly events: readonly string[];
+  /** Whether deliveries are made. */
   readonly enabled: boolean;
   /** Signs each delivery. It is shown this once. */
   readonly secret: string;
@@ -149,45 +166,49 @@ export interface WebhookSecretRotated {
 export interface Delivery {
   /** An id with the prefix dlv_. */
   readonly id: string;
-  /** An id with the prefix whe_. */
+  /** The endpoint that it goes to. */
   readonly webhookId: string;
-  /** An id with the prefix evt_. */
+  /** The event that it tells of. */
   readonly eventId: string;
+  /** The type of that event. */
   readonly eventType: string;
   /** Why it was made: an event, a replay of one, a ping, or a sample, whose event never happened. */
   readonly origin: 'event' | 'replay' | 'ping' | 'sample';
+  /** How far it has come: `failed` and `canceled` are not tried again. */
   readonly status: 'pending' | 'delivering' | 'retrying' | 'delivered' | 'failed' | 'canceled';
+  /** Attempts made. */
   readonly attempts: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was tried first. ISO 8601, UTC. */
   readonly firstAttemptAt: string | null;
-  /** ISO 8601, UTC. */
+  /** When it will be tried again; null where it will not. ISO 8601, UTC. */
   readonly nextAttemptAt: string | null;
-  /** ISO 8601, UTC. */
+  /** When it was delivered, given up or canceled. ISO 8601, UTC. */
   readonly finishedAt: string | null;
 }
 
 export interface Replay {
   /** An id with the prefix rpl_. */
   readonly id: string;
-  /** An id with the prefix whe_. */
+  /** The endpoint that it goes to. */
   readonly webhookId: string;
-  /** ISO 8601, UTC. */
+  /** Events of then or later. ISO 8601, UTC. */
   readonly since: string | null;
-  /** ISO 8601, UTC. */
+  /** Events before then. ISO 8601, UTC. */
   readonly until: string | null;
   /** How far in the log it has come. */
   readonly afterSequence: number;
   /** How far it will go. */
   readonly lastSequence: number;
-  /** `undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off. */
+  /** By default `all`; `undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off. */
   readonly only: 'all' | 'undelivered';
+  /** How far it has come. */
   readonly status: 'running' | 'done' | 'canceled';
   /** Made so far. */
   readonly deliveries: number;
-  /** ISO 8601, UTC. */
+  /** When it was asked for. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was done or canceled. ISO 8601, UTC. */
   readonly finishedAt: string | null;
 }

@@ -4,16 +4,19 @@
 export interface WorkflowState {
   /** An id with the prefix wfs_. */
   readonly id: string;
+  /** What the team calls it. */
   readonly name: string;
+  /** What the state means, the same in all teams. */
   readonly type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate';
+  /** Its place among the states of the team. */
   readonly position: number;
-  /** The team key. */
+  /** The key of the team whose work it is a step of. */
   readonly team: string;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** ISO 8601, UTC. */
+  /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -31,17 +34,20 @@ export interface WorkflowStateQuery {
 
 /** Add a workflow state. */
 export interface WorkflowStateCreate {
-  /** Text that is not only white space. */
+  /** What the team calls it. Text that is not only white space. */
   name: string;
+  /** What the state means, the same in all teams. */
   type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
+  /** Its place among the states of the team. */
   position?: number | undefined;
-  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** The key of the team whose work it is a step of. A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
   team: string;
 }
 
 /** Rename or move a workflow state. */
 export interface WorkflowStatePatch {
-  /** Text that is not only white space. */
+  /** What the team calls it. Text that is not only white space. */
   name?: string | undefined;
+  /** Its place among the states of the team. */
   position?: number | undefined;
 }

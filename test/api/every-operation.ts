@@ -52,13 +52,16 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
     url: receiverUrl,
     events: ['*'],
   });
-  const member = await did('members.create', `${v1}/members`, { name: 'Ana', email: 'ana@acme.example' });
+  const member = await did('members.create', `${v1}/members`, {
+    name: 'Ana Lindqvist',
+    email: 'ana@acme.example',
+  });
   await did('members.get', `${v1}/members/${member.id}`);
   await did('members.update', `${v1}/members/${member.id}`, { role: 'admin' });
   await did('members.list', `${v1}/members`);
   const team = await did('teams.create', `${v1}/teams`, { key: 'DOC' });
   await did('teams.get', `${v1}/teams/${team.id}`);
-  await did('teams.update', `${v1}/teams/${team.id}`, { name: 'Documents' });
+  await did('teams.update', `${v1}/teams/${team.id}`, { name: 'Documentation' });
   await did('teams.list', `${v1}/teams`);
   await did('workspace.get', `${v1}/workspace`);
   await did('me.get', `${v1}/me`);
@@ -73,7 +76,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('labels.update', `${v1}/labels/${label.id}`, { color: '#ff0000' });
   await did('labels.list', `${v1}/labels`);
   const project = await did('projects.create', `${v1}/projects`, {
-    name: 'Spring',
+    name: 'Spring release',
     leadId: member.id,
     targetDate: '2027-03-01',
   });
@@ -82,13 +85,13 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('projects.list', `${v1}/projects`);
   const parent = await did('issues.create', `${v1}/issues`, {
     team: 'DOC',
-    title: 'Parent',
-    description: 'x'.repeat(256 * 1024),
+    title: 'Make the editor faster',
+    description: 'Typing redraws the whole page. '.repeat(8_500).slice(0, 256 * 1024),
   });
   const issue = await did('issues.create', `${v1}/issues`, {
     team: 'DOC',
-    title: 'All fields',
-    description: '**bold**',
+    title: 'Saving a long comment fails',
+    description: 'Above **60 KiB** the save button does nothing.',
     priority: 'urgent',
     stateId: state.id,
     assigneeId: member.id,
@@ -97,16 +100,16 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
     parentId: parent.id,
     estimate: 2.5,
     dueDate: '2027-01-31',
-    externalSource: 'test',
-    externalId: '1',
+    externalSource: 'github',
+    externalId: 'acme/editor#118',
   });
   await did('issues.get', `${v1}/issues/${issue.id}`);
   await did('issues.list', `${v1}/issues`);
   await did('issues.list', `${v1}/issues?fields=title,labels`);
   await did('issues.bulk', `${v1}/issues/bulk`, {
     issues: [
-      { team: 'DOC', title: 'Bulk' },
-      { team: 'DOC', title: 'Bulk too' },
+      { team: 'DOC', title: 'The search page is empty', priority: 'high' },
+      { team: 'DOC', title: 'Describe the new filters' },
     ],
   });
   const other = (await app.call('GET', `${v1}/workflows?team=DOC`)).json.data.find(
@@ -129,10 +132,17 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('issues.delete', `${v1}/issues/${parent.id}`);
   await did('issues.restore', `${v1}/issues/${parent.id}/restore`);
   await did('issues.history', `${v1}/issues/${issue.id}/history`);
-  const comment = await did('comments.create', `${v1}/issues/${issue.id}/comments`, { body: 'First' });
-  await did('comments.create', `${v1}/issues/${issue.id}/comments`, { body: 'Reply', parentId: comment.id });
+  const comment = await did('comments.create', `${v1}/issues/${issue.id}/comments`, {
+    body: 'I can reproduce this on 1.4.',
+  });
+  await did('comments.create', `${v1}/issues/${issue.id}/comments`, {
+    body: 'So can I.',
+    parentId: comment.id,
+  });
   await did('comments.get', `${v1}/comments/${comment.id}`);
-  await did('comments.update', `${v1}/comments/${comment.id}`, { body: 'Changed' });
+  await did('comments.update', `${v1}/comments/${comment.id}`, {
+    body: 'I can reproduce this on 1.4 and 1.5.',
+  });
   await did('comments.resolve', `${v1}/comments/${comment.id}/resolve`);
   await did('comments.unresolve', `${v1}/comments/${comment.id}/unresolve`);
   await did('comments.list', `${v1}/issues/${issue.id}/comments`);
@@ -148,10 +158,10 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('api-keys.list', `${v1}/api-keys`);
   const rolled = await did('api-keys.roll', `${v1}/api-keys/${key.id}/roll`, { graceHours: 2 });
   await did('api-keys.delete', `${v1}/api-keys/${rolled.id}`);
-  const plugin = `${v1}/plugins/com.test.documented`;
+  const plugin = `${v1}/plugins/com.acme.triage`;
   const packed = (version: string) =>
     packSource(
-      `{ id: 'com.test.documented', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.log.info('seen') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+      `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'To read what it sorts.' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.log.info('sorted') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
     );
   await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: ['issues:read'] });
   await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: ['issues:read'] });
@@ -200,7 +210,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('webhooks.sample', `${v1}/webhooks/${hook.id}/samples`, { type: 'issue.created' });
   await app.settled();
   await did('webhooks.rotate', `${v1}/webhooks/${hook.id}/rotate`, { overlapHours: 1 });
-  await did('webhooks.update', `${v1}/webhooks/${hook.id}`, { description: 'the receiver' });
+  await did('webhooks.update', `${v1}/webhooks/${hook.id}`, { description: 'Tells the chat of the team.' });
   await did('webhooks.update', `${v1}/webhooks/${hook.id}`, { enabled: false });
   await did('webhooks.delete', `${v1}/webhooks/${hook.id}`);
   const events = await did('events.list', `${v1}/events?limit=100`);

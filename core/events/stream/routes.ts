@@ -26,6 +26,13 @@ const query = Closed({
   ),
 });
 
+const frames = Type.String({
+  description: 'Frames as in WHATWG HTML § 9.2.',
+  examples: [
+    'retry: 2000\n: events follow\nid: 17:9f3c1a7be2d84c06\n\nid: 18:9f3c1a7be2d84c06\nevent: issue.created\ndata: {"id":"evt_01m7x7qf6c000dv06y916acqbt","type":"issue.created"}\n\n',
+  ],
+});
+
 export function streamRoutes(streams: Streams): Route[] {
   return [
     defineRoute({
@@ -38,7 +45,7 @@ export function streamRoutes(streams: Streams): Route[] {
       scope: 'events:read',
       limit: 'read',
       query,
-      responses: { 200: Type.String({ description: 'Frames as in WHATWG HTML § 9.2.' }) },
+      responses: { 200: frames },
       errors: ['invalid_cursor', 'history_changed'],
       contentType: 'text/event-stream',
       stream: (ctx, { query }, connection) => openStream(ctx, query, connection, streams),

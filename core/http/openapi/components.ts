@@ -1,10 +1,16 @@
-// What the document says once and refers to from everywhere else: schemas that have a name (`x-name`), and error answers.
+// What the document says once and refers to from everywhere else: schemas and lists of words that have a name, answers.
+// Requests are closed, as the server takes nothing that it does not know. Answers are open: a later version may show more.
 
 export type JsonObject = Record<string, unknown>;
 
+/** Whether callers give it or are shown it. */
+type Side = 'given' | 'shown';
+
 export interface Components {
-  /** The schema with every named part replaced by a reference. @throws Error when two schemas share a name */
-  ref(schema: unknown): unknown;
+  /** The schema as JSON Schema, with every named part replaced by a reference. @throws Error when two schemas share a name */
+  ref(schema: unknown, side: Side): unknown;
+  /** A reference to the schema of that name, made on first use. */
+  schema(name: string, make: () => JsonObject): JsonObject;
   /** A reference to the answer of that name, made on first use. */
   response(name: string, make: () => JsonObject): JsonObject;
   readonly schemas: Readonly<Record<string, JsonObject>>;
@@ -14,25 +20,48 @@ export interface Components {
 export function createComponents(): Components {
   const schemas: Record<string, JsonObject> = {};
   const responses: Record<string, JsonObject> = {};
-  const sources = new Map<string, unknown>();
-  const plain = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(plain);
-    if (value === null || typeof value !== 'object') return value;
-    const { 'x-name': name, ...rest } = value as JsonObject;
-    if (typeof name !== 'string') return plainObject(rest);
-    if (sources.get(name) !== value) {
-      const schema = plainObject(rest);
-      if (name in schemas && JSON.stringify(schemas[name]) !== JSON.stringify(schema))
-        throw new Error(`Two different schemas are named ${name}: give one of them another name.`);
-      schemas[name] = schema;
-      sources.set(name, value);
-    }
-    return { $ref: `#/components/schemas/${name}` };
+  /** Name → the properties that were described under it, as most schemas are referred to many times. */
+  const described = new Map<string, unknown>();
+
+  const put = (name: string, schema: JsonObject): JsonObject => {
+    if (name in schemas && JSON.stringify(schemas[name]) !== JSON.stringify(schema))
+      throw new Error(`Two different schemas are named ${name}: give one of them another name.`);
+    schemas[name] = schema;
+    return refTo(name);
   };
-  const plainObject = (object: JsonObject): JsonObject =>
-    Object.fromEntries(Object.entries(object).map(([key, inner]) => [key, plain(inner)]));
+  const plain = (value: unknown, side: Side): unknown => {
+    if (Array.isArray(value)) return value.map((one) => plain(one, side));
+    if (value === null || typeof value !== 'object') return value;
+    const { 'x-name': name, 'x-doc': doc, 'x-enum': words, ...rest } = value as JsonObject;
+    if (typeof words === 'string') return wordsRef(words, rest);
+    if (
+      typeof name === 'string' &&
+      rest.properties !== undefined &&
+      described.get(`${side} ${name}`) === rest.properties
+    )
+      return { ...refTo(name), ...docOf(doc) };
+    const schema = standard(
+      Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, plain(inner, side)])),
+      side,
+    );
+    if (typeof name !== 'string') return schema;
+    described.set(`${side} ${name}`, rest.properties);
+    return { ...put(name, schema), ...docOf(doc) };
+  };
+  const wordsRef = (name: string, { enum: values, ...rest }: JsonObject): JsonObject => {
+    const words = (values as readonly (string | null)[]).filter((word) => word !== null);
+    const { description, ...others } = rest;
+    const ref = put(name, { type: 'string', enum: words });
+    const said = { ...(description === undefined ? {} : { description }), ...others };
+    const isNullable = words.length < (values as readonly unknown[]).length;
+    return isNullable ? { anyOf: [ref, { type: 'null' }], ...said } : { ...ref, ...said };
+  };
   return {
     ref: plain,
+    schema(name, make) {
+      if (!(name in schemas)) put(name, make());
+      return refTo(name);
+    },
     response(name, make) {
       responses[name] ??= make();
       return { $ref: `#/components/responses/${name}` };
@@ -40,4 +69,42 @@ export function createComponents(): Components {
     schemas,
     responses,
   };
+}
+
+function refTo(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** What a named schema is in this place. */
+function docOf(doc: unknown): JsonObject {
+  return doc === undefined ? {} : { description: doc };
+}
+
+/** As the tools that read documents know it: enums have a type, and maps say what their values are in the usual place. */
+function standard(schema: JsonObject, side: Side): JsonObject {
+  const { additionalProperties, patternProperties, ...rest } = schema;
+  if (isEmpty(schema)) return { ...rest, additionalProperties: true };
+  if (Array.isArray(rest.enum) && rest.type === undefined) return { type: typeOf(rest.enum), ...rest };
+  if (isMap(patternProperties)) {
+    const [[pattern, values] = ['', {}]] = Object.entries(patternProperties);
+    const names = pattern === '^.*$' ? {} : { propertyNames: { pattern } };
+    return { ...rest, ...names, additionalProperties: Object.keys(values).length === 0 ? true : values };
+  }
+  if (additionalProperties === undefined || (additionalProperties === false && side === 'shown')) return rest;
+  return { ...rest, additionalProperties };
+}
+
+/** An object of which nothing is said holds anything. */
+function isEmpty({ type, properties, additionalProperties }: JsonObject): boolean {
+  const names = properties !== null && typeof properties === 'object' ? Object.keys(properties) : null;
+  return type === 'object' && additionalProperties === undefined && names?.length === 0;
+}
+
+/** Of the maps that are described by one pattern. */
+function isMap(patterns: unknown): patterns is Record<string, JsonObject> {
+  return patterns !== null && typeof patterns === 'object' && Object.keys(patterns).length === 1;
+}
+
+function typeOf(values: readonly unknown[]): string | string[] {
+  return values.includes(null) ? ['string', 'null'] : 'string';
 }

@@ -1,49 +1,42 @@
 // The OpenAPI 3.1 document, generated from the route registry alone, so that it cannot say anything else than what is served.
 // It is the authoritative catalogue of operations: docs/spec/api.md › The document.
-import { Type } from 'typebox';
-import { errorCodes, fieldIssues, type ErrorCode } from '../../lib/errors.ts';
-import { Closed, named } from '../../lib/schema.ts';
+import { allScopes } from '../../rights/scopes.ts';
 import type { Route } from '../route.ts';
-import { createComponents, type JsonObject } from './components.ts';
-import { deliveryParameters, headers, parameters } from './headers.ts';
-import { describeOperation, tagOf } from './operation.ts';
+import { createComponents, type Components, type JsonObject } from './components.ts';
+import { errorExamples, ErrorShown } from './errors.ts';
+import { deliveryParameters, headers, headerSchemas, parameters } from './headers.ts';
+import { introduction } from './introduction.ts';
+import { describeOperation, isOperation, tagOf } from './operation.ts';
 import { describeWebhooks, type SentEvent } from './webhooks.ts';
 
-const codes = Object.keys(errorCodes) as ErrorCode[];
+/** The operations whose names begin alike, in words. */
+export interface Tag {
+  readonly name: string;
+  /** As people read it: `API keys`. */
+  readonly title: string;
+  /** What they are about, in sentences. */
+  readonly doc: string;
+}
 
-const ErrorShown = named(
-  'Error',
-  Closed(
-    {
-      error: Closed({
-        code: Type.Enum(codes),
-        message: Type.String(),
-        details: Type.Array(
-          Closed({
-            path: Type.String(),
-            issue: Type.Enum([...fieldIssues]),
-            fix: Type.Optional(Type.String({ description: 'What to do about it.' })),
-            value: Type.Optional(Type.String({ description: 'What to give in its place.' })),
-          }),
-        ),
-        requestId: Type.String({ pattern: '^req_' }),
-      }),
-    },
-    { 'x-error-codes': errorCodes },
-  ),
-);
+export interface TagGroup {
+  readonly name: string;
+  readonly tags: readonly Tag[];
+}
 
 export interface DocumentOptions {
   readonly routes: readonly Route[];
   readonly version: string;
   readonly baseUrl: string;
   readonly webhooks: readonly SentEvent[];
+  readonly tagGroups: readonly TagGroup[];
 }
 
-/** @throws Error when the routes contradict each other */
-export function buildDocument({ routes, version, baseUrl, webhooks }: DocumentOptions): JsonObject {
+/** @throws Error when the routes contradict each other, or no words are known for a tag */
+export function buildDocument(options: DocumentOptions): JsonObject {
+  const { version, baseUrl, webhooks } = options;
   const components = createComponents();
-  components.ref(ErrorShown);
+  components.ref(ErrorShown, 'shown');
+  const routes = options.routes.filter(isOperation);
   const paths: Record<string, JsonObject> = {};
   for (const route of routes)
     (paths[route.path] ??= {})[route.method.toLowerCase()] = describeOperation(route, components);
@@ -53,11 +46,12 @@ export function buildDocument({ routes, version, baseUrl, webhooks }: DocumentOp
       title: 'Tatami',
       version,
       summary: 'A self-hostable issue tracker that hosts sandboxed plugins.',
-      description: `Errors share one envelope.${errorTable()}`,
-      license: { name: 'Proprietary', url: `${baseUrl}/docs` },
+      description: introduction(baseUrl),
+      contact: { name: 'Whoever runs this server', url: baseUrl },
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [{ url: baseUrl }],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, description: `Operations on ${name}.` })),
+    servers: [{ url: baseUrl, description: 'This server.' }],
+    ...describeTags(routes, options.tagGroups),
     paths,
     webhooks: describeWebhooks(webhooks, components),
     components: {
@@ -66,31 +60,35 @@ export function buildDocument({ routes, version, baseUrl, webhooks }: DocumentOp
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'ttm_<prefix>_<secret>',
-          description: 'An API key.',
+          description: 'An API key. What it may do, its scopes say: each operation names the one it needs.',
+          'x-scopes': allScopes,
         },
       },
       headers,
       parameters: { ...parameters, ...deliveryParameters },
-      examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+      examples: examplesOf(components.responses),
       responses: components.responses,
-      schemas: components.schemas,
+      schemas: { ...components.schemas, ...headerSchemas },
     },
   };
 }
 
-function exampleOf(code: ErrorCode): JsonObject {
-  const details =
-    code === 'validation_failed'
-      ? [{ path: 'priority', issue: 'invalid_enum', fix: 'Use one of none, low, medium, high, urgent.' }]
-      : [];
-  return {
-    error: { code, message: errorCodes[code].text, details, requestId: 'req_01m7x7qf6c000dv06y916acqbt' },
-  };
+/** Of the errors that some operation answers with. */
+function examplesOf(responses: Components['responses']): JsonObject {
+  const codes = Object.values(responses).flatMap((response) => response['x-error-codes'] ?? []);
+  return Object.fromEntries(Object.entries(errorExamples).filter(([code]) => codes.includes(code)));
 }
 
-function errorTable(): string {
-  const rows = Object.entries(errorCodes).map(
-    ([code, { status, retry, text }]) => `| \`${code}\` | ${status} | ${retry ? 'yes' : 'no'} | ${text} |`,
-  );
-  return ['', '', '| Code | Status | Retry helps | Meaning |', '|---|---|---|---|', ...rows].join('\n');
+function describeTags(routes: readonly Route[], groups: readonly TagGroup[]): JsonObject {
+  const used = new Set(routes.map(tagOf));
+  const usedOf = ({ tags }: TagGroup): Tag[] => tags.filter(({ name }) => used.has(name));
+  const known = groups.flatMap(usedOf);
+  const unknown = [...used].filter((name) => !known.some((tag) => tag.name === name));
+  if (unknown.length > 0) throw new Error(`Give ${unknown.join(', ')} words in core/tags.ts.`);
+  return {
+    tags: known.map(({ name, title, doc }) => ({ name, description: doc, 'x-displayName': title })),
+    'x-tagGroups': groups
+      .filter((group) => usedOf(group).length > 0)
+      .map((group) => ({ name: group.name, tags: usedOf(group).map(({ name }) => name) })),
+  };
 }

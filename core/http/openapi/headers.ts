@@ -4,6 +4,12 @@ import type { JsonObject } from './components.ts';
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
 
+/** Schemas that headers alone refer to. */
+export const headerSchemas: Readonly<Record<string, JsonObject>> = {
+  WriteMode: { type: 'string', enum: ['commit', 'simulate'], description: 'What becomes of a write.' },
+};
+const modeRef = { $ref: '#/components/schemas/WriteMode' };
+
 const header = (description: string, schema: JsonObject): JsonObject => ({ description, schema });
 
 export const headers: Readonly<Record<string, JsonObject>> = {
@@ -17,7 +23,7 @@ export const headers: Readonly<Record<string, JsonObject>> = {
   'Retry-After': header('Seconds to wait; on 429 only.', count),
   ETag: header('Version of the object, where it has one, and hash of the body.', text),
   Location: header('Where the object is.', { type: 'string', format: 'uri' }),
-  'Tatami-Mode': header('What became of the write.', { type: 'string', enum: ['commit', 'simulate'] }),
+  'Tatami-Mode': header('What became of the write.', modeRef),
   'Idempotent-Replayed': header('`true` when this is the answer of an earlier identical request.', {
     type: 'string',
     enum: ['true'],
@@ -44,11 +50,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     'Tatami-Mode',
     false,
     '`simulate` answers what the write would do and does nothing.',
-    {
-      type: 'string',
-      enum: ['commit', 'simulate'],
-      default: 'commit',
-    },
+    { ...modeRef, default: 'commit' },
   ),
   IfMatch: parameter(
     'If-Match',

@@ -3,6 +3,8 @@ import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../lib/errors.ts';
 import { hasVersion, makes, needsCaller, takesIfMatch, type Route } from '../route.ts';
 import type { Components, JsonObject } from './components.ts';
+import { exampleOf } from './examples.ts';
+import { bodyNameOf, nameOf } from './names.ts';
 
 const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
@@ -15,7 +17,8 @@ export function describeOperation(route: Route, components: Components): JsonObj
     tags: [tagOf(route)],
     summary: route.summary,
     description: [description, needs].filter((sentence) => sentence !== undefined).join(' '),
-    security: needsCaller(route) ? [{ bearer: scope === null ? [] : [scope] }] : [],
+    // Scopes stand beside it: the linters know none but those of OAuth.
+    security: needsCaller(route) ? [{ bearer: [] }] : [],
     ...(scope === null ? {} : { 'x-required-scope': scope }),
     'x-rate-limit-class': route.limit,
     parameters: [
@@ -28,7 +31,12 @@ export function describeOperation(route: Route, components: Components): JsonObj
       : {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: components.ref(body), example: route.example } },
+            content: {
+              'application/json': {
+                schema: components.ref(bodyNameOf(route, body, 'Body'), 'given'),
+                example: route.example,
+              },
+            },
           },
         }),
     responses: { ...successes(route, components), ...failures(route, components) },
@@ -41,6 +49,11 @@ function openTo(route: Route): string {
 
 export function tagOf(route: Route): string {
   return route.name.slice(0, route.name.indexOf('.'));
+}
+
+/** Pages for people and what they load are none: an operation answers JSON, or a stream of it. */
+export function isOperation({ contentType = 'application/json' }: Route): boolean {
+  return contentType === 'application/json' || contentType === 'text/event-stream';
 }
 
 function objectParameters(
@@ -56,7 +69,7 @@ function objectParameters(
       in: place,
       required: place === 'path' || required.has(name),
       ...(description === undefined ? {} : { description }),
-      schema: components.ref(rest),
+      schema: components.ref(rest, 'given'),
       ...(place === 'query' && !required.has(name) ? leftOut(rest) : {}),
     };
   });
@@ -82,30 +95,42 @@ function headerParameters(route: Route): string[] {
 
 /** True for an answer that is one object; false for lists, which have neither a version nor a place. */
 function isObject(schema: TSchema | null): boolean {
-  return schema !== null && !('data' in ((schema as Partial<TObject>).properties ?? {}));
+  return schema !== null && !isList(schema);
+}
+
+function isList(schema: TSchema): boolean {
+  return 'data' in ((schema as Partial<TObject>).properties ?? {});
 }
 
 function successes(route: Route, components: Components): JsonObject {
-  const answers = Object.entries(route.responses).map(([status, schema]) => {
-    const content = schema
-      ? { content: { [route.contentType ?? 'application/json']: { schema: components.ref(schema) } } }
-      : {};
-    return [
-      status,
-      {
-        description: successText[status] ?? 'Done.',
-        headers: headerRefs([...always, ...successHeaders(route, status, schema)]),
-        ...content,
-      },
-    ];
-  });
-  const unchanged = {
+  const answers = Object.entries(route.responses).map(([status, schema]) => [
+    status,
+    {
+      description: successText(status, schema),
+      headers: headerRefs([...always, ...successHeaders(route, status, schema)]),
+      ...(schema ? { content: contentOf(route, schema, components) } : {}),
+    },
+  ]);
+  const unchanged = (): JsonObject => ({
     description: 'Not changed since the ETag in If-None-Match.',
     headers: headerRefs([...always, 'ETag']),
-  };
+  });
   return {
     ...Object.fromEntries(answers),
-    ...(route.kind === 'read' || route.kept ? { 304: unchanged } : {}),
+    ...(route.kind === 'read' || route.kept ? { 304: components.response('NotModified', unchanged) } : {}),
+  };
+}
+
+function contentOf(route: Route, schema: TSchema, components: Components): JsonObject {
+  const { contentType = 'application/json' } = route;
+  return {
+    [contentType]: {
+      schema: components.ref(
+        contentType === 'application/json' ? bodyNameOf(route, schema, 'Answer') : schema,
+        'shown',
+      ),
+      ...exampleOf(route.name, schema),
+    },
   };
 }
 
@@ -130,12 +155,10 @@ function successHeaders(route: Route, status: string, schema: TSchema | null): s
   }
 }
 
-const successText: Readonly<Record<string, string>> = {
-  200: 'The object or page.',
-  201: 'Made.',
-  202: 'Queued.',
-  204: 'Done; there is nothing to show.',
-};
+function successText(status: string, schema: TSchema | null): string {
+  if (status === '200') return schema !== null && isList(schema) ? 'A page of the list.' : 'As it is now.';
+  return { 201: 'Made.', 202: 'Queued.', 204: 'Done; there is nothing to show.' }[status] ?? 'Done.';
+}
 
 /** Every error a route can answer with, from what it takes and does. */
 function errorsOf(route: Route): ReadonlySet<ErrorCode> {
@@ -161,14 +184,17 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
 
 function failures(route: Route, components: Components): JsonObject {
   const possible = errorsOf(route);
+  const own = new Set(Object.keys(route.responses));
   const byStatus = new Map<number, ErrorCode[]>();
   for (const [code, { status }] of Object.entries(errorCodes) as [ErrorCode, { status: number }][])
     if (possible.has(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
-      status,
-      components.response(codes.join('.'), () => failure(status, codes)),
-    ]),
+    [...byStatus]
+      .filter(([status]) => !own.has(String(status)))
+      .map(([status, codes]) => [
+        status,
+        components.response(codes.map(nameOf).join('Or'), () => failure(status, codes)),
+      ]),
   );
 }
 

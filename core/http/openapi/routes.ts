@@ -1,8 +1,20 @@
 // Serves the document. It is built once, at start, from the routes as they are mounted, its own among them.
 import { Type } from 'typebox';
 import { keep, type Kept } from '../kept.ts';
+import { named } from '../../lib/schema.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { buildDocument, type DocumentOptions } from './document.ts';
+
+const OpenApiDocument = named(
+  'OpenApiDocument',
+  Type.Object(
+    {},
+    {
+      description: 'OpenAPI 3.1; see spec.openapis.org.',
+      examples: [{ openapi: '3.1.1', info: { title: 'Tatami', version: '1.0.0' }, paths: {} }],
+    },
+  ),
+);
 
 export interface OpenApi {
   readonly route: Route;
@@ -23,7 +35,7 @@ export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi
       scope: null,
       limit: 'read',
       kept: true,
-      responses: { 200: Type.Object({}) },
+      responses: { 200: OpenApiDocument },
       raw: async () => ({
         contentType: 'application/json',
         body: await (kept ??= keep(() => text)),

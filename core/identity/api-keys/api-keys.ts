@@ -6,7 +6,7 @@ import { shownProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
-import { Closed, idOf, named, nullable, text, time } from '../../lib/schema.ts';
+import { Closed, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { allScopes } from '../../rights/scopes.ts';
@@ -16,6 +16,7 @@ import { requireHeld, requireHolder } from './holders.ts';
 import { apiKeyKind, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 
+const scopeGiven = enumeration('Scope', allScopes, 'Such as `issues:read`; write implies read.');
 const hourMs = 3_600_000;
 const expiry = nullable(
   Type.String({
@@ -23,36 +24,47 @@ const expiry = nullable(
     description: 'ISO 8601 time in the future; null or absent never expires.',
   }),
 );
-const ApiKeyCreate = Closed({
-  name: text(80),
-  scopes: Type.Array(Type.Enum([...allScopes]), { minItems: 1, maxItems: 100, uniqueItems: true }),
-  memberId: Type.Optional(
-    idOf(
-      member.id,
-      'The member whom the key acts for; by default its minter. Only admins and owners mint for others.',
-    ),
-  ),
-  expiresAt: Type.Optional(expiry),
-});
-const ApiKeyRoll = Closed({
-  graceHours: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: graceHoursMax,
-      default: graceHoursDefault,
-      description: 'How long the old key goes on; 0 revokes it at once.',
+const ApiKeyCreate = named(
+  'ApiKeyCreate',
+  Closed({
+    name: Type.Unsafe<string>(apiKey.fields.name.given),
+    scopes: Type.Array(scopeGiven, {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'What it may do: no more than the key that mints it.',
     }),
-  ),
-  expiresAt: Type.Optional(
-    nullable(
-      Type.String({
-        maxLength: 40,
-        description:
-          'When the successor expires: an ISO 8601 time in the future, or null for never. By default it lives as long as the old key was made to.',
+    memberId: Type.Optional(
+      idOf(
+        member.id,
+        'The member whom the key acts for; by default its minter. Only admins and owners mint for others.',
+      ),
+    ),
+    expiresAt: Type.Optional(expiry),
+  }),
+);
+const ApiKeyRoll = named(
+  'ApiKeyRoll',
+  Closed({
+    graceHours: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: graceHoursMax,
+        default: graceHoursDefault,
+        description: 'How long the old key goes on; 0 revokes it at once.',
       }),
     ),
-  ),
-});
+    expiresAt: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: 40,
+          description:
+            'When the successor expires: an ISO 8601 time in the future, or null for never. By default it lives as long as the old key was made to.',
+        }),
+      ),
+    ),
+  }),
+);
 const minted = {
   ...shownProperties(apiKey),
   key: Type.String({ description: 'The whole key. It is shown this once.' }),

@@ -18,12 +18,12 @@ export const apiKey = defineContract({
   id: 'key',
   doc: 'What a member lets a program do.',
   fields: {
-    name: text({ max: 80, required: true }),
+    name: text({ max: 80, required: true, doc: 'What it is for.' }),
     prefix: string(Type.String({ description: 'The public part: ttm_<prefix>_….' }), { write: 'never' }),
-    scopes: json(scopes, { write: 'never' }),
-    member: reference(member, { write: 'never' }),
-    expiresAt: time({ nullable: true, write: 'create' }),
-    revokedAt: time({ nullable: true, write: 'never' }),
+    scopes: json(scopes, { write: 'never', doc: 'What it may do.' }),
+    member: reference(member, { write: 'never', doc: 'Whom it acts for.' }),
+    expiresAt: time({ nullable: true, write: 'create', doc: 'From when on it is refused; null for never.' }),
+    revokedAt: time({ nullable: true, write: 'never', doc: 'When it was revoked; null while it is not.' }),
     lastUsedAt: time({
       nullable: true,
       write: 'never',

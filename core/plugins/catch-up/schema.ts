@@ -1,6 +1,6 @@
 // What a plugin missed while it was off, and how far it has caught up.
 import { Type } from 'typebox';
-import { Closed, idOf, named, nullable } from '../../lib/schema.ts';
+import { Closed, enumeration, idOf, named, nullable } from '../../lib/schema.ts';
 import { plugin } from '../installs/contract.ts';
 
 const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
@@ -8,11 +8,12 @@ const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'do
 export const CatchUpShown = named(
   'CatchUp',
   Closed({
-    pluginId: idOf(plugin.id),
-    status: Type.Enum([...catchUpStatuses], {
-      description:
-        '`off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up.',
-    }),
+    pluginId: idOf(plugin.id, 'The install.'),
+    status: enumeration(
+      'CatchUpStatus',
+      catchUpStatuses,
+      '`off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up.',
+    ),
     missed: nullable(
       Type.Integer({
         description: 'Events that its subscriptions want and runs that were given up, once counted.',

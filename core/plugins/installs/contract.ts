@@ -6,9 +6,13 @@ import { Closed, nullable } from '../../lib/schema.ts';
 
 const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
 /** `simulate` records what a run would have written and drops it. */
-export const installModes = ['apply', 'simulate'] as const;
+const installModes = ['apply', 'simulate'] as const;
+export type InstallMode = (typeof installModes)[number];
 
-export const installSettings = Type.Record(Type.String(), Type.Unknown(), { maxProperties: 100 });
+export const installSettings = Type.Record(Type.String(), Type.Unknown(), {
+  maxProperties: 100,
+  description: 'By the names that its manifest gives them.',
+});
 
 const never = { write: 'never' } as const;
 const made = { write: 'never', computed: true } as const;
@@ -18,21 +22,25 @@ const reason = Type.String({
 });
 const scopes = Type.Array(
   Closed({
-    scope: Type.String(),
-    why: Type.String(),
+    scope: Type.String({ description: 'Such as `issues:write`.' }),
+    why: Type.String({ description: 'What it needs it for, as its author says.' }),
     fields: nullable(Type.Array(Type.String(), { description: 'All that it writes with this scope.' })),
     where: nullable(
       Type.Record(Type.String(), Type.Array(Type.String()), {
         description: 'The only objects it reads and writes with it.',
       }),
     ),
-    granted: Type.Boolean(),
+    granted: Type.Boolean({ description: 'Whether it was granted.' }),
   }),
 );
-const events = Type.Array(Type.String(), {
-  description: 'What it is sent: of what it subscribes to, that which it was granted to read.',
-});
-const schedules = Type.Array(Closed({ name: Type.String(), cron: Type.String(), tz: Type.String() }));
+const events = Type.Array(Type.String());
+const schedules = Type.Array(
+  Closed({
+    name: Type.String({ description: 'What it is called in the manifest.' }),
+    cron: Type.String({ description: 'When it runs, as a cron expression.' }),
+    tz: Type.String({ description: 'The time zone that it is read in.' }),
+  }),
+);
 
 export const plugin = defineContract({
   name: 'plugin',
@@ -42,16 +50,22 @@ export const plugin = defineContract({
   doc: 'One plugin in the workspace, with what it was granted.',
   fields: {
     pluginId: string(pluginId, never),
-    pluginVersion: text({ max: 60, ...never }),
-    name: text({ max: 80, ...made }),
-    description: text({ max: 500, ...made }),
-    sha256: text({ max: 64, ...never }),
-    scopes: json(scopes, made),
-    events: json(events, made),
-    schedules: json(schedules, made),
-    settings: json(installSettings, never),
-    mode: choice(installModes, never),
-    state: choice(installStates, never),
+    pluginVersion: text({ max: 60, ...never, doc: 'The version of its package.' }),
+    name: text({ max: 80, ...made, doc: 'What it is called.' }),
+    description: text({ max: 500, ...made, doc: 'What it does, as its author says.' }),
+    sha256: text({ max: 64, ...never, doc: 'The SHA-256 of its code, in hex.' }),
+    scopes: json(scopes, { ...made, doc: 'What its manifest asks, and what it was granted.' }),
+    events: json(events, {
+      ...made,
+      doc: 'What it is sent: of what it subscribes to, that which it was granted to read.',
+    }),
+    schedules: json(schedules, { ...made, doc: 'When it runs without an event.' }),
+    settings: json(installSettings, { ...never, doc: 'What it was set to.' }),
+    mode: choice(installModes, {
+      ...never,
+      doc: 'With `simulate`, what its runs would write is recorded and dropped.',
+    }),
+    state: choice(installStates, { ...never, doc: 'Whether it runs, and if not, who switched it off.' }),
     stateReason: string(reason, { ...never, nullable: true }),
   },
   operations: {},

@@ -3,10 +3,10 @@ import { Type } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { json, plain } from '../../changes/columns.ts';
 import { schemasOf } from '../../contract/schemas.ts';
-import { Closed } from '../../lib/schema.ts';
+import { Closed, enumeration, named } from '../../lib/schema.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
-import { installModes, installSettings, plugin } from './contract.ts';
+import { installSettings, plugin, type InstallMode } from './contract.ts';
 import { heardTypes } from './hearing.ts';
 import { keepPastWants } from './wants.ts';
 
@@ -54,19 +54,29 @@ export const installKind = kindOf(plugin, {
 
 export const InstallShown = schemasOf(plugin).shown;
 
-const grant = Type.Array(Type.Enum([...allScopes]), { maxItems: 100, uniqueItems: true });
-const mode = Type.Optional(Type.Enum([...installModes]));
+const grant = Type.Array(enumeration('Scope', allScopes), {
+  maxItems: 100,
+  uniqueItems: true,
+  description: 'The scopes that it gets, of those its manifest asks.',
+});
+const mode = Type.Optional(Type.Unsafe<InstallMode>(plugin.fields.mode.given));
 
-export const InstallCreate = Closed({
-  package: Type.Object({}, { description: 'A package document, as `tatami plugin pack` writes it.' }),
-  grant,
-  settings: Type.Optional(installSettings),
-  mode,
-  downgrade: Type.Optional(Type.Boolean({ description: 'Allow an older version than the one installed.' })),
-});
-export const InstallUpdate = Closed({
-  grant: Type.Optional(grant),
-  settings: Type.Optional(installSettings),
-  mode,
-  state: Type.Optional(Type.Enum(['active', 'paused_by_admin'])),
-});
+export const InstallCreate = named(
+  'PluginInstall',
+  Closed({
+    package: Type.Object({}, { description: 'A package document, as `tatami plugin pack` writes it.' }),
+    grant,
+    settings: Type.Optional(installSettings),
+    mode,
+    downgrade: Type.Optional(Type.Boolean({ description: 'Allow an older version than the one installed.' })),
+  }),
+);
+export const InstallUpdate = named(
+  'PluginUpdate',
+  Closed({
+    grant: Type.Optional(grant),
+    settings: Type.Optional(installSettings),
+    mode,
+    state: Type.Optional(enumeration('PluginStateGiven', ['active', 'paused_by_admin'], 'Whether it runs.')),
+  }),
+);

@@ -20,7 +20,10 @@ export const kvRoutes = [
     also: seeing,
     limit: 'read',
     params: ofPlugin,
-    query: Closed({ ...pageQuery, prefix: Type.Optional(Type.String({ maxLength: 200 })) }),
+    query: Closed({
+      ...pageQuery,
+      prefix: Type.Optional(Type.String({ maxLength: 200, description: 'Only keys that begin with it.' })),
+    }),
     responses: { 200: pageOf(KvListed) },
     errors: ['invalid_cursor'],
     read: (ctx, { params, query }) => listValues(ctx, params.id, query),

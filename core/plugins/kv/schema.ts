@@ -1,19 +1,32 @@
 // The key-value store of an install, as it is shown: JSON values that belong to it alone.
 import { Type } from 'typebox';
-import { Closed, named, time, version } from '../../lib/schema.ts';
+import { Closed, described, named, time, version } from '../../lib/schema.ts';
 
 export const kvKey = Type.String({
   pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$',
   description: 'Up to 200 letters, digits and _ - . :',
 });
+const updatedAt = described(time, 'When it was last set.');
+
 export const KvShown = named(
   'PluginValue',
   Closed({
-    key: Type.String(),
+    key: Type.String({ description: 'What the value is kept under.' }),
     value: Type.Unknown({ description: 'Any JSON, up to 2 MiB.' }),
     version,
-    updatedAt: time,
+    updatedAt,
   }),
 );
-export const KvListed = Closed({ key: Type.String(), bytes: Type.Integer(), version, updatedAt: time });
-export const KvSet = Closed({ value: Type.Unknown({ description: 'Any JSON, up to 2 MiB.' }) });
+export const KvListed = named(
+  'PluginValueEntry',
+  Closed({
+    key: Type.String({ description: 'What the value is kept under.' }),
+    bytes: Type.Integer({ description: 'How large the value is.' }),
+    version,
+    updatedAt,
+  }),
+);
+export const KvSet = named(
+  'PluginValueSet',
+  Closed({ value: Type.Unknown({ description: 'Any JSON, up to 2 MiB.' }) }),
+);

@@ -6,7 +6,12 @@ import { pluginRef } from '../installs/ref.ts';
 import { seeing, seeingRun, steering } from '../installs/rights.ts';
 import { cancelRun, type CancelWork } from './cancel.ts';
 import { getRun, listRuns, runSchedule } from './runs.ts';
-import { RunShown, runStatuses } from './schema.ts';
+import { RunShown, runStatus } from './schema.ts';
+
+const scheduleName = Type.String({
+  pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
+  description: 'The name of a schedule in the manifest.',
+});
 
 export function runRoutes(work: CancelWork): Route[] {
   return [...routesOfPlugin(work), ...routesOfOne(work)];
@@ -23,7 +28,7 @@ function routesOfPlugin(work: CancelWork): Route[] {
       also: seeing,
       limit: 'read',
       params: Closed({ id: pluginRef }),
-      query: Closed({ ...pageQuery, status: Type.Optional(Type.Enum([...runStatuses])) }),
+      query: Closed({ ...pageQuery, status: Type.Optional(runStatus) }),
       responses: { 200: pageOf(RunShown) },
       errors: ['invalid_cursor'],
       read: (ctx, { params, query }) => listRuns(ctx, params.id, query, work),
@@ -37,7 +42,7 @@ function routesOfPlugin(work: CancelWork): Route[] {
       scope: 'plugins:write',
       also: steering,
       limit: 'write',
-      params: Closed({ id: pluginRef, name: Type.String({ pattern: '^[a-z][a-zA-Z0-9-]{0,39}$' }) }),
+      params: Closed({ id: pluginRef, name: scheduleName }),
       errors: ['conflict'],
       responses: { 202: RunShown },
       write: (ctx, { params }) => runSchedule(ctx, params.id, params.name, work.queue),

@@ -1,10 +1,33 @@
 // The public shape of a run: what it saw, called, changed and cost.
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { plugin } from '../installs/contract.ts';
+import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 
-export const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
-const ms = nullable(Type.Number());
+const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
+const ms = (description: string) => nullable(Type.Number({ description }));
+const at = (description: string) => nullable(described(time, description));
+const text = (description: string) => Type.String({ description });
+
+export const runStatus = enumeration('RunStatus', runStatuses, 'How far it has come.');
+
+const Call = Closed({
+  op: text('The operation, such as `issues.update`.'),
+  ok: Type.Boolean({ description: 'Whether it succeeded.' }),
+  code: nullable(text('The code of the error where it did not.')),
+  ms: Type.Number({ description: 'How long it took, in milliseconds.' }),
+});
+const Effect = Closed({
+  kind: text('What was changed, such as `issue`.'),
+  id: text('Its id.'),
+  action: enumeration('EffectAction', ['create', 'update'], 'What was done to it.'),
+  fields: Type.Array(Type.String(), { description: 'The fields that were written.' }),
+});
+const LogLine = Closed({
+  level: enumeration('LogLevel', ['debug', 'info', 'warn', 'error'], 'How serious it is.'),
+  message: text('What the plugin wrote.'),
+  atMs: Type.Number({ description: 'When, in milliseconds since the run began.' }),
+});
 
 export const RunShown = named(
   'Run',
@@ -12,48 +35,27 @@ export const RunShown = named(
     id: idOf(idPrefixes.run),
     pluginId: Type.String({ description: 'The install.' }),
     handler: Type.String({ description: 'The event type or the schedule.' }),
-    handlerKind: Type.Enum(['event', 'schedule']),
-    status: Type.Enum([...runStatuses]),
-    eventId: nullable(idOf(idPrefixes.event)),
-    mode: Type.Enum(['apply', 'simulate']),
+    handlerKind: enumeration('HandlerKind', ['event', 'schedule'], 'What calls the handler.'),
+    status: runStatus,
+    eventId: nullable(idOf(idPrefixes.event, 'The event that it was run for; null for a schedule.')),
+    mode: described(plugin.fields.mode.shown, 'The mode of the plugin at that time.'),
     attempt: Type.Integer({ minimum: 0, description: 'Attempts made.' }),
     depth: Type.Integer({ description: 'Plugin runs that led to the event.' }),
-    events: Type.Array(Closed({ id: idOf(idPrefixes.event), type: Type.String() }), {
+    events: Type.Array(Closed({ id: idOf(idPrefixes.event), type: text('Its type.') }), {
       description: 'The events that its effects made.',
     }),
-    calls: Type.Array(
-      Closed({ op: Type.String(), ok: Type.Boolean(), code: nullable(Type.String()), ms: Type.Number() }),
-    ),
-    effects: Type.Array(
-      Closed({
-        kind: Type.String(),
-        id: Type.String(),
-        action: Type.Enum(['create', 'update']),
-        fields: Type.Array(Type.String(), { description: 'What changed of an object that existed.' }),
-        values: nullable(
-          Type.Record(Type.String(), Closed({ before: Type.Unknown(), after: Type.Unknown() }), {
-            description:
-              'Of a run in mode `simulate`: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote, its events have it.',
-          }),
-        ),
-      }),
-    ),
-    cpuMs: ms,
-    memoryBytes: nullable(Type.Integer()),
-    wallMs: ms,
-    queueMs: ms,
-    logs: Type.Array(
-      Closed({
-        level: Type.Enum(['debug', 'info', 'warn', 'error']),
-        message: Type.String(),
-        atMs: Type.Number(),
-      }),
-    ),
+    calls: Type.Array(Call, { description: 'What it asked of the server.' }),
+    effects: Type.Array(Effect, { description: 'What it wrote.' }),
+    cpuMs: ms('Processor time that it took, in milliseconds.'),
+    memoryBytes: nullable(Type.Integer({ description: 'Memory that it held at most.' })),
+    wallMs: ms('How long it took, in milliseconds.'),
+    queueMs: ms('How long it waited for its turn, in milliseconds.'),
+    logs: Type.Array(LogLine, { description: 'What it wrote to `ctx.log`.' }),
     progress: nullable(
       Closed(
         {
-          done: Type.Number(),
-          of: Type.Number(),
+          done: Type.Number({ description: 'So many of them are done.' }),
+          of: Type.Number({ description: 'So many there are.' }),
           unit: Type.Optional(Type.String({ description: 'What is counted: "teams".' })),
         },
         { description: 'How far the schedule has come, where it says so.' },
@@ -63,19 +65,22 @@ export const RunShown = named(
       idOf(idPrefixes.run, 'The run that goes on where this one, not being done, left off.'),
     ),
     error: nullable(
-      Closed({
-        code: Type.String({ description: 'What went wrong, for programs.' }),
-        message: Type.String(),
-        at: nullable(
-          Type.String({ description: 'The line of the plugin that it came from: `plugin.ts:14:9`.' }),
-        ),
-        stack: Type.Array(Type.String(), {
-          description: 'Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`.',
-        }),
-      }),
+      Closed(
+        {
+          code: text('What went wrong, for programs.'),
+          message: text('What went wrong, in words.'),
+          at: nullable(
+            Type.String({ description: 'The line of the plugin that it came from: `plugin.ts:14:9`.' }),
+          ),
+          stack: Type.Array(Type.String(), {
+            description: 'Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`.',
+          }),
+        },
+        { description: 'Why it failed.' },
+      ),
     ),
-    createdAt: time,
-    startedAt: nullable(time),
-    finishedAt: nullable(time),
+    createdAt: described(time, 'When it was queued.'),
+    startedAt: at('When its last attempt began.'),
+    finishedAt: at('When it ended.'),
   }),
 );

@@ -5,7 +5,10 @@ import { actor, json, markdown, string, time } from '../../contract/field.ts';
 import { Closed, idOf, nullable } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 
-const issueShown = Closed({ id: idOf(issue.id), identifier: nullable(Type.String()) });
+const issueShown = Closed({
+  id: idOf(issue.id),
+  identifier: nullable(Type.String({ description: 'How people name the issue.' })),
+});
 
 export const comment = defineContract({
   name: 'comment',
@@ -15,12 +18,16 @@ export const comment = defineContract({
   doc: 'What somebody says about an issue.',
   parent: issue,
   fields: {
-    issue: json(issueShown, { write: 'never', computed: true }),
+    issue: json(issueShown, { write: 'never', computed: true, doc: 'The issue that it is about.' }),
     parentId: string(idOf('cmt', 'The first comment of the thread.'), { nullable: true, write: 'create' }),
-    body: markdown({ bytesMax: 65_536, doc: 'Markdown, up to 64 KiB.', required: true }),
-    author: actor(),
-    resolvedAt: time({ nullable: true, write: 'never' }),
-    resolvedBy: actor({ nullable: true }),
+    body: markdown({ bytesMax: 65_536, doc: 'What is said.', required: true }),
+    author: actor({ doc: 'Who said it.' }),
+    resolvedAt: time({
+      nullable: true,
+      write: 'never',
+      doc: 'When its thread was resolved; null while it is open.',
+    }),
+    resolvedBy: actor({ nullable: true, doc: 'Who resolved its thread; null while it is open.' }),
   },
   operations: {
     list: 'List the comments of an issue, oldest first',

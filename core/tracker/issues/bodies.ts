@@ -1,10 +1,10 @@
 // The bodies of issues that are not plain: a creation names its team in one of three ways and answers with five fields; lists
 // show fewer fields, or whole objects.
-import { Type, type Static, type TSchema } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { createBodyWith, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
-import { Closed, idOf, named, nullable, uuid, writes, type Writes } from '../../lib/schema.ts';
+import { Closed, described, idOf, named, uuid, writes, type Writes } from '../../lib/schema.ts';
 import { teamKeyGiven } from '../teams/contract.ts';
-import { issue, labelNames, priorities } from './contract.ts';
+import { issue, labelNames, type priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
 
 export const externalTextMax = 255;
@@ -14,17 +14,18 @@ const externalText = Type.String({
   description: `Up to ${externalTextMax} characters.`,
 });
 const ofTeam = {
-  team: Type.Optional(teamKeyGiven),
-  teamKey: Type.Optional(teamKeyGiven),
-  teamId: Type.Optional(uuid),
+  team: Type.Optional(described(teamKeyGiven, 'The key of the team that the issue belongs to.')),
+  teamKey: Type.Optional(described(teamKeyGiven, 'Another name for `team`.')),
+  teamId: Type.Optional(described(uuid, 'The id of the team, in place of its key.')),
 };
+const shown = shownProperties(issue);
 
 export const IssueCreate = named(
   'IssueCreate',
   createBodyWith(issue, {
     ...ofTeam,
-    externalSource: Type.Optional(externalText),
-    externalId: Type.Optional(externalText),
+    externalSource: Type.Optional(described(externalText, issue.fields.externalSource.options.doc)),
+    externalId: Type.Optional(described(externalText, issue.fields.externalId.options.doc)),
     ...importedInputs,
   }),
 );
@@ -48,22 +49,32 @@ export type IssuePatch = Static<typeof IssueUpdate>;
 export const IssueUpsert = named('IssueUpsert', createBodyWith(issue, ofTeam));
 export type IssueUpsertInput = Static<typeof IssueUpsert>;
 
-export const IssueBulk = Closed({ issues: Type.Array(IssueCreate, { minItems: 1, maxItems: 100 }) });
+export const IssueBulkCreate = named(
+  'IssueBulkCreate',
+  Closed({
+    issues: Type.Array(IssueCreate, {
+      minItems: 1,
+      maxItems: 100,
+      description: 'The issues to create, up to 100.',
+    }),
+  }),
+);
 
 /** What a creation answers with (docs/spec/api.md › Issue). */
 export const IssueCreated = named(
   'IssueCreated',
   Closed({
     id: idOf(issue.id),
-    identifier: nullable(Type.String()),
-    title: Type.String(),
-    priority: Type.Enum([...priorities]),
-    url: nullable(Type.String({ format: 'uri' })),
+    identifier: Type.Unsafe<string | null>(shown.identifier!),
+    title: Type.Unsafe<string>(shown.title!),
+    priority: Type.Unsafe<(typeof priorities)[number]>(shown.priority!),
+    url: Type.Unsafe<string | null>(shown.url!),
   }),
 );
 
-/** An issue with `fields` or `expand`: fewer fields, or whole objects in place of references. */
-export const IssueListed: TSchema = named(
-  'IssueListed',
-  Type.Partial(Closed(shownProperties(issue)), { additionalProperties: false }),
+export const IssueBulkCreated = named(
+  'IssueBulkCreated',
+  Closed({
+    data: Type.Array(IssueCreated, { description: 'What was created, in the order of the request.' }),
+  }),
 );

@@ -3,16 +3,18 @@ import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { actor, choice, day, json, markdown, number, reference, string, text } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
-import { Closed, idOf, uuid } from '../../lib/schema.ts';
+import { Closed, idAndName, idOf, uuid } from '../../lib/schema.ts';
 import { project } from '../projects/contract.ts';
 import { team, teamKey } from '../teams/contract.ts';
-import { state, stateTypes } from '../workflows/contract.ts';
+import { state, type StateType } from '../workflows/contract.ts';
 
 /** From the least to the most urgent. */
 export const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;
 export const descriptionBytesMax = 256 * 1024;
 
-const identifier = Type.String({ description: '<TEAM_KEY>-<number>; null while staged or simulated.' });
+const identifier = Type.String({
+  description: 'How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated.',
+});
 /** Called by its identifier in any case. */
 const alias = {
   pattern: '^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$',
@@ -22,9 +24,8 @@ export const labelsMax = 50;
 export const labelNames = Type.Array(Type.String({ minLength: 1, maxLength: 80 }), {
   maxItems: labelsMax,
   uniqueItems: true,
-  description: 'Names or ids of labels.',
+  description: 'Names or ids.',
 });
-const idAndName = Closed({ id: Type.String(), name: Type.String() });
 
 export const issue = defineContract({
   name: 'issue',
@@ -35,45 +36,90 @@ export const issue = defineContract({
   doc: 'A piece of work of a team.',
   fields: {
     identifier: string(identifier, { nullable: true, write: 'never', computed: true }),
-    number: number({ integer: true }, { nullable: true, write: 'never', filter: true, sort: true }),
+    number: number(
+      { integer: true },
+      {
+        nullable: true,
+        write: 'never',
+        filter: true,
+        sort: true,
+        doc: 'Counts the issues of the team; null while staged or simulated.',
+      },
+    ),
     title: text({
       max: 500,
-      doc: 'A title of 1 to 500 characters.',
+      doc: 'What it is about, in up to 500 characters.',
       required: true,
       filter: true,
       sort: true,
     }),
     description: markdown({
       bytesMax: descriptionBytesMax,
-      doc: 'Markdown, at most 256 KiB.',
+      doc: 'All there is to say of it.',
       default: '',
       filter: true,
     }),
     state: reference(
       state,
-      { filter: 'type' },
-      Closed({ id: idOf(state.id), name: Type.String(), type: Type.Enum([...stateTypes]) }),
+      { filter: 'type', doc: 'The step of the work that it is in.' },
+      Closed({
+        id: idOf(state.id),
+        name: Type.String({ description: 'What the state is called in its team.' }),
+        type: Type.Unsafe<StateType>(state.fields.type.shown),
+      }),
     ),
-    priority: choice(priorities, { default: 'none', filter: true, sort: true }),
-    assignee: reference(member, { nullable: true, filter: true }),
-    creator: actor({ filter: true }),
+    priority: choice(priorities, {
+      default: 'none',
+      filter: true,
+      sort: true,
+      doc: 'How much it presses.',
+    }),
+    assignee: reference(member, { nullable: true, filter: true, doc: 'Who works on it.' }),
+    creator: actor({ filter: true, doc: 'Who created it.' }),
     team: reference(
       team,
-      { write: 'never', filter: 'key' },
-      Closed({ id: uuid, key: teamKey, name: Type.String() }),
+      { write: 'never', filter: 'key', doc: 'The team that it belongs to.' },
+      Closed({ id: uuid, key: teamKey, name: Type.String({ description: 'What the team is called.' }) }),
     ),
-    labels: json(labelNames, { computed: true }, Type.Array(idAndName)),
-    project: reference(project, { nullable: true, filter: true }),
+    labels: json(
+      labelNames,
+      { computed: true, doc: 'Its labels.' },
+      Type.Array(idAndName(idOf('lbl'), 'the label')),
+    ),
+    project: reference(project, { nullable: true, filter: true, doc: 'The project that it is part of.' }),
     parent: reference(
       { name: 'issue', id: 'iss', alias },
-      { nullable: true, filter: true },
-      Closed({ id: idOf('iss'), identifier: Type.String() }),
+      { nullable: true, filter: true, doc: 'The issue that it is a part of.' },
+      Closed({
+        id: idOf('iss'),
+        identifier: Type.String({ description: 'How people name that issue.' }),
+      }),
     ),
-    estimate: number({ minimum: 0, maximum: 10_000 }, { nullable: true, filter: true, sort: true }),
-    dueDate: day({ nullable: true, filter: true, sort: true }),
-    externalSource: text({ max: 255, nullable: true, write: 'never', filter: true }),
-    externalId: text({ max: 255, nullable: true, write: 'never', filter: true }),
-    url: string(Type.String({ format: 'uri' }), { nullable: true, write: 'never', computed: true }),
+    estimate: number(
+      { minimum: 0, maximum: 10_000 },
+      { nullable: true, filter: true, sort: true, doc: 'How much work it is, in whatever the team counts.' },
+    ),
+    dueDate: day({ nullable: true, filter: true, sort: true, doc: 'The day by which it is to be done.' }),
+    externalSource: text({
+      max: 255,
+      nullable: true,
+      write: 'never',
+      filter: true,
+      doc: 'The system that it was imported from.',
+    }),
+    externalId: text({
+      max: 255,
+      nullable: true,
+      write: 'never',
+      filter: true,
+      doc: 'What that system calls it; unique with its source in a workspace.',
+    }),
+    url: string(Type.String({ format: 'uri' }), {
+      nullable: true,
+      write: 'never',
+      computed: true,
+      doc: 'Its page; null while staged or simulated.',
+    }),
   },
   operations: {
     update: {

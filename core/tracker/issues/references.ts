@@ -1,7 +1,6 @@
 // Checks what an issue refers to. Unknown references are 422 `not_found` at their path, in the words of the request.
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { keptOf } from '../../resource/input.ts';
 import { findState, findTeam, noTeam, type TeamEntry } from '../directory.ts';

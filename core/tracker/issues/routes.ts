@@ -10,15 +10,20 @@ import { issueHistory } from './history.ts';
 import { createIssue, createIssues } from './creation.ts';
 import { getExternal, putExternal } from './external.ts';
 import { getIssue, listIssues } from './issues.ts';
-import { IssueBulk, IssueCreate, IssueCreated, IssueListed, IssueUpsert } from './bodies.ts';
-import { issue, priorities } from './contract.ts';
+import { IssueBulkCreate, IssueBulkCreated, IssueCreate, IssueCreated, IssueUpsert } from './bodies.ts';
+import { issue } from './contract.ts';
 import { importing } from './imported.ts';
 import { purgeIssue } from './purge.ts';
 
 const params = Closed({ id: nameOf(issue) });
 const shape = {
   fields: Type.Optional(
-    Type.String({ maxLength: 500, description: 'Only these fields, comma-separated.', [givenAs]: 'fields' }),
+    Type.String({
+      maxLength: 500,
+      description:
+        'Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise.',
+      [givenAs]: 'fields',
+    }),
   ),
   expand: Type.Optional(
     Type.String({
@@ -36,7 +41,7 @@ const listQuery = Closed({
   state: named('state'),
   assignee: named('assignee'),
   label: named('label'),
-  priority: Type.Optional(Type.Enum([...priorities])),
+  priority: Type.Optional(Type.Unsafe<string>(issue.fields.priority.given)),
   updatedSince: Type.Optional(
     Type.String({
       maxLength: 40,
@@ -78,7 +83,7 @@ export const issueRoutes = [
     rows: 'team',
     limit: 'read',
     query: listQuery,
-    responses: { 200: pageOf(IssueListed) },
+    responses: { 200: schemasOf(issue).page },
     errors: ['invalid_cursor'],
     read: (ctx, { query }) => listIssues(ctx, query),
   }),
@@ -106,14 +111,14 @@ export const issueRoutes = [
     also: importing,
     rows: 'team',
     limit: 'write',
-    body: IssueBulk,
+    body: IssueBulkCreate,
     example: {
       issues: [
         { team: 'ENG', title: 'First' },
         { team: 'ENG', title: 'Second' },
       ],
     },
-    responses: { 201: Closed({ data: Type.Array(IssueCreated) }) },
+    responses: { 201: IssueBulkCreated },
     bodyBytesMax: 4 * 1024 * 1024,
     write: (ctx, { body }) => createIssues(ctx, body.issues),
   }),

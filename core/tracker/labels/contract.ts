@@ -13,9 +13,13 @@ export const label = defineContract({
   id: 'lbl',
   doc: 'A word on issues, of the whole workspace or of one team.',
   fields: {
-    name: text({ max: 80, required: true }),
-    color: string(color, { default: '#8b949e' }),
-    team: referenceBy(team, 'key', teamKeyGiven, { nullable: true, write: 'create' }),
+    name: text({ max: 80, required: true, doc: 'The word itself.' }),
+    color: string(color, { default: '#8b949e', doc: 'How it is shown.' }),
+    team: referenceBy(team, 'key', teamKeyGiven, {
+      nullable: true,
+      write: 'create',
+      doc: 'The key of the team whose issues carry it; null for those of all.',
+    }),
   },
   operations: {
     list: {

@@ -10,16 +10,20 @@ export const project = defineContract({
   id: 'prj',
   doc: 'Work with a goal and a date, across teams.',
   fields: {
-    name: text({ max: 120, required: true }),
-    description: markdown({ max: 65_536, default: '' }),
+    name: text({ max: 120, required: true, doc: 'What it is called.' }),
+    description: markdown({ max: 65_536, default: '', doc: 'What it is for.' }),
     status: choice(['backlog', 'planned', 'started', 'paused', 'completed', 'canceled'], {
       default: 'backlog',
       filter: true,
+      doc: 'How far it has come.',
     }),
-    health: choice(['on_track', 'at_risk', 'off_track'], { nullable: true }),
-    lead: reference(member, { nullable: true }),
-    startDate: day({ nullable: true }),
-    targetDate: day({ nullable: true }),
+    health: choice(['on_track', 'at_risk', 'off_track'], {
+      nullable: true,
+      doc: 'Whether it will reach its goal; null where nobody has said.',
+    }),
+    lead: reference(member, { nullable: true, doc: 'Who leads it.' }),
+    startDate: day({ nullable: true, doc: 'The day on which it begins.' }),
+    targetDate: day({ nullable: true, doc: 'The day on which it is to be reached.' }),
   },
   operations: {
     list: 'List projects, newest first',

@@ -16,7 +16,7 @@ export const teamKeyGiven = Type.String({
 const stateId = idOf('wfs');
 const transitions = Type.Record(stateId, Type.Array(stateId, { maxItems: 50 }), {
   additionalProperties: false,
-  description: 'Allowed moves: state id → state ids. Null allows any move.',
+  description: 'State id → ids of the states that its issues may move to. Null allows any move.',
 });
 
 export const team = defineContract({
@@ -26,9 +26,17 @@ export const team = defineContract({
   id: null,
   doc: 'The owner of issues, their numbers and their workflow states.',
   fields: {
-    key: string(teamKey, { required: true, write: 'create' }),
-    name: text({ max: 80, default: '' }),
-    transitions: json(transitions, { nullable: true, write: 'update' }),
+    key: string(teamKey, {
+      required: true,
+      write: 'create',
+      doc: 'What the identifiers of its issues begin with.',
+    }),
+    name: text({ max: 80, default: '', doc: 'What it is called.' }),
+    transitions: json(transitions, {
+      nullable: true,
+      write: 'update',
+      doc: 'The moves between states that it allows.',
+    }),
   },
   operations: {
     list: 'List teams',

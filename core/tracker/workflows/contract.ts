@@ -3,7 +3,7 @@ import { defineContract } from '../../contract/contract.ts';
 import { choice, number, referenceBy, text } from '../../contract/field.ts';
 import { team, teamKeyGiven } from '../teams/contract.ts';
 
-export const stateTypes = [
+const stateTypes = [
   'triage',
   'backlog',
   'unstarted',
@@ -23,10 +23,22 @@ export const state = defineContract({
   id: 'wfs',
   doc: 'A step of the work of a team.',
   fields: {
-    name: text({ max: 50, required: true }),
-    type: choice(stateTypes, { required: true, write: 'create', aliases: { cancelled: 'canceled' } }),
-    position: number({ minimum: 0, maximum: positionMax, integer: true }, { default: 0 }),
-    team: referenceBy(team, 'key', teamKeyGiven, { required: true, write: 'create' }),
+    name: text({ max: 50, required: true, doc: 'What the team calls it.' }),
+    type: choice(stateTypes, {
+      required: true,
+      write: 'create',
+      aliases: { cancelled: 'canceled' },
+      doc: 'What the state means, the same in all teams.',
+    }),
+    position: number(
+      { minimum: 0, maximum: positionMax, integer: true },
+      { default: 0, doc: 'Its place among the states of the team.' },
+    ),
+    team: referenceBy(team, 'key', teamKeyGiven, {
+      required: true,
+      write: 'create',
+      doc: 'The key of the team whose work it is a step of.',
+    }),
   },
   operations: {
     list: 'List workflow states, by team and position',

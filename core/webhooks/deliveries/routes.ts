@@ -1,6 +1,6 @@
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
-import { eventTypes } from '../../events/catalogue.ts';
+import { eventType } from '../../events/schema.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import {
@@ -12,14 +12,14 @@ import {
   type DeliveryWork,
 } from './deliveries.ts';
 import { pingEndpoint } from './ping.ts';
-import { DeliveryDetail, DeliveryShown, deliveryOrigins, deliveryStatuses } from './schema.ts';
+import { DeliveryDetail, DeliveryShown, deliveryOrigin, deliveryStatus } from './schema.ts';
 import { webhook } from '../endpoints/contract.ts';
 
 const filters = {
-  status: Type.Optional(Type.Enum([...deliveryStatuses])),
-  eventType: Type.Optional(Type.Enum([...eventTypes])),
+  status: Type.Optional(deliveryStatus),
+  eventType: Type.Optional(eventType),
   eventId: Type.Optional(idOf(idPrefixes.event)),
-  origin: Type.Optional(Type.Enum([...deliveryOrigins])),
+  origin: Type.Optional(deliveryOrigin),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; made then or later.' })),
   until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; made before.' })),
 };

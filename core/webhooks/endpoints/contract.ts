@@ -32,10 +32,10 @@ export const webhook = defineContract({
   id: 'whe',
   doc: 'An address that signed events go to.',
   fields: {
-    url: string(url, { required: true, computed: true }),
-    description: string(Type.String({ maxLength: 500 }), { default: '' }),
-    events: json(events, { required: true }, Type.Array(Type.String())),
-    filter: json(filter, { nullable: true }),
+    url: string(url, { required: true, computed: true, doc: 'Where deliveries go.' }),
+    description: string(Type.String({ maxLength: 500 }), { default: '', doc: 'What it is for, in words.' }),
+    events: json(events, { required: true, doc: 'The events that it is sent.' }, Type.Array(Type.String())),
+    filter: json(filter, { nullable: true, doc: 'Of those, the ones that pass; null for all.' }),
     ordering: choice(['none', 'entity'], {
       default: 'none',
       doc: 'With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on.',
@@ -44,8 +44,13 @@ export const webhook = defineContract({
       default: 'v1',
       doc: 'The shape of the payload. It stays until this is changed, whatever newer shapes come.',
     }),
-    enabled: flag({ default: true, write: 'update' }),
-    disabledReason: text({ max: 500, nullable: true, write: 'never' }),
+    enabled: flag({ default: true, write: 'update', doc: 'Whether deliveries are made.' }),
+    disabledReason: text({
+      max: 500,
+      nullable: true,
+      write: 'never',
+      doc: 'Why it was switched off, where it was not by a person.',
+    }),
     secretSince: time({ write: 'never', doc: 'Since when the signing secret is in use.' }),
     previousSecretExpiresAt: time({
       nullable: true,

@@ -6,21 +6,24 @@ import { getEntity, isoTime, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { mintSecret, sealSecret, type PreviousSecret } from '../secret.ts';
-import { Closed } from '../../lib/schema.ts';
+import { Closed, named } from '../../lib/schema.ts';
 import { endpointKind } from './kind.ts';
 
 const hourMs = 3_600_000;
 const overlapHoursDefault = 24;
-export const SecretRotate = Closed({
-  overlapHours: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 168,
-      default: overlapHoursDefault,
-      description: 'How long earlier secrets go on signing beside the new one; 0 ends them at once.',
-    }),
-  ),
-});
+export const SecretRotate = named(
+  'WebhookSecretRotate',
+  Closed({
+    overlapHours: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 168,
+        description:
+          'How long earlier secrets go on signing beside the new one: 24 by default; 0 ends them at once.',
+      }),
+    ),
+  }),
+);
 
 /** Every further secret puts one more signature into the headers of every delivery. */
 const overlappingMax = 4;

@@ -15,8 +15,8 @@ const EndpointCreated = named(
   Closed({
     id: idOf(webhook.id),
     url: webhook.fields.url.given,
-    events: Type.Array(Type.String()),
-    enabled: Type.Boolean(),
+    events: webhook.fields.events.shown,
+    enabled: webhook.fields.enabled.shown,
     secret: Type.String({ description: 'Signs each delivery. It is shown this once.' }),
   }),
 );

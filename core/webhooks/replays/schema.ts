@@ -1,45 +1,51 @@
 // Replays: past events delivered to an endpoint again, from a moment or a place in the log on.
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
-import { Closed, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { webhook } from '../endpoints/contract.ts';
 
 const replayStatuses = ['running', 'done', 'canceled'] as const;
-const only = Type.Enum(['all', 'undelivered'], {
-  default: 'all',
-  description:
-    '`undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off.',
-});
+const only = enumeration(
+  'ReplayOnly',
+  ['all', 'undelivered'],
+  'By default `all`; `undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off.',
+);
 
-export const ReplayCreate = Closed({
-  since: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      description: 'ISO 8601 time: events of then or later. This or afterSequence.',
-    }),
-  ),
-  afterSequence: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Events after this sequence; 0 replays from the first on.' }),
-  ),
-  until: Type.Optional(
-    Type.String({ maxLength: 40, description: 'ISO 8601 time: events before it. By default all until now.' }),
-  ),
-  only: Type.Optional(only),
-});
+export const ReplayCreate = named(
+  'ReplayCreate',
+  Closed({
+    since: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'ISO 8601 time: events of then or later. This or afterSequence.',
+      }),
+    ),
+    afterSequence: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Events after this sequence; 0 replays from the first on.' }),
+    ),
+    until: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'ISO 8601 time: events before it. By default all until now.',
+      }),
+    ),
+    only: Type.Optional(only),
+  }),
+);
 
 export const ReplayShown = named(
   'Replay',
   Closed({
     id: idOf(idPrefixes.replay),
-    webhookId: idOf(webhook.id),
-    since: nullable(time),
-    until: nullable(time),
+    webhookId: idOf(webhook.id, 'The endpoint that it goes to.'),
+    since: nullable(described(time, 'Events of then or later.')),
+    until: nullable(described(time, 'Events before then.')),
     afterSequence: Type.Integer({ description: 'How far in the log it has come.' }),
     lastSequence: Type.Integer({ description: 'How far it will go.' }),
     only,
-    status: Type.Enum([...replayStatuses]),
+    status: enumeration('ReplayStatus', replayStatuses, 'How far it has come.'),
     deliveries: Type.Integer({ description: 'Made so far.' }),
-    createdAt: time,
-    finishedAt: nullable(time),
+    createdAt: described(time, 'When it was asked for.'),
+    finishedAt: nullable(described(time, 'When it was done or canceled.')),
   }),
 );
