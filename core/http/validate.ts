@@ -3,6 +3,7 @@
 import { Type, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ApiError, invalidField, type ErrorDetail, type FieldIssue } from '../lib/errors.ts';
+import { didYouMean } from '../lib/nearest.ts';
 
 const issueOf: Readonly<Record<string, FieldIssue>> = {
   enum: 'invalid_enum',
@@ -102,7 +103,7 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
         details.push({ path: inside(name), issue: 'required', fix: 'This field is required.' });
     // TypeBox also reports all unknown names in one error, but last, and it stops after 8 errors. Each name has its own error before.
     else if (error.keyword === 'boolean')
-      details.push({ path, issue: 'unknown_field', fix: 'Remove it; this operation does not know it.' });
+      details.push({ path, issue: 'unknown_field', fix: unknownFix(error, schema) });
     else if (error.keyword in issueOf)
       details.push({ path, issue: issueOf[error.keyword]!, fix: fixOf(error, schema) });
   }
@@ -154,6 +155,14 @@ function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): s
   const at = schemaAt(schema, schemaPath);
   const description = at !== null && typeof at === 'object' && 'description' in at ? at.description : null;
   return typeof description === 'string' ? description : 'The value has the wrong format.';
+}
+
+/** What may have been meant is among the properties that stand beside it. */
+function unknownFix({ instancePath, schemaPath }: SchemaError, schema: TSchema): string {
+  const around = schemaAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf('/')));
+  const { properties = {} } = (around ?? {}) as Partial<TObject>;
+  const name = pathOf(instancePath.slice(instancePath.lastIndexOf('/')));
+  return `Remove it; this operation does not know it.${didYouMean(name, Object.keys(properties))}`;
 }
 
 function schemaAt(schema: unknown, schemaPath: string): unknown {

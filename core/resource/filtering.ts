@@ -116,7 +116,11 @@ function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
   if (way.by === 'id' && to.id !== null && !value.startsWith(`${to.id}_`)) return true;
   const entries = entriesOf(ctx.directory, to);
   const ids = way.by === 'id' ? [value] : idsNamed(entries, way.property, value);
-  return ids.some((id) => isSeen(ctx, entries.get(id)));
+  return ids.some((id) => {
+    const entry = entries.get(id);
+    // Who is removed is still shown on what was theirs.
+    return isSeen(ctx, entry) && (field.isPerson || !entry?.removed);
+  });
 }
 
 /** What belongs to a team that the caller does not see is not there. */

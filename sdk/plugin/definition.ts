@@ -20,7 +20,7 @@ export interface ScopeRequest {
 }
 
 export interface Subscription<Type extends EventType, Scopes, Settings> {
-  /** A filter over the event's `data`, as in lists and webhooks: `{ priority: ['none'] }`. */
+  /** A filter over the event's `data`, as in lists and webhooks: `{ priority: ['none'] }`. Relative times count from the event. */
   filter?: Readonly<Record<string, unknown>>;
   /** Events that this plugin caused itself; skipped unless asked for. */
   self?: 'skip' | 'deliver';
