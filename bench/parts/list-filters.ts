@@ -161,7 +161,7 @@ function queriesOf(known: Found & { late: string; early: string; path: string })
     'updatedSince=, all, sort=updatedAt': `updatedSince=2000-01-01T00:00:00Z&sort=updatedAt`,
     'by project, few': by({ project }),
     'by parent, few': by({ parent }),
-    'by creator, none': by({ creator: 'nobody' }),
+    'by creator, none': by({ creator: `plg_${'0'.repeat(26)}` }),
     'by externalId, one': by({ externalSource: 'rare', externalId: '7' }),
     'by createdAt, few early': by({ createdAt: { lt: early } }),
     'sort=createdAt': 'sort=createdAt',

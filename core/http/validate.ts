@@ -3,6 +3,7 @@
 import { Type, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ApiError, invalidField, type ErrorDetail, type FieldIssue } from '../lib/errors.ts';
+import { didYouMean } from '../lib/nearest.ts';
 import { rule } from '../lib/schema.ts';
 
 const issueOf: Readonly<Record<string, FieldIssue>> = {
@@ -107,7 +108,7 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
         details.push({ path: inside(name), issue: 'required', fix: giveOf(missingAt(error, name, schema)) });
     // TypeBox also reports all unknown names in one error, but last, and it stops after 8 errors. Each name has its own error before.
     else if (error.keyword === 'boolean')
-      details.push({ path, issue: 'unknown_field', fix: 'Remove it; this operation does not know it.' });
+      details.push({ path, issue: 'unknown_field', fix: unknownFix(error, schema) });
     else if (error.keyword in issueOf)
       details.push({ path, issue: issueOf[error.keyword]!, ...fixOf(error, schema) });
   }
@@ -204,6 +205,14 @@ function giveWords(description: string): string {
 function missingAt({ schemaPath }: SchemaError, name: string, schema: TSchema): unknown {
   const at = schemaAt(schema, schemaPath) as { properties?: Readonly<Record<string, unknown>> } | undefined;
   return at?.properties?.[name];
+}
+
+/** What may have been meant is among the properties that stand beside it. */
+function unknownFix({ instancePath, schemaPath }: SchemaError, schema: TSchema): string {
+  const around = schemaAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf('/')));
+  const { properties = {} } = (around ?? {}) as Partial<TObject>;
+  const name = pathOf(instancePath.slice(instancePath.lastIndexOf('/')));
+  return `Remove it; this operation does not know it.${didYouMean(name, Object.keys(properties))}`;
 }
 
 function schemaAt(schema: unknown, schemaPath: string): unknown {

@@ -2,7 +2,7 @@
 // is made. What goes away later is no longer matched.
 import type { Entity } from '../changes/change.ts';
 import type { Kind } from '../changes/kind.ts';
-import type { Context } from '../context.ts';
+import type { Context, Directory } from '../context.ts';
 import type { Contract } from '../contract/contract.ts';
 import { invalidField } from '../lib/errors.ts';
 import { isNever, parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
@@ -13,6 +13,8 @@ import type { Condition } from '../store/page.ts';
 import { entriesOf, type DirectoryEntry } from './directory.ts';
 import { filterColumnsOf, filterFieldsOf, type FilterColumns } from './filter.ts';
 import { idsNamed } from './names.ts';
+
+type Columns = ReturnType<FilterColumns>;
 
 /** What a list is asked for: a tree, and where it stands in the request. Or what is read already. */
 export type Asked = { readonly tree: unknown; readonly at: string } | { readonly filter: Filter };
@@ -37,6 +39,14 @@ export function createFiltering(options: {
   readonly find?: FindMentioned;
 }): Filtering {
   const { fields, columns, find } = options;
+  // The same for every list until something of the directory moves.
+  const made = new WeakMap<Directory, Columns>();
+  const columnsIn = (directory: Directory, found: ReadonlyMap<string, string>): Columns => {
+    if (found.size > 0) return columns(directory, found);
+    const known = made.get(directory) ?? columns(directory, found);
+    made.set(directory, known);
+    return known;
+  };
   return {
     fields,
     async conditions(ctx, asked) {
@@ -46,7 +56,7 @@ export function createFiltering(options: {
         'filter' in one ? one.filter : parseFilter(one.tree, fields, one.at, { me: meOf(ctx), mentions }),
       );
       const found = await requireKnown(ctx, mentions, find);
-      return filterConditions(filters, columns(ctx.directory, found), ctx.nowMs());
+      return filterConditions(filters, columnsIn(ctx.directory, found), ctx.nowMs());
     },
     async check(ctx, filter, at) {
       const mentions: Mention[] = [];
@@ -106,7 +116,11 @@ function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
   if (way.by === 'id' && to.id !== null && !value.startsWith(`${to.id}_`)) return true;
   const entries = entriesOf(ctx.directory, to);
   const ids = way.by === 'id' ? [value] : idsNamed(entries, way.property, value);
-  return ids.some((id) => isSeen(ctx, entries.get(id)));
+  return ids.some((id) => {
+    const entry = entries.get(id);
+    // Who is removed is still shown on what was theirs.
+    return isSeen(ctx, entry) && (field.isPerson || !entry?.removed);
+  });
 }
 
 /** What belongs to a team that the caller does not see is not there. */

@@ -23,7 +23,7 @@ export interface ScopeRequest {
 type FilterOf<Type> = Type extends keyof EventFilters ? EventFilters[Type] : never;
 
 export interface Subscription<Type extends EventType, Scopes, Settings> {
-  /** A filter over the event's `data`, as in lists and webhooks: `{ priority: ['none'] }`. */
+  /** A filter over the event's `data`, as in lists and webhooks: `{ priority: ['none'] }`. Relative times count from the event. */
   filter?: FilterOf<Type>;
   /** Events that this plugin caused itself; skipped unless asked for. */
   self?: 'skip' | 'deliver';

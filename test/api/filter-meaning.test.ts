@@ -121,6 +121,10 @@ test('a team is named in any case wherever it is named', async () => {
 });
 
 test('what cannot be is refused at its path, by a list, a webhook and a plugin alike', async () => {
+  const made = { team: 'ENG', name: 'Passing', type: 'started' };
+  const { json: state } = await hooks.call('POST', '/api/v1/workflows', made);
+  expect((await hooks.call('GET', query({ state: 'passing' }))).status).toBe(200);
+  await hooks.call('DELETE', `/api/v1/workflows/${state.id}`);
   const nobody = `usr_${'0'.repeat(26)}`;
   for (const [filter, detail] of [
     [{ dueDate: 'tomorrow' }, 'dueDate invalid_format'],
@@ -134,6 +138,8 @@ test('what cannot be is refused at its path, by a list, a webhook and a plugin a
     [{ label: ['bug', 'bgu'] }, 'label.1 not_found'],
     [{ label: `lbl_${'0'.repeat(26)}` }, 'label not_found'],
     [{ state: 'open' }, 'state not_found'],
+    [{ state: 'passing' }, 'state not_found'],
+    [{ stateId: state.id }, 'stateId not_found'],
     [{ project: { in: ['nothing'] } }, 'project.in.0 not_found'],
     [{ parent: 'ENG-999' }, 'parent not_found'],
     [{ parent: `iss_${'0'.repeat(26)}` }, 'parent not_found'],
@@ -173,6 +179,9 @@ test('a name that is nearly known is named, to those who may read it', async () 
   expect(fixOf(await hooks.call('GET', '/api/v1/issues?fields=titel'))).toContain('Did you mean title?');
   expect(fixOf(await hooks.call('GET', '/api/v1/issues?sort=-priorty'))).toContain('Did you mean priority?');
   expect(fixOf(await hooks.call('GET', '/api/v1/issues?expand=asignee'))).toContain('Did you mean assignee?');
+  expect(fixOf(await hooks.call('GET', '/api/v1/issues?asignee=me'))).toContain('Did you mean assignee?');
+  const mistyped = { team: 'ENG', title: 'x', label: ['bug'] };
+  expect(fixOf(await hooks.call('POST', '/api/v1/issues', mistyped))).toContain('Did you mean labels?');
   const narrow = hooks.app.clientOf(await hooks.app.mintKey(['issues:read']));
   expect(fixOf(await narrow('GET', '/api/v1/issues?assignee=Anna'))).not.toContain('Ana?');
 });

@@ -3,6 +3,7 @@
 // Sorted pages hold each row once, in order, whatever is written meanwhile.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import type { ApiError } from '../../core/lib/errors.ts';
 import { parseFilter } from '../../core/lib/filter.ts';
 import { createSearched, passesOf } from '../../core/lib/filter-match.ts';
 import { issueFiltering } from '../../core/tracker/issues/filter.ts';
@@ -223,6 +224,37 @@ test('a list and a subscription agree on every filter', async () => {
     }),
     { seed, numRuns: 300 },
   );
+});
+
+test('docs/spec/api.md lists every field of issues with the tests that it takes', async () => {
+  const text = await Bun.file(new URL('../../docs/spec/api.md', import.meta.url)).text();
+  const codes = (cell: string): string[] =>
+    [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, words = '']) => words.split(', '));
+  const [, table = ''] = text.split('| Fields of issues |');
+  const rows = table.split('\n\n')[0]!.split('\n').slice(2);
+  const said = new Map(
+    rows.flatMap((row) => {
+      const [, names = '', , beside = ''] = row.split('|');
+      return codes(names).map(
+        (name) => [name, ['eq', 'neq', 'in', 'nin', 'null', ...codes(beside)]] as const,
+      );
+    }),
+  );
+  const { fields } = issueFiltering;
+  expect([...said.keys()].toSorted()).toEqual(Object.keys(fields).toSorted());
+  const taken = (name: string, test: string): boolean => {
+    try {
+      parseFilter({ [name]: { [test]: {} } }, fields);
+      return true;
+    } catch (error) {
+      // Of a test that it has, the value alone is wrong.
+      return (error as ApiError).details[0]?.issue !== 'unknown_field';
+    }
+  };
+  const tests = ['eq', 'neq', 'in', 'nin', 'null', 'contains', 'startsWith', 'gt', 'gte', 'lt', 'lte'];
+  for (const [name, known] of said)
+    for (const one of tests)
+      expect([name, one, taken(name, one)]).toEqual([name, one, known.includes(one as 'eq')]);
 });
 
 const sortFields = ['createdAt', 'updatedAt', 'priority', 'number', 'title', 'dueDate', 'estimate'];

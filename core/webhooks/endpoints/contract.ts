@@ -21,7 +21,8 @@ const events = Type.Array(
   { minItems: 1, maxItems: 100, uniqueItems: true },
 );
 const filter = Type.Record(Type.String(), Type.Unknown(), {
-  description: "A filter tree over the issue's fields, as in the list of issues.",
+  description:
+    'A filter tree over the fields of issues, as in the list of issues; what it names must be there.',
   [givenAs]: 'eventFilter',
 });
 
