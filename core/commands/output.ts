@@ -89,25 +89,29 @@ export function logHere(level: LogLevel): Log {
 }
 
 export interface Progress {
-  /** How far it is; overwrites itself on a terminal, elsewhere only every tenth that differs is printed. */
+  /** How far it is; overwrites itself on a terminal, elsewhere a line is printed every few seconds. */
   show(text: string): void;
   /** A line that stays. */
   note(text: string): void;
   end(): void;
 }
 
+const lineEveryMs = 5_000;
 const clearLine = '\r\u001b[K';
 
 export function createProgress(): Progress {
   const { isTTY } = process.stderr;
-  let steps = 0;
+  let printedMs = Number.NEGATIVE_INFINITY;
   let shown = '';
   return {
     show(text) {
       if (text === shown) return;
       shown = text;
       if (isTTY) process.stderr.write(clearLine + printable(text));
-      else if (steps++ % 10 === 0) say(printable(text));
+      else if (performance.now() - printedMs >= lineEveryMs) {
+        printedMs = performance.now();
+        say(printable(text));
+      }
     },
     note: (text) => void process.stderr.write(`${isTTY ? clearLine : ''}${printable(text)}\n`),
     end: () => void (isTTY && process.stderr.write(clearLine)),

@@ -8,7 +8,7 @@ import { tooLarge } from '../lib/json-value.ts';
 import type { Payer } from '../lib/payer.ts';
 
 /** Those there are, the better first. */
-const codings = ['zstd', 'gzip'] as const;
+export const codings = ['zstd', 'gzip'] as const;
 export type Coding = (typeof codings)[number];
 type Bytes = Uint8Array<ArrayBuffer>;
 

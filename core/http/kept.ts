@@ -24,6 +24,8 @@ export async function keep(read: () => Body | Promise<Body>): Promise<Kept> {
       const made =
         coded.get(coding) ?? Promise.resolve(read()).then((body) => encodeAside(body, coding, levels));
       coded.set(coding, made);
+      // The next one tries again.
+      made.catch(() => coded.delete(coding));
       return made;
     },
   };

@@ -1,7 +1,7 @@
 // How answers go out over HTTP: as JSON with an entity tag, coded where the caller takes that, as a page, or as a stream of events.
 import type { Answer, WrittenAnswer } from './call.ts';
 import { codedFrom, codingFor, encodeNow, isLong, type Coder, type Coding } from './coding.ts';
-import { etagAs, etagOf, isKnown } from './etag.ts';
+import { etagAs, etagOf, knownTag } from './etag.ts';
 import { versionIn } from '../lib/shown-version.ts';
 import type { Exchange } from './exchange.ts';
 import type { Identify } from './identify.ts';
@@ -59,8 +59,9 @@ async function sendKept(
   own: HeaderBag,
 ): Promise<Response> {
   const coding = codingFor(request.headers.get('accept-encoding'));
-  const headers = { ...own, vary: 'Accept-Encoding, Origin', etag: etagAs(coding, body.etag) };
-  if (isKnown(body.etag, request)) return respond(exchange, 304, null, headers);
+  const known = knownTag(body.etag, request);
+  const headers = { ...own, vary: 'Accept-Encoding, Origin', etag: known ?? etagAs(coding, body.etag) };
+  if (known !== null) return respond(exchange, 304, null, headers);
   const coded = coding === null ? {} : { 'content-encoding': coding };
   return respond(exchange, status, await body.in(coding), { ...headers, ...coded });
 }
@@ -74,7 +75,8 @@ function sendRead(
   const text = JSON.stringify(body);
   const etag = etagOf(versionIn(body), text);
   const plan = planOf(request, text, { etag });
-  if (isKnown(etag, request)) return respond(exchange, 304, null, plan.headers);
+  const known = knownTag(etag, request);
+  if (known !== null) return respond(exchange, 304, null, { ...plan.headers, etag: known });
   return sendText(options, request, exchange, status, plan);
 }
 

@@ -44,7 +44,7 @@ test('rows become issues with their texts untouched; the second run adds nothing
   const first = await runImport(file);
   expect([first.code, first.json]).toEqual([
     0,
-    { created: 3, skipped: 1, failed: 0, cut: 0, teams: 2, labels: 1 },
+    { created: 3, skipped: 1, failed: 0, cut: 0, undated: 0, teams: 2, labels: 1 },
   ]);
   const issues = await issuesOf('WEBAPP');
   expect(issues).toMatchObject([
@@ -52,6 +52,7 @@ test('rows become issues with their texts untouched; the second run adds nothing
       title: 'Crash on save',
       description: 'First line\n\nThird line with "quotes" and, commas',
       labels: [{ name: 'bug' }],
+      createdAt: '2026-01-01T00:00:00.000Z',
       externalSource: 'csv',
     },
     { title: 'No label', description: 'body', labels: [] },
@@ -71,21 +72,24 @@ test('bad rows are named by the line they begin at and cost only themselves', as
   const { code, json, err } = await runImport(
     csv(
       header,
-      'acme/bad,1,,Good,"two',
+      'acme/bad,2026-01-01,,Good,"two',
       'lines"',
-      'acme/bad,2,,',
-      'acme/bad,3,,"A "wrong" quote",x',
-      'acme/bad,4,,   ,"the title',
+      'acme/bad,2026-01-02,,',
+      'acme/bad,2026-01-03,,"A "wrong" quote",x',
+      'acme/bad,2026-01-04,,   ,"the title',
       'is blank"\r',
-      'acme/123,5,,No key,x',
-      'other/bad,6,,Same key,x',
-      `acme/bad,7,${'l'.repeat(81)},Label too long,x`,
-      `acme/bad,8,,${'long '.repeat(200)},${'é'.repeat(140_000)}`,
-      'acme/bad,9,,Good too,x',
-      'acme/bad,10,,Open,"never closed',
+      'acme/123,2026-01-05,,No key,x',
+      'other/bad,2026-01-06,,Same key,x',
+      `acme/bad,2026-01-07,${'l'.repeat(81)},Label too long,x`,
+      `acme/bad,2026-01-08,,${'long '.repeat(200)},${'é'.repeat(140_000)}`,
+      'acme/bad,2026-01-09,,Good too,x',
+      'acme/bad,2026-01-10,,Open,"never closed',
     ),
   );
-  expect([code, json]).toEqual([1, { created: 3, skipped: 0, failed: 7, cut: 1, teams: 1, labels: 0 }]);
+  expect([code, json]).toEqual([
+    1,
+    { created: 3, skipped: 0, failed: 7, cut: 1, undated: 0, teams: 1, labels: 0 },
+  ]);
   const lines = err
     .split('\n')
     .filter((line) => line.startsWith('line '))
@@ -104,6 +108,67 @@ test('bad rows are named by the line they begin at and cost only themselves', as
   expect(cut.title).toHaveLength(500);
   expect(Buffer.byteLength(cut.description)).toBeLessThanOrEqual(256 * 1024);
   expect(cut.description).toEndWith('é…');
+});
+
+test('times are kept however they are written; what is none, and who may not say one, is told', async () => {
+  const times = [
+    ['2019-05-01T10:00:00+02:00', '2019-05-01T08:00:00.000Z'],
+    ['2019-05-01 10:00:00 UTC', '2019-05-01T10:00:00.000Z'],
+    ['2019-05-01 10:00:00.123+0200', '2019-05-01T08:00:00.123Z'],
+    ['2019-05-01 10:00', '2019-05-01T10:00:00.000Z'],
+    ['2019-05-01', '2019-05-01T00:00:00.000Z'],
+  ] as const;
+  const rows = times.map(([written], n) => `acme/times,${written},,Row ${n},`);
+  const more = ['acme/times,05/01/2019,,None,', 'acme/times,,,Empty,', 'acme/times,2219-01-01,,To come,'];
+  const first = await runImport(csv(header, ...rows, ...more));
+  expect([first.code, first.json]).toMatchObject([0, { created: 8, undated: 3 }]);
+  expect(first.err.match(/line 7: created_at is no time/g)).toHaveLength(1);
+  const issues = await issuesOf('TIMES');
+  const createdAt = new Map(issues.map(({ title, createdAt: at }) => [title, at]));
+  for (const [n, [, kept]] of times.entries()) expect([n, createdAt.get(`Row ${n}`)]).toEqual([n, kept]);
+  for (const title of ['None', 'Empty', 'To come'])
+    expect(Date.parse(createdAt.get(title))).toBe(app.clock.nowMs());
+
+  const token = await app.mintKey(['issues:write', 'teams:write', 'labels:write']);
+  const file = csv(
+    ...many.slice(0, 151).map((line) => line.replace(/acme\/many,\d+/, 'acme/untimed,2019-05-01')),
+  );
+  const second = await tatami(['import', file, '--server', app.url, '--token', token, '--json']);
+  expect([second.code, second.json]).toMatchObject([0, { created: 150, failed: 0 }]);
+  expect(second.err.match(/scope import:write/g)).toHaveLength(1);
+  for (const { createdAt: at } of await issuesOf('UNTIMED')) expect(at > '2026').toBe(true);
+});
+
+test('a file that is not there, empty or not UTF-8 is told in one line, and nothing is sent', async () => {
+  const before = await app.lastSequence();
+  const text = `${header}\nacme/enc,2026-01-01,,"Gerät\nzwei",x\nacme/enc,2026-01-02,,日本 é,x\n`;
+  const file = (bytes: Uint8Array | string): string => {
+    writeFileSync(dir.path('issues.csv'), bytes);
+    return dir.path('issues.csv');
+  };
+  const refused = async (path: string, why: RegExp): Promise<void> => {
+    const { code, json, err } = await runImport(path);
+    expect([code, json.error.message]).toEqual([1, expect.stringMatching(why)]);
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+  };
+  const utf16 = Buffer.from(text, 'utf16le');
+  await refused(file(utf16), /issues\.csv is UTF-16, not UTF-8\. Convert it: iconv -f UTF-16/);
+  await refused(file(Buffer.concat([Buffer.from([0xff, 0xfe]), utf16])), /UTF-16/);
+  await refused(file(Buffer.from(utf16).swap16()), /UTF-16/);
+  const latin = Buffer.from(text.replace('日本', 'zwei'), 'latin1');
+  await refused(
+    file(latin),
+    /not UTF-8: line 2, byte 26 is 0xE4\. .*iconv -f WINDOWS-1252 -t UTF-8 'issues\.csv'/,
+  );
+  const long = Buffer.concat([Buffer.from(text.repeat(30_000)), latin.subarray(header.length + 1)]);
+  await refused(file(long), /line 120001, byte 26 is 0xE4/);
+  await refused(file(''), /is empty/);
+  await refused(dir.path('isues.csv'), /isues\.csv is not a file that exists\. Did you mean .*issues\.csv\?/);
+  await refused(dir.path('.'), /is a directory/);
+  expect(await app.eventTypes(before)).toEqual([]);
+
+  const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(text)]);
+  expect((await runImport(file(marked))).json).toMatchObject({ created: 2, failed: 0 });
 });
 
 const many = [header, ...Array.from({ length: 200 }, (_, n) => `acme/many,${n},,Row ${n},"body\n${n}"`)];

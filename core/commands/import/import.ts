@@ -2,15 +2,18 @@
 // carries the hash of its row as its external id, and what the server has already is skipped. So an import that was cut
 // short is finished by running it again.
 import { basename } from 'node:path';
-import { createProgress, exitCodes, printResult } from '../output.ts';
+import { createProgress, exitCodes, printResult, type Progress } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { fitDescription, fitTitle, teamKeyOf } from './fit.ts';
+import { paceText } from './pace.ts';
+import { createPacks } from './packs.ts';
 import { createPlaces, type Places } from './places.ts';
 import { readRows, type ImportRow } from './rows.ts';
-import { sendMissing, type Outcome, type Outgoing } from './send.ts';
+import { createPost, sendMissing, type Outcome, type Outgoing } from './send.ts';
+import { survey } from './survey.ts';
 
-const batchIssuesMax = 90;
-const batchBytesMax = 900_000;
+const untimedText =
+  'The key lacks the scope import:write: issues are made with the time of this import. For their own times stop here, and import with a key that has it.';
 
 export interface ImportOptions extends RemoteOptions {
   teamFrom: string;
@@ -24,60 +27,38 @@ interface Report {
   failed: number;
   /** Rows of which title or body was shortened to what an issue holds. */
   cut: number;
+  /** Rows of which `created_at` is no time that has passed: their issues get the time of the import. */
+  undated: number;
   /** Teams and labels that were made. */
   teams: number;
   labels: number;
 }
 
 export async function importIssues(file: string, options: ImportOptions): Promise<void> {
-  const report: Report = { created: 0, skipped: 0, failed: 0, cut: 0, teams: 0, labels: 0 };
+  const total = await survey(file);
+  const report: Report = { created: 0, skipped: 0, failed: 0, cut: 0, undated: 0, teams: 0, labels: 0 };
   const progress = createProgress();
   const call = connect(options, progress.note);
-  const refused = (line: number, why: string): void => {
-    report.failed++;
-    progress.note(`line ${line}: ${why}`);
-  };
-  const outcome: Outcome = {
-    created: (count) => void (report.created += count),
-    skipped: (count) => void (report.skipped += count),
-    refused,
-  };
+  const outcome = outcomeIn(report, progress);
   const places = createPlaces(call, report);
-  /** One hash for each row of the file. */
-  const seen = new Set<string>();
-  let batch: Outgoing[] = [];
-  let bytes = 0;
-  const flush = async (): Promise<void> => {
-    if (batch.length === 0) return;
-    const rows = batch;
-    batch = [];
-    bytes = 0;
-    await sendMissing(call, options.source, rows, outcome);
-    progress.show(`${report.created} created, ${report.skipped} there already, ${report.failed} failed`);
-  };
+  const post = createPost(call, () => progress.note(untimedText));
+  const startedMs = performance.now();
+  const packs = createPacks(async (rows) => {
+    await sendMissing(call, post, options.source, rows, outcome);
+    progress.show(paceOf(report, total, performance.now() - startedMs));
+  });
 
   try {
-    for await (const row of readRows(file, options.teamFrom, refused)) {
-      if (seen.has(row.externalId)) {
-        report.skipped++;
-        continue;
-      }
-      seen.add(row.externalId);
+    for await (const row of newRows(file, options.teamFrom, outcome)) {
       const ready = await prepare(row, options.source, places);
       if ('why' in ready) {
-        refused(row.line, ready.why);
+        outcome.refused(row.line, ready.why);
         continue;
       }
-      if (ready.cut !== null) {
-        report.cut++;
-        progress.note(`line ${row.line}: ${ready.cut} is too long and was cut`);
-      }
-      const size = Buffer.byteLength(JSON.stringify(ready.issue));
-      if (batch.length >= batchIssuesMax || bytes + size > batchBytesMax) await flush();
-      batch.push(ready);
-      bytes += size;
+      tellOf(row, ready, report, progress);
+      await packs.add(ready);
     }
-    await flush();
+    await packs.end();
   } catch (error) {
     progress.note(
       `Stopped after ${report.created} created, ${report.skipped} there already. Run it again to go on.`,
@@ -89,10 +70,51 @@ export async function importIssues(file: string, options: ImportOptions): Promis
   if (report.failed > 0) process.exitCode = exitCodes.failed;
 }
 
-type Prepared = (Outgoing & { cut: string | null }) | { why: string };
+function outcomeIn(report: Report, progress: Progress): Outcome {
+  return {
+    created: (count) => void (report.created += count),
+    skipped: (count) => void (report.skipped += count),
+    refused(line, why) {
+      report.failed++;
+      progress.note(`line ${line}: ${why}`);
+    },
+  };
+}
+
+function paceOf({ created, skipped, failed }: Report, total: number, tookMs: number): string {
+  const pace = paceText(created + skipped + failed, total, tookMs);
+  return failed === 0 ? pace : `${pace}, ${failed} failed`;
+}
+
+/** Each row of the file once. */
+async function* newRows(file: string, teamFrom: string, outcome: Outcome): AsyncGenerator<ImportRow> {
+  const seen = new Set<string>();
+  for await (const row of readRows(file, teamFrom, outcome.refused)) {
+    if (seen.has(row.externalId)) outcome.skipped(1);
+    else yield row;
+    seen.add(row.externalId);
+  }
+}
+
+/** Says what of a row does not arrive as it is. Of times that cannot be read only the first is named: there may be one in each row. */
+function tellOf({ line, createdAt }: ImportRow, { cut }: Ready, report: Report, progress: Progress): void {
+  if (cut !== null) {
+    report.cut++;
+    progress.note(`line ${line}: ${cut} is too long and was cut`);
+  }
+  if (createdAt !== null) return;
+  if (report.undated === 0)
+    progress.note(
+      `line ${line}: created_at is no time that has passed, such as 2026-01-31T09:30:00Z; issues without one get the time of the import`,
+    );
+  report.undated++;
+}
+
+type Ready = Outgoing & { cut: string | null };
+type Prepared = Ready | { why: string };
 
 async function prepare(row: ImportRow, source: string, places: Places): Promise<Prepared> {
-  const { line, externalId, label } = row;
+  const { line, externalId, label, createdAt } = row;
   const team = teamKeyOf(row.teamName);
   if (team === null) return { why: `no team key can be made of "${row.teamName}"` };
   const title = fitTitle(row.title);
@@ -107,6 +129,7 @@ async function prepare(row: ImportRow, source: string, places: Places): Promise<
     cut: cut.filter(Boolean).join(' and ') || null,
     issue: {
       team,
+      ...(createdAt === null ? {} : { createdAt }),
       title,
       description,
       labels: label === '' ? [] : [label],
@@ -116,7 +139,7 @@ async function prepare(row: ImportRow, source: string, places: Places): Promise<
   };
 }
 
-function summary(file: string, { created, skipped, failed, cut, teams, labels }: Report): string {
+function summary(file: string, { created, skipped, failed, cut, undated, teams, labels }: Report): string {
   const made = teams + labels > 0 ? `, made ${teams} teams and ${labels} labels` : '';
-  return `${file}: ${created} created, ${skipped} there already, ${failed} failed${cut > 0 ? `, ${cut} cut to fit` : ''}${made}`;
+  return `${file}: ${created} created, ${skipped} there already, ${failed} failed${cut > 0 ? `, ${cut} cut to fit` : ''}${undated > 0 ? `, ${undated} without a time` : ''}${made}`;
 }

@@ -1,9 +1,11 @@
 // The rows of an issue export: CSV (RFC 4180, with any line ending) with the columns repo, created_at, label, title, body.
 // What is not a row is reported with its line; the rest is read on.
 import { createHash } from 'node:crypto';
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { CsvError, parse } from 'csv-parse';
+import { systemClock } from '../../lib/clock.ts';
 import { CommandError, exitCodes } from '../output.ts';
+import { pastTimeOf } from './time.ts';
 
 export interface ImportRow {
   /** Where the row begins in the file, 1 being the header. */
@@ -12,6 +14,8 @@ export interface ImportRow {
   readonly label: string;
   readonly title: string;
   readonly body: string;
+  /** When it was made there; null where that cannot be read as a time that has passed. */
+  readonly createdAt: string | null;
   /** Hash of repo, created_at and title: the same row has the same id in every import. */
   readonly externalId: string;
 }
@@ -22,15 +26,14 @@ const recordCharsMax = 8 * 1024 * 1024;
 
 /**
  * @param bad told of each record that is not a row
- * @throws CommandError when the file or a column is missing, or a record does not end
+ * @param file that `survey` found good
+ * @throws CommandError when a column is missing, or a record does not end
  */
 export async function* readRows(
   file: string,
   teamFrom: string,
   bad: (line: number, why: string) => void,
 ): AsyncGenerator<ImportRow> {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new CommandError(`${file} is not a file that exists.`);
   let lastBadLine = 0;
   const parser = parse({
     columns: (header: string[]) => checkHeader(file, header, teamFrom),
@@ -90,6 +93,7 @@ function toRow(record: Record<string, string>, line: number, teamFrom: string): 
   return {
     line,
     teamName: record[teamFrom] ?? '',
+    createdAt: pastTimeOf(createdAt, systemClock.nowMs()),
     label: label.trim(),
     title: withoutNul(title),
     body: withoutNul(body),

@@ -1,8 +1,10 @@
-// Sends issues in bulk. What the server has already is skipped; an issue that it refuses costs only itself.
+// Sends issues in bulk. What the server has already is skipped; an issue that it refuses costs only itself; a key that may not say when
+// issues were made costs them their times.
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
 
 interface NewIssue {
   team: string;
+  createdAt?: string;
   title: string;
   description: string;
   labels: string[];
@@ -21,9 +23,39 @@ export interface Outcome {
   refused(line: number, why: string): void;
 }
 
+/** Makes issues. @throws ApiCallError */
+type Post = (issues: readonly NewIssue[]) => Promise<void>;
+
+/** @param untimed told once where times are not taken: from then on issues are sent without */
+export function createPost(call: Call, untimed: () => void): Post {
+  let isTimed = true;
+  const send: Post = (issues) =>
+    call('POST', '/issues/bulk', {
+      issues: isTimed ? issues : issues.map((issue) => ({ ...issue, createdAt: undefined })),
+    });
+  return async (issues) => {
+    try {
+      await send(issues);
+    } catch (error) {
+      if (!isTimed || !refusesTimes(error)) throw error;
+      isTimed = false;
+      untimed();
+      await send(issues);
+    }
+  };
+}
+
+/** For want of the scope, or by a server that is older than the field. */
+function refusesTimes(error: unknown): boolean {
+  if (!(error instanceof ApiCallError)) return false;
+  if (error.status === 403) return error.message.includes('import:write');
+  return error.details.some(({ path, issue }) => issue === 'unknown_field' && path.endsWith('.createdAt'));
+}
+
 /** @param rows at most 90: as many external ids as one filter holds */
 export async function sendMissing(
   call: Call,
+  post: Post,
   source: string,
   rows: readonly Outgoing[],
   outcome: Outcome,
@@ -39,34 +71,34 @@ export async function sendMissing(
   const there = new Set(data.map(({ externalId }) => externalId));
   const missing = rows.filter(({ issue }) => !there.has(issue.externalId));
   outcome.skipped(rows.length - missing.length);
-  await send(call, missing, outcome);
+  await send(post, missing, outcome);
 }
 
 /**
  * The server takes all of them or none. So the ones that it names are left out and the rest is sent again; where it names
  * none, halves are sent until the one at fault is alone.
  */
-async function send(call: Call, rows: readonly Outgoing[], outcome: Outcome): Promise<void> {
+async function send(post: Post, rows: readonly Outgoing[], outcome: Outcome): Promise<void> {
   const [first] = rows;
   if (!first) return;
-  const refusal = await refusalOf(call, rows);
+  const refusal = await refusalOf(post, rows);
   if (!refusal) return outcome.created(rows.length);
   const named = namedIn(refusal, rows.length);
   if (named.size > 0) {
     settleNamed(rows, named, outcome);
     const rest = rows.filter((_, index) => !named.has(index));
-    return send(call, rest, outcome);
+    return send(post, rest, outcome);
   }
   if (rows.length === 1) return outcome.refused(first.line, refusal.message);
   const half = rows.length >> 1;
-  await send(call, rows.slice(0, half), outcome);
-  await send(call, rows.slice(half), outcome);
+  await send(post, rows.slice(0, half), outcome);
+  await send(post, rows.slice(half), outcome);
 }
 
 /** Null once the issues are created. @throws ApiCallError that is not about the issues */
-async function refusalOf(call: Call, rows: readonly Outgoing[]): Promise<ApiCallError | null> {
+async function refusalOf(post: Post, rows: readonly Outgoing[]): Promise<ApiCallError | null> {
   try {
-    await call('POST', '/issues/bulk', { issues: rows.map(({ issue }) => issue) });
+    await post(rows.map(({ issue }) => issue));
     return null;
   } catch (error) {
     if (error instanceof ApiCallError && (error.status === 422 || error.status === 413)) return error;
