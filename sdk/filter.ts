@@ -10,4 +10,7 @@ type Operand<Value, Name> = Name extends 'in' | 'nin'
     ? boolean
     : Name extends 'contains' | 'startsWith'
       ? string
-      : Value;
+      : Name extends 'eq' | 'neq'
+        ? Value
+        : // Nothing is before or after what is not there.
+          NonNullable<Value>;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineRoute } from '../http/route.ts';
 import { idPrefixes } from '../lib/ids.ts';
-import { Closed, idOf, pageQuery, pageWith } from '../lib/schema.ts';
+import { Closed, givenAs, idOf, pageQuery, pageWith } from '../lib/schema.ts';
 import { getEvent, listEvents } from './feed.ts';
 import { EventShown, generation } from './schema.ts';
 
@@ -19,7 +19,11 @@ export const eventRoutes = [
       ...pageQuery,
       generation: Type.Optional(generation),
       types: Type.Optional(
-        Type.String({ maxLength: 2000, description: 'Event types or `issue.*`, comma-separated.' }),
+        Type.String({
+          maxLength: 2000,
+          description: 'Event types or `issue.*`, comma-separated.',
+          [givenAs]: 'eventPatterns',
+        }),
       ),
     }),
     responses: { 200: pageWith('EventFeedPage', EventShown, { generation }) },

@@ -40,6 +40,7 @@ const plainTypes: Readonly<Record<GivenAs, (printing: Printing) => string>> = {
   fields: () => 'string | readonly string[]',
   list: () => 'string | readonly string[]',
   json: ({ filter }) => `string | ${filter ?? 'Readonly<Record<string, unknown>>'}`,
+  eventPatterns: () => 'string | readonly EventPattern[]',
   eventFilter: () => 'EventFilter',
   eventPattern: () => 'EventPattern',
 };

@@ -114,10 +114,10 @@ const limitMax = 100;
 /** Of what callers give in a form that its schema cannot say: the types of the SDK say it. */
 export const givenAs: unique symbol = Symbol('given as');
 /**
- * Of a parameter whose text has parts, which host calls also take as plain values: names of fields and other words, comma-separated;
- * a filter. In bodies: a filter of a subscription, what types of events it is of.
+ * Of a parameter whose text has parts, which host calls also take as plain values: names of fields, types of events and other words,
+ * comma-separated; a filter. In bodies: a filter of a subscription, what types of events it is of.
  */
-export type GivenAs = 'fields' | 'list' | 'json' | 'eventFilter' | 'eventPattern';
+export type GivenAs = 'fields' | 'list' | 'eventPatterns' | 'json' | 'eventFilter' | 'eventPattern';
 
 /**
  * Of a property of a body: the fields that it writes, where that is not the one of its name; `inside` where the properties of its own

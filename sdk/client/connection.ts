@@ -8,9 +8,9 @@ export interface ConnectionOptions {
   readonly server: string;
   readonly token: string;
   /** Event types, or patterns such as `issue.*`; by default all that the token may read. */
-  readonly types?: readonly string[];
+  readonly types?: readonly string[] | undefined;
   /** Samples as well (`POST /events/samples`). */
-  readonly samples?: boolean;
+  readonly samples?: boolean | undefined;
   /** Ends the stream, without an error. */
   readonly signal?: Signal | undefined;
 }

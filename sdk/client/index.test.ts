@@ -121,6 +121,8 @@ test('what the server would refuse does not compile', () => {
     await tatami.issues.list({ filter: { estimate: { gt: '3' } } });
     // @ts-expect-error nothing sends it
     await tatami.webhooks.create({ url: 'https://acme.example', events: ['issue.exploded'] });
+    // @ts-expect-error nothing sends it
+    tatami.stream({ types: ['cycle.started'] });
     // @ts-expect-error it makes something, so there is no version to compare
     await tatami.issues.create({ team: 'ENG', title: 'One' }, { ifVersion: 1 });
     // @ts-expect-error there is no such scope
@@ -128,7 +130,7 @@ test('what the server would refuse does not compile', () => {
     const chosen = await tatami.issues.get('iss_1', { fields: ['title'] });
     // @ts-expect-error only the id is there whatever was chosen
     void chosen.team.key;
-    for await (const event of tatami.events.list({ types: 'issue.*' })) {
+    for await (const event of tatami.events.list({ types: ['issue.*', 'comment.added'] })) {
       if (event.type === 'issue.labeled') void [event.data.labels.length, event.data.previous.labels?.length];
       // @ts-expect-error a comment has no labels
       if (event.type === 'comment.added') void event.data.labels;

@@ -1,4 +1,5 @@
 /** `@tatami/sdk` and `@tatami/sdk/client`: every operation of the API as a typed method, and the stream of events. */
+import type { EventPattern } from '../types/events.ts';
 import type { IssueCreated } from '../types/issues.ts';
 import type { Operations } from '../types/operations.ts';
 import { createCall, type Call, type ClientOptions } from './call.ts';
@@ -19,6 +20,11 @@ export type { CallOptions, ChangeOptions, Signal, WriteOptions } from './options
 export type { StreamedEvent, StreamOptions } from './stream.ts';
 export { streamEvents };
 
+/** `streamEvents` with the server and the key of the client. */
+export interface ListenOptions extends Omit<StreamOptions, 'server' | 'token' | 'types'> {
+  readonly types?: readonly EventPattern[] | undefined;
+}
+
 export interface Client extends Omit<Operations, 'issues'> {
   readonly issues: Omit<Operations['issues'], 'create'> & {
     /** Create an issue. */
@@ -26,7 +32,7 @@ export interface Client extends Omit<Operations, 'issues'> {
   };
   readonly call: Call;
   /** Events as they happen, through restarts of the server and broken connections. @throws ApiCallError */
-  stream(options?: Omit<StreamOptions, 'server' | 'token'>): AsyncIterable<StreamedEvent>;
+  stream(options?: ListenOptions): AsyncIterable<StreamedEvent>;
 }
 
 /** @throws ApiCallError from its methods, by rejection */

@@ -11,9 +11,9 @@ import type { SseMessage } from './sse.ts';
 
 export interface StreamOptions extends ConnectionOptions {
   /** Begin behind this sequence; by default with what happens from now on. */
-  readonly after?: number;
+  readonly after?: number | undefined;
   /** The history that `after` was read in. */
-  readonly generation?: string;
+  readonly generation?: string | undefined;
   /**
    * The server was restored, so that later events than those up to `after` are not, or not the same, in the history that goes on.
    * The stream goes on there once this returns; without it, it ends with the error `history_changed`.

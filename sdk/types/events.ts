@@ -26,7 +26,7 @@ export interface EventsQuery {
   /** Names the history that sequences belong to: a restore of the server begins another one. */
   generation?: string | undefined;
   /** Event types or `issue.*`, comma-separated. */
-  types?: string | undefined;
+  types?: string | readonly EventPattern[] | undefined;
 }
 
 /** Send a sample of any event type to open event streams. */

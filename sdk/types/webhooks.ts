@@ -13,7 +13,7 @@ export interface Webhook {
   readonly description: string;
   /** The events that it is sent. */
   readonly events: readonly string[];
-  /** Of those, the ones that pass; null for all. A filter tree over the issue's fields, as in the list of issues. */
+  /** Of those, the ones that pass; null for all. A filter tree over the fields of issues, as in the list of issues; what it names must be there. */
   readonly filter: Readonly<Record<string, unknown>> | null;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   readonly ordering: 'none' | 'entity';
@@ -55,7 +55,7 @@ export interface WebhookCreate {
   description?: string | undefined;
   /** The events that it is sent. */
   events: readonly EventPattern[];
-  /** Of those, the ones that pass; null for all. A filter tree over the issue's fields, as in the list of issues. */
+  /** Of those, the ones that pass; null for all. A filter tree over the fields of issues, as in the list of issues; what it names must be there. */
   filter?: EventFilter | null | undefined;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   ordering?: 'none' | 'entity' | undefined;
@@ -71,7 +71,7 @@ export interface WebhookPatch {
   description?: string | undefined;
   /** The events that it is sent. */
   events?: readonly EventPattern[] | undefined;
-  /** Of those, the ones that pass; null for all. A filter tree over the issue's fields, as in the list of issues. */
+  /** Of those, the ones that pass; null for all. A filter tree over the fields of issues, as in the list of issues; what it names must be there. */
   filter?: EventFilter | null | undefined;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   ordering?: 'none' | 'entity' | undefined;

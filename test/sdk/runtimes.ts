@@ -42,6 +42,8 @@ async function fetched(name: string, version: string): Promise<string> {
     );
     // Another test run may have been quicker.
     if (!existsSync(folder)) renameSync(making, folder);
+  } catch (cause) {
+    throw new Error(`${name} ${version} has to be fetched once: let npm reach its registry.`, { cause });
   } finally {
     rmSync(making, { recursive: true, force: true });
   }

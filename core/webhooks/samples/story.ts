@@ -187,23 +187,33 @@ function momentsOf({ nowMs }: SampleSetting): Story['moments'] {
   const why = { enabled: false, disabledReason: 'It failed for five days.' };
   return {
     'issue.created': { now: { assignee: null, labels: [] } },
+    'issue.deleted': { now: { deletedAt: now }, previous: { deletedAt: null } },
+    'issue.restored': { previous: { deletedAt: before } },
     'issue.updated': { now: { priority: 'urgent' }, previous: { priority: 'high' } },
     'issue.state_changed': { now: { state: inProgress }, previous: { state: todo } },
     'issue.assigned': { now: { assignee: ana }, previous: { assignee: null } },
     'issue.labeled': { now: { labels: [bug, crash] }, previous: { labels: [bug] } },
     'comment.updated': { previous: { body: 'Seen on 2.4 as well.' } },
     'comment.resolved': {
-      now: { resolvedAt: now, resolvedBy: ben.id },
+      now: { resolvedAt: now, resolvedBy: { kind: 'user', ...ben } },
       previous: { resolvedAt: null, resolvedBy: null },
     },
-    'comment.unresolved': { previous: { resolvedAt: before, resolvedBy: ben.id } },
+    'comment.unresolved': { previous: { resolvedAt: before, resolvedBy: { kind: 'user', ...ben } } },
     'project.updated': { now: { health: 'at_risk' }, previous: { health: 'on_track' } },
     'label.updated': { previous: { name: 'defect' } },
     'workflow.state_updated': { previous: { name: 'Doing' } },
     'team.updated': { previous: { name: 'Development' } },
     'member.updated': { now: { role: 'admin' }, previous: { role: 'member' } },
     'workspace.updated': { previous: { name: 'Acme Editors' } },
-    'api_key.revoked': { now: { revokedAt: now }, previous: { revokedAt: null } },
+    'api_key.created': { now: { lastUsedAt: null, replacedBy: null } },
+    'api_key.rolled': {
+      now: { expiresAt: timeOf(nowMs, 1), lastUsedAt: before, replacedBy: idOf('key', 2) },
+      previous: { expiresAt: timeOf(nowMs, 90), replacedBy: null },
+    },
+    'api_key.revoked': {
+      now: { revokedAt: now, lastUsedAt: before, replacedBy: null },
+      previous: { revokedAt: null },
+    },
     'webhook.updated': { previous: { events: ['issue.created'] } },
     'webhook.disabled': { now: why, previous: { enabled: true, disabledReason: null } },
     'webhook.secret_rotated': {

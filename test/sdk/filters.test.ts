@@ -1,0 +1,55 @@
+// What the types of filters say of words, numbers and what is not there, the parser takes; for texts it is the generator that asks it.
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { contracts, eventsOf } from '../../core/contracts.ts';
+import { parseFilter } from '../../core/lib/filter.ts';
+import { filterFieldsOf } from '../../core/resources.ts';
+import { root } from '../imports.ts';
+
+const text = readFileSync(join(root, 'sdk/types/filters.ts'), 'utf8').replaceAll(/\s+/g, ' ');
+const wordsOf = (union: string): string[] => [...union.matchAll(/'([^']+)'/g)].map(([, word]) => word!);
+const testsOf = (set: string): string[] =>
+  wordsOf(new RegExp(`type ${set} = ([^;]+);`).exec(text)?.[1] ?? '');
+
+/** Values that the type of a field names. */
+function valuesOf(union: string): unknown[] {
+  const plain = union.replaceAll(/'[^']+'/g, '');
+  return [
+    ...wordsOf(union),
+    ...(/\bnumber\b/.test(plain) ? [0, 7] : []),
+    ...(/\bboolean\b/.test(plain) ? [true] : []),
+    ...(/\bnull\b/.test(plain) ? [null] : []),
+  ];
+}
+
+/** What may be given for a value and a test, as `Test` of the SDK has it. */
+function givenFor(test: string, value: unknown): unknown[] {
+  if (test === 'in' || test === 'nin') return [[value], [value, value], []];
+  if (test === 'null') return [true, false];
+  if (test === 'contains' || test === 'startsWith') return ['2027'];
+  return value === null && test !== 'eq' && test !== 'neq' ? [] : [value];
+}
+
+describe.each(
+  [...text.matchAll(/export interface (\w+)Filter \{(.*?) \}/g)].map(([, name, body]) => [name!, body!]),
+)('%s', (name, body) => {
+  const contract = contracts.find(({ title }) => title === name);
+  const [type = ''] = contract ? eventsOf(contract.events) : [];
+  const fields = [...body.matchAll(/readonly (\w+)\?: \|? ?Test< ?(.*?), (\w+),? ?>/g)];
+
+  test('all fields are read from the text', () => {
+    expect(fields.map(([, field]) => field!).toSorted()).toEqual(
+      Object.keys(filterFieldsOf(type)).toSorted(),
+    );
+  });
+
+  test.each(fields.map(([, field, union, set]) => [field!, union!, set!]))('%s', (field, union, set) => {
+    expect(testsOf(set).length).toBeGreaterThan(3);
+    for (const value of valuesOf(union)) {
+      const tests = testsOf(set).flatMap((one) => givenFor(one, value).map((given) => ({ [one]: given })));
+      for (const condition of [value, [value], ...tests])
+        parseFilter({ and: [{ [field]: condition }] }, filterFieldsOf(type));
+    }
+  });
+});
