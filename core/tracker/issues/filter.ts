@@ -37,7 +37,7 @@ export function issueFilterColumns(directory: Directory): Readonly<Record<string
       isId: (value) => directory.labels.has(value),
       listed: (id) =>
         `SELECT issue_id AS listed_id, created_at AS listed_at FROM issue_labels WHERE workspace_id = :ws AND label_id = ${id}`,
-      // A deleted label stays in the join table, but no issue shows it.
+      // A label that was just deleted may still be in the join table, but no issue shows it.
       wrap: (condition) =>
         `EXISTS (SELECT 1 FROM issue_labels AS l JOIN labels AS w ON w.workspace_id = :ws AND w.id = l.label_id
          WHERE l.workspace_id = :ws AND l.issue_id = issues.id AND w.deleted_at IS NULL AND ${condition})`,
