@@ -2,7 +2,17 @@
 // show fewer fields, or whole objects.
 import { Type, type Static, type TSchema } from 'typebox';
 import { createBodyWith, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
-import { Closed, idOf, named, nullable, uuid, writes, type Writes } from '../../lib/schema.ts';
+import {
+  Closed,
+  idOf,
+  named,
+  nameOf,
+  nullable,
+  uuid,
+  version,
+  writes,
+  type Writes,
+} from '../../lib/schema.ts';
 import { teamKey } from '../teams/contract.ts';
 import { issue, labelNames, priorities } from './contract.ts';
 
@@ -47,6 +57,49 @@ export const IssueUpsert = named('IssueUpsert', createBodyWith(issue, ofTeam));
 export type IssueUpsertInput = Static<typeof IssueUpsert>;
 
 export const IssueBulk = Closed({ issues: Type.Array(IssueCreate, { minItems: 1, maxItems: 100 }) });
+
+export const selectedMax = 500;
+const nothing: Writes = [];
+/** Which issues a request is about: these, or all that pass a filter. */
+const selection = {
+  ids: Type.Optional(
+    Type.Unsafe<string[]>({
+      ...Type.Array(nameOf(issue), {
+        minItems: 1,
+        maxItems: selectedMax,
+        description: `Ids or identifiers of up to ${selectedMax} issues.`,
+      }),
+      [writes]: nothing,
+    }),
+  ),
+  filter: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      minProperties: 1,
+      description: `A filter tree, as in the list of issues. More than ${selectedMax} that pass are refused.`,
+      [writes]: nothing,
+    }),
+  ),
+};
+export const IssueSelection = Closed(selection);
+export type IssueSelectionInput = Static<typeof IssueSelection>;
+
+export const IssueBulkUpdate = Closed({
+  ...selection,
+  set: Type.Unsafe<IssuePatch>({ ...IssueUpdate, [writes]: 'inside' satisfies Writes }),
+});
+
+/** One of the issues that a bulk operation was about. */
+export const IssueChanges = named(
+  'IssueChanges',
+  Closed({
+    id: idOf(issue.id),
+    identifier: nullable(Type.String()),
+    version,
+    changes: Type.Record(Type.String(), Closed({ from: Type.Unknown(), to: Type.Unknown() }), {
+      description: 'What of it changes, by field; empty where nothing does.',
+    }),
+  }),
+);
 
 /** What a creation answers with (docs/spec/api.md › Issue). */
 export const IssueCreated = named(
