@@ -28,11 +28,13 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     `${table}.find_many`,
     `${select} AND id IN (SELECT value FROM json_each(:ids))`,
   );
-  const byAlias =
-    alias &&
-    tenantStatement<Row>(
-      `${table}.find_aliased`,
-      `${select} AND ${alias.columns.map((column) => `${column} = :${column}`).join(' AND ')}`,
+  const called = alias?.columns.map((column) => `${column} = :${column}`).join(' AND ');
+  const byAlias = called && tenantStatement<Row>(`${table}.find_aliased`, `${select} AND ${called}`);
+  const idByAlias =
+    called &&
+    tenantStatement<{ id: string }>(
+      `${table}.id_of_alias`,
+      `SELECT id FROM ${table} WHERE workspace_id = :ws AND ${called}`,
     );
 
   const stagedOf = (ctx: Context, id: string) => ctx.staged?.find(name, id) as E | undefined;
@@ -50,6 +52,16 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
         return seen(ctx, stagedOf(ctx, id) ?? (await read(ctx, byId, { id })));
       const found = values === null ? undefined : await read(ctx, byAlias, values);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
+    },
+    /** The ids of those names that something is called by; what is no other name than an id is not looked at. */
+    async idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const ids = new Map<string, string>();
+      for (const name of names) {
+        const values = alias?.values(name, ctx);
+        const row = values && idByAlias && (await ctx.store.readOne(ctx.scope, idByAlias, values));
+        if (row) ids.set(name, row.id);
+      }
+      return ids;
     },
     /** Those that are there, in no order. @param ids ids alone */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {

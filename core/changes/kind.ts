@@ -51,6 +51,10 @@ export interface Kind<E extends Entity, W> {
   wire(entity: E, view: View): W;
   /** By id or alias, staged changes included; nothing where the caller does not see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;
+  /** The ids of what other names than ids stand for. */
+  idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Those of the ids that are there, in no order. */
+  findMany(ctx: Context, ids: readonly string[]): Promise<E[]>;
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
   /** Null when the patch changes nothing: no version, no event. `updatedAt` moves along where the kind has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
@@ -68,7 +72,13 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
   const { name, table, insertExpressions = {} } = spec;
   const columns = columnsOf<E>(spec.fields, new Set(Object.keys(insertExpressions)));
   const changeOf = changesOf(spec, entityOpsOf(table, columns, insertExpressions));
-  const { find } = findingOf({ name, table, columns, alias: spec.alias, teamOf: spec.team?.of });
+  const { find, findMany, idsOf } = findingOf({
+    name,
+    table,
+    columns,
+    alias: spec.alias,
+    teamOf: spec.team?.of,
+  });
   return {
     name,
     table,
@@ -79,6 +89,8 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
     pick: columns.pick,
     wire: spec.wire,
     find,
+    findMany,
+    idsOf,
     create: (entity) => changeOf(null, { ...entity, version: 1 } as E),
     update(before, patch, nowMs) {
       const moved = Object.keys(patch).some(

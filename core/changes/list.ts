@@ -13,20 +13,37 @@ export interface PageParameters {
   readonly cursor?: string;
 }
 
+interface ListOptions<E> {
+  readonly where?: readonly Condition[];
+  readonly order?: readonly SortKey[];
+  readonly without?: readonly string[];
+  keep?(entity: E): boolean;
+  /** What beside the parameters of the list was asked for: its parent. */
+  readonly asked?: Readonly<Record<string, unknown>>;
+}
+
+/** Who reads; what the service does by itself has staged nothing and sees every team. */
+type Seeing = Pick<Context, 'store' | 'sealing' | 'scope'> &
+  Partial<Pick<Context, 'staged' | 'visibleTeams'>>;
+
 /** @throws ApiError validation_failed when `after` and `cursor` disagree, and what `readPage` throws */
 export async function listKind<E extends Entity, W>(
   ctx: Context,
   kind: Kind<E, W>,
   page: PageParameters,
-  options: {
-    where?: readonly Condition[];
-    order?: readonly SortKey[];
-    without?: readonly string[];
-    keep?(entity: E): boolean;
-    /** What beside the parameters of the list was asked for: its parent. */
-    asked?: Readonly<Record<string, unknown>>;
-  } = {},
+  options: ListOptions<E> = {},
 ): Promise<Page<W>> {
+  const { data, pageInfo } = await pageOfKind(ctx, kind, page, options);
+  return { data: data.map((entity) => kind.wire(entity, ctx)), pageInfo };
+}
+
+/** As `listKind`, before it is shown. */
+export async function pageOfKind<E extends Entity, W>(
+  ctx: Seeing,
+  kind: Kind<E, W>,
+  page: PageParameters,
+  options: ListOptions<E> = {},
+): Promise<Page<E>> {
   const where = options.where ?? [];
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: kind.table,
@@ -43,8 +60,7 @@ export async function listKind<E extends Entity, W>(
     const stored = kind.fromRow(row);
     return (ctx.staged?.find(kind.name, stored.id) as E | undefined) ?? stored;
   });
-  const kept = options.keep ? entities.filter(options.keep) : entities;
-  return { data: kept.map((entity) => kind.wire(entity, ctx)), pageInfo };
+  return { data: options.keep ? entities.filter(options.keep) : entities, pageInfo };
 }
 
 /** An empty list is written as one that nothing is in, because the planner folds a constant and then scans the table. */

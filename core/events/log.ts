@@ -140,6 +140,23 @@ export async function findEvent(store: Store, scope: Scope, id: string): Promise
   return row && eventOf(scope, row, await readParts(store, scope, row.sequence));
 }
 
+const lastOf = tenantStatement<{ id: string }>(
+  'events.last_of',
+  `SELECT id FROM events WHERE workspace_id = :ws AND type = :type AND entity_id = :entityId
+   ORDER BY sequence DESC LIMIT 1`,
+);
+
+/** The last event of that type of an object. It is sought from the end of the log: for what happened a moment ago. */
+export async function findLastOf(
+  store: Store,
+  scope: Scope,
+  type: EventType,
+  entityId: string,
+): Promise<EventRow | undefined> {
+  const found = await store.readOne(scope, lastOf, { type, entityId });
+  return found && findEvent(store, scope, found.id);
+}
+
 /** Null where they are long, or rest elsewhere. */
 function partsAlong({ cause_json, data_json, packed, long }: ListedEvent): Parts | null {
   if (long === 1 || data_json === null) return null;

@@ -18,6 +18,7 @@ import { checkFilter, filterFieldsOf, sentEvents } from '../resources.ts';
 import { findNode } from '../sandbox/locate.ts';
 import { startSandbox } from '../sandbox/supervisor.ts';
 import type { Scope } from '../store/store.ts';
+import { createLeaving } from '../tracker/labels/leaving.ts';
 import { version } from '../version.ts';
 import { createWebhooks } from '../webhooks/runtime.ts';
 import type { Door } from './door.ts';
@@ -88,13 +89,8 @@ export function createWorkers(options: WorkersOptions): Workers {
   });
   const webhooks = createWebhooks({ ...shared, ...surroundings(options), streams });
   const housekeeping = createHousekeeping({ store, clock, log, kept: config.kept, snapshots });
-  const wallClock = createWallClock({
-    ...{ store, clock, log },
-    async follow() {
-      await plugins.followClock();
-      await webhooks.followClock();
-    },
-  });
+  const leaving = createLeaving(shared);
+  const wallClock = createWallClock({ store, clock, log, follow: () => follow([plugins, webhooks]) });
   return {
     routes: [...plugins.routes, ...webhooks.routes],
     streams,
@@ -103,20 +99,28 @@ export function createWorkers(options: WorkersOptions): Workers {
     async start() {
       await plugins.start();
       await webhooks.start();
+      await leaving.start();
       housekeeping.start();
       await wallClock.start();
     },
     async settled() {
+      await leaving.settled();
       await plugins.settled();
       await webhooks.settled();
     },
     async stop() {
       await wallClock.stop();
       await housekeeping.stop();
+      await leaving.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
       await sandbox.stop();
     },
   };
+}
+
+/** Has what waits move with the clock, one after the other. */
+async function follow(workers: readonly { followClock(): Promise<void> }[]): Promise<void> {
+  for (const worker of workers) await worker.followClock();
 }
 
 /** What webhooks are sent through, and what they tell of us. */

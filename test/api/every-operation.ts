@@ -126,6 +126,11 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('issues.external.put', external, upsert);
   await did('issues.external.put', external, { title: 'Renamed' });
   await did('issues.external.get', external);
+  await did('issues.bulk-update', `${v1}/issues/bulk-update`, {
+    ids: ['DOC-3', 'DOC-4'],
+    set: { priority: 'high', addLabels: ['bug'] },
+  });
+  await did('issues.bulk-delete', `${v1}/issues/bulk-delete`, { ids: ['DOC-4'] });
   await did('issues.delete', `${v1}/issues/DOC-5`);
   await did('issues.list', `${v1}/issues?deleted=only`);
   await did('issues.purge', `${v1}/issues/DOC-5/purge`);

@@ -50,6 +50,7 @@ test('a scope, a schema and operations stand in the lists for each resource, and
       'version',
       'createdAt',
       'updatedAt',
+      ...('restore' in operations ? ['deletedAt'] : []),
     ]);
     for (const [operation, facts] of Object.entries(operations)) {
       const said = Object.values<Json>(document.paths)

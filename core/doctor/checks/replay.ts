@@ -126,7 +126,7 @@ function readEvent({ rows }: Pick<Subject, 'rows'>, workspaceId: string, sequenc
   return { type, data: learned === null ? data : learningOf(kind).complete(data, learned) };
 }
 
-/** The labels of issues lie in a table of their own. A label that is deleted goes from issues without a word of them. */
+/** The labels of issues lie in a table of their own. Deleted issues keep labels that were deleted since, and others for a moment. */
 function labels(subject: Subject, lastOf: ReadonlyMap<string, number>): Finding[] {
   const { rows, database } = subject;
   const deleted = new Set(

@@ -12,3 +12,7 @@ UPDATE comments SET
 
 -- Deleted issues, in the order of lists.
 CREATE INDEX issues_trash ON issues (workspace_id, created_at, id) WHERE deleted_at IS NOT NULL;
+
+-- Labels that were deleted are not on issues any more: a later deletion takes them away and tells it.
+DELETE FROM issue_labels WHERE EXISTS
+  (SELECT 1 FROM labels AS l WHERE l.workspace_id = issue_labels.workspace_id AND l.id = issue_labels.label_id AND l.deleted_at IS NOT NULL);

@@ -2,7 +2,17 @@
 // show fewer fields, or whole objects.
 import { Type, type Static } from 'typebox';
 import { createBodyWith, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
-import { Closed, described, idOf, named, uuid, writes, type Writes } from '../../lib/schema.ts';
+import {
+  Closed,
+  described,
+  idOf,
+  named,
+  nameOf,
+  uuid,
+  version,
+  writes,
+  type Writes,
+} from '../../lib/schema.ts';
 import { teamKeyGiven } from '../teams/contract.ts';
 import { issue, labelNames, type priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
@@ -57,6 +67,59 @@ export const IssueBulkCreate = named(
       maxItems: 100,
       description: 'The issues to create, up to 100.',
     }),
+  }),
+);
+
+export const selectedMax = 500;
+const nothing: Writes = [];
+/** Which issues a request is about: these, or all that pass a filter. */
+const selection = {
+  ids: Type.Optional(
+    Type.Unsafe<string[]>({
+      ...Type.Array(nameOf(issue), {
+        minItems: 1,
+        maxItems: selectedMax,
+        description: `Ids or identifiers of up to ${selectedMax} issues.`,
+      }),
+      [writes]: nothing,
+    }),
+  ),
+  filter: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      minProperties: 1,
+      description: `A filter tree, as in the list of issues. More than ${selectedMax} that pass are refused.`,
+      [writes]: nothing,
+    }),
+  ),
+};
+export const IssueSelection = named('IssueSelection', Closed(selection));
+export type IssueSelectionInput = Static<typeof IssueSelection>;
+
+export const IssueBulkUpdate = named(
+  'IssueBulkUpdate',
+  Closed({
+    ...selection,
+    set: Type.Unsafe<IssuePatch>({ ...IssueUpdate, [writes]: 'inside' satisfies Writes }),
+  }),
+);
+
+/** One of the issues that a bulk operation was about. */
+export const IssueChanges = named(
+  'IssueChanges',
+  Closed({
+    id: idOf(issue.id),
+    identifier: Type.Unsafe<string | null>(shown.identifier!),
+    version,
+    changes: Type.Record(
+      Type.String(),
+      Closed({
+        from: Type.Unknown({ description: 'What it was.' }),
+        to: Type.Unknown({ description: 'What it is now.' }),
+      }),
+      {
+        description: 'What of it changes, by field; empty where nothing does.',
+      },
+    ),
   }),
 );
 

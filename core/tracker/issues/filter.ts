@@ -10,7 +10,7 @@ import type { SortKey } from '../../store/page.ts';
 import { label } from '../labels/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, priorities } from './contract.ts';
-import { findIssueId, requireTeamOf } from './identifier.ts';
+import { requireTeamOf } from './identifier.ts';
 import { issueKind } from './kind.ts';
 
 const ownFields = filterFieldsOf(issue);
@@ -84,7 +84,7 @@ const columns: FilterColumns = (directory, found) => {
       ...namesIn(directory, label, 'name'),
       listed: (id) =>
         `SELECT issue_id AS listed_id, created_at AS listed_at FROM issue_labels WHERE workspace_id = :ws AND label_id = ${id}`,
-      // A deleted label stays in the join table, but no issue shows it.
+      // A label that was just deleted may still be in the join table, but no issue shows it.
       wrap: (condition) =>
         `EXISTS (SELECT 1 FROM issue_labels AS l JOIN labels AS w ON w.workspace_id = :ws AND w.id = l.label_id
          WHERE l.workspace_id = :ws AND l.issue_id = issues.id AND w.deleted_at IS NULL AND ${condition})`,
@@ -96,10 +96,7 @@ export const issueFiltering = createFiltering({
   fields,
   columns,
   async find(ctx, { path, way, value }) {
-    if (way.by === 'identifier') {
-      requireTeamOf(ctx, value, path);
-      return findIssueId(ctx, value);
-    }
+    if (way.by === 'identifier') requireTeamOf(ctx, value, path);
     const found = await issueKind.find(ctx, value);
     return found?.deletedAt === null ? found.id : undefined;
   },

@@ -98,5 +98,7 @@ export async function restoreIssue(ctx: Context, id: string, ifMatch: number | n
   // Its state may have been deleted meanwhile.
   const { id: stateId } =
     findState(ctx.directory, issue.teamId, issue.stateId) ?? firstState(ctx.directory, issue.teamId);
-  return updated(ctx, issueKind, issue, { deletedAt: null, stateId }, ifMatch);
+  // So may some of its labels.
+  const labelIds = issue.labelIds.filter((labelId) => ctx.directory.labels.has(labelId));
+  return updated(ctx, issueKind, issue, { deletedAt: null, stateId, labelIds }, ifMatch);
 }

@@ -19,10 +19,12 @@ const takeNumber = tenantStatement(
   'teams.take_number',
   'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId',
 );
+/** None where the label was deleted meanwhile. */
 const addLabel = tenantStatement(
   'issue_labels.add',
   `INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at)
-   VALUES (:ws, :issueId, :labelId, (SELECT created_at FROM issues WHERE workspace_id = :ws AND id = :issueId))`,
+   SELECT :ws, i.id, w.id, i.created_at FROM issues AS i JOIN labels AS w ON w.workspace_id = :ws AND w.id = :labelId
+   WHERE i.workspace_id = :ws AND i.id = :issueId AND w.deleted_at IS NULL`,
 );
 const dropLabel = tenantStatement(
   'issue_labels.drop',
@@ -98,7 +100,7 @@ export const issueKind = kindOf(issue, {
             : []),
           ...after.labelIds
             .filter((labelId) => !had.has(labelId))
-            .map((labelId) => tenantOp(scope, addLabel, { issueId: after.id, labelId })),
+            .map((labelId) => tenantOp(scope, addLabel, { issueId: after.id, labelId }, { expectRows: 1 })),
           ...[...had]
             .filter((labelId) => !has.has(labelId))
             .map((labelId) => tenantOp(scope, dropLabel, { issueId: after.id, labelId })),

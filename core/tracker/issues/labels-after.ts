@@ -65,7 +65,7 @@ function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], 
   return [...new Set(ids)];
 }
 
-/** Deleted labels stay on an issue, so that setting the labels it shows changes nothing. */
+/** A label that was just deleted may still be on an issue: it goes with the event that tells it. */
 function unseenLabels(ctx: Context, issue: Issue | null): string[] {
   return issue?.labelIds.filter((id) => !ctx.directory.labels.has(id)) ?? [];
 }

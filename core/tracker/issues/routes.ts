@@ -10,7 +10,17 @@ import { issueHistory } from './history.ts';
 import { createIssue, createIssues } from './creation.ts';
 import { getExternal, putExternal } from './external.ts';
 import { getIssue, listIssues } from './issues.ts';
-import { IssueBulkCreate, IssueBulkCreated, IssueCreate, IssueCreated, IssueUpsert } from './bodies.ts';
+import {
+  IssueBulkCreate,
+  IssueBulkCreated,
+  IssueBulkUpdate,
+  IssueChanges,
+  IssueCreate,
+  IssueCreated,
+  IssueSelection,
+  IssueUpsert,
+} from './bodies.ts';
+import { deleteIssues, updateIssues } from './bulk.ts';
 import { issue } from './contract.ts';
 import { importing } from './imported.ts';
 import { purgeIssue } from './purge.ts';
@@ -121,6 +131,38 @@ export const issueRoutes = [
     responses: { 201: IssueBulkCreated },
     bodyBytesMax: 4 * 1024 * 1024,
     write: (ctx, { body }) => createIssues(ctx, body.issues),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues/bulk-update',
+    name: 'issues.bulk-update',
+    summary: 'Change up to 500 issues in the same way, all or none',
+    description:
+      'Those that `ids` names, or all that pass `filter`. The answer says what of each changes; with `Tatami-Mode: simulate` it says so before it happens. Counts as one request.',
+    scope: 'issues:write',
+    rows: 'team',
+    limit: 'write',
+    body: IssueBulkUpdate,
+    example: { ids: ['ENG-1', 'ENG-2'], set: { priority: 'high', addLabels: ['bug'] } },
+    responses: { 200: Closed({ data: Type.Array(IssueChanges) }) },
+    errors: ['transition_not_allowed', 'budget_exceeded'],
+    write: (ctx, { body }) => updateIssues(ctx, body),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues/bulk-delete',
+    name: 'issues.bulk-delete',
+    summary: 'Delete up to 500 issues, all or none; they can be restored',
+    description: 'Those that `ids` names, or all that pass `filter`. Counts as one request.',
+    scope: 'issues:write',
+    rows: 'team',
+    writes: ['deletedAt'],
+    limit: 'write',
+    body: IssueSelection,
+    example: { ids: ['ENG-1', 'ENG-2'] },
+    responses: { 200: Closed({ data: Type.Array(IssueChanges) }) },
+    errors: ['budget_exceeded'],
+    write: (ctx, { body }) => deleteIssues(ctx, body),
   }),
   defineRoute({
     ...externalPlace,

@@ -1,5 +1,6 @@
-// Labels. A deleted label disappears from issues that carry it, without changing them.
+// Labels. A deleted label goes from the issues that carry it, each of which is changed by that.
 import { Type } from 'typebox';
+import { getEntity, removed } from '../../changes/operations.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
 import { defineResource } from '../../resource/define.ts';
@@ -7,10 +8,18 @@ import { kindOf } from '../../resource/kind.ts';
 import { getTeam } from '../directory.ts';
 import { teamKeyGiven } from '../teams/contract.ts';
 import { label } from './contract.ts';
+import { changesWithout } from './leaving.ts';
 
 export const labelKind = kindOf(label);
 
 export const labels = defineResource(label, labelKind, {
+  operations: {
+    async delete(ctx, id, ifMatch) {
+      const found = await getEntity(ctx, labelKind, id);
+      const set = removed(ctx, labelKind, found, ifMatch);
+      return { ...set, changes: [...set.changes, ...(await changesWithout(ctx, found))] };
+    },
+  },
   query: { team: Type.Optional(teamKeyGiven) },
   where: ({ directory }, { team }) =>
     team === undefined

@@ -1,0 +1,85 @@
+// Changes and deletes many issues, all or none: the answer says what of each changes, and a simulation says it before it happens.
+import type { Static } from 'typebox';
+import { sameValue, type ChangeSet } from '../../changes/change.ts';
+import type { Context, View } from '../../context.ts';
+import { ApiError, type ErrorDetail } from '../../lib/errors.ts';
+import type { IssueChanges, IssuePatch, IssueSelectionInput } from './bodies.ts';
+import { issueKind, type Issue } from './kind.ts';
+import { resolvePatch } from './references.ts';
+import { requireBytes, selectIssues, type Selected } from './select.ts';
+
+type Changes = Static<typeof IssueChanges>;
+type Answer = { data: Changes[] };
+
+/** @throws ApiError with a detail for each issue that cannot be changed so */
+export async function updateIssues(
+  ctx: Context,
+  { set, ...selection }: IssueSelectionInput & { set: IssuePatch },
+): Promise<ChangeSet<Answer>> {
+  const selected = await selectIssues(ctx, selection);
+  requireBytes(selected.length * Buffer.byteLength(set.description ?? ''));
+  const patches: Partial<Issue>[] = [];
+  const refused: Refused[] = [];
+  for (const one of selected)
+    try {
+      patches.push(await resolvePatch(ctx, one.issue.teamId, one.issue, set, 'set.'));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refused.push({ ...one, error });
+    }
+  if (refused.length > 0) throw refusalOf(ctx, refused, selected.length);
+  return changed(ctx, selected, (index) => patches[index]!);
+}
+
+export async function deleteIssues(ctx: Context, selection: IssueSelectionInput): Promise<ChangeSet<Answer>> {
+  const deletedAt = ctx.nowMs();
+  return changed(ctx, await selectIssues(ctx, selection), () => ({ deletedAt }));
+}
+
+function changed(
+  ctx: Context,
+  selected: readonly Selected[],
+  patchOf: (index: number) => Partial<Issue>,
+): ChangeSet<Answer> {
+  const now = ctx.nowMs();
+  const all = selected.map(({ issue }, index) => ({
+    issue,
+    change: issueKind.update(issue, patchOf(index), now),
+  }));
+  return {
+    changes: all.flatMap(({ change }) => change ?? []),
+    body: { data: all.map(({ issue, change }) => changesOf(issue, change?.after ?? issue, ctx)) },
+  };
+}
+
+function changesOf(before: Issue, after: Issue, view: View): Changes {
+  const { id, identifier, version, ...to } = issueKind.wire(after, view);
+  const from: Readonly<Record<string, unknown>> = before === after ? to : issueKind.wire(before, view);
+  const changes: Changes['changes'] = {};
+  for (const [name, value] of Object.entries(to))
+    if (name !== 'updatedAt' && !sameValue(from[name], value))
+      changes[name] = { from: from[name], to: value };
+  return { id, identifier, version, changes };
+}
+
+interface Refused extends Selected {
+  readonly error: ApiError;
+}
+
+/** What is wrong with all of them in the same way is wrong with the request; else each is named. */
+function refusalOf(view: View, refused: readonly Refused[], of: number): ApiError {
+  const [{ error: first }] = refused as [Refused];
+  if (refused.length === of && refused.every(({ error }) => error.message === first.message)) return first;
+  const details = refused.map(({ issue, at, error }): ErrorDetail => {
+    const [detail] = error.details;
+    const fix = detail?.fix ?? error.message;
+    return {
+      path: at,
+      issue: detail?.issue ?? 'conflict',
+      fix: `${issueKind.wire(issue, view).identifier}: ${fix}`,
+    };
+  });
+  return new ApiError(first.code, `${refused.length} of ${of} issues cannot be changed so; none was.`, {
+    details,
+  });
+}

@@ -1,0 +1,237 @@
+// Many issues changed or deleted by one request: those that are named or that pass a filter, all or none.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { scenarioOf, type Scenario } from '../scenario.ts';
+
+let app: TestApp;
+let step: Scenario;
+let made: Json[];
+beforeAll(async () => {
+  app = await startApp();
+  step = scenarioOf(app);
+  await app.call('POST', '/api/v1/teams', { key: 'OPS' });
+});
+afterAll(() => app.stop());
+
+const simulated = { 'tatami-mode': 'simulate' };
+beforeEach(async () => {
+  const issues = ['ENG', 'ENG', 'OPS'].map((team, index) => ({
+    team,
+    title: `Bulk ${index}`,
+    labels: ['bug'],
+  }));
+  made = (await app.call('POST', '/api/v1/issues/bulk', { issues })).json.data;
+});
+
+test('issues are named by id or identifier, and the answer says what of each changes', async () => {
+  const [a, b, c] = made;
+  await app.call('PATCH', `/api/v1/issues/${b.id}`, { priority: 'high', addLabels: ['feature'] });
+  const body = {
+    ids: [a.id, b.identifier.toLowerCase(), c.identifier, a.identifier],
+    set: { priority: 'high', addLabels: ['feature'] },
+  };
+  const data = [
+    {
+      id: a.id,
+      identifier: a.identifier,
+      version: 2,
+      changes: {
+        priority: { from: 'none', to: 'high' },
+        labels: { from: [{ name: 'bug' }], to: [{ name: 'bug' }, { name: 'feature' }] },
+      },
+    },
+    { id: b.id, version: 2, changes: {} },
+    { id: c.id, version: 2 },
+  ];
+  await step('POST', '/issues/bulk-update', body, { status: 200, headers: simulated, body: { data } });
+  const answer = await step('POST', '/issues/bulk-update', body, {
+    status: 200,
+    body: { data },
+    events: ['issue.updated', 'issue.labeled', 'issue.updated', 'issue.labeled'],
+  });
+  expect([answer.data.length, Object.keys(answer.data[0].changes)]).toEqual([3, ['priority', 'labels']]);
+  await step('GET', `/issues/${c.id}`, undefined, { status: 200, body: { version: 2, priority: 'high' } });
+  await step('POST', '/issues/bulk-update', body, { status: 200 });
+});
+
+test('a filter names all that pass it', async () => {
+  const title = `Filtered ${made[0].identifier}`;
+  const ids = made.map(({ id }) => id);
+  await app.call('POST', '/api/v1/issues/bulk-update', { ids, set: { title } });
+  await step(
+    'POST',
+    '/issues/bulk-update',
+    { filter: { title: { contains: title }, team: 'ENG' }, set: { estimate: 3 } },
+    {
+      status: 200,
+      body: { data: ids.slice(0, 2).map((id) => ({ id, changes: { estimate: { from: null, to: 3 } } })) },
+      events: ['issue.updated', 'issue.updated'],
+    },
+  );
+  await step(
+    'POST',
+    '/issues/bulk-delete',
+    { filter: { title } },
+    {
+      status: 200,
+      body: { data: ids.map((id) => ({ id, changes: { deletedAt: { from: null } } })) },
+      events: ['issue.deleted', 'issue.deleted', 'issue.deleted'],
+    },
+  );
+  await step('GET', `/issues/${ids[0]}`, undefined, { status: 404 });
+  await step('POST', `/issues/${ids[0]}/restore`, undefined, { status: 200, events: ['issue.restored'] });
+  await step(
+    'POST',
+    '/issues/bulk-update',
+    { filter: { title: 'nothing like it' }, set: {} },
+    { status: 200, body: { data: [] } },
+  );
+});
+
+test('each issue that is not there, or cannot be changed so, is named, and none is changed', async () => {
+  const [a, b, c] = made;
+  await app.call('DELETE', `/api/v1/issues/${b.id}`);
+  const set = { priority: 'urgent' };
+  await step(
+    'POST',
+    '/issues/bulk-update',
+    { ids: [a.id, b.id, 'NOPE-7', c.id, 'ENG-9999'], set },
+    {
+      status: 422,
+      error: ['validation_failed', 'ids.1 not_found', 'ids.2 not_found', 'ids.4 not_found'],
+    },
+  );
+  await step(
+    'POST',
+    '/issues/bulk-delete',
+    { ids: [a.id, 'NOPE-7'] },
+    { status: 422, error: ['validation_failed', 'ids.1 not_found'] },
+  );
+  await step(
+    'POST',
+    '/issues/bulk-update',
+    { ids: [a.id, 'no name'], set },
+    { status: 422, error: ['validation_failed', 'ids.1 invalid_format'] },
+  );
+  // A state of one team.
+  const [state] = (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
+  const moved = await app.call('POST', '/api/v1/issues/bulk-update', {
+    ids: [a.id, c.id],
+    set: { stateId: state.id },
+  });
+  expect([moved.status, moved.json.error.details]).toEqual([
+    422,
+    [{ path: 'ids.1', issue: 'not_found', fix: expect.stringContaining(`${c.identifier}: `) }],
+  ]);
+  // What is wrong with all of them is said once, where it stands.
+  for (const [wrong, detail] of [
+    [{ labels: ['nothing like it'] }, 'set.labels.0 not_found'],
+    [{ parentId: 'NOPE-7' }, 'set.parentId not_found'],
+    [{ estimate: -1 }, 'set.estimate too_small'],
+    [{ team: 'OPS' }, 'set.team unknown_field'],
+  ] as const)
+    await step(
+      'POST',
+      '/issues/bulk-update',
+      { ids: [a.id, c.id], set: wrong },
+      { status: 422, error: ['validation_failed', detail] },
+    );
+  await step('GET', `/issues/${a.id}`, undefined, { status: 200, body: { version: 1, priority: 'none' } });
+});
+
+test('a request says which issues it is about', async () => {
+  for (const [path, more] of [
+    ['bulk-update', { set: { priority: 'low' } }],
+    ['bulk-delete', {}],
+  ] as const)
+    for (const [body, detail] of [
+      [{}, 'ids required'],
+      [{ ids: [] }, 'ids too_short'],
+      [{ ids: Array(501).fill(made[0].id) }, 'ids too_long'],
+      [{ ids: [made[0].id], filter: { priority: 'low' } }, 'filter conflict'],
+      [{ filter: {} }, 'filter too_short'],
+      [{ filter: { nothing: 'like it' } }, 'filter.nothing unknown_field'],
+    ] as const)
+      await step(
+        'POST',
+        `/issues/${path}`,
+        { ...body, ...more },
+        { status: 422, error: ['validation_failed', detail] },
+      );
+});
+
+test('no more text than 4 MiB is changed at once', async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 17; n++)
+    ids.push(
+      (
+        await app.call('POST', '/api/v1/issues', {
+          team: 'OPS',
+          title: 'Long',
+          description: 'x'.repeat(256 * 1024),
+        })
+      ).json.id,
+    );
+  const refused = { status: 422, error: ['budget_exceeded'] as [string] };
+  await step('POST', '/issues/bulk-update', { ids, set: { priority: 'low' } }, refused);
+  await step('POST', '/issues/bulk-delete', { ids }, refused);
+  const short = made.map(({ id }) => id);
+  const description = 'y'.repeat(256 * 1024);
+  await step(
+    'POST',
+    '/issues/bulk-update',
+    { ids: short, set: { description } },
+    { status: 200, events: Array(3).fill('issue.updated') },
+  );
+  expect((await app.call('POST', '/api/v1/issues/bulk-delete', { ids: ids.slice(0, 16) })).status).toBe(200);
+});
+
+test('a keyed request is done once, and changes of others at the same time are kept', async () => {
+  const ids = made.map(({ id }) => id);
+  const replies = await Promise.all([
+    ...Array.from({ length: 6 }, (_, index) =>
+      app.call(
+        'POST',
+        '/api/v1/issues/bulk-update',
+        { ids, set: { estimate: index } },
+        { 'idempotency-key': `bulk ${ids[0]} ${index}` },
+      ),
+    ),
+    ...ids.map((id) => app.call('PATCH', `/api/v1/issues/${id}`, { addLabels: ['feature'] })),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual(Array(9).fill(200));
+  const again = await app.call(
+    'POST',
+    '/api/v1/issues/bulk-update',
+    { ids, set: { estimate: 0 } },
+    { 'idempotency-key': `bulk ${ids[0]} 0` },
+  );
+  expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([replies[0]!.text, 'true']);
+  for (const id of ids)
+    expect((await app.call('GET', `/api/v1/issues/${id}`)).json.labels.map(({ name }: Json) => name)).toEqual(
+      ['bug', 'feature'],
+    );
+});
+
+test('five hundred are changed at once, and no more', async () => {
+  for (let round = 0; round < 5; round++)
+    await app.call('POST', '/api/v1/issues/bulk', {
+      issues: Array.from({ length: 100 }, () => ({ team: 'OPS', title: 'Five hundred' })),
+    });
+  const all = await app.call('POST', '/api/v1/issues/bulk-update', {
+    filter: { title: 'Five hundred' },
+    set: { priority: 'low' },
+  });
+  expect([all.status, all.json.data.length]).toEqual([200, 500]);
+  await app.call('POST', '/api/v1/issues', { team: 'OPS', title: 'Five hundred' });
+  for (const [path, body] of [
+    ['bulk-update', { set: { priority: 'high' } }],
+    ['bulk-delete', {}],
+  ] as const)
+    await step(
+      'POST',
+      `/issues/${path}`,
+      { filter: { title: 'Five hundred' }, ...body },
+      { status: 422, error: ['validation_failed', 'filter too_big'] },
+    );
+});

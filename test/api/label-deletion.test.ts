@@ -1,0 +1,135 @@
+// A label that is deleted goes from its issues, each of which is changed by that: by version, time and event.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { scenarioOf, type Scenario } from '../scenario.ts';
+
+let app: TestApp;
+let step: Scenario;
+beforeAll(async () => {
+  app = await startApp();
+  step = scenarioOf(app);
+});
+afterAll(async () => {
+  await app.stop();
+  rmSync(app.dataDir, { recursive: true, force: true });
+});
+
+const label = async (name: string): Promise<string> =>
+  (await app.call('POST', '/api/v1/labels', { name })).json.id;
+const issue = async (...labels: string[]): Promise<Json> => {
+  const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Labeled', labels })).json;
+  return (await app.call('GET', `/api/v1/issues/${id}`)).json;
+};
+const many = async (count: number, name: string): Promise<void> => {
+  for (let made = 0; made < count; made += 100)
+    await app.call('POST', '/api/v1/issues/bulk', {
+      issues: Array.from({ length: Math.min(100, count - made) }, () => ({
+        team: 'ENG',
+        title: name,
+        labels: [name, 'bug'],
+      })),
+    });
+};
+const eventsAfter = async (sequence: number): Promise<Json[]> => {
+  const all: Json[] = [];
+  for (let after: string | number = sequence; ;) {
+    const { data, pageInfo }: Json = (await app.call('GET', `/api/v1/events?limit=100&after=${after}`)).json;
+    all.push(...data);
+    if (!pageInfo.hasNextPage) return all;
+    after = pageInfo.endCursor;
+  }
+};
+
+test('its issues lose it, get a version, and tell what they had', async () => {
+  const id = await label('leaving');
+  const [with_, without] = [await issue('leaving', 'bug'), await issue('bug')];
+  app.clock.advance(1000);
+  await step('DELETE', `/labels/${id}`, undefined, {
+    status: 204,
+    events: ['label.deleted', 'issue.updated', 'issue.labeled'],
+  });
+  const bug = with_.labels.find(({ name }: Json) => name === 'bug');
+  await step('GET', `/issues/${with_.id}`, undefined, {
+    status: 200,
+    body: { version: 2, labels: [bug], updatedAt: new Date(app.clock.now()).toISOString() },
+  });
+  await step('GET', `/issues/${without.id}`, undefined, { status: 200, body: without });
+  const [told] = (await app.call('GET', `/api/v1/issues/${with_.id}/history`)).json.data.slice(-1);
+  expect(told).toMatchObject({
+    type: 'issue.labeled',
+    actor: { kind: 'api_key' },
+    data: { labels: [bug], previous: { labels: with_.labels } },
+  });
+});
+
+test('a deleted issue is left alone, and comes back without it', async () => {
+  const id = await label('of deleted');
+  const { id: gone } = await issue('of deleted', 'bug');
+  await app.call('DELETE', `/api/v1/issues/${gone}`);
+  await step('DELETE', `/labels/${id}`, undefined, { status: 204, events: ['label.deleted'] });
+  const restored = await step('POST', `/issues/${gone}/restore`, undefined, {
+    status: 200,
+    body: { version: 3, labels: [{ name: 'bug' }] },
+    events: ['issue.restored'],
+  });
+  await step('PATCH', `/issues/${gone}`, { labels: ['bug'] }, { status: 200, body: restored });
+});
+
+test('where many carry it the first go at once and the others after them, by the same actor for the same cause', async () => {
+  const id = await label('many');
+  await many(230, 'many');
+  const from = await app.lastSequence();
+  expect((await app.call('DELETE', `/api/v1/labels/${id}`)).status).toBe(204);
+  await app.settled();
+  const [deletion, ...told] = await eventsAfter(from);
+  const labeled = told.filter(({ type }) => type === 'issue.labeled');
+  expect([told.length, labeled.length, new Set(labeled.map(({ data }) => data.id)).size]).toEqual([
+    460, 230, 230,
+  ]);
+  for (const { actor, data } of labeled)
+    expect([actor, data.version, data.previous.labels.map(({ name }: Json) => name)]).toEqual([
+      deletion.actor,
+      2,
+      ['bug', 'many'],
+    ]);
+  expect(labeled.at(-1).cause.rootEventId).toBe(deletion.id);
+});
+
+test('what follows the deletion is tried again, and a server that stops in between goes on at its next start', async () => {
+  const id = await label('interrupted');
+  await many(150, 'interrupted');
+  const from = await app.lastSequence();
+  const { committer } = app;
+  const { commit } = committer;
+  let failed = 0;
+  committer.commit = (author, changes, ...rest) =>
+    changes.length === 50 ? Promise.reject(new Error(`cut ${++failed}`)) : commit(author, changes, ...rest);
+  expect((await app.call('DELETE', `/api/v1/labels/${id}`)).status).toBe(204);
+  await app.settled();
+  app.clock.advance(1000);
+  await app.settled();
+  expect(failed).toBe(2);
+  const labeled = async (): Promise<number> =>
+    (await eventsAfter(from)).filter(({ type }) => type === 'issue.labeled').length;
+  expect(await labeled()).toBe(100);
+  app = await app.restart();
+  step = scenarioOf(app);
+  await app.settled();
+  expect(await labeled()).toBe(150);
+});
+
+test('an issue that is given the label while that is deleted has it and loses it, or is refused', async () => {
+  for (let round = 0; round < 10; round++) {
+    const id = await label(`contested ${round}`);
+    const { id: issueId } = await issue('bug');
+    const [given, deleted] = await Promise.all([
+      app.call('PATCH', `/api/v1/issues/${issueId}`, { addLabels: [id] }),
+      app.call('DELETE', `/api/v1/labels/${id}`),
+    ]);
+    expect([deleted.status, [200, 422].includes(given.status)]).toEqual([204, true]);
+    await app.settled();
+    const { labels, version } = (await app.call('GET', `/api/v1/issues/${issueId}`)).json;
+    expect([labels.length, version]).toEqual([1, given.status === 200 ? 3 : 1]);
+  }
+});
