@@ -95,6 +95,7 @@ test('the tests that are made of the contracts know the new resource, without a 
   await passes(
     bun,
     'test',
+    '--timeout=60000',
     'test/api/scopes.test.ts',
     'test/resources',
     'test/api/isolation.test.ts',
