@@ -1,6 +1,6 @@
 // Mends one thing that the doctor found. What destroys something needs a backup of this installation that was read whole a moment ago,
 // and the operator's yes.
-import { chmodSync, cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, lstatSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findProblem } from '../backup/folder.ts';
 import { readManifest } from '../backup/unpack.ts';
@@ -61,7 +61,8 @@ async function requireConsent(subject: Subject, { id, does }: Fix, { backup, yes
 /** For who has no backup: the directory as it is, byte for byte. */
 function copyAside({ dir, nowMs }: Subject, folder: string): void {
   const copy = join(folder, `${basename(dir)}-${new Date(nowMs).toISOString().replaceAll(':', '')}`);
-  cpSync(dir, copy, { recursive: true });
+  // The socket that a killed server left holds nothing, and cannot be copied.
+  cpSync(dir, copy, { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
   chmodSync(copy, 0o700);
   for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
     const [from, to] = [join(dir, name), join(copy, name)];

@@ -7,8 +7,9 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -233,6 +234,22 @@ test('what can be mended is mended, and nothing else is changed', async () => {
   ).toEqual([]);
   expect(errorsOf(await examined(dir))).toEqual([]);
   await openStore(dir, Date.now).close();
+});
+
+test('where there is no backup, the directory is copied aside first, but for the socket of a server that was killed', async () => {
+  const dir = copy();
+  const socket = join(dir, 'operator.sock');
+  const server = Bun.serve({ unix: `${socket}.bound`, fetch: () => new Response() });
+  renameSync(`${socket}.bound`, socket);
+  await server.stop(true);
+  chmodSync(socket, 0o600);
+  asRunning(dir);
+  const aside = mkdtempSync(join(parent, 'aside-'));
+  expect(await mend(subjectOf(dir), 'accept', { backup: aside, yes: true, altered: false })).toContain(
+    'accepted. A history',
+  );
+  const [name = ''] = readdirSync(aside);
+  expect(readdirSync(join(aside, name))).toContain('tatami.db');
 });
 
 test('a fix that destroys something wants a whole backup of this installation, and a yes', async () => {

@@ -204,7 +204,9 @@ test('the secret is in no file in the clear, not even where an idempotent answer
   expect(again.text).toBe(first.text);
   const text = first.json.secret.slice('whsec_'.length);
   const canaries = [Buffer.from(text), Buffer.from(text, 'base64'), Buffer.from(encodeURIComponent(text))];
-  const files = readdirSync(hooks.app.dataDir).map((name) => readFileSync(join(hooks.app.dataDir, name)));
+  const files = readdirSync(hooks.app.dataDir)
+    .filter((name) => !name.endsWith('.sock'))
+    .map((name) => readFileSync(join(hooks.app.dataDir, name)));
   expect(files.length).toBeGreaterThan(2);
   for (const file of files) for (const canary of canaries) expect(file.includes(canary)).toBe(false);
 });
