@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Route } from '../../core/http/route.ts';
+import { isOperation } from '../../core/http/openapi/operation.ts';
 import { errorCodes } from '../../core/lib/errors.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { arbitraryOf, hostileValues, sometimesBroken } from './arbitrary.ts';
@@ -55,8 +56,8 @@ function askOf(route: Route): Ask {
     if (status >= 400) {
       const known = errorCodes[json?.error?.code as keyof typeof errorCodes];
       if (known?.status !== status) return fault(`with the code ${json?.error?.code}`);
-      const { responses } = document.paths[route.path][route.method.toLowerCase()];
-      if (!(status in responses)) return fault('is not in the document');
+      const operation = document.paths[route.path]?.[route.method.toLowerCase()];
+      if (isOperation(route) && !(status in operation.responses)) return fault('is not in the document');
       return Array.isArray(json.error.details) ? null : fault('without details');
     }
     if (!success.has(status)) return fault('is not in the document');
