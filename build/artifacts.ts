@@ -1,9 +1,10 @@
 // What the executable carries beside its program, under the names that `core/executable/embedded.ts` imports. Bun embeds a file whose
 // ending it does not know as it is.
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { firstPartyNames, packFirstParty } from '../core/plugins/first-party.ts';
+import { readSdkSources } from '../core/plugins/sdk-sources.ts';
 import { bundlePrograms } from '../core/sandbox/fleet/bundle.ts';
 import { addonOf } from '../core/sandbox/locate.ts';
 import { compress } from './compressed.ts';
@@ -34,7 +35,7 @@ export async function makeArtifacts(target: Target, level: number): Promise<stri
   write('sidecar.part', sidecar);
   write('guest.part', guest);
   write('plugins.part', JSON.stringify(await packedPlugins()));
-  write('sdk.part', JSON.stringify(sdkFiles(join(root, 'sdk/plugin'))));
+  write('sdk.part', JSON.stringify(readSdkSources(join(root, 'sdk'))));
   const scalar = join(packageFolder('@scalar/api-reference'), 'dist/browser/standalone.js');
   write('scalar.js.gz', gzipSync(readFileSync(scalar), { level: 9 }));
   return folder;
@@ -43,18 +44,4 @@ export async function makeArtifacts(target: Target, level: number): Promise<stri
 async function packedPlugins(): Promise<Record<string, unknown>> {
   const packed = firstPartyNames().map(async (name) => [name, await packFirstParty(name)] as const);
   return Object.fromEntries(await Promise.all(packed));
-}
-
-/** `index.ts` and what is left of its imports when types are gone: path below the folder → text. */
-function sdkFiles(folder: string): Record<string, string> {
-  const transpiler = new Bun.Transpiler({ loader: 'ts' });
-  const files: Record<string, string> = {};
-  const add = (file: string): void => {
-    if (file in files) return;
-    const text = readFileSync(join(folder, file), 'utf8');
-    files[file] = text;
-    for (const { path } of transpiler.scanImports(text)) add(join(dirname(file), path));
-  };
-  add('index.ts');
-  return files;
 }

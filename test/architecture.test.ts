@@ -290,6 +290,7 @@ const besideThemselves: Readonly<Record<string, string>> = {
   'core/lib/clean-bun.ts': 'The executable is its own Bun.',
   'core/lib/own-program.ts': 'It knows both.',
   'core/plugins/first-party.ts': 'They are embedded packed.',
+  'core/plugins/sdk-sources.ts': 'They are embedded.',
   'core/sandbox/fleet/bundle.ts': 'They are embedded bundled.',
   'core/sandbox/fleet/spawn.ts': 'The entry of the jail is the executable itself.',
   'core/sandbox/locate.ts': 'They are embedded and unpacked.',

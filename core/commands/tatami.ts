@@ -182,6 +182,14 @@ function addCopies(program: Command, folder: string): void {
 function addPlugin(program: Command, folder: string): void {
   const plugin = program.command('plugin').description('pack, install and watch plugins');
   plugin
+    .command('new <name>')
+    .description('make a folder with a plugin to begin from')
+    .option('--dir <dir>', 'the folder, which must be empty or not be there; by default the name')
+    .option(...json)
+    .action(async (name: string, options: { dir?: string; json?: boolean }) =>
+      (await import('./plugin/new.ts')).newPlugin(name, options, folder),
+    );
+  plugin
     .command('pack <dir>')
     .description('bundle DIR/plugin.ts into one package file')
     .option('--out <file>', 'the package file')

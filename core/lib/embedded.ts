@@ -9,7 +9,7 @@ export interface Embedded {
   sidecarPrograms(): { sidecar: string; guest: string };
   /** Packages of the plugins that come with Tatami, by name. */
   plugins(): Readonly<Record<string, unknown>>;
-  /** What a plugin imports as the SDK: path below its folder → source. */
+  /** What a plugin imports as the SDK, types included: path below the SDK's folder → source. */
   sdkFiles(): Readonly<Record<string, string>>;
   /** Unpacks what is not there yet, so that a directory that will not do is told at the start. @throws Error saying what to do */
   prepare(): void;

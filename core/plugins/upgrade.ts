@@ -18,29 +18,42 @@ export function upgradeLines(manifest: PluginManifest, installed: Installed): st
     ...namedLines('reads events', Object.keys(manifest.on ?? {}), installed.events),
     ...namedLines('runs on its own', schedulesOf(manifest), installed.schedules.map(scheduleText)),
   ];
-  return [
-    `${manifest.id} ${manifest.version} replaces ${installed.pluginVersion}, installed as ${installed.id}:`,
-    ...(differences.length > 0 ? differences : ['  asks for the same as before']),
-  ];
+  const { id, version } = manifest;
+  const head =
+    version === installed.pluginVersion
+      ? `${id} ${version} is installed already, as ${installed.id}:`
+      : `${id} ${version} replaces ${installed.pluginVersion}, installed as ${installed.id}:`;
+  return [head, ...(differences.length > 0 ? differences : ['  asks for the same as before'])];
 }
 
 function scopeLines(asked: NonNullable<PluginManifest['scopes']>, installed: Installed['scopes']): string[] {
   const granted = new Map(installed.filter((one) => one.granted).map((one) => [one.scope, one]));
-  const lines = Object.entries(asked).flatMap(([scope, now]) => {
+  const unchanged: string[] = [];
+  const lines: string[] = [];
+  for (const [scope, now] of Object.entries(asked)) {
     const before = granted.get(scope);
-    if (!before) return [line('+', scope, now.why), ...narrowingLines(now)];
-    return isSame(before, now) ? [] : [line('~', scope, now.why), ...shiftLines(before, now)];
-  });
-  const unchanged = Object.entries(asked).flatMap(([scope, now]) => {
-    const before = granted.get(scope);
-    return before && isSame(before, now) ? [scope] : [];
-  });
-  const gone = [...granted.keys()].filter((scope) => !(scope in asked));
+    if (before ? isSame(before, now) : isImplied(scope, granted.keys())) unchanged.push(scope);
+    else if (before) lines.push(line('~', scope, now.why), ...indented(shiftLines(before, now)));
+    else lines.push(line('+', scope, now.why), ...indented(narrowingLines(now)));
+  }
+  const gone = [...granted.keys()].filter(
+    (scope) => !(scope in asked) && !isImplied(scope, Object.keys(asked)),
+  );
   return [
     ...lines,
     ...gone.map((scope) => line('-', scope, 'asked for no longer')),
     ...(unchanged.length > 0 ? [line(' ', 'as before', unchanged.join(', '))] : []),
   ];
+}
+
+/** Reading, by a scope to write. */
+function isImplied(scope: string, scopes: Iterable<string>): boolean {
+  return scope.endsWith(':read') && [...scopes].includes(scope.replace(/:read$/, ':write'));
+}
+
+/** Below the sign of its scope. */
+function indented(lines: readonly string[]): string[] {
+  return lines.map((text) => `  ${text}`);
 }
 
 function isSame(before: Narrowing, now: Narrowing): boolean {

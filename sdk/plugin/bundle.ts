@@ -25,7 +25,8 @@ export interface PluginBundle {
 
 /** Where they stand while a plugin is bundled. Nothing on a disk can lie there. */
 const embeddedSdk = '/$bunfs/sdk/';
-const sdkName = '@tatami/sdk/plugin';
+const sdkPackage = '@tatami/sdk/';
+const sdkName = `${sdkPackage}plugin`;
 const sourceFile = /\.(ts|js|mjs|mts|json)$/;
 const placesMax = 10;
 
@@ -40,7 +41,7 @@ interface Roots {
 export async function bundlePlugin(entrypoint: string, sdk?: SdkFiles | null): Promise<PluginBundle> {
   const roots = {
     plugin: realpathSync(dirname(entrypoint)),
-    sdk: sdk ? embeddedSdk : join(import.meta.dir, sep),
+    sdk: sdk ? embeddedSdk : join(import.meta.dir, '..', sep),
   };
   const entry = realpathSync(entrypoint);
   if (!isInside(roots.plugin, entry))
@@ -87,7 +88,7 @@ async function readOutputs(outputs: BuildOutput['outputs'], roots: Roots): Promi
 
 /** A file as its author knows it, wherever the folder lies. */
 function nameOf(path: string, { plugin, sdk }: Roots): string {
-  if (path.startsWith(sdk)) return `${sdkName}/${path.slice(sdk.length)}`;
+  if (path.startsWith(sdk)) return sdkPackage + path.slice(sdk.length).replaceAll(sep, '/');
   const isPackage = path.lastIndexOf(`${sep}node_modules${sep}`);
   const name = isPackage >= 0 ? path.slice(isPackage + 1) : relative(plugin, path);
   return name.replaceAll(sep, '/');
@@ -140,7 +141,7 @@ function guardImports(roots: Roots, entry: string, refused: Refusal[]): BunPlugi
     name: 'guard-imports',
     setup(build) {
       build.onResolve({ filter: /.*/ }, ({ path, importer }) => {
-        if (path === sdkName) return { path: join(roots.sdk, 'index.ts') };
+        if (path === sdkName) return { path: join(roots.sdk, 'plugin/index.ts') };
         // Left to Bun, a tsconfig.json may have another file stand for it.
         if (importer === '') return { path: entry };
         const refuse = (why: string): never => {

@@ -9,7 +9,7 @@ import type { PackageSourceMap, PluginPackage } from './manifest.ts';
 export interface PackOptions {
   /** Evaluates the bundle somewhere safe and returns its definition without functions (`describePlugin` of the sandbox). */
   describe(code: string, sourceMap: PackageSourceMap | null): Promise<unknown>;
-  /** Where no sources lie beside this file: those of `index.ts` and what it imports, path → text. */
+  /** Where no sources lie beside this file: those of `plugin/index.ts` and what it imports, path below the SDK's folder → text. */
   sdk?: SdkFiles | null;
 }
 

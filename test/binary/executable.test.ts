@@ -97,11 +97,22 @@ test('the API reference and the OpenAPI document are there', async () => {
   expect((await call('GET', '/api/v1/openapi.json')).json.openapi).toBe('3.1.1');
 });
 
+test('a new plugin has the same files as from source', async () => {
+  const made = await it.run(['plugin', 'new', 'made', '--json']);
+  const source = await runIn(it.folder, ['plugin', 'new', 'made', '--dir', 'from-source', '--json']);
+  expect(made.json.files).toEqual(source.json.files);
+  for (const file of made.json.files as string[])
+    expect(readFileSync(join(it.folder, 'made', file), 'utf8')).toBe(
+      readFileSync(join(it.folder, 'from-source', file), 'utf8'),
+    );
+});
+
 test('a plugin is packed to the same bytes as from source, and installed', async () => {
   cpSync(join(root, 'examples/assign-on-create'), join(it.folder, 'plugin'), { recursive: true });
   const packed = await it.run(['plugin', 'pack', 'plugin', '--out', 'made.json', '--json']);
   const source = await runIn(it.folder, ['plugin', 'pack', 'plugin', '--out', 'source.json', '--json']);
   expect(packed.json).toEqual({ ...source.json, file: 'made.json' });
+  expect(readFileSync(join(it.folder, 'made.json'), 'utf8')).toContain('"plugin.ts"');
   const installed = await it.run(['plugin', 'install', './made.json', '--yes', '--json'], connection);
   expect([installed.code, installed.json.pluginId]).toEqual([0, 'assign-on-create']);
 }, 30_000);

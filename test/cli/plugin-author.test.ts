@@ -134,6 +134,29 @@ export async function check(title: string): Promise<void> {
 }
 `;
 
+test('a new plugin type-checks, tests itself, packs and runs as it is, and a mistake in it is seen', async () => {
+  const made = await run('new', 'com.acme.hello', '--dir', dir.path('hello'), '--json');
+  expect([made.code, made.json.name]).toEqual([0, 'com.acme.hello']);
+  const inside = (...args: string[]) =>
+    Bun.spawnSync([process.execPath, ...args], { cwd: dir.path('hello'), env: { PATH: process.env.PATH } });
+  expect(inside('check').exitCode).toBe(0);
+  expect(inside('plugin.test.ts').exitCode).toBe(0);
+  expect((await pack('hello')).code).toBe(0);
+  expect((await install('hello')).code).toBe(0);
+  const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Hello?' })).json;
+  await app.settled();
+  const comments = (await app.call('GET', `/api/v1/issues/${id}/comments`)).json.data;
+  expect(comments.map(({ body }: { body: string }) => body)).toEqual(['Thank you, we will look at this.']);
+
+  const source = readFileSync(dir.path('hello/plugin.ts'), 'utf8');
+  writeFileSync(dir.path('hello/plugin.ts'), source.replace('comments.create', 'labels.list'));
+  expect(inside('check').stderr.toString() + inside('check').stdout.toString()).toContain('plugin.ts');
+  const again = await run('new', 'com.acme.hello', '--dir', dir.path('hello'));
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('not empty')]);
+  const named = await run('new', 'Hello!');
+  expect([named.code, named.err]).toEqual([2, expect.stringContaining('acme.triage')]);
+});
+
 test('a run that failed names the line it came from, on the command line and over REST', async () => {
   folder('failing', failing, { 'check.ts': check });
   expect((await pack('failing')).code).toBe(0);

@@ -223,62 +223,6 @@ test('two plugins that answer each other are cut, the cut names the loop, and a 
   expect(dead[0].error.message).toContain(`:${issue.id}`);
 });
 
-test('in simulate mode a run shows what it would do and does nothing', async () => {
-  const { call, key } = await workspace();
-  const document = await packSource(`{
-    id: 'com.test.simulate', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
-    on: { 'issue.created': { handle: async (event, ctx) => {
-      const made = await ctx.issues.create({ team: event.data.team.key, title: 'child', parentId: event.data.id });
-      const read = await ctx.issues.get(made.id);
-      ctx.log.info(made.identifier === null && read.identifier === null ? 'no number yet' : 'numbered');
-      await ctx.issues.update(event.data.id, { priority: 'high', labels: ['bug'], description: 'x'.repeat(2000) });
-      await ctx.comments.create(event.data.id, { body: 'Looked at.' });
-      await ctx.kv.set('seen', { count: 1 });
-    } } },
-  }`);
-  await install(call, document, { mode: 'simulate' });
-  const from = await lastSequence(call);
-  await create(call, key, 'Parent');
-  await app.settled();
-  const [run] = await runsOf(call, 'com.test.simulate');
-  expect(run).toMatchObject({
-    status: 'succeeded',
-    mode: 'simulate',
-    events: [],
-    effects: [
-      {
-        kind: 'issue',
-        action: 'create',
-        values: { title: { before: null, after: 'child' }, team: { after: { key } } },
-      },
-      {
-        kind: 'issue',
-        action: 'update',
-        values: {
-          priority: { before: 'none', after: 'high' },
-          labels: { before: [], after: [{ name: 'bug' }] },
-          description: { before: '', after: `${'x'.repeat(1000)}…` },
-        },
-      },
-      { kind: 'comment', action: 'create', values: { body: { before: null, after: 'Looked at.' } } },
-      { kind: 'plugin_kv', action: 'create', values: { seen: { before: null, after: { count: 1 } } } },
-    ],
-    logs: [{ message: 'no number yet' }],
-  });
-  expect(run.effects[0].values).not.toHaveProperty('identifier');
-  expect((await eventsAfter(call, from)).map((event) => event.type)).toEqual(['issue.created']);
-
-  expect((await call('PATCH', '/api/v1/plugins/com.test.simulate', { mode: 'apply' })).status).toBe(200);
-  await create(call, key, 'Parent 2');
-  await app.settled();
-  const titles = (await call('GET', '/api/v1/issues?sort=number&fields=identifier,title')).json.data;
-  expect(titles.map((one: Json) => [one.identifier, one.title])).toEqual([
-    [`${key}-1`, 'Parent'],
-    [`${key}-2`, 'Parent 2'],
-    [`${key}-3`, 'child'],
-  ]);
-});
-
 test('RetryLater waits as long as it asks, Drop gives up at once', async () => {
   const { call, key } = await workspace();
   await install(

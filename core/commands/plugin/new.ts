@@ -1,0 +1,62 @@
+// `tatami plugin new NAME`: a folder with a plugin that works, to begin from.
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { sdkSources } from '../../plugins/sdk-sources.ts';
+import { version } from '../../version.ts';
+import { CommandError, exitCodes, printResult } from '../output.ts';
+import { globalsText, packageText, pluginText, readmeText, testText, tsconfigText } from './template.ts';
+
+/** As the id in a manifest. */
+const namePattern = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$/;
+const nameMax = 100;
+
+/** @param folder where relative paths begin */
+export function newPlugin(name: string, options: { dir?: string; json?: boolean }, folder: string): void {
+  if (!namePattern.test(name) || name.length > nameMax)
+    throw new CommandError(
+      `A plugin's name has small letters, digits, - and points, such as acme.triage: not ${JSON.stringify(name)}.`,
+      exitCodes.usage,
+    );
+  const dir = options.dir ?? name;
+  const root = resolve(folder, dir);
+  requireEmpty(root, dir);
+  const files = filesOf(name);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text, { flag: 'wx' });
+  }
+  printResult({ dir, name, files: Object.keys(files) }, options, (made) =>
+    [
+      `${made.dir}: ${made.name} 0.1.0, which greets below each new issue. Next:`,
+      `  cd ${made.dir}`,
+      '  tatami plugin pack .',
+      `  tatami plugin install ./${packedName(root)}`,
+      'Change plugin.ts and do it again. An editor, or npx -p typescript tsc, knows its types.',
+    ].join('\n'),
+  );
+}
+
+/** As `pack` names it by default. */
+function packedName(root: string): string {
+  return `${root.slice(root.lastIndexOf('/') + 1)}.tatami.json`;
+}
+
+function requireEmpty(root: string, dir: string): void {
+  mkdirSync(root, { recursive: true });
+  if (readdirSync(root).length > 0)
+    throw new CommandError(`${dir} is not empty. Name another folder with --dir, or empty that one.`);
+}
+
+function filesOf(name: string): Record<string, string> {
+  const sdk = Object.entries(sdkSources()).map(([path, text]) => [`sdk/${path}`, text]);
+  return {
+    'plugin.ts': pluginText(name, version),
+    'plugin.test.ts': testText,
+    'package.json': packageText(name),
+    'tsconfig.json': tsconfigText,
+    'globals.d.ts': globalsText,
+    'README.md': readmeText(name),
+    '.gitignore': 'node_modules\n*.tatami.json\n',
+    ...Object.fromEntries(sdk),
+  };
+}

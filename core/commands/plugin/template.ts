@@ -1,0 +1,151 @@
+// The files of a new plugin: one that works, small enough to be read in a minute, and what an editor and `tsc` need to know its types.
+
+export const pluginText = (
+  name: string,
+  version: string,
+): string => `// Greets below each new issue. What it may do stands in \`scopes\`, what it hears in \`on\`.
+import { definePlugin } from '@tatami/sdk/plugin';
+
+interface Settings {
+  greeting: string;
+}
+
+export default definePlugin<'issues:read' | 'comments:write', Settings>({
+  id: '${name}',
+  version: '0.1.0',
+  engines: { tatami: '^${version}' },
+  scopes: {
+    'issues:read': { why: 'to hear of new issues' },
+    'comments:write': { why: 'to greet below them' },
+  },
+  settings: {
+    type: 'object',
+    properties: { greeting: { type: 'string', default: 'Thank you, we will look at this.' } },
+  },
+  on: {
+    'issue.created': {
+      async handle(event, ctx) {
+        await ctx.comments.create(event.data.id, { body: ctx.settings.greeting });
+        ctx.log.info('greeted', event.data.identifier);
+      },
+    },
+  },
+});
+`;
+
+export const testText = `// Calls the handler as the server would, with a \`ctx\` that notes what is asked of it. \`npm test\` runs it; no news is good news.
+import plugin from './plugin.ts';
+
+const said: string[] = [];
+const ctx = {
+  settings: { greeting: 'Hello.' },
+  comments: { create: async (_issueId: string, { body }: { body: string }) => void said.push(body) },
+  log: { info() {} },
+};
+const event = { type: 'issue.created', data: { id: 'iss_1', identifier: 'ENG-1' } };
+await plugin.on?.['issue.created']?.handle(event as never, ctx as never);
+if (said.join() !== 'Hello.') throw new Error(\`It said \${JSON.stringify(said)}.\`);
+`;
+
+export const packageText = (name: string): string => `{
+  "name": "${name}",
+  "private": true,
+  "type": "module",
+  "scripts": {
+    "types": "tsc",
+    "test": "bun plugin.test.ts"
+  },
+  "devDependencies": {
+    "bun": ">=1.3.0",
+    "typescript": ">=5.4.0"
+  }
+}
+`;
+
+/** `paths`: until `@tatami/sdk` is installed from npm, its sources lie in the folder. */
+export const tsconfigText = `{
+  "compilerOptions": {
+    "target": "es2022",
+    "lib": ["es2023"],
+    "types": [],
+    "module": "preserve",
+    "moduleResolution": "bundler",
+    "strict": true,
+    "noUncheckedIndexedAccess": true,
+    "allowImportingTsExtensions": true,
+    "noEmit": true,
+    "skipLibCheck": true,
+    "paths": { "@tatami/sdk/plugin": ["./sdk/plugin/index.ts"] }
+  },
+  "include": ["*.ts"]
+}
+`;
+
+export const globalsText = `// What a plugin finds beside the language itself. There is no network yet: \`fetch\` is always refused.
+declare const console: Record<'debug' | 'log' | 'info' | 'warn' | 'error' | 'trace', (...parts: unknown[]) => void>;
+declare function setTimeout(callback: (...args: never[]) => void, ms?: number, ...args: unknown[]): number;
+declare function setInterval(callback: (...args: never[]) => void, ms?: number, ...args: unknown[]): number;
+declare function clearTimeout(timer: number | undefined): void;
+declare function clearInterval(timer: number | undefined): void;
+declare function queueMicrotask(callback: () => void): void;
+
+declare class URLSearchParams {
+  constructor(init?: string | Record<string, string> | Iterable<[string, string]>);
+  readonly size: number;
+  append(name: string, value: string): void;
+  delete(name: string): void;
+  get(name: string): string | null;
+  getAll(name: string): string[];
+  has(name: string): boolean;
+  set(name: string, value: string): void;
+  sort(): void;
+  forEach(visit: (value: string, name: string) => void): void;
+  entries(): IterableIterator<[string, string]>;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string>;
+  [Symbol.iterator](): IterableIterator<[string, string]>;
+}
+
+declare class URL {
+  constructor(url: string | URL, base?: string | URL);
+  static canParse(url: string | URL, base?: string | URL): boolean;
+  readonly protocol: string;
+  readonly username: string;
+  readonly password: string;
+  readonly hostname: string;
+  readonly port: string;
+  readonly host: string;
+  readonly origin: string;
+  readonly pathname: string;
+  readonly search: string;
+  readonly searchParams: URLSearchParams;
+  readonly hash: string;
+  readonly href: string;
+  toJSON(): string;
+}
+
+declare class TextEncoder {
+  readonly encoding: 'utf-8';
+  encode(text?: string): Uint8Array;
+}
+
+declare class TextDecoder {
+  constructor(label?: 'utf-8' | 'utf8', options?: { fatal?: boolean; ignoreBOM?: boolean });
+  readonly encoding: 'utf-8';
+  decode(bytes?: ArrayBuffer | ArrayBufferView): string;
+}
+`;
+
+export const readmeText = (name: string): string => `# ${name}
+
+A plugin of Tatami. \`plugin.ts\` is all of it; \`sdk\` and \`globals.d.ts\` are its types, until \`@tatami/sdk\` comes from npm.
+
+\`\`\`
+tatami plugin pack .                                # checks it, and writes ${name}.tatami.json
+tatami plugin install ./${name}.tatami.json         # shows what it asks for, and installs it
+tatami plugin logs ${name}                          # its latest runs
+\`\`\`
+
+\`--mode simulate\` installs it for show: its runs say what they would write. \`npm install\`, then \`npm run types\` and \`npm test\` check it without a server.
+There is no outgoing network for plugins yet. Tutorial and reference: docs/plugins/README.md in Tatami's repository.
+`;

@@ -1,0 +1,26 @@
+// The sources of what a plugin imports as `@tatami/sdk/plugin`, types included: path below the SDK's folder → text. Plugins are bundled
+// with them, and a new plugin's folder gets them to be typed by.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { SdkFiles } from '../../sdk/plugin/bundle.ts';
+import { embedded } from '../lib/embedded.ts';
+
+const entry = 'plugin/index.ts';
+const imported = /\bfrom '(\.{1,2}\/[^']+)'/g;
+
+/** @throws Error where a file is missing */
+export function readSdkSources(folder: string): SdkFiles {
+  const files: Record<string, string> = {};
+  const add = (file: string): void => {
+    if (file in files) return;
+    const text = readFileSync(join(folder, file), 'utf8');
+    files[file] = text;
+    for (const [, path] of text.matchAll(imported)) if (path !== undefined) add(join(dirname(file), path));
+  };
+  add(entry);
+  return files;
+}
+
+export function sdkSources(): SdkFiles {
+  return embedded?.sdkFiles() ?? readSdkSources(join(import.meta.dir, '../../sdk'));
+}

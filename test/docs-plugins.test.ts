@@ -1,0 +1,194 @@
+// docs/plugins is true: its examples type-check, pack and install, its tutorial says what the commands say, and its reference has every
+// call that there is. UPDATE_DOCS=1 writes the tutorial's answers anew.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { effectsMax, limitsOf, runsPerMinuteMax } from '../core/plugins/limits.ts';
+import type { RunLimits } from '../core/sandbox/supervisor.ts';
+import { surface } from '../core/sandbox/sidecar/guest/surface.ts';
+import type { PluginPackage } from '../sdk/plugin/manifest.ts';
+import { startApp, type TestApp } from './app.ts';
+import { tatami, temporary } from './cli/tatami.ts';
+
+const root = join(import.meta.dir, '..');
+const docs = join(root, 'docs/plugins');
+const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
+const dir = temporary();
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+  mkdirSync(dir.path('bin'));
+  symlinkSync(join(root, 'bin/tatami'), dir.path('bin/tatami'));
+});
+afterAll(async () => {
+  await app.stop();
+  dir[Symbol.dispose]();
+});
+
+interface Block {
+  /** Where its text begins in the page. */
+  readonly at: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(docs, page), 'utf8');
+  return [...text.matchAll(/^```(\w+) ?(\S*)\n(.*?)^```$/gms)].map((found) => {
+    const [whole, kind = '', name = '', block = ''] = found;
+    return { at: found.index + whole.indexOf('\n') + 1, kind, name, text: block };
+  });
+}
+
+/** A whole plugin around lines that use `ctx`. */
+function aroundCalls(text: string): string {
+  const [imports, lines] = [true, false].map((wanted) =>
+    text.split('\n').filter((line) => line.startsWith('import ') === wanted),
+  ) as [string[], string[]];
+  const scopes = surface.map(
+    ({ name, writes }) => `'${name}:${writes.length > 0 ? 'write' : 'read'}': { why: 'x' }`,
+  );
+  return `import { definePlugin } from '@tatami/sdk/plugin';
+${imports.join('\n')}
+export default definePlugin({
+  id: 'x', version: '1.0.0', engines: { tatami: '*' }, scopes: { ${scopes.join(', ')} },
+  schedules: { x: { cron: '0 3 * * *', async handle(_, ctx) {
+${lines.join('\n')}
+  } } },
+});
+`;
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(dir.path(path)), { recursive: true });
+  writeFileSync(dir.path(path), text);
+}
+
+test('every example type-checks in the folder of a new plugin, and every plugin among them is installed', async () => {
+  expect((await tatami(['plugin', 'new', 'x', '--dir', dir.path('all')])).code).toBe(0);
+  const plugins: string[] = [];
+  for (const page of pages.filter((name) => name !== 'tutorial.md'))
+    for (const [index, { kind, name, text }] of blocksOf(page).entries()) {
+      if (kind !== 'ts') continue;
+      const path = name === 'ctx' ? `plugins/${page}-${index}.ts` : name;
+      put(`all/${path}`, name === 'ctx' ? aroundCalls(text) : text);
+      if (path.endsWith('/plugin.ts')) plugins.push(dirname(path));
+    }
+  const tsconfig = readFileSync(dir.path('all/tsconfig.json'), 'utf8');
+  writeFileSync(dir.path('all/tsconfig.json'), tsconfig.replace('"*.ts"', '"*.ts", "plugins/**/*.ts"'));
+  const bun = (...args: string[]) => Bun.spawnSync([process.execPath, ...args], { cwd: dir.path('all') });
+  const checked = bun('check');
+  expect([checked.exitCode, checked.exitCode === 0 ? '' : checked.stdout.toString()]).toEqual([0, '']);
+  expect(bun('plugins/greet/plugin.test.ts').exitCode).toBe(0);
+
+  expect(plugins.length).toBeGreaterThan(4);
+  for (const plugin of plugins) {
+    const file = dir.path(`${plugin.replaceAll('/', '-')}.json`);
+    const packed = await tatami(['plugin', 'pack', dir.path(`all/${plugin}`), '--out', file]);
+    expect([plugin, packed.code, packed.err]).toEqual([plugin, 0, '']);
+    const document = JSON.parse(readFileSync(file, 'utf8')) as PluginPackage;
+    const grant = Object.keys(document.manifest.scopes ?? {});
+    const installed = await app.call('POST', '/api/v1/plugins', { package: document, grant });
+    expect([plugin, installed.status]).toEqual([plugin, 201]);
+  }
+}, 120_000);
+
+test('the reference of ctx has every call that there is, with its scope, and no other', () => {
+  const page = readFileSync(join(docs, 'ctx.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `ctx\.(\w+)\.(\w+)\([^)]*\)` \| `([\w:]+)` \|$/gm)];
+  const said = rows.map(([, name, call, scope]) => `${name}.${call} ${scope}`);
+  const known = surface.flatMap(({ name, reads, writes }) => [
+    ...reads.map((call) => `${name}.${call} ${name}:read`),
+    ...writes.map((call) => `${name}.${call} ${name}:write`),
+  ]);
+  expect(said.toSorted()).toEqual(known.toSorted());
+});
+
+test('the limits are those that runs have', () => {
+  const page = readFileSync(join(docs, 'limits.md'), 'utf8');
+  const event = { kind: 'event', name: 'issue.created' } as const;
+  const schedule = { kind: 'schedule', name: 'x' } as const;
+  const plain = { id: 'x', version: '1.0.0', engines: { tatami: '*' }, handlers: ['schedule:x'] };
+  const greedy = {
+    ...plain,
+    limits: { cpuMs: 1e9, memoryMb: 1e9 },
+    schedules: { x: { cron: '0 3 * * *', limits: { cpuMs: 1e9 } } },
+  };
+  const ms = (value: number): string => `${value.toLocaleString('en')} ms`;
+  const [own, most] = [plain, greedy].map((manifest) => limitsOf(manifest, event)) as [RunLimits, RunLimits];
+  const [ownS, mostS] = [plain, greedy].map((manifest) => limitsOf(manifest, schedule)) as [
+    RunLimits,
+    RunLimits,
+  ];
+  for (const row of [
+    `handler of events | ${ms(own.cpuMs)} | ${ms(most.cpuMs)} |`,
+    `without a pause | ${ms(own.entryMs)} | ${ms(most.entryMs)} |`,
+    `schedule's run | ${ms(ownS.cpuMs)} | ${ms(mostS.cpuMs)} |`,
+    `| ${own.wallMs / 1000} s; schedules ${ownS.wallMs / 1000} s |`,
+    `memory | ${own.memoryMb} MB | ${most.memoryMb} MB |`,
+    `module | ${ms(own.startupMs)} |`,
+    `at once | ${own.calls}; ${own.concurrentCalls} |`,
+    `writes of a run | ${effectsMax},`,
+    `| ${own.logLines} lines, ${own.logBytes / 1024} KiB |`,
+    `| ${runsPerMinuteMax.toLocaleString('en')} a minute |`,
+  ])
+    expect(page).toContain(row);
+});
+
+/** What differs from time to time. */
+function masked(text: string): string {
+  return text
+    .replaceAll(/\b(iss|plg|run|cmt)_[0-9a-z]{26}/g, '$1_…')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
+    .replaceAll(/\d+ bytes|sha256:\w+|cpu \d+ ms/g, '…')
+    .replaceAll(/\^\d+\.\d+\.\d+/g, '…')
+    .trim();
+}
+
+async function shell(command: string, folder: string, token: string): Promise<string> {
+  const child = Bun.spawn(['sh', '-c', `{ ${command}; } 2>&1`], {
+    cwd: folder,
+    env: {
+      TATAMI_SERVER: app.url,
+      TATAMI_TOKEN: token,
+      PATH: `${dir.path('bin')}:${process.env.PATH}`,
+      HOME: dir.path(''),
+    },
+    stdout: 'pipe',
+  });
+  const output = await new Response(child.stdout).text();
+  await child.exited;
+  await app.settled();
+  return output
+    .replace(/^Using the server .*\n/gm, '')
+    .replaceAll(app.url, 'http://127.0.0.1:4700')
+    .trim();
+}
+
+test('the tutorial says what the commands say', async () => {
+  const path = join(docs, 'tutorial.md');
+  let page = readFileSync(path, 'utf8');
+  mkdirSync(dir.path('tutorial'));
+  const { apiKey } = await app.addWorkspace('Tutorial', 'ENG');
+  let moved = 0;
+  let folder = dir.path('tutorial');
+  for (const { at, kind, name, text } of blocksOf('tutorial.md')) {
+    if (kind === 'ts') put(`tutorial/${name}`, text);
+    if (kind !== 'console') continue;
+    const parts: string[] = [];
+    for (const command of text.split('\n').filter((line) => line.startsWith('$ '))) {
+      const answer = await shell(command.slice(2), folder, apiKey);
+      parts.push(answer === '' ? command : `${command}\n${answer}`);
+      const [, into] = /\bcd (\S+)/.exec(command) ?? [];
+      if (into !== undefined) folder = join(folder, into);
+    }
+    const said = `${parts.join('\n')}\n`;
+    if (process.env.UPDATE_DOCS === '1') {
+      page = page.slice(0, at + moved) + said + page.slice(at + moved + text.length);
+      moved += said.length - text.length;
+    } else expect(masked(text)).toBe(masked(said));
+  }
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(path, page);
+}, 120_000);
