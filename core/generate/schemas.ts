@@ -15,6 +15,7 @@ const checked = new Set([
     'maximum',
     'items',
     'minItems',
+    'minProperties',
   ],
   ...['maxItems', 'uniqueItems', 'properties', 'required', 'patternProperties', 'additionalProperties'],
   'maxProperties',

@@ -203,6 +203,50 @@ export interface IssueBulk {
   issues: readonly IssueCreate[];
 }
 
+/** Change up to 500 issues in the same way, all or none. */
+export interface IssueBulkUpdate {
+  /** Ids or identifiers of up to 500 issues. */
+  ids?: readonly string[] | undefined;
+  /** A filter tree, as in the list of issues. More than 500 that pass are refused. */
+  filter?: Readonly<Record<string, unknown>> | undefined;
+  set: IssueUpdate;
+}
+
+export interface IssueUpdate {
+  /** What it is about, in up to 500 characters. Text that is not only white space. */
+  title?: string | undefined;
+  /** All there is to say of it. Markdown, up to 256 KiB. */
+  description?: string | undefined;
+  /** The step of the work that it is in. An id with the prefix wfs_. */
+  stateId?: string | undefined;
+  /** How much it presses. */
+  priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
+  /** Who works on it. An id with the prefix usr_. */
+  assigneeId?: string | null | undefined;
+  /** Its labels. Names or ids. */
+  labels?: readonly string[] | undefined;
+  /** The project that it is part of. An id with the prefix prj_. */
+  projectId?: string | null | undefined;
+  /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  parentId?: string | null | undefined;
+  /** How much work it is, in whatever the team counts. */
+  estimate?: number | null | undefined;
+  /** The day by which it is to be done. A day as YYYY-MM-DD. */
+  dueDate?: string | null | undefined;
+  /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */
+  addLabels?: readonly string[] | undefined;
+  /** Names or ids of labels that the issue is not to have. */
+  removeLabels?: readonly string[] | undefined;
+}
+
+/** Delete up to 500 issues, all or none; they can be restored. */
+export interface IssueBulkDelete {
+  /** Ids or identifiers of up to 500 issues. */
+  ids?: readonly string[] | undefined;
+  /** A filter tree, as in the list of issues. More than 500 that pass are refused. */
+  filter?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** Create or update an issue by the id that it has elsewhere. */
 export interface IssueExternalPut {
   /** The key of the team that the issue belongs to. A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
@@ -259,4 +303,25 @@ export interface IssueCreated {
 export interface IssueBulkCreated {
   /** What was created, in the order of the request. */
   readonly data: readonly IssueCreated[];
+}
+
+export interface IssueChanges {
+  /** An id with the prefix iss_. */
+  readonly id: string;
+  /** How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated. */
+  readonly identifier: string | null;
+  /** Counts the changes of the object; compared by If-Match. */
+  readonly version: number;
+  /** What of it changes, by field; empty where nothing does. */
+  readonly changes: Readonly<
+    Record<
+      string,
+      {
+        /** What it was. */
+        readonly from: unknown;
+        /** What it is now. */
+        readonly to: unknown;
+      }
+    >
+  >;
 }

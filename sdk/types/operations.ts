@@ -21,6 +21,9 @@ import type {
   Issue,
   IssueBulk,
   IssueBulkCreated,
+  IssueBulkDelete,
+  IssueBulkUpdate,
+  IssueChanges,
   IssueCreate,
   IssueCreated,
   IssueExternalPut,
@@ -92,6 +95,20 @@ export interface Operations {
     restore(id: string, options?: ChangeOptions): Promise<Issue>;
     /** Create up to 100 issues, all or nothing. Counts as one request. */
     bulk(body: IssueBulk, options?: WriteOptions): Promise<IssueBulkCreated>;
+    /** Change up to 500 issues in the same way, all or none. Those that `ids` names, or all that pass `filter`. The answer says what of each changes; with `Tatami-Mode: simulate` it says so before it happens. Counts as one request. */
+    bulkUpdate(
+      body: IssueBulkUpdate,
+      options?: WriteOptions,
+    ): Promise<{
+      readonly data: readonly IssueChanges[];
+    }>;
+    /** Delete up to 500 issues, all or none; they can be restored. Those that `ids` names, or all that pass `filter`. Counts as one request. */
+    bulkDelete(
+      body?: IssueBulkDelete,
+      options?: WriteOptions,
+    ): Promise<{
+      readonly data: readonly IssueChanges[];
+    }>;
     readonly external: {
       /** Get an issue by the id that it has elsewhere. */
       get(source: string, externalId: string, options?: CallOptions): Promise<Issue>;

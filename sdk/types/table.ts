@@ -10,6 +10,8 @@ export const operations = {
     delete: 'DELETE /issues/{id}',
     restore: 'POST /issues/{id}/restore',
     bulk: 'POST /issues/bulk body',
+    bulkUpdate: 'POST /issues/bulk-update body',
+    bulkDelete: 'POST /issues/bulk-delete body',
     external: {
       get: 'GET /issues/external/{source}/{externalId}',
       put: 'PUT /issues/external/{source}/{externalId} body',

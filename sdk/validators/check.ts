@@ -18,6 +18,7 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean;
+  readonly minProperties?: number;
   readonly maxProperties?: number;
 }
 
@@ -110,10 +111,14 @@ function inObject(schema: Schema, value: object, path: string): Found[] {
     return schemas.flatMap((one) => check(one, inner, place));
   });
   return [
-    ...at(path, issues([given.length > (schema.maxProperties ?? Infinity), 'too_long'])),
+    ...at(path, inSize(schema, given.length)),
     ...missing.map((name): Found => ({ path: below(path, name), issue: 'required' })),
     ...inside,
   ];
+}
+
+function inSize({ minProperties = 0, maxProperties = Infinity }: Schema, size: number): FieldIssue[] {
+  return issues([size < minProperties, 'too_short'], [size > maxProperties, 'too_long']);
 }
 
 const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
