@@ -120,16 +120,28 @@ test('what follows the deletion is tried again, and a server that stops in betwe
 });
 
 test('an issue that is given the label while that is deleted has it and loses it, or is refused', async () => {
-  for (let round = 0; round < 10; round++) {
-    const id = await label(`contested ${round}`);
+  const { committer } = app;
+  const { commit } = committer;
+  for (const isLate of [false, true]) {
+    const id = await label(`contested, ${isLate ? 'late' : 'early'}`);
     const { id: issueId } = await issue('bug');
-    const [given, deleted] = await Promise.all([
-      app.call('PATCH', `/api/v1/issues/${issueId}`, { addLabels: [id] }),
-      app.call('DELETE', `/api/v1/labels/${id}`),
-    ]);
-    expect([deleted.status, [200, 422].includes(given.status)]).toEqual([204, true]);
+    const from = await app.lastSequence();
+    const remove = () => app.call('DELETE', `/api/v1/labels/${id}`);
+    // Planned while the label is there, and committed when it is not.
+    committer.commit = async (author, changes, ...rest) => {
+      committer.commit = commit;
+      if (isLate) expect((await remove()).status).toBe(204);
+      return commit(author, changes, ...rest);
+    };
+    const given = await app.call('PATCH', `/api/v1/issues/${issueId}`, { addLabels: [id] });
+    if (!isLate) expect((await remove()).status).toBe(204);
     await app.settled();
+    expect(given.status).toBe(isLate ? 422 : 200);
+    const changed = ['issue.updated', 'issue.labeled'];
+    expect(await app.eventTypes(from)).toEqual(
+      isLate ? ['label.deleted'] : [...changed, 'label.deleted', ...changed],
+    );
     const { labels, version } = (await app.call('GET', `/api/v1/issues/${issueId}`)).json;
-    expect([labels.length, version]).toEqual([1, given.status === 200 ? 3 : 1]);
+    expect([labels.length, version]).toEqual([1, isLate ? 1 : 3]);
   }
 });

@@ -116,6 +116,21 @@ test('purged by many at once it is told once', async () => {
   expect(await app.eventTypes(from)).toEqual(['issue.purged']);
 });
 
+test('purged and restored at the same time it is one of them', async () => {
+  for (let round = 0; round < 10; round++) {
+    const { id } = await make();
+    await app.call('DELETE', `/api/v1/issues/${id}`);
+    const [restored, purged] = await Promise.all(
+      ['restore', 'purge'].map((verb) => app.call('POST', `/api/v1/issues/${id}/${verb}`)),
+    );
+    const { status } = await app.call('GET', `/api/v1/issues/${id}`);
+    expect([
+      [200, 409, 200],
+      [404, 204, 404],
+    ]).toContainEqual([restored!.status, purged!.status, status]);
+  }
+});
+
 /** The owner's key, who is given another role for one call. */
 async function clientOf(role: string): Promise<Client> {
   return async (method, path) => {
