@@ -115,7 +115,7 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
 function warnOfProxy({ trustedProxy, baseUrl }: Config, log: Log): void {
   if (trustedProxy.length > 0 && baseUrl === null)
     log('warn', 'a proxy is trusted, and the address that people use is not said', {
-      fix: 'Links in answers, events and webhooks name this machine. Give the address of the proxy with --base-url.',
+      fix: 'Give the address of the proxy with --base-url: until then links in answers, events and webhooks name this machine.',
     });
 }
 

@@ -45,7 +45,7 @@ function readWord({ values, aliases, pattern }: PlainField, given: unknown, path
   if (values && !values.includes(value))
     throw invalidField(path, 'invalid_enum', `Use one of ${values.join(', ')}.${didYouMean(given, values)}`);
   if (pattern !== undefined && !matcherOf(pattern).test(value))
-    throw invalidField(path, 'invalid_format', 'This is no id.');
+    throw invalidField(path, 'invalid_format', { why: 'This is no id.' });
   return value;
 }
 
@@ -56,8 +56,8 @@ function readNumber(field: PlainField, given: unknown, path: string, orders: boo
   const { integer = false, minimum = -Infinity, maximum = Infinity } = field;
   if (integer && !Number.isInteger(given))
     throw invalidField(path, 'invalid_type', 'Give a whole number; nothing has another.');
-  if (given < minimum) throw invalidField(path, 'too_small', `Nothing is below ${minimum}.`);
-  if (given > maximum) throw invalidField(path, 'too_big', `Nothing is above ${maximum}.`);
+  if (given < minimum) throw invalidField(path, 'too_small', `Give ${minimum} or more; nothing is below.`);
+  if (given > maximum) throw invalidField(path, 'too_big', `Give ${maximum} or less; nothing is above.`);
   return given;
 }
 
@@ -107,7 +107,10 @@ export function readText({ name, field, test, given, path }: Looked): string {
   if (given.length > textCharactersMax)
     throw invalidField(path, 'too_long', `Look for at most ${textCharactersMax} characters.`);
   if (field.type === 'day' && !/^[\d-]{0,10}$/.test(given))
-    throw invalidField(path, 'invalid_format', `A day that ${test} this is none: give some of 2027-03-01.`);
+    throw invalidField(path, 'invalid_format', {
+      why: `No day ${test} this.`,
+      fix: 'Give some of 2027-03-01.',
+    });
   return fold(given);
 }
 

@@ -2,6 +2,7 @@
 import { Type, type TObject } from 'typebox';
 import { notDeleted } from '../changes/list.ts';
 import { isRestorable, type Contract } from '../contract/contract.ts';
+import { enumeration } from '../lib/schema.ts';
 import type { Condition } from '../store/page.ts';
 
 const choices = ['exclude', 'include', 'only'] as const;
@@ -12,10 +13,11 @@ const onlyDeleted: Condition = { sql: 'deleted_at IS NOT NULL', params: {} };
 /** The parameter of such a list. */
 export const deletedQuery = {
   deleted: Type.Optional(
-    Type.Enum([...choices], {
-      default: 'exclude',
-      description: 'Whether deleted ones are listed as well, or alone.',
-    }),
+    enumeration(
+      'Deleted',
+      choices,
+      'Whether deleted ones are listed as well, or alone; by default they are not.',
+    ),
   ),
 };
 

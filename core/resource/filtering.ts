@@ -62,7 +62,10 @@ export function createFiltering(options: {
       const mentions: Mention[] = [];
       const parsed = parseFilter(filter, fields, at, { mentions });
       if (isNever(parsed))
-        throw invalidField(at, 'conflict', 'Nothing can pass this: name a value, or leave it out.');
+        throw invalidField(at, 'conflict', {
+          why: 'Nothing can pass this.',
+          fix: 'Name a value, or leave it out.',
+        });
       await requireKnown(ctx, mentions, find);
     },
   };
@@ -135,7 +138,10 @@ function unknown(ctx: Context, { path, field, way, given }: Mention): Error {
   const names = way.by === 'id' ? [] : namesSeen(ctx, field.to, way.property);
   const types = words.length === 0 ? '' : ` Its types are ${words.join(', ')}.`;
   const meant = didYouMean(given, [...words, ...names]);
-  return invalidField(path, 'not_found', `There is no ${field.to.name} ${given}.${meant}${types}`);
+  return invalidField(path, 'not_found', {
+    why: `There is no ${field.to.name} ${given}.`,
+    fix: `Name one that is there.${meant}${types}`,
+  });
 }
 
 /** The names that the caller may read. */

@@ -34,7 +34,7 @@ export function listen({ host, port: wanted, trustedProxy, keepAliveSeconds }: C
   const peerName = createPeerNames(trustedProxy, (address) =>
     log('warn', 'requests carry X-Forwarded-For of a peer that is not trusted', {
       peer: address,
-      fix: `All strangers behind it count as one. If it is your proxy, start with --trusted-proxy ${address}/${address.includes(':') ? 128 : 32}.`,
+      fix: `Add --trusted-proxy ${address}/${address.includes(':') ? 128 : 32} if it is your proxy: until then all strangers behind it count as one.`,
     }),
   );
   let handle: Handle = () => new Response(null, { status: 503 });

@@ -113,7 +113,7 @@ export interface IssueQuery {
   updatedSince?: string | undefined;
   /** A JSON filter tree. */
   filter?: string | IssueFilter | undefined;
-  /** Whether deleted ones are listed as well, or alone. */
+  /** Whether deleted ones are listed as well, or alone; by default they are not. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Such as `-priority,updatedAt`; default `-createdAt`. */
   sort?: string | undefined;
@@ -209,6 +209,7 @@ export interface IssueBulkUpdate {
   ids?: readonly string[] | undefined;
   /** A filter tree, as in the list of issues. More than 500 that pass are refused. */
   filter?: Readonly<Record<string, unknown>> | undefined;
+  /** What becomes of each of them. */
   set: IssueUpdate;
 }
 
@@ -303,6 +304,11 @@ export interface IssueCreated {
 export interface IssueBulkCreated {
   /** What was created, in the order of the request. */
   readonly data: readonly IssueCreated[];
+}
+
+export interface IssueBulkChanged {
+  /** What of each issue changes. */
+  readonly data: readonly IssueChanges[];
 }
 
 export interface IssueChanges {

@@ -20,10 +20,10 @@ import type { InboxItem, InboxQuery } from './inbox.ts';
 import type {
   Issue,
   IssueBulk,
+  IssueBulkChanged,
   IssueBulkCreated,
   IssueBulkDelete,
   IssueBulkUpdate,
-  IssueChanges,
   IssueCreate,
   IssueCreated,
   IssueExternalPut,
@@ -96,19 +96,9 @@ export interface Operations {
     /** Create up to 100 issues, all or nothing. Counts as one request. */
     bulk(body: IssueBulk, options?: WriteOptions): Promise<IssueBulkCreated>;
     /** Change up to 500 issues in the same way, all or none. Those that `ids` names, or all that pass `filter`. The answer says what of each changes; with `Tatami-Mode: simulate` it says so before it happens. Counts as one request. */
-    bulkUpdate(
-      body: IssueBulkUpdate,
-      options?: WriteOptions,
-    ): Promise<{
-      readonly data: readonly IssueChanges[];
-    }>;
+    bulkUpdate(body: IssueBulkUpdate, options?: WriteOptions): Promise<IssueBulkChanged>;
     /** Delete up to 500 issues, all or none; they can be restored. Those that `ids` names, or all that pass `filter`. Counts as one request. */
-    bulkDelete(
-      body?: IssueBulkDelete,
-      options?: WriteOptions,
-    ): Promise<{
-      readonly data: readonly IssueChanges[];
-    }>;
+    bulkDelete(body?: IssueBulkDelete, options?: WriteOptions): Promise<IssueBulkChanged>;
     readonly external: {
       /** Get an issue by the id that it has elsewhere. */
       get(source: string, externalId: string, options?: CallOptions): Promise<Issue>;

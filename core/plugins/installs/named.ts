@@ -45,10 +45,9 @@ function requireTeams({ directory }: Context, scopes: Scopes, before: Scopes): v
     const index = teams.findIndex((key) => !keys.includes(key.toUpperCase()));
     const key = teams[index];
     if (key !== undefined)
-      throw invalidField(
-        `package.manifest.scopes.${scope}.where.team.${index}`,
-        'not_found',
-        `There is no team ${key}.${didYouMean(key, keys)}`,
-      );
+      throw invalidField(`package.manifest.scopes.${scope}.where.team.${index}`, 'not_found', {
+        why: `There is no team ${key}.`,
+        fix: `Name one that is there.${didYouMean(key, keys)}`,
+      });
   }
 }

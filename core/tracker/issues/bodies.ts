@@ -99,7 +99,10 @@ export const IssueBulkUpdate = named(
   'IssueBulkUpdate',
   Closed({
     ...selection,
-    set: Type.Unsafe<IssuePatch>({ ...IssueUpdate, [writes]: 'inside' satisfies Writes }),
+    set: described(
+      Type.Unsafe<IssuePatch>({ ...IssueUpdate, [writes]: 'inside' satisfies Writes }),
+      'What becomes of each of them.',
+    ),
   }),
 );
 
@@ -121,6 +124,11 @@ export const IssueChanges = named(
       },
     ),
   }),
+);
+
+export const IssueBulkChanged = named(
+  'IssueBulkChanged',
+  Closed({ data: Type.Array(IssueChanges, { description: 'What of each issue changes.' }) }),
 );
 
 /** What a creation answers with (docs/spec/api.md › Issue). */

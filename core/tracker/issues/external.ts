@@ -57,11 +57,10 @@ async function changed(
     );
   const named = { ...(team && { team }), ...(teamKey && { teamKey }), ...(teamId && { teamId }) };
   if (Object.keys(named).length > 0 && teamOf(ctx, named, '').id !== issue.teamId)
-    throw invalidField(
-      Object.keys(named)[0]!,
-      'conflict',
-      `The issue is of the team ${ctx.directory.teams.get(issue.teamId)?.key ?? ''}, and issues stay in their team.`,
-    );
+    throw invalidField(Object.keys(named)[0]!, 'conflict', {
+      why: `The issue is of the team ${ctx.directory.teams.get(issue.teamId)?.key ?? ''}, and issues stay in their team.`,
+      fix: 'Leave the team out.',
+    });
   const after = await resolvePatch(ctx, issue.teamId, issue, patch, '');
   return { ...updated(ctx, issueKind, issue, after, ifMatch), location: placeOf(ctx, issue.id) };
 }

@@ -65,6 +65,6 @@ function pastTime(given: string, now: number, path: string): number {
 
 function memberOf({ directory }: Context, id: string, path: string): Creator {
   const found = directory.members.get(id);
-  if (!found) throw invalidField(path, 'not_found', `There is no member ${id}.`);
+  if (!found) throw invalidField(path, 'not_found', { why: `There is no member ${id}.` });
   return { creatorKind: 'user', creatorId: id, creatorName: found.name };
 }

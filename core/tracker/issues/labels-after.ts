@@ -41,7 +41,10 @@ export function labelsAfter(
     });
   const after = new Set([...(issue?.labelIds ?? []), ...added].filter((id) => !removed.has(id)));
   if (after.size > labelsMax)
-    throw invalidField(`${at}addLabels`, 'too_long', `An issue has at most ${labelsMax} labels.`);
+    throw invalidField(`${at}addLabels`, 'too_long', {
+      why: `An issue has at most ${labelsMax} labels.`,
+      fix: 'Remove others in the same request.',
+    });
   return [...after].sort();
 }
 

@@ -12,9 +12,9 @@ import { getExternal, putExternal } from './external.ts';
 import { getIssue, listIssues } from './issues.ts';
 import {
   IssueBulkCreate,
+  IssueBulkChanged,
   IssueBulkCreated,
   IssueBulkUpdate,
-  IssueChanges,
   IssueCreate,
   IssueCreated,
   IssueSelection,
@@ -144,7 +144,7 @@ export const issueRoutes = [
     limit: 'write',
     body: IssueBulkUpdate,
     example: { ids: ['ENG-1', 'ENG-2'], set: { priority: 'high', addLabels: ['bug'] } },
-    responses: { 200: Closed({ data: Type.Array(IssueChanges) }) },
+    responses: { 200: IssueBulkChanged },
     errors: ['transition_not_allowed', 'budget_exceeded'],
     write: (ctx, { body }) => updateIssues(ctx, body),
   }),
@@ -160,7 +160,7 @@ export const issueRoutes = [
     limit: 'write',
     body: IssueSelection,
     example: { ids: ['ENG-1', 'ENG-2'] },
-    responses: { 200: Closed({ data: Type.Array(IssueChanges) }) },
+    responses: { 200: IssueBulkChanged },
     errors: ['budget_exceeded'],
     write: (ctx, { body }) => deleteIssues(ctx, body),
   }),

@@ -67,7 +67,10 @@ async function passing(ctx: Context, filter: unknown): Promise<Named> {
     { where: [notDeleted, ...conditions], without: ['description'] },
   );
   if (pageInfo.hasNextPage)
-    throw invalidField('filter', 'too_big', `More than ${selectedMax} issues pass. Narrow it down.`);
+    throw invalidField('filter', 'too_big', {
+      why: `More than ${selectedMax} issues pass.`,
+      fix: 'Add a condition, and do the rest with another request.',
+    });
   return new Map(data.map(({ id }) => [id, { at: 'filter', given: id }]));
 }
 
