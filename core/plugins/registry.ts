@@ -13,7 +13,7 @@ import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
 import { installKind, type Install } from './installs/schema.ts';
-import { placesOf, type FindPlace } from './source-places.ts';
+import { noPlaces, placesOf, type FindPlace } from './source-places.ts';
 import { asItWanted, consumerName, type InstallWants } from './installs/wants.ts';
 
 export interface Subscription {
@@ -156,8 +156,10 @@ function createSources(store: Store): Registry['source'] {
   };
 }
 
-/** In memory a map takes some ten times as much as its text. */
-const sourceMapCharsMax = 4 * 1024 * 1024;
+/** In memory a map takes some twenty times as much as its text. */
+const sourceMapCharsMax = 2 * 1024 * 1024;
+/** Of the loop's time in each second, for reading maps: beyond that, runs that fail show places of the bundle. */
+const readingMsMax = 50;
 
 /** The source maps of installs whose runs failed, that used last in memory. */
 function createPlaces(store: Store): Registry['places'] {
@@ -165,12 +167,24 @@ function createPlaces(store: Store): Registry['places'] {
     maxSize: sourceMapCharsMax,
     sizeCalculation: ({ chars }) => chars + 1,
   });
+  let spent = { second: 0, ms: 0 };
+  const read = (text: string): FindPlace => {
+    const fromMs = performance.now();
+    const find = placesOf(JSON.parse(text) as PackageSourceMap);
+    // Only now it is taken apart.
+    find(1, 1);
+    spent.ms += performance.now() - fromMs;
+    return find;
+  };
   return async (scope, sha256) => {
     const key = `${scope.workspaceId} ${sha256}`;
     const found = known.get(key);
     if (found) return found.find;
+    const second = Math.floor(performance.now() / 1000);
+    if (spent.second !== second) spent = { second, ms: 0 };
+    if (spent.ms > readingMsMax) return noPlaces;
     const text = (await store.readOne(scope, readSourceMap, { sha256 }))?.source_map ?? null;
-    const find = placesOf(text === null ? null : (JSON.parse(text) as PackageSourceMap));
+    const find = text === null ? noPlaces : read(text);
     known.set(key, { find, chars: text?.length ?? 0 });
     return find;
   };

@@ -6,7 +6,7 @@ import type { PackageSourceMap, SourcePlace } from '../../sdk/plugin/manifest.ts
 /** The author's place of one in the bundle (line and column begin with 1); null where the map knows none. */
 export type FindPlace = (line: number, column: number) => SourcePlace | null;
 
-const noPlaces: FindPlace = () => null;
+export const noPlaces: FindPlace = () => null;
 
 export function placesOf(sourceMap: PackageSourceMap | null | undefined): FindPlace {
   if (!sourceMap) return noPlaces;

@@ -4,7 +4,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { BuildOutput, BunPlugin } from 'bun';
-import { packageBytesMax, PackageError, sourceMapCharsMax } from './manifest.ts';
+import { fitsPackage, packageBytesMax, PackageError } from './manifest.ts';
 import type { PackageSourceMap } from './manifest.ts';
 
 declare module 'bun' {
@@ -79,7 +79,7 @@ async function readOutputs(outputs: BuildOutput['outputs'], roots: Roots): Promi
   if (Buffer.byteLength(code) > packageBytesMax)
     throw new PackageError('/code', `The bundle is larger than ${packageBytesMax} bytes.`);
   const { sources, mappings } = (await map.json()) as { sources: string[]; mappings: string };
-  if (mappings.length > sourceMapCharsMax) return { code, sourceMap: null };
+  if (!fitsPackage(mappings)) return { code, sourceMap: null };
   return {
     code,
     sourceMap: { version: 3, sources: sources.map((path) => nameOf(resolve(path), roots)), mappings },

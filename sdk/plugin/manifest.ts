@@ -7,7 +7,9 @@ import { EVENT_TYPES } from '../types/events.ts';
 
 export const packageFormat = 'tatami-plugin/1';
 export const packageBytesMax = 4 * 1024 * 1024;
-export const sourceMapCharsMax = 1024 * 1024;
+const sourceMapCharsMax = 512 * 1024;
+/** A bundle without white space has few; each costs memory, however little stands in it. */
+const sourceMapLinesMax = 10_000;
 
 const closed = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
@@ -72,6 +74,14 @@ export const PluginManifest = closed({
 });
 export type PluginManifest = Static<typeof PluginManifest>;
 
+/** Whether a package may hold a map with these mappings. */
+export function fitsPackage(mappings: string): boolean {
+  return (
+    mappings.length <= sourceMapCharsMax &&
+    mappings.split(';', sourceMapLinesMax + 1).length <= sourceMapLinesMax
+  );
+}
+
 /** Where the code comes from, as a source map of version 3 says it. It is never run, and holds none of the author's text. */
 export const PackageSourceMap = closed({
   version: Type.Literal(3),
@@ -133,6 +143,11 @@ export async function parsePackage(text: string): Promise<PluginPackage> {
   if (!packageCheck.Check(value)) throw firstError(packageCheck.Errors(value));
   checkText(value.manifest, '/manifest');
   checkText(value.sourceMap, '/sourceMap');
+  if (value.sourceMap && !fitsPackage(value.sourceMap.mappings))
+    throw new PackageError(
+      '/sourceMap',
+      'The source map is too large; pack the plugin again, or leave it out.',
+    );
   checkHandlers(value.manifest, '/manifest');
   if ((await sha256Hex(value.code)) !== value.sha256)
     throw new PackageError('/sha256', 'The code does not have this hash; pack the plugin again.');

@@ -214,6 +214,11 @@ describe('a package document', () => {
     ['with another hash', { sha256: '0'.repeat(64) }, '/sha256'],
     ['with changed code', { code: 'export default 1;' }, '/sha256'],
     ['without code', { code: '' }, '/code'],
+    [
+      'with a source map of more lines than any bundle has',
+      { sourceMap: { version: 3, sources: ['plugin.ts'], mappings: ';'.repeat(20_000) } },
+      '/sourceMap',
+    ],
     ['with something more', { extra: 1 }, 'unknown field "extra"'],
     [
       'whose handlers are not its subscriptions',
