@@ -182,7 +182,7 @@ test('what the server answers is what the document says', async () => {
   const seen = await played();
   const pages = /^(docs|pages)\.|^replays\.cancel$|^events\.stream$/;
   expect([...routes.keys()].filter((name) => !seen.has(name) && !pages.test(name))).toEqual([]);
-});
+}, 60_000);
 
 /** Nothing that anybody asks for makes one. */
 async function haveProblem(): Promise<void> {
@@ -233,7 +233,7 @@ test('the webhooks section lists the event types that happen, no other, and even
   }
   expect(cut).toBeGreaterThan(0);
   expect(delivered.length).toBeGreaterThan(30);
-});
+}, 60_000);
 
 test('refusals are as the document says', async () => {
   const v1 = '/api/v1';
