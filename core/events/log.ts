@@ -140,23 +140,6 @@ export async function findEvent(store: Store, scope: Scope, id: string): Promise
   return row && eventOf(scope, row, await readParts(store, scope, row.sequence));
 }
 
-const lastOf = tenantStatement<{ id: string }>(
-  'events.last_of',
-  `SELECT id FROM events WHERE workspace_id = :ws AND type = :type AND entity_id = :entityId
-   ORDER BY sequence DESC LIMIT 1`,
-);
-
-/** The last event of that type of an object. It is sought from the end of the log: for what happened a moment ago. */
-export async function findLastOf(
-  store: Store,
-  scope: Scope,
-  type: EventType,
-  entityId: string,
-): Promise<EventRow | undefined> {
-  const found = await store.readOne(scope, lastOf, { type, entityId });
-  return found && findEvent(store, scope, found.id);
-}
-
 /** Null where they are long, or rest elsewhere. */
 function partsAlong({ cause_json, data_json, packed, long }: ListedEvent): Parts | null {
   if (long === 1 || data_json === null) return null;
@@ -204,6 +187,22 @@ export async function firstSequenceSince(
     else high = middle;
   }
   return low;
+}
+
+/** The event of that type of an object, at a moment or behind it: sought from there on. */
+export async function findEventOf(
+  store: Store,
+  scope: Scope,
+  of: { readonly type: EventType; readonly entityId: string; readonly sinceMs: number },
+): Promise<EventRow | undefined> {
+  const wants = ({ type, entityId }: EventFacts): boolean => type === of.type && entityId === of.entityId;
+  const first = await firstSequenceSince(store, scope, of.sinceMs, await lastSequence(store, scope));
+  for (let after = first - 1; ;) {
+    const page = await pageAfter(store, scope, after, { limit: 200, wants, eventsMax: 1 });
+    const [found] = page.events;
+    if (found || !page.more) return found;
+    after = page.through;
+  }
 }
 
 /** The JSON of an event is parsed when it is asked for: most readers look at the type and go on. */

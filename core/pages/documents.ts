@@ -8,6 +8,15 @@ import paging from '../../docs/guides/paging.md' with { type: 'text' };
 import rateLimits from '../../docs/guides/rate-limits.md' with { type: 'text' };
 import guides from '../../docs/guides/README.md' with { type: 'text' };
 import versioning from '../../docs/guides/versioning.md' with { type: 'text' };
+import plugins from '../../docs/plugins/README.md' with { type: 'text' };
+import pluginCtx from '../../docs/plugins/ctx.md' with { type: 'text' };
+import pluginErrors from '../../docs/plugins/errors.md' with { type: 'text' };
+import pluginFilters from '../../docs/plugins/filters.md' with { type: 'text' };
+import pluginLimits from '../../docs/plugins/limits.md' with { type: 'text' };
+import pluginRetries from '../../docs/plugins/retries.md' with { type: 'text' };
+import pluginSchedules from '../../docs/plugins/schedules.md' with { type: 'text' };
+import pluginTesting from '../../docs/plugins/testing.md' with { type: 'text' };
+import pluginTutorial from '../../docs/plugins/tutorial.md' with { type: 'text' };
 import scopes from '../../docs/scopes.md' with { type: 'text' };
 import spec from '../../docs/spec/README.md' with { type: 'text' };
 import specApi from '../../docs/spec/api.md' with { type: 'text' };
@@ -31,6 +40,17 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
     paging,
     'rate-limits': rateLimits,
     versioning,
+  },
+  plugins: {
+    README: plugins,
+    ctx: pluginCtx,
+    errors: pluginErrors,
+    filters: pluginFilters,
+    limits: pluginLimits,
+    retries: pluginRetries,
+    schedules: pluginSchedules,
+    testing: pluginTesting,
+    tutorial: pluginTutorial,
   },
   spec: {
     README: spec,

@@ -211,7 +211,7 @@ test('what the server answers is what the document says', async () => {
   expect({ 'add a step to test/api/every-operation.ts for each': missing }).toEqual({
     'add a step to test/api/every-operation.ts for each': [],
   });
-});
+}, 60_000);
 
 /** Nothing that anybody asks for makes one. */
 async function haveProblem(): Promise<void> {
@@ -263,7 +263,7 @@ test('the webhooks section lists the event types that happen, no other, and even
   }
   expect(cut).toBeGreaterThan(0);
   expect(delivered.length).toBeGreaterThan(30);
-});
+}, 60_000);
 
 /** Every example that there is to be, with the schema that it keeps to the letter. */
 function wanted(): ReadonlyMap<string, TSchema> {

@@ -30,7 +30,7 @@ export const nowhere: Seeds = {
   ...Object.fromEntries([...prefixes].map(([name, prefix]) => [name, `${prefix}_${'0'.repeat(25)}1`])),
   team: '00000000-0000-7000-8000-000000000001',
   identifier: 'NOPE-1',
-  externalId: 'of nobody',
+  externalId: 'of-nobody',
   pluginRef: 'com.test.nowhere',
 };
 
@@ -50,7 +50,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
       `{ id: '${pluginId}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.kv.set('note', 'secret of ${team}') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
     ),
   );
-  const external = { externalSource: 'seeded', externalId: `of ${team}` };
+  const external = { externalSource: 'seeded', externalId: `of-${team}` };
   const issue = await made('/issues', { team, title: `Secret of ${team}`, ...external });
   await app.settled();
   const first = async (path: string): Promise<Json> => (await call('GET', `/api/v1${path}`)).json.data[0];

@@ -101,7 +101,7 @@ export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTe
   };
   const inside = await seed(app, app.call, 'ENG', hookUrl);
   const team = await made('/teams', { key: 'OUT' });
-  const external = { externalSource: 'seeded', externalId: 'of OUT' };
+  const external = { externalSource: 'seeded', externalId: 'of-OUT' };
   const issue = await made('/issues', {
     ...external,
     team: 'OUT',

@@ -5,7 +5,7 @@ import type { Change, Entity } from '../../changes/change.ts';
 import type { Committer } from '../../changes/commit.ts';
 import { notDeleted, pageOfKind } from '../../changes/list.ts';
 import type { Directory, Services } from '../../context.ts';
-import { findLastOf } from '../../events/log.ts';
+import { findEventOf } from '../../events/log.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import { systemStatement } from '../../store/statement.ts';
@@ -25,10 +25,20 @@ export interface LeavingLabel {
   readonly name: string;
 }
 
-const leftOver = systemStatement<{ workspace_id: string; id: string; team_id: string | null; name: string }>(
+/** One that is deleted already. */
+type DeletedLabel = LeavingLabel & { readonly deletedAt: number };
+
+interface LeftOver {
+  readonly workspace_id: string;
+  readonly id: string;
+  readonly team_id: string | null;
+  readonly name: string;
+  readonly deleted_at: number;
+}
+const leftOver = systemStatement<LeftOver>(
   'labels.left_over',
   'at start, issues of all workspaces may carry labels that were deleted just before the last process ended',
-  `SELECT workspace_id, id, team_id, name FROM labels AS l WHERE deleted_at IS NOT NULL AND EXISTS
+  `SELECT workspace_id, id, team_id, name, deleted_at FROM labels AS l WHERE deleted_at IS NOT NULL AND EXISTS
      (SELECT 1 FROM issue_labels AS il JOIN issues AS i ON i.workspace_id = il.workspace_id AND i.id = il.issue_id
       WHERE il.workspace_id = l.workspace_id AND il.label_id = l.id AND i.deleted_at IS NULL)`,
 );
@@ -90,11 +100,12 @@ export function createLeaving(options: {
   let isStopped = false;
 
   /** In steps, each of which reads anew what is left: one that lost a race is simply made again. */
-  const finish = async (scope: Scope, label: LeavingLabel): Promise<void> => {
+  const finish = async (scope: Scope, label: DeletedLabel): Promise<void> => {
     const next = (): Promise<Change[]> => changesWithout({ ...services, scope }, label);
     let changes = await next();
     if (changes.length === 0) return;
-    const deletion = await findLastOf(store, scope, 'label.deleted', label.id);
+    const { id: entityId, deletedAt: sinceMs } = label;
+    const deletion = await findEventOf(store, scope, { type: 'label.deleted', entityId, sinceMs });
     if (!deletion) throw new Error(`The log does not tell that ${label.id} was deleted.`);
     const { actor, cause, requestId, traceparent } = deletion;
     for (; changes.length > 0 && !isStopped; changes = await next()) {
@@ -103,7 +114,7 @@ export function createLeaving(options: {
     }
   };
 
-  const inBackground = (scope: Scope, label: LeavingLabel): void => {
+  const inBackground = (scope: Scope, label: DeletedLabel): void => {
     const work = finish(scope, label)
       .catch((error: unknown) => {
         if (isStopped) return;
@@ -120,13 +131,15 @@ export function createLeaving(options: {
   committer.onCommit((workspaceId, changes) => {
     for (const { kind, before, after } of changes)
       if (kind === contract.name && before !== null && 'deletedAt' in after && after.deletedAt !== null)
-        inBackground(scopeOf(workspaceId), before as Entity & LeavingLabel);
+        inBackground(scopeOf(workspaceId), after as Entity & DeletedLabel);
   });
 
   return {
     async start() {
-      for (const { workspace_id, id, team_id, name } of await store.readSystem(leftOver))
-        inBackground(scopeOf(workspace_id), { id, teamId: team_id, name });
+      for (const row of await store.readSystem(leftOver))
+        inBackground(scopeOf(row.workspace_id), {
+          ...{ id: row.id, teamId: row.team_id, name: row.name, deletedAt: row.deleted_at },
+        });
     },
     async settled() {
       while (goingOn.size > 0) await Promise.all(goingOn);
