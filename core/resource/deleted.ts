@@ -2,6 +2,7 @@
 import { Type, type TObject } from 'typebox';
 import { notDeleted } from '../changes/list.ts';
 import { isRestorable, type Contract } from '../contract/contract.ts';
+import { enumeration } from '../lib/schema.ts';
 import type { Condition } from '../store/page.ts';
 
 const choices = ['exclude', 'include', 'only'] as const;
@@ -11,12 +12,10 @@ const onlyDeleted: Condition = { sql: 'deleted_at IS NOT NULL', params: {} };
 
 /** The parameter of such a list. */
 export const deletedQuery = {
-  deleted: Type.Optional(
-    Type.Enum([...choices], {
-      default: 'exclude',
-      description: 'Whether deleted ones are listed as well, or alone.',
-    }),
-  ),
+  deleted: Type.Optional({
+    ...enumeration('Deleted', choices, 'Whether deleted ones are listed as well, or alone.'),
+    default: 'exclude',
+  }),
 };
 
 export function deletedQueryOf(contract: Contract): TObject['properties'] {

@@ -167,8 +167,20 @@ export interface Run {
     readonly id: string;
     /** What was done to it. */
     readonly action: 'create' | 'update';
-    /** The fields that were written. */
+    /** What changed of an object that existed. */
     readonly fields: readonly string[];
+    /** Of a run in mode `simulate`: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote, its events have it. */
+    readonly values: Readonly<
+      Record<
+        string,
+        {
+          /** What it was. */
+          readonly before: unknown;
+          /** What it would have been. */
+          readonly after: unknown;
+        }
+      >
+    > | null;
   }[];
   /** Processor time that it took, in milliseconds. */
   readonly cpuMs: number | null;
@@ -184,7 +196,7 @@ export interface Run {
     readonly level: 'debug' | 'info' | 'warn' | 'error';
     /** What the plugin wrote. */
     readonly message: string;
-    /** When, in milliseconds since the run began. */
+    /** When, in milliseconds since 1970. */
     readonly atMs: number;
   }[];
   /** How far the schedule has come, where it says so. */

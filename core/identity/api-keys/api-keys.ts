@@ -50,8 +50,7 @@ const ApiKeyRoll = named(
       Type.Number({
         minimum: 0,
         maximum: graceHoursMax,
-        default: graceHoursDefault,
-        description: 'How long the old key goes on; 0 revokes it at once.',
+        description: `How long the old key goes on: ${graceHoursDefault} hours by default; 0 revokes it at once.`,
       }),
     ),
     expiresAt: Type.Optional(

@@ -21,12 +21,25 @@ const Effect = Closed({
   kind: text('What was changed, such as `issue`.'),
   id: text('Its id.'),
   action: enumeration('EffectAction', ['create', 'update'], 'What was done to it.'),
-  fields: Type.Array(Type.String(), { description: 'The fields that were written.' }),
+  fields: Type.Array(Type.String(), { description: 'What changed of an object that existed.' }),
+  values: nullable(
+    Type.Record(
+      Type.String(),
+      Closed({
+        before: Type.Unknown({ description: 'What it was.' }),
+        after: Type.Unknown({ description: 'What it would have been.' }),
+      }),
+      {
+        description:
+          'Of a run in mode `simulate`: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote, its events have it.',
+      },
+    ),
+  ),
 });
 const LogLine = Closed({
   level: enumeration('LogLevel', ['debug', 'info', 'warn', 'error'], 'How serious it is.'),
   message: text('What the plugin wrote.'),
-  atMs: Type.Number({ description: 'When, in milliseconds since the run began.' }),
+  atMs: Type.Number({ description: 'When, in milliseconds since 1970.' }),
 });
 
 export const RunShown = named(
