@@ -12,13 +12,10 @@ const onlyDeleted: Condition = { sql: 'deleted_at IS NOT NULL', params: {} };
 
 /** The parameter of such a list. */
 export const deletedQuery = {
-  deleted: Type.Optional(
-    enumeration(
-      'Deleted',
-      choices,
-      'Whether deleted ones are listed as well, or alone; by default they are not.',
-    ),
-  ),
+  deleted: Type.Optional({
+    ...enumeration('Deleted', choices, 'Whether deleted ones are listed as well, or alone.'),
+    default: 'exclude',
+  }),
 };
 
 export function deletedQueryOf(contract: Contract): TObject['properties'] {

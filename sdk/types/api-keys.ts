@@ -59,7 +59,7 @@ export interface ApiKeyCreate {
 
 /** Replace an API key; its successor is shown once. */
 export interface ApiKeyRoll {
-  /** How many hours the old key goes on, 24 by default; 0 revokes it at once. */
+  /** How long the old key goes on: 24 hours by default; 0 revokes it at once. */
   graceHours?: number | undefined;
   /** When the successor expires: an ISO 8601 time in the future, or null for never. By default it lives as long as the old key was made to. */
   expiresAt?: string | null | undefined;

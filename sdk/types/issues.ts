@@ -113,7 +113,7 @@ export interface IssueQuery {
   updatedSince?: string | undefined;
   /** A JSON filter tree. */
   filter?: string | IssueFilter | undefined;
-  /** Whether deleted ones are listed as well, or alone; by default they are not. */
+  /** Whether deleted ones are listed as well, or alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Such as `-priority,updatedAt`; default `-createdAt`. */
   sort?: string | undefined;

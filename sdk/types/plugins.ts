@@ -174,9 +174,9 @@ export interface Run {
       Record<
         string,
         {
-          /** What it is. */
+          /** What it was. */
           readonly before: unknown;
-          /** What it would have become. */
+          /** What it would have been. */
           readonly after: unknown;
         }
       >
@@ -196,7 +196,7 @@ export interface Run {
     readonly level: 'debug' | 'info' | 'warn' | 'error';
     /** What the plugin wrote. */
     readonly message: string;
-    /** When, in milliseconds since the run began. */
+    /** When, in milliseconds since 1970. */
     readonly atMs: number;
   }[];
   /** How far the schedule has come, where it says so. */

@@ -166,10 +166,10 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   const plugin = `${v1}/plugins/com.acme.triage`;
   const packed = (version: string) =>
     packSource(
-      `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'To read what it sorts.' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.log.info('sorted') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+      `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'To set how much an issue presses.' } }, on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); ctx.log.info('sorted'); } } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
     );
-  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: ['issues:read'] });
-  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: ['issues:read'] });
+  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: ['issues:write'] });
+  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: ['issues:write'] });
   await app.call('POST', `${v1}/issues`, { team: 'DOC', title: 'Crash: TypeError' });
   await app.settled();
   await did('plugins.list', `${v1}/plugins`);
@@ -187,6 +187,9 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('plugins.kv.list', `${plugin}/kv`);
   await did('plugins.kv.delete', `${plugin}/kv/note`);
   await did('plugins.update', plugin, { mode: 'simulate' });
+  await app.call('POST', `${v1}/issues`, { team: 'DOC', title: 'Crash on logout' });
+  await app.settled();
+  await did('plugins.runs', `${plugin}/runs`);
   await did('plugins.delete', plugin);
   await did('workflows.delete', `${v1}/workflows/${state.id}`);
   await did('labels.delete', `${v1}/labels/${label.id}`);

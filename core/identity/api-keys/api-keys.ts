@@ -50,7 +50,7 @@ const ApiKeyRoll = named(
       Type.Number({
         minimum: 0,
         maximum: graceHoursMax,
-        description: `How many hours the old key goes on, ${graceHoursDefault} by default; 0 revokes it at once.`,
+        description: `How long the old key goes on: ${graceHoursDefault} hours by default; 0 revokes it at once.`,
       }),
     ),
     expiresAt: Type.Optional(

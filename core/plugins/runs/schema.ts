@@ -26,8 +26,8 @@ const Effect = Closed({
     Type.Record(
       Type.String(),
       Closed({
-        before: Type.Unknown({ description: 'What it is.' }),
-        after: Type.Unknown({ description: 'What it would have become.' }),
+        before: Type.Unknown({ description: 'What it was.' }),
+        after: Type.Unknown({ description: 'What it would have been.' }),
       }),
       {
         description:
@@ -39,7 +39,7 @@ const Effect = Closed({
 const LogLine = Closed({
   level: enumeration('LogLevel', ['debug', 'info', 'warn', 'error'], 'How serious it is.'),
   message: text('What the plugin wrote.'),
-  atMs: Type.Number({ description: 'When, in milliseconds since the run began.' }),
+  atMs: Type.Number({ description: 'When, in milliseconds since 1970.' }),
 });
 
 export const RunShown = named(
