@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ApiError } from './errors.ts';
 import { jsonDepthMax, jsonPartsMax, parseJson } from './json.ts';
+import { threadMs } from './processor.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
@@ -76,13 +77,13 @@ test('objects, lists and properties are counted before anything is made of them;
 test('its time grows with the length of the text, whatever is in it', () => {
   const took = (text: string): number => {
     const times = [1, 2].map(() => {
-      const from = performance.now();
+      const from = threadMs();
       try {
         parseJson(text);
       } catch {
         // Refused is as good.
       }
-      return performance.now() - from;
+      return threadMs() - from;
     });
     return Math.min(...times);
   };
@@ -90,6 +91,7 @@ test('its time grows with the length of the text, whatever is in it', () => {
   for (const part of ['{},', '[', '"', '\\', '\\"', '"\\"",', '"a":', ',', '1,', '-', ' '])
     for (const before of ['', '[', '["', '{"'])
       expect([part, before, took(before + part.repeat(length / part.length))]).toSatisfy(
-        ([, , ms]) => Number(ms) < 100,
+        // Were it by the square it would be seconds.
+        ([, , ms]) => Number(ms) < 500,
       );
 });

@@ -51,7 +51,9 @@ export async function startServer(dir: string, options: ServerOptions = {}): Pro
     if (done) throw new Error(`the server ended with ${await child.exited}`);
     text += new TextDecoder().decode(value);
   }
-  return { url: JSON.parse(text).url, child };
+  const { url } = JSON.parse(text);
+  if (typeof url !== 'string') throw new Error(`the server did not start: ${text}`);
+  return { url, child };
 }
 
 export const clientOf =

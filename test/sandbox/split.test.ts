@@ -54,19 +54,22 @@ test.each([
 
 test('the death of one workspace’s process interrupts no run of another', async () => {
   sandbox = await openSandbox({ split: 'workspace' });
-  const code = await pluginOf('await ctx.issues.get(1); await ctx.sleep(1500);');
-  const first = sandbox.run(jobOf('ins_a', code, { workspaceId: 'wsp_1' }));
+  const code = await pluginOf('await ctx.issues.get(1);');
+  const gate = Promise.withResolvers<void>();
+  const call = () => gate.promise.then(() => ({ ok: true as const, value: 'null' }));
+  const first = sandbox.run(jobOf('ins_a', code, { workspaceId: 'wsp_1', call }));
   await until('the first has a process', () =>
     sandbox.status().sidecars.some(({ role }) => role === 'active'),
   );
   const [{ pid } = { pid: 0 }] = sandbox.status().sidecars.filter(({ role }) => role === 'active');
-  const second = sandbox.run(jobOf('ins_c', code, { workspaceId: 'wsp_2' }));
+  const second = sandbox.run(jobOf('ins_c', code, { workspaceId: 'wsp_2', call }));
   await until(
     'both have one',
     () => sandbox.status().sidecars.filter(({ role }) => role === 'active').length === 2,
   );
   process.kill(pid, 'SIGKILL');
   expect((await first).status).toBe('interrupted');
+  gate.resolve();
   expect((await second).status).toBe('succeeded');
 });
 

@@ -192,7 +192,7 @@ test('an open store keeps no process running, a commit under way does', async ()
   expect(await printed(program)).toBe('{"ok":true,"rows":[[{"one":1}]]}\n');
 });
 
-test('when the thread ends, all who wait are told that the store is broken, and then the process is', async () => {
+test('when the thread ends, all who wait are told that the store is broken, and the process is told', async () => {
   const program = `
     process.on('uncaughtException', ({ fault, message, cause }) => console.log('uncaught:', fault, message, cause.name));
     await store.commit([one]);
@@ -203,11 +203,12 @@ test('when the thread ends, all who wait are told that the store is broken, and 
     console.log('later:', (await store.commit([one]).catch((error) => error)).fault, store.status().writable);
     await store.close();`;
   const before = "process.on('worker', (worker) => (globalThis.writer = worker));";
-  expect((await printed(program, before)).split('\n')).toEqual([
-    `waiting: ${[...Array(128).fill('true'), ...Array(72).fill('broken')].join(' ')}`,
+  // A group that was just being gathered when the thread ended hears of it a turn of the loop later than the process.
+  expect((await printed(program, before)).split('\n').toSorted()).toEqual([
+    '',
     'later: broken false',
     'uncaught: broken The writer thread ended. SyntaxError',
-    '',
+    `waiting: ${[...Array(128).fill('true'), ...Array(72).fill('broken')].join(' ')}`,
   ]);
 });
 
