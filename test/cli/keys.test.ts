@@ -1,7 +1,7 @@
 // Ways in: a first start that is killed before its key was shown leaves no workspace without one, and whoever has the data directory can
 // make, roll and revoke keys, whether a server runs or not.
 import { expect, test } from 'bun:test';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../core/config.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
@@ -81,6 +81,8 @@ test('whoever has the data directory makes, lists, rolls and revokes keys, the s
     1,
     expect.stringContaining('holds no database'),
   ]);
+  const unsealed = await tatami(['master-key', 'rotate', '--data-dir', dataDir, '--json']);
+  expect([unsealed.code, existsSync(dataDir)]).toEqual([1, false]);
 
   const app = await startApp({ dataDir, clock: createSystemClock() });
   await app.call('POST', '/api/v1/members', { name: 'Ana', email: 'ana@acme.example' });
