@@ -18,6 +18,7 @@ page.on('response', (response) => requests.push({ url: response.url(), status: r
 await page.goto(`${url}/docs`);
 await page.getByPlaceholder('Token').first().fill(key);
 await page.screenshot({ path: screenshot });
+await page.getByText('Issues', { exact: true }).first().click();
 await page
   .getByRole('link', { name: /^List issues/ })
   .first()
