@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp, type Client, type Reply, type TestApp } from '../app.ts';
 import { checkOracle } from './oracle.ts';
-import { copyAsKilled } from './own-copy.ts';
+import { copyAsKilled, handedOver } from './own-copy.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
 import { hasStrace, underFault } from './strace.ts';
 
@@ -20,7 +20,7 @@ async function freshDir(): Promise<{ dir: string; key: string; workspace: TestAp
   const dir = mkdtempSync(join(tmpdir(), 'tatami-kill-'));
   const app = await startApp({ dataDir: dir, clock: createSystemClock() });
   await app.stop();
-  return { dir, key: app.workspace.apiKey, workspace: app.workspace };
+  return { dir: handedOver(dir), key: app.workspace.apiKey, workspace: app.workspace };
 }
 
 test.skipIf(!hasStrace)(

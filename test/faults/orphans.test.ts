@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
+import { handedOver } from './own-copy.ts';
 import { clientOf, startServer } from './server.ts';
 
 /** The processes of plugins below one, from /proc; the programs that confine them come and go, or only wait. */
@@ -38,8 +39,8 @@ const openFiles = (pid: number): string[] =>
 test.skipIf(process.platform !== 'linux')(
   'no plugin process holds a file of the data directory, and a killed core can be started again at once (needs /proc)',
   async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'tatami-orphan-'));
-    const app = await startApp({ dataDir: dir, clock: createSystemClock() });
+    const made = mkdtempSync(join(tmpdir(), 'tatami-orphan-'));
+    const app = await startApp({ dataDir: made, clock: createSystemClock() });
     await install(
       app.call,
       await packSource(`{
@@ -48,6 +49,7 @@ test.skipIf(process.platform !== 'linux')(
       }`),
     );
     await app.stop();
+    const dir = handedOver(made);
     const { url, child } = await startServer(dir);
     const call = clientOf(url, app.workspace.apiKey);
     expect((await call('POST', '/api/v1/issues', { team: 'ENG', title: 'spin' })).status).toBe(201);

@@ -1,12 +1,31 @@
-// A copy of a data directory as its killed process left it: with an identity of its own files, where a start would refuse the copy.
+// Copies of a data directory: as its killed process left it, with an identity of its own files, where a start would refuse the copy; and
+// as a server of the test left it, for one that will be killed.
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIdentity, writeIdentity } from '../../core/store/integrity/identity.ts';
 
 /** By another process: to open and close a database's file here would drop SQLite's locks on it. */
-export function copyAsKilled(from: string, to: string): string {
+function copy(from: string, to: string): void {
   const { exitCode } = Bun.spawnSync(['cp', '-r', from, to]);
   if (exitCode !== 0) throw new Error(`cp ended with ${exitCode}`);
+}
+
+export function copyAsKilled(from: string, to: string): string {
+  copy(from, to);
   return ownCopy(to);
+}
+
+/**
+ * To be called between a server of this process, which was stopped, and one of another process that will be killed. libsql ends a
+ * connection once its statements are collected, and the end of the last one folds the log into the file, behind the back of its checksums:
+ * the collection must not find the files of the killed one.
+ * @returns the directory to go on with; the one there was is gone
+ */
+export function handedOver(dir: string): string {
+  const to = `${dir}-handed-over`;
+  copy(dir, to);
+  rmSync(dir, { recursive: true });
+  return to;
 }
 
 function ownCopy(dir: string): string {

@@ -7,14 +7,15 @@ import { join } from 'node:path';
 import { createSystemClock, startApp, type Json } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { everything } from './oracle.ts';
+import { handedOver } from './own-copy.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
 
 const kills = process.env.TATAMI_LONG ? 60 : 4;
 const issuesEach = 40;
 
 test(`the core is killed ${kills} times while a plugin works: effects exactly once`, async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
-  const app = await startApp({ dataDir: dir, clock: createSystemClock() });
+  const made = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
+  const app = await startApp({ dataDir: made, clock: createSystemClock() });
   await install(
     app.call,
     await packSource(`{
@@ -29,6 +30,7 @@ test(`the core is killed ${kills} times while a plugin works: effects exactly on
   );
   const key = app.workspace.apiKey;
   await app.stop();
+  const dir = handedOver(made);
   const random = seededRandom(7);
   let filed = 0;
   for (let kill = 0; kill < kills; kill++) {

@@ -25,6 +25,7 @@ import { readFacts, type DatabaseFacts } from '../../core/store/copied-database.
 import { openStore } from '../../core/store/open-store.ts';
 import { createSystemClock, startApp, type Client } from '../app.ts';
 import { checkOracle, everything } from './oracle.ts';
+import { handedOver } from './own-copy.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
 import { hasStrace, underFault } from './strace.ts';
 
@@ -65,10 +66,11 @@ const noCopy = (): never => {
 };
 
 test('a backup made while 16 write is a prefix of the log that has all that was acknowledged before it began', async () => {
-  const dir = place('loaded');
-  const app = await startApp({ dataDir: dir, clock: createSystemClock() });
+  const made = place('loaded');
+  const app = await startApp({ dataDir: made, clock: createSystemClock() });
   const { apiKey } = app.workspace;
   await app.stop();
+  const dir = handedOver(made);
   const { url, child } = await startServer(dir);
   const call = clientOf(url, apiKey);
   const acked = new Map<string, string>();

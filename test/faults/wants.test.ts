@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createSystemClock, startApp, type Json } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { hooksOf, startReceiver } from '../webhooks/receiver.ts';
+import { handedOver } from './own-copy.ts';
 import { clientOf, seededRandom, startServer, type Server } from './server.ts';
 
 const kills = process.env.TATAMI_LONG === undefined ? 2 : 40;
@@ -24,10 +25,10 @@ test('what happened while an endpoint did not want it is not delivered, and what
   const seed = Number(process.env.SEED ?? 20_261_122);
   const random = seededRandom(seed);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
-  const dataDir = mkdtempSync(join(tmpdir(), 'tatami-wants-'));
+  const begun = mkdtempSync(join(tmpdir(), 'tatami-wants-'));
   const receiver = startReceiver();
   const egress = { egressAllow: '127.0.0.0/8' };
-  const first = await startApp({ dataDir, clock: createSystemClock(), flags: egress });
+  const first = await startApp({ dataDir: begun, clock: createSystemClock(), flags: egress });
   const endpoints: Modelled[] = [];
   for (let n = 0; n < 3; n++) {
     const { id } = await hooksOf(first).register(`${receiver.url}/${n}`, { events: ['issue.created'] });
@@ -38,6 +39,7 @@ test('what happened while an endpoint did not want it is not delivered, and what
     });
   }
   await first.stop();
+  const dataDir = handedOver(begun);
 
   const start = async () => {
     const server = await startServer(dataDir, { flags: ['--egress-allow', egress.egressAllow] });
@@ -118,9 +120,10 @@ test('what happened while an endpoint did not want it is not delivered, and what
 }, 120_000);
 
 test('a plugin runs what it wanted when it happened, over upgrades, a pause and a kill', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tatami-wants-'));
-  const app = await startApp({ dataDir, clock: createSystemClock() });
+  const made = mkdtempSync(join(tmpdir(), 'tatami-wants-'));
+  const app = await startApp({ dataDir: made, clock: createSystemClock() });
   await app.stop();
+  const dataDir = handedOver(made);
   const versionOf = (version: string, filter = ''): Promise<Parameters<typeof install>[1]> =>
     packSource(`{
       id: 'com.test.wants', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
