@@ -103,7 +103,7 @@ test('the comments of a deleted issue are as gone as the issue, and come back wi
   await step('GET', `/comments/${comment.id}`, undefined, { status: 200, body: { body: 'Mine' } });
 });
 
-test('a label is unique by name in its team, and leaves issues unseen when deleted', async () => {
+test('a label is unique by name in its team, and leaves issues when it is deleted', async () => {
   const label = await step(
     'POST',
     '/labels',
@@ -129,9 +129,12 @@ test('a label is unique by name in its team, and leaves issues unseen when delet
   );
   await step('PATCH', path, { name: 'BUG' }, invalid('name already_exists'));
   const issue = await make('/issues', { team: 'ENG', title: 'Labelled', labels: [label.id, 'bug'] });
-  await step('DELETE', path, undefined, { status: 204, events: ['label.deleted'] });
+  await step('DELETE', path, undefined, {
+    status: 204,
+    events: ['label.deleted', 'issue.updated', 'issue.labeled'],
+  });
   await step('GET', path, undefined, { status: 404, error: ['not_found'] });
-  const shown = { status: 200, body: { labels: [{ name: 'bug' }], version: 1 } };
+  const shown = { status: 200, body: { labels: [{ name: 'bug' }], version: 2 } };
   await step('GET', `/issues/${issue.id}`, undefined, shown);
   // What the issue shows is what it has, so setting just that is no change.
   await step('PATCH', `/issues/${issue.id}`, { labels: ['bug'] }, shown);
