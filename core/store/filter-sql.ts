@@ -49,16 +49,16 @@ export function filterConditions(filters: readonly Filter[], columns: Columns, n
   return all.map((part, index) => ({
     sql: compile(part, compiling),
     params: index === 0 ? params : {},
-    ...(isListed && isIn(part) ? listedIn(part, compiling) : {}),
+    ...(isListed && isIn(part) ? listedIn(part, `listed${index}`, compiling) : {}),
   }));
 }
 
 /** Only of one id, as a row may have several. */
-function listedIn(listing: Listing, compiling: Compiling): Pick<Condition, 'listed'> {
+function listedIn(listing: Listing, param: string, compiling: Compiling): Pick<Condition, 'listed'> {
   const column = compiling.columns[listing.field];
   const [id, ...others] = column?.listed ? valuesOf(listing, column, compiling) : [];
   return column?.listed && id !== undefined && others.length === 0
-    ? { listed: column.listed(compiling.bind(id)) }
+    ? { listed: { sql: column.listed(`:${param}`), params: { [param]: id } } }
     : {};
 }
 

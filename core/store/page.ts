@@ -12,9 +12,10 @@ export interface Condition {
   readonly params: Readonly<Record<string, Value>>;
   /**
    * A select of `listed_id` and `listed_at` that an index hands out in this order: the id, once, and the time of creation of every
-   * row that passes, and perhaps of others. By it a list in the order of creation finds its rows.
+   * row that passes, and perhaps of others. By it a list in the order of creation finds its rows; in another order it is left out, with
+   * the parameters that it alone has.
    */
-  readonly listed?: string;
+  readonly listed?: { readonly sql: string; readonly params: Readonly<Record<string, Value>> };
 }
 
 export interface SortKey {
@@ -62,10 +63,11 @@ export async function readPage(
   scope: Scope,
   query: PageQuery,
 ): Promise<Page<Row>> {
-  const { from, byId, order } = sourceOf(query);
+  const { from, byId, order, params: ofSource } = sourceOf(query);
   const where = ['workspace_id = :ws', ...byId, ...query.where.map((condition) => condition.sql)];
   const params: Record<string, Value> = Object.assign(
     {},
+    ofSource,
     ...query.where.map((condition) => condition.params),
   );
   const list = listOf(scope, query);
@@ -109,21 +111,23 @@ interface Source {
   /** What joins the rows to what lists them. */
   readonly byId: readonly string[];
   readonly order: readonly SortKey[];
+  readonly params: Readonly<Record<string, Value>>;
 }
 
 function sourceOf({ table, where, order }: PageQuery): Source {
   const direction = order.at(-1)?.direction ?? 'asc';
   const listed = where.find((condition) => condition.listed !== undefined)?.listed;
   if (listed === undefined || order.length !== 1 || order[0]?.sql !== 'created_at')
-    return { from: table, byId: [], order: [...order, { sql: 'id', direction }] };
+    return { from: table, byId: [], order: [...order, { sql: 'id', direction }], params: {} };
   return {
     // CROSS: in this order, whatever the planner thinks of it.
-    from: `(${listed}) CROSS JOIN ${table}`,
+    from: `(${listed.sql}) CROSS JOIN ${table}`,
     byId: ['id = listed_id'],
     order: [
       { sql: 'listed_at', direction },
       { sql: 'listed_id', direction },
     ],
+    params: listed.params,
   };
 }
 

@@ -108,6 +108,8 @@ test('a label lists its issues as any other filter does, and what few issues hav
   expect(await listed('label=flat')).toEqual(all);
   expect(await listed('label=flat&sort=createdAt')).toEqual(all.toReversed());
   expect(await listed('label=flat&priority=low')).toEqual([]);
+  for (const sort of ['updatedAt', '-updatedAt', '-priority', 'priority,-createdAt'])
+    expect(await listed(`label=flat&sort=${sort}`)).toEqual(await listed(`sort=${sort}`));
   expect(await listed(`label=flat&${by({ parent: ids.parent })}`)).toEqual(all.slice(0, -1));
   expect((await planOf(`label=flat&${by({ parent: ids.parent })}`)).plan).toContain('issues_parent');
   await app.call('PATCH', `/api/v1/issues/${all[0]}`, { labels: [] });

@@ -53,12 +53,13 @@ export async function changesWithout(
   on: Pick<Services, 'store' | 'sealing' | 'nowMs'> & { readonly scope: Scope },
   label: LeavingLabel,
 ): Promise<Change[]> {
+  const params = { labelId: label.id };
   const { data } = await pageOfKind(
     on,
     issueKind,
     { limit: atOnce },
     {
-      where: [notDeleted, { sql: carries, params: { labelId: label.id }, listed: carriers }],
+      where: [notDeleted, { sql: carries, params, listed: { sql: carriers, params } }],
     },
   );
   return data.flatMap((issue) => {
