@@ -17,7 +17,7 @@ export const errorCodes = {
   conflict: {
     status: 409,
     retry: true,
-    text: 'The resource changed at the same time; read it and try again.',
+    text: 'What is there does not allow this, or changed at the same time; the message says which.',
   },
   history_changed: {
     status: 409,
@@ -41,7 +41,7 @@ export const errorCodes = {
   budget_exceeded: {
     status: 422,
     retry: false,
-    text: 'Answering this would take more than its budget; ask for less.',
+    text: 'This would take more than one request may; ask for less.',
   },
   idempotency_key_reused: {
     status: 422,

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../http/route.ts';
 import { Closed } from '../lib/schema.ts';
+import { issue } from '../tracker/issues/contract.ts';
 import { page } from './page.ts';
 
 export function pageRoutes(baseUrl: string): Route[] {
@@ -28,14 +29,14 @@ export function pageRoutes(baseUrl: string): Route[] {
       summary: 'The page of an issue',
       scope: null,
       limit: 'read',
-      params: Closed({ identifier: Type.String({ pattern: '^[A-Z][A-Z0-9]{0,9}-[1-9][0-9]{0,9}$' }) }),
+      params: Closed({ identifier: Type.String({ pattern: issue.alias.pattern }) }),
       responses: { 200: Type.String() },
       contentType: 'text/html',
       raw: ({ params }) =>
         page(
           params.identifier,
           `<p>There is no web app yet. Read this issue over the API:</p>
-<pre>curl '${baseUrl}/api/v1/issues?filter={"team":"${params.identifier.split('-')[0]}","number":${params.identifier.split('-')[1]}}' -g \\
+<pre>curl '${baseUrl}/api/v1/issues/${params.identifier}' \\
   -H 'Authorization: Bearer ttm_…'</pre>`,
         ),
     }),

@@ -144,8 +144,8 @@ function unknown(ctx: Context, { path, field, way, given }: Mention): Error {
   });
 }
 
-/** The names that the caller may read. */
-function namesSeen(ctx: Context, to: Mention['field']['to'], property: string): string[] {
+/** The names that the caller may read, and so be told of. */
+export function namesSeen(ctx: Context, to: Omit<Mention['field']['to'], 'id'>, property: string): string[] {
   if (!to.directory || to.path === undefined || !ctx.scopes.has(`${to.path}:read`)) return [];
   return [...entriesOf(ctx.directory, to).values()]
     .filter((entry) => !entry.removed && isSeen(ctx, entry))

@@ -48,9 +48,10 @@ test('the page of an issue says how to read it, and is the same whether it exist
   const nowhere = await app.clientOf(null)('GET', '/issues/ENG-2');
   expect(here.status).toBe(200);
   expect(here.text).not.toContain('secret');
-  expect(nowhere.text.replaceAll('ENG-2', 'ENG-1').replaceAll('"number":2', '"number":1')).toBe(here.text);
+  expect(nowhere.text.replaceAll('ENG-2', 'ENG-1')).toBe(here.text);
   const [, address = ''] = /curl '([^']+)'/.exec(here.text) ?? [];
   const found = await app.call('GET', address.slice(app.url.length));
-  expect(found.json.data.map(({ title }: Json) => title)).toEqual(['Very secret title']);
+  expect(found.json.title).toBe('Very secret title');
+  expect((await app.clientOf(null)('GET', '/issues/eng-1')).status).toBe(200);
   expect((await app.clientOf(null)('GET', '/issues/<script>')).status).toBe(404);
 });

@@ -7,6 +7,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
 import type { Unheld } from '../../rights/table.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { checkCron } from '../../lib/cron.ts';
 import { subscribedTypes } from './hearing.ts';
 import { requireSentTypes } from './named.ts';
@@ -61,7 +62,7 @@ function checkScopes({ scopes = {} }: PluginManifest, rules: RequestRules): void
   if (unknown !== undefined)
     throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', {
       why: `There is no scope ${unknown}.`,
-      fix: 'Use scopes that docs/scopes.md lists.',
+      fix: `Use scopes that /docs/scopes lists.${didYouMean(unknown, allScopes)}`,
     });
   const unheld = rules.unheldNarrowing(scopes);
   if (unheld) throw invalidField(`package.manifest.scopes.${unheld.path}`, 'conflict', unheld.fix);

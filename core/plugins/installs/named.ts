@@ -6,7 +6,9 @@ import type { Context } from '../../context.ts';
 import { eventTypes, unsentType } from '../../events/catalogue.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
-import type { CheckFilter } from '../../resource/filtering.ts';
+import { namesSeen, type CheckFilter } from '../../resource/filtering.ts';
+import { findTeam } from '../../tracker/directory.ts';
+import { team } from '../../tracker/teams/contract.ts';
 
 /** @param document a package that nobody has checked yet. @throws ApiError validation_failed */
 export function requireSentTypes(document: object): void {
@@ -37,17 +39,21 @@ export async function requireNamed(
 
 type Scopes = NonNullable<PluginManifest['scopes']>;
 
-function requireTeams({ directory }: Context, scopes: Scopes, before: Scopes): void {
-  const keys = [...directory.teams.values()].map(({ key }) => key);
+function requireTeams(ctx: Context, scopes: Scopes, before: Scopes): void {
+  const { directory, visibleTeams } = ctx;
+  const isThere = (key: string): boolean => {
+    const found = findTeam(directory, key);
+    return found !== undefined && (visibleTeams === null || visibleTeams.has(found.id));
+  };
   for (const [scope, { where }] of Object.entries(scopes)) {
     if (sameValue(where, before[scope]?.where)) continue;
     const teams = where?.team ?? [];
-    const index = teams.findIndex((key) => !keys.includes(key.toUpperCase()));
+    const index = teams.findIndex((key) => !isThere(key));
     const key = teams[index];
     if (key !== undefined)
       throw invalidField(`package.manifest.scopes.${scope}.where.team.${index}`, 'not_found', {
         why: `There is no team ${key}.`,
-        fix: `Name one that is there.${didYouMean(key, keys)}`,
+        fix: `Name one that is there.${didYouMean(key, namesSeen(ctx, team, 'key'))}`,
       });
   }
 }

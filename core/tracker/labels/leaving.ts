@@ -17,6 +17,7 @@ import { label as contract } from './contract.ts';
 const atOnce = 100;
 /** After a failure. */
 const againMs = 1_000;
+const againMsMax = 300_000;
 
 /** What its issues showed of it. */
 export interface LeavingLabel {
@@ -115,7 +116,7 @@ export function createLeaving(options: {
     }
   };
 
-  const inBackground = (scope: Scope, label: DeletedLabel): void => {
+  const inBackground = (scope: Scope, label: DeletedLabel, waitMs = againMs): void => {
     const work = finish(scope, label)
       .catch((error: unknown) => {
         if (isStopped) return;
@@ -123,7 +124,7 @@ export function createLeaving(options: {
           labelId: label.id,
           error: errorForLog(error),
         });
-        clock.after(againMs, () => isStopped || inBackground(scope, label));
+        clock.after(waitMs, () => isStopped || inBackground(scope, label, Math.min(2 * waitMs, againMsMax)));
       })
       .finally(() => goingOn.delete(work));
     goingOn.add(work);

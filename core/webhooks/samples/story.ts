@@ -117,11 +117,13 @@ function kept({ nowMs }: SampleSetting) {
     api_key: {
       id: idOf('key'),
       name: 'Nightly import',
-      prefix: 'k7m2p9',
+      prefix: 'HVR1PNbdHs',
       scopes: ['issues:read', 'issues:write'],
       member: ana,
       expiresAt: timeOf(nowMs, 90),
       revokedAt: null,
+      lastUsedAt: timeOf(nowMs, -1),
+      replacedBy: null,
     } satisfies Partial<Shown<typeof apiKey>>,
     webhook: {
       id: idOf('whe'),
