@@ -1,6 +1,7 @@
 // Serves one request to one route, in the order that every route and both entrances share: identity, rate limit, scope, input,
 // work, answer. What is particular to a kind of route is in `work.ts`, what becomes of a write in `write.ts`, and how requests
 // come in and answers go out in the entrances (`entrance.ts`).
+import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { admitTo, requireFields } from './admission.ts';
 import { plainTerms, type Asked } from './call.ts';
@@ -8,7 +9,7 @@ import type { Entrance, Incoming } from './entrance.ts';
 import { newExchange, type Exchange } from './exchange.ts';
 import { createInputReader } from './input.ts';
 import { refusalOf } from './refusal.ts';
-import { pathOf, type Route } from './route.ts';
+import { pathOf, takesIfMatch, type Route } from './route.ts';
 import { workOf, type WorkOptions } from './work.ts';
 
 export interface Kernel {
@@ -46,6 +47,7 @@ export function createKernel(options: WorkOptions): Kernel {
 /** The steps that all kinds of route share: who asks, whether they may, and what for. */
 function createAsk(route: Route) {
   const read = createInputReader(route);
+  const isOfOneVersion = takesIfMatch(route);
   return async <In extends Incoming>(
     entrance: Entrance<In, unknown>,
     incoming: In,
@@ -61,6 +63,9 @@ function createAsk(route: Route) {
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, body?.value);
     const terms = route.kind === 'write' ? entrance.termsOf(incoming) : plainTerms;
+    // A condition that is not looked at would pass for one that holds.
+    if (terms.ifMatch !== null && !isOfOneVersion)
+      throw new ApiError('precondition_failed', 'This is about no one version. Leave If-Match out.');
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = entrance.originOf(incoming);
     return { exchange, principal, origin, terms, input, bodyText: body?.text ?? null };

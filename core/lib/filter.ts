@@ -135,6 +135,14 @@ export function isNever(filter: Filter): boolean {
   return filter.test === 'in' && filter.groups.every(({ values }) => values.length === 0);
 }
 
+/** Whether everything can pass that has the fields it asks about. */
+export function isAlways(filter: Filter): boolean {
+  if ('all' in filter) return filter.all.every(isAlways);
+  if ('any' in filter) return filter.any.some(isAlways);
+  if ('not' in filter) return isNever(filter.not);
+  return (filter.test === 'contains' || filter.test === 'startsWith') && filter.value === '';
+}
+
 /** A filter being read: what it may ask about, and how much it has asked so far. */
 interface Reading extends ReadingOptions {
   readonly fields: FilterFields;

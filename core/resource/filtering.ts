@@ -5,7 +5,7 @@ import type { Kind } from '../changes/kind.ts';
 import type { Context, Directory } from '../context.ts';
 import type { Contract } from '../contract/contract.ts';
 import { invalidField } from '../lib/errors.ts';
-import { isNever, parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
+import { isAlways, isNever, parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
 import type { Me, Mention } from '../lib/filter-value.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import { filterConditions } from '../store/filter-sql.ts';
@@ -17,7 +17,14 @@ import { idsNamed } from './names.ts';
 type Columns = ReturnType<FilterColumns>;
 
 /** What a list is asked for: a tree, and where it stands in the request. Or what is read already. */
-export type Asked = { readonly tree: unknown; readonly at: string } | { readonly filter: Filter };
+export type Asked =
+  | {
+      readonly tree: unknown;
+      readonly at: string;
+      /** One that everything passes is refused. */
+      readonly narrows?: true;
+    }
+  | { readonly filter: Filter };
 
 export interface Filtering {
   readonly fields: FilterFields;
@@ -52,9 +59,16 @@ export function createFiltering(options: {
     async conditions(ctx, asked) {
       if (asked.length === 0) return none;
       const mentions: Mention[] = [];
-      const filters = asked.map((one) =>
-        'filter' in one ? one.filter : parseFilter(one.tree, fields, one.at, { me: meOf(ctx), mentions }),
-      );
+      const filters = asked.map((one) => {
+        if ('filter' in one) return one.filter;
+        const filter = parseFilter(one.tree, fields, one.at, { me: meOf(ctx), mentions });
+        if (one.narrows && isAlways(filter))
+          throw invalidField(one.at, 'too_short', {
+            why: 'Everything passes this.',
+            fix: 'Name what those that are meant have in common.',
+          });
+        return filter;
+      });
       const found = await requireKnown(ctx, mentions, find);
       return filterConditions(filters, columnsIn(ctx.directory, found), ctx.nowMs());
     },

@@ -150,6 +150,10 @@ test('a request says which issues it is about', async () => {
       [{ ids: Array(501).fill(made[0].id) }, 'ids too_long'],
       [{ ids: [made[0].id], filter: { priority: 'low' } }, 'filter conflict'],
       [{ filter: {} }, 'filter too_short'],
+      [{ filter: { and: [{}] } }, 'filter too_short'],
+      [{ filter: { priority: { nin: [] } } }, 'filter too_short'],
+      [{ filter: { or: [{ label: 'bug' }, { title: { contains: '' } }] } }, 'filter too_short'],
+      [{ filter: { not: { label: [] } } }, 'filter too_short'],
       [{ filter: { nothing: 'like it' } }, 'filter.nothing unknown_field'],
     ] as const)
       await step(

@@ -176,9 +176,11 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   if (route.kind === 'write')
     codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
   if (route.query && 'limit' in route.query.properties) codes.add('invalid_cursor').add('budget_exceeded');
-  if (takesIfMatch(route)) codes.add('precondition_failed');
-  if (route.kind === 'write')
-    codes.add('conflict').add('idempotency_in_progress').add('idempotency_key_reused').add('storage_full');
+  if (route.kind === 'write') {
+    // What is about no one version refuses the header.
+    codes.add('precondition_failed').add('conflict').add('storage_full');
+    codes.add('idempotency_in_progress').add('idempotency_key_reused');
+  }
   return codes;
 }
 

@@ -7,7 +7,6 @@ import { eventTypes, unsentType } from '../../events/catalogue.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { namesSeen, type CheckFilter } from '../../resource/filtering.ts';
-import { findTeam } from '../../tracker/directory.ts';
 import { team } from '../../tracker/teams/contract.ts';
 
 /** @param document a package that nobody has checked yet. @throws ApiError validation_failed */
@@ -42,7 +41,7 @@ type Scopes = NonNullable<PluginManifest['scopes']>;
 function requireTeams(ctx: Context, scopes: Scopes, before: Scopes): void {
   const { directory, visibleTeams } = ctx;
   const isThere = (key: string): boolean => {
-    const found = findTeam(directory, key);
+    const found = [...directory.teams.values()].find((one) => one.key === key.toUpperCase());
     return found !== undefined && (visibleTeams === null || visibleTeams.has(found.id));
   };
   for (const [scope, { where }] of Object.entries(scopes)) {

@@ -59,7 +59,7 @@ export function requireBytes(bytes: number): void {
 type Named = ReadonlyMap<string, { readonly at: string; readonly given: string }>;
 
 async function passing(ctx: Context, filter: unknown): Promise<Named> {
-  const conditions = await issueFiltering.conditions(ctx, [{ tree: filter, at: 'filter' }]);
+  const conditions = await issueFiltering.conditions(ctx, [{ tree: filter, at: 'filter', narrows: true }]);
   const { data, pageInfo } = await pageOfKind(
     ctx,
     issueKind,
