@@ -212,7 +212,9 @@ function unknownFix({ instancePath, schemaPath }: SchemaError, schema: TSchema):
   const around = schemaAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf('/')));
   const { properties = {} } = (around ?? {}) as Partial<TObject>;
   const name = pathOf(instancePath.slice(instancePath.lastIndexOf('/')));
-  return `Remove it; this operation does not know it.${didYouMean(name, Object.keys(properties))}`;
+  const filtered =
+    'filter' in properties ? ' What a list filters by beside its parameters goes into `filter`.' : '';
+  return `Remove it; this operation does not know it.${didYouMean(name, Object.keys(properties))}${filtered}`;
 }
 
 function schemaAt(schema: unknown, schemaPath: string): unknown {

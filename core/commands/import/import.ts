@@ -96,18 +96,25 @@ async function* newRows(file: string, teamFrom: string, outcome: Outcome): Async
   }
 }
 
-/** Says what of a row does not arrive as it is. Of times that cannot be read only the first is named: there may be one in each row. */
-function tellOf({ line, createdAt }: ImportRow, { cut }: Ready, report: Report, progress: Progress): void {
+/** Of times that cannot be read as many are named: there may be one in each row. */
+const undatedNamedMax = 20;
+
+/** Says what of a row does not arrive as it is. */
+function tellOf(
+  { line, createdAt, noTime }: ImportRow,
+  { cut }: Ready,
+  report: Report,
+  progress: Progress,
+): void {
   if (cut !== null) {
     report.cut++;
     progress.note(`line ${line}: ${cut} is too long and was cut`);
   }
   if (createdAt !== null) return;
-  if (report.undated === 0)
-    progress.note(
-      `line ${line}: created_at is no time that has passed, such as 2026-01-31T09:30:00Z; issues without one get the time of the import`,
-    );
-  report.undated++;
+  if (report.undated++ >= undatedNamedMax) return;
+  const what =
+    noTime === null ? 'is empty' : `"${noTime}" is no time that has passed, such as 2026-01-31T09:30:00Z`;
+  progress.note(`line ${line}: created_at ${what}; the issue gets the time of the import`);
 }
 
 type Ready = Outgoing & { cut: string | null };
@@ -141,5 +148,5 @@ async function prepare(row: ImportRow, source: string, places: Places): Promise<
 
 function summary(file: string, { created, skipped, failed, cut, undated, teams, labels }: Report): string {
   const made = teams + labels > 0 ? `, made ${teams} teams and ${labels} labels` : '';
-  return `${file}: ${created} created, ${skipped} there already, ${failed} failed${cut > 0 ? `, ${cut} cut to fit` : ''}${undated > 0 ? `, ${undated} without a time` : ''}${made}`;
+  return `${file}: ${created} created, ${skipped} there already, ${failed} failed${cut > 0 ? `, ${cut} cut to fit` : ''}${undated > 0 ? `, ${undated} without a time (delete these before importing their mended rows, which are other issues to an import)` : ''}${made}`;
 }

@@ -14,8 +14,10 @@ export interface ImportRow {
   readonly label: string;
   readonly title: string;
   readonly body: string;
-  /** When it was made there; null where that cannot be read as a time that has passed. */
+  /** When it was made there; null where the file says nothing of it. */
   readonly createdAt: string | null;
+  /** What the file says in place of a time that has passed. */
+  readonly noTime: string | null;
   /** Hash of repo, created_at and title: the same row has the same id in every import. */
   readonly externalId: string;
 }
@@ -90,10 +92,12 @@ function toRow(record: Record<string, string>, line: number, teamFrom: string): 
     .update(JSON.stringify([repo, createdAt, title]))
     .digest('hex')
     .slice(0, 40);
+  const madeAt = pastTimeOf(createdAt, systemClock.nowMs());
   return {
     line,
     teamName: record[teamFrom] ?? '',
-    createdAt: pastTimeOf(createdAt, systemClock.nowMs()),
+    createdAt: madeAt,
+    noTime: madeAt === null && createdAt.trim() !== '' ? createdAt : null,
     label: label.trim(),
     title: withoutNul(title),
     body: withoutNul(body),

@@ -29,7 +29,13 @@ function placesIn(error: unknown, bundle: Bundle | undefined): readonly Told[] {
     return inManifest(bundle, error.path.replaceAll('/', '.').replace(/^\./, ''), error.message);
   }
   if (error instanceof ApiError)
-    return (error.details ?? []).flatMap(({ path, fix }) => inManifest(bundle, path, fix ?? error.message));
+    return error.details.flatMap(({ path, fix }, _, { length }) =>
+      inManifest(
+        bundle,
+        path,
+        length > 1 && fix !== undefined ? fix : error.message.replace(`${path}: `, ''),
+      ),
+    );
   return [];
 }
 

@@ -4,6 +4,7 @@ import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import { embedded } from '../../lib/embedded.ts';
 import { describePackage } from '../../plugins/describe.ts';
+import { requireSentTypes } from '../../plugins/installs/named.ts';
 import { version } from '../../version.ts';
 import { printResult, say } from '../output.ts';
 import { writeNamedFile } from '../write-file.ts';
@@ -44,9 +45,11 @@ async function packFolder(root: string): Promise<PluginPackage> {
   let bundle: Bundle | undefined;
   try {
     const document = await packPlugin(root, {
-      describe(code, sourceMap) {
+      async describe(code, sourceMap) {
         bundle = { code, sourceMap };
-        return describePackage(code, sourceMap);
+        const manifest = await describePackage(code, sourceMap);
+        requireSentTypes({ manifest });
+        return manifest;
       },
       sdk: embedded?.sdkFiles() ?? null,
     });
