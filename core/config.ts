@@ -8,6 +8,7 @@ import { parseKeep } from './backup/keep.ts';
 import { parseCidr, type Cidr } from './lib/cidr.ts';
 import { checkCron } from './lib/cron.ts';
 import type { LogLevel } from './lib/log.ts';
+import { flagOf } from './lib/words.ts';
 import { keys } from './config/settings.ts';
 
 type ConfigKey = keyof typeof keys;
@@ -74,10 +75,7 @@ export class ConfigError extends Error {}
 function createReading(flags: Flags, env: Environment) {
   const value = (key: ConfigKey): string => flags[key] ?? env[keys[key].env] ?? keys[key].fallback;
   const fail = (key: ConfigKey, wanted: string): never => {
-    const source =
-      flags[key] === undefined
-        ? keys[key].env
-        : `--${key.replaceAll(/[A-Z]/g, (upper) => `-${upper.toLowerCase()}`)}`;
+    const source = flags[key] === undefined ? keys[key].env : flagOf(key);
     throw new ConfigError(`${source} must be ${wanted}, not "${value(key)}".`);
   };
   const integer = (key: ConfigKey, max: number): number => {
@@ -300,7 +298,7 @@ export function readStartEnvironment(folder: string): Record<string, string> | n
 /** The reference of all keys, as it is printed and documented. */
 export function configReference(): { flag: string; env: string; fallback: string; text: string }[] {
   return Object.entries(keys).map(([name, key]) => ({
-    flag: `--${name.replaceAll(/[A-Z]/g, (upper) => `-${upper.toLowerCase()}`)}`,
+    flag: flagOf(name),
     ...key,
   }));
 }

@@ -165,7 +165,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     backups?.start();
   }
   await health.start();
-  const operator = openOperator(ground, { store, ids, committer, directoryOf: directories.of, nowMs });
+  const operator = openOperator(ground, { ...services, committer, directoryOf: directories.of });
 
   return {
     url: socket.url,

@@ -1,12 +1,16 @@
 // How the document groups the operations, and what it says of each group: of resources the words of their contracts, of the rest those
 // that stand here.
 import { contracts } from './contracts.ts';
+import { capital } from './lib/words.ts';
 import type { Tag, TagGroup } from './http/openapi/document.ts';
 
 const titles: Readonly<Record<string, string>> = { 'api-keys': 'API keys', workflows: 'Workflow states' };
 
 const ofContracts: ReadonlyMap<string, Tag> = new Map(
-  contracts.map(({ path, doc }) => [path, { name: path, title: titles[path] ?? capital(path), doc }]),
+  contracts.map(({ path, doc }) => [
+    path,
+    { name: path, title: titles[path] ?? capital(path.replaceAll('-', ' ')), doc },
+  ]),
 );
 
 const others: Readonly<Record<string, readonly Tag[]>> = {
@@ -79,7 +83,3 @@ export const tagGroups: readonly TagGroup[] = [
     tags: [...(elsewhere[name] ?? []).flatMap((path) => ofContracts.get(path) ?? []), ...tags],
   })),
 ];
-
-function capital(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1).replaceAll('-', ' ');
-}

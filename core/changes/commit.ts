@@ -6,6 +6,7 @@ import type { FreshEvents } from '../events/fresh.ts';
 import type { Learned } from '../events/learning.ts';
 import type { Ids } from '../lib/ids.ts';
 import { idPrefixes } from '../lib/ids.ts';
+import { capital } from '../lib/words.ts';
 import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/store.ts';
 import type { Change } from './change.ts';
 
@@ -26,10 +27,9 @@ export interface Author {
 
 /** The author of what the service does by itself. @param part of it, such as `webhooks` */
 export function systemAuthor(scope: Scope, part: string, directory: Directory): Author {
-  const name = `${part[0]!.toUpperCase()}${part.slice(1)}`;
   return {
     scope,
-    actor: { kind: 'system', id: part, name },
+    actor: { kind: 'system', id: part, name: capital(part) },
     cause: null,
     requestId: null,
     traceparent: null,

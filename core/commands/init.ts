@@ -6,6 +6,7 @@ import { serve } from '../serve.ts';
 import { finishWorkspace, makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult } from './output.ts';
 import { endProcessOnBug } from '../lib/failures.ts';
+import { teamKeyPattern } from '../lib/issue-names.ts';
 
 export interface InitOptions {
   dataDir?: string;
@@ -20,7 +21,7 @@ export async function init(
   { dataDir, workspace, team, add = false, json }: InitOptions,
   folder: string,
 ): Promise<void> {
-  if (!/^[A-Z][A-Z0-9]{0,9}$/.test(team))
+  if (!new RegExp(teamKeyPattern).test(team))
     throw new CommandError(
       `--team must be a key such as ENG: up to 10 of A–Z and 0–9, a letter first, not "${team}".`,
       exitCodes.usage,

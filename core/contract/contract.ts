@@ -1,6 +1,7 @@
 // What a resource is, as plain data that does no I/O: server, SDK, client, command line and documents read the same value.
 // What it does beyond the plain operations stands beside it, in code (core/resource/define.ts).
 import type { ErrorCode } from '../lib/errors.ts';
+import { capital } from '../lib/words.ts';
 import type { Field, Reference, Target } from './field.ts';
 
 /** The operations that most resources have; what each does is in core/resource. */
@@ -172,5 +173,3 @@ function nameWords(name: string, { given, shown, options }: Field): void {
   Object.assign(shown, { 'x-enum': name });
   Object.assign(given, { 'x-enum': 'aliases' in options ? `${name}Given` : name });
 }
-
-const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);

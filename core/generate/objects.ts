@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { schemasOf } from '../contract/schemas.ts';
 import { contracts } from '../contracts.ts';
+import { capital } from '../lib/words.ts';
 import type { Library } from './library.ts';
 
 export function fileOf({ path }: Contract): string {
@@ -18,8 +19,6 @@ export function bodyName(title: string, operation: string): string {
 export function queryName(title: string, operation: string): string {
   return `${title}${operation === 'list' ? '' : capital(operation)}Query`;
 }
-
-const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
 /** All that is shown. */
 export function writeObjects(library: Library): void {

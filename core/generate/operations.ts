@@ -3,6 +3,7 @@ import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { successStatusOf, takesIfMatch, type Route } from '../http/route.ts';
 import { filterName } from './filters.ts';
+import { capital } from '../lib/words.ts';
 import type { Library } from './library.ts';
 import { bodyName, queryName } from './objects.ts';
 import { choosingOf, idNameOf, itemOfPage } from './signatures.ts';
@@ -36,7 +37,6 @@ function operationOf(route: Route): Operation {
   };
 }
 
-const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 const camel = (name: string): string =>
   name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 

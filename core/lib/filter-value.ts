@@ -2,6 +2,7 @@
 import { invalidField } from './errors.ts';
 import type { FilterField, FilterValue, FilterWay, Operand, PlainField, ReferenceField } from './filter.ts';
 import { foldCase, foldName } from './fold.ts';
+import { identifierGivenPattern, teamKeyGivenPattern } from './issue-names.ts';
 import { didYouMean } from './nearest.ts';
 import { looksRelative, relativeDay, relativeTime } from './relative.ts';
 import { isDay, isTime } from './time.ts';
@@ -172,9 +173,8 @@ function idWay({ ways }: ReferenceField): FilterWay {
 
 const readers: Readonly<Record<FilterWay['by'], (way: FilterWay, given: string) => string | undefined>> = {
   id: ({ pattern = '' }, given) => (matcherOf(pattern).test(given) ? given : undefined),
-  key: (_, given) => (/^[a-z][a-z0-9]{0,9}$/i.test(given) ? given.toUpperCase() : undefined),
-  identifier: (_, given) =>
-    /^[a-z][a-z0-9]{0,9}-[1-9]\d{0,14}$/i.test(given) ? given.toUpperCase() : undefined,
+  key: (_, given) => (matcherOf(teamKeyGivenPattern).test(given) ? given.toUpperCase() : undefined),
+  identifier: (_, given) => (matcherOf(identifierGivenPattern).test(given) ? given.toUpperCase() : undefined),
   word({ words = {} }, given) {
     const folded = foldName(given);
     return Object.hasOwn(words, folded) ? words[folded] : undefined;

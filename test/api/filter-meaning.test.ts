@@ -145,6 +145,7 @@ test('what cannot be is refused at its path, by a list, a webhook and a plugin a
     [{ parent: `iss_${'0'.repeat(26)}` }, 'parent not_found'],
     [{ parent: 'bogus' }, 'parent invalid_format'],
     [{ identifier: '12' }, 'identifier invalid_format'],
+    [{ identifier: 'ENG-10000000000' }, 'identifier invalid_format'],
     [{ identifier: 'NOPE-1' }, 'identifier not_found'],
     [{ id: 'bogus' }, 'id invalid_format'],
     [{ not: { or: [{ number: 1.5 }] } }, 'not.or.0.number invalid_type'],

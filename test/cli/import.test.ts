@@ -68,6 +68,14 @@ test('rows become issues with their texts untouched; the second run adds nothing
   expect(await app.eventTypes(before)).toEqual([]);
 });
 
+test('the team and label of a name are the same however its letters are composed', async () => {
+  const [composed, apart] = ['caf\u00e9/bar', 'cafe\u0301/bar'];
+  const label = ['\u00e9clat', 'e\u0301clat'];
+  const file = csv(header, `${composed},2026-01-01,${label[0]},One,`, `${apart},2026-01-02,${label[1]},Two,`);
+  const { code, json } = await runImport(file);
+  expect([code, json]).toMatchObject([0, { created: 2, failed: 0, teams: 1, labels: 1 }]);
+});
+
 test('bad rows are named by the line they begin at and cost only themselves', async () => {
   const { code, json, err } = await runImport(
     csv(

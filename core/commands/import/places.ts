@@ -1,5 +1,6 @@
 // Where imported issues go: teams and labels, made where missing.
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
+import { foldName } from '../../lib/fold.ts';
 import { readAll } from '../remote.ts';
 import { fitChars } from './fit.ts';
 
@@ -43,7 +44,7 @@ export function createPlaces(call: Call, made: { teams: number; labels: number }
       const existing = names.get(key);
       // A team whose name is no path was named by people; one that an import made stands for that one path.
       const other = owners.get(key) ?? (existing?.includes('/') && name.includes('/') ? existing : wanted);
-      if (other.toLowerCase() !== wanted.toLowerCase())
+      if (foldName(other) !== foldName(wanted))
         return `"${name}" would get the team key ${key}, which "${other}" has already; give it a name with another last segment`;
       if (existing === undefined) {
         const why = await make(`the team ${key}`, '/teams', { key, name: wanted });
@@ -81,5 +82,5 @@ interface Label {
 
 /** Names of labels differ in more than case; a label of one team is none of another's. */
 function labelPlace(team: string | null, name: string): string {
-  return `${team ?? ''} ${name.toLowerCase()}`;
+  return `${team ?? ''} ${foldName(name)}`;
 }

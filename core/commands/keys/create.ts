@@ -1,10 +1,10 @@
 // `tatami keys create`: a new API key, also for whoever has none.
 import { systemClock } from '../../lib/clock.ts';
-import { allScopes } from '../../setup/keys/orders.ts';
+import { allScopes } from '../../rights/scopes.ts';
 import { timeAhead, usage } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { askDesk, type LocalOptions } from './desk.ts';
-import { shortScopes } from './shown.ts';
+import { madeText } from './shown.ts';
 
 export interface CreateOptions extends LocalOptions {
   workspace?: string;
@@ -25,16 +25,7 @@ export async function create(options: CreateOptions, folder: string): Promise<vo
     scopes: scopesOf(options.scopes),
     expiresAt: expires === undefined ? null : timeAhead('--expires', expires, systemClock.nowMs()),
   });
-  printResult(made, options, (shown) =>
-    [
-      `workspace ${shown.workspaceId}`,
-      `id        ${shown.id}`,
-      `member    ${shown.member.name} (${shown.member.id})`,
-      `scopes    ${shortScopes(shown.scopes)}`,
-      `expires   ${shown.expiresAt ?? 'never'}`,
-      `key       ${shown.key}   (shown this once)`,
-    ].join('\n'),
-  );
+  printResult(made, options, (key) => `workspace ${key.workspaceId}\n${madeText(key)}`);
 }
 
 /** @throws CommandError */

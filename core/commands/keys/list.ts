@@ -1,6 +1,6 @@
 // `tatami keys list`: which keys there are, whose they are, when each was last used and when it ends.
 import { systemClock } from '../../lib/clock.ts';
-import type { KeyAnswers, ListedKey } from '../../setup/keys/orders.ts';
+import { noWorkspace, type KeyAnswers, type ListedKey } from '../../setup/keys/orders.ts';
 import { printResult } from '../output.ts';
 import { askDesk, type LocalOptions } from './desk.ts';
 import { minuteOf, shortScopes, tableOf } from './shown.ts';
@@ -23,7 +23,7 @@ function linesOf({ workspaces, keys, hasMore }: KeyAnswers['list']): string {
     const rows = own.length === 0 ? ['no keys'] : tableOf([header, ...own.map((key) => rowOf(key, now))]);
     return [...(workspaces.length > 1 ? [`workspace ${id} (${name})`] : []), ...rows].join('\n');
   });
-  if (parts.length === 0) return 'There is no workspace yet. Make one with `tatami init`.';
+  if (parts.length === 0) return noWorkspace;
   return [...parts, ...(hasMore ? ['There are more, older keys.'] : [])].join('\n\n');
 }
 

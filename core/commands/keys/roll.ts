@@ -1,9 +1,10 @@
 // `tatami keys roll KEY`: a successor takes over, and the old key goes on for a while.
 import { systemClock } from '../../lib/clock.ts';
+import { graceMsMax } from '../../setup/keys/orders.ts';
 import { duration, timeAhead } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { askDesk, type LocalOptions } from './desk.ts';
-import { shortScopes } from './shown.ts';
+import { madeText } from './shown.ts';
 
 export interface RollOptions extends LocalOptions {
   grace: string;
@@ -11,14 +12,12 @@ export interface RollOptions extends LocalOptions {
   expires?: string;
 }
 
-const dayMs = 86_400_000;
-
 /** @param folder where a relative data directory begins */
 export async function roll(key: string, options: RollOptions, folder: string): Promise<void> {
   const { grace, allScopes = false, expires } = options;
   const rolled = await askDesk(options, folder, 'roll', {
     key,
-    graceMs: duration('--grace', grace, dayMs),
+    graceMs: duration('--grace', grace, graceMsMax),
     allScopes,
     ...(expires === undefined
       ? {}
@@ -31,11 +30,7 @@ export async function roll(key: string, options: RollOptions, folder: string): P
           ? `works until ${previous.expiresAt}; \`tatami keys revoke ${previous.id}\` ends it now`
           : 'is revoked'
       }`,
-      `id        ${successor.id}`,
-      `member    ${successor.member.name} (${successor.member.id})`,
-      `scopes    ${shortScopes(successor.scopes)}`,
-      `expires   ${successor.expiresAt ?? 'never'}`,
-      `key       ${successor.key}   (shown this once)`,
+      madeText(successor),
     ].join('\n'),
   );
 }

@@ -1,7 +1,19 @@
 // How keys are shown to people: lists of scopes in a few words, times to the minute, columns.
-import { allScopes } from '../../setup/keys/orders.ts';
+import { allScopes } from '../../rights/scopes.ts';
+import type { MadeKey } from '../../setup/keys/orders.ts';
 
 const named = 3;
+
+/** A new key, with its text. */
+export function madeText(key: MadeKey): string {
+  return [
+    `id        ${key.id}`,
+    `member    ${key.member.name} (${key.member.id})`,
+    `scopes    ${shortScopes(key.scopes)}`,
+    `expires   ${key.expiresAt ?? 'never'}`,
+    `key       ${key.key}   (shown this once)`,
+  ].join('\n');
+}
 
 export function shortScopes(scopes: readonly string[]): string {
   const held = new Set(scopes);

@@ -1,13 +1,14 @@
 // The names of what the document describes, where nothing gives a better one.
 import type { TSchema } from 'typebox';
 import { named } from '../../lib/schema.ts';
+import { capital } from '../../lib/words.ts';
 import type { Route } from '../route.ts';
 
 /** `issue.state_changed` → `IssueStateChanged` */
 export function nameOf(words: string): string {
   return words
     .split(/[^a-zA-Z0-9]+/)
-    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .map(capital)
     .join('');
 }
 

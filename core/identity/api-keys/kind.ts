@@ -2,6 +2,7 @@
 import { plain } from '../../changes/columns.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
+import { invalidField } from '../../lib/errors.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { apiKey } from './contract.ts';
 import { mintToken } from './token.ts';
@@ -33,10 +34,15 @@ export interface KeyTerms {
   readonly expiresAt: number | null;
 }
 
-/** @returns the change that makes a key, and its text, which is nowhere else */
+/**
+ * @returns the change that makes a key, and its text, which is nowhere else
+ * @throws ApiError validation_failed for one that would have ended already
+ */
 export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, terms: KeyTerms) {
   const token = mintToken();
   const now = nowMs();
+  if (terms.expiresAt !== null && terms.expiresAt <= now)
+    throw invalidField('expiresAt', 'too_small', 'Give a time in the future.');
   const change = apiKeyKind.create({
     ...terms,
     scopes: [...terms.scopes],

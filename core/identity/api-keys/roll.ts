@@ -25,7 +25,7 @@ export interface Rolled {
   readonly text: string;
 }
 
-/** @throws ApiError conflict for a key that has ended or was rolled before */
+/** @throws ApiError conflict for a key that has ended or was rolled before, validation_failed */
 export function rollKey(of: Pick<Context, 'ids' | 'nowMs'>, key: ApiKey, terms: RollTerms): Rolled {
   const now = of.nowMs();
   const { name, memberId } = key;

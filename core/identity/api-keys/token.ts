@@ -30,6 +30,11 @@ export function prefixOf(text: string): string | null {
   return checksum(`${prefix}_${secret}`) === sum ? prefix! : null;
 }
 
+/** The same of `ttm_<prefix>` alone, as people copy it; what comes after is not looked at. */
+export function publicPartOf(text: string): string | null {
+  return /^ttm_([0-9A-Za-z]{10})(?:_|$)/.exec(text)?.[1] ?? null;
+}
+
 export function hashToken(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

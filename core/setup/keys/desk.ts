@@ -2,7 +2,6 @@
 // can reach it owns everything that it holds.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Change } from '../../changes/change.ts';
-import { isoTime } from '../../changes/operations.ts';
 import type { Directory } from '../../context.ts';
 import { apiKeyKind, newKey, type ApiKey } from '../../identity/api-keys/kind.ts';
 import { rollKey } from '../../identity/api-keys/roll.ts';
@@ -26,6 +25,7 @@ export interface DeskOptions {
   readonly store: Store;
   readonly ids: Ids;
   readonly committer: Committer;
+  readonly baseUrl: string;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   nowMs(): number;
 }
@@ -40,10 +40,9 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
       const scope = scopeOf(id);
       const directory = await directoryOf(scope);
       const { id: memberId } = await findMember(store, scope, member);
-      requireFuture(expiresAt, nowMs());
       const { change, text } = newKey(options, { name, scopes: [...new Set(scopes)], memberId, expiresAt });
       await commit(scope, directory, [change]);
-      return { ...shown(scope, change.after, directory), key: text };
+      return { ...shown(options, scope, change.after, directory), key: text };
     },
     async list({ workspace }) {
       const workspaces =
@@ -54,7 +53,7 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
         const limit = listedMax + 1 - keys.length;
         const rows = await store.read(scope, newestKeys, { limit });
         const directory = await directoryOf(scope);
-        keys.push(...rows.map((row) => shown(scope, apiKeyKind.fromRow(row), directory)));
+        keys.push(...rows.map((row) => shown(options, scope, apiKeyKind.fromRow(row), directory)));
         if (keys.length > listedMax) break;
       }
       return { workspaces, keys: keys.slice(0, listedMax), hasMore: keys.length > listedMax };
@@ -64,20 +63,19 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
       const directory = await directoryOf(scope);
       const change = apiKeyKind.update(key, { revokedAt: key.revokedAt ?? nowMs() }, nowMs());
       if (change) await commit(scope, directory, [change]);
-      return shown(scope, change?.after ?? key, directory);
+      return shown(options, scope, change?.after ?? key, directory);
     },
     async roll({ key: given, graceMs, allScopes: isWider, expiresAt }) {
       const { scope, key } = await findKey(store, given);
       const directory = await directoryOf(scope);
-      requireFuture(expiresAt ?? null, nowMs());
       const { changes, successor, old, text } = rollKey(options, key, {
         graceMs,
         ...(isWider ? { scopes: allScopes } : {}),
         ...(expiresAt === undefined ? {} : { expiresAt }),
       });
       await commit(scope, directory, changes);
-      const previous = shown(scope, old, directory);
-      return { ...shown(scope, successor, directory), key: text, previous };
+      const previous = shown(options, scope, old, directory);
+      return { ...shown(options, scope, successor, directory), key: text, previous };
     },
   };
 }
@@ -92,23 +90,11 @@ function committerOf({ committer }: DeskOptions): Commit {
   };
 }
 
-function shown({ workspaceId }: Scope, key: ApiKey, { members }: Directory): ListedKey {
-  return {
-    workspaceId,
-    id: key.id,
-    name: key.name,
-    prefix: key.prefix,
-    scopes: key.scopes,
-    member: { id: key.memberId, name: members.get(key.memberId)?.name ?? '' },
-    createdAt: isoTime(key.createdAt),
-    lastUsedAt: isoTime(key.lastUsedAt),
-    expiresAt: isoTime(key.expiresAt),
-    revokedAt: isoTime(key.revokedAt),
-    replacedBy: key.replacedBy,
-  };
-}
-
-function requireFuture(expiresAt: number | null, now: number): void {
-  if (expiresAt !== null && expiresAt <= now)
-    throw new ApiError('validation_failed', 'A key must expire in the future.');
+function shown(
+  { baseUrl }: DeskOptions,
+  { workspaceId }: Scope,
+  key: ApiKey,
+  directory: Directory,
+): ListedKey {
+  return { workspaceId, ...apiKeyKind.wire(key, { directory, baseUrl }) };
 }

@@ -1,8 +1,10 @@
 // Finds what an operator names as people do: workspaces and members by id or name, keys also by the part of them that is public.
 import { apiKeyKind, type ApiKey } from '../../identity/api-keys/kind.ts';
+import { publicPartOf } from '../../identity/api-keys/token.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
+import { noWorkspace } from './orders.ts';
 
 export interface Named {
   readonly id: string;
@@ -45,8 +47,7 @@ export async function findWorkspace(store: Store, given: string | undefined): Pr
   if (given === undefined && all.length === 1) return all[0]!;
   const matching = all.filter(({ id, name }) => given === id || given === name);
   if (matching.length === 1) return matching[0]!;
-  if (all.length === 0)
-    throw new ApiError('not_found', 'There is no workspace yet. Make one with `tatami init`.');
+  if (all.length === 0) throw new ApiError('not_found', noWorkspace);
   if (given === undefined)
     throw new ApiError('not_found', `Name the workspace with --workspace. There are: ${namesOf(all)}.`);
   throw matching.length > 1
@@ -73,8 +74,7 @@ export async function findMember(store: Store, scope: Scope, given: string | und
 
 /** @param given its id, prefix, whole text, or a name that one key alone has. @throws ApiError not_found */
 export async function findKey(store: Store, given: string): Promise<{ scope: Scope; key: ApiKey }> {
-  // Of the whole text only the public part is looked at.
-  const prefix = /^ttm_([0-9A-Za-z]{10})(?:_|$)/.exec(given)?.[1];
+  const prefix = publicPartOf(given);
   const [found, ...others] = await store.readSystem(findKeys, { given: prefix ?? given });
   if (others.length > 0)
     throw new ApiError(
@@ -86,7 +86,7 @@ export async function findKey(store: Store, given: string): Promise<{ scope: Sco
   if (!row)
     throw new ApiError(
       'not_found',
-      `There is no such key${prefix === undefined ? ` as ${given}` : ''}. \`tatami keys list\` shows all.`,
+      `There is no such key${prefix === null ? ` as ${given}` : ''}. \`tatami keys list\` shows all.`,
     );
   return { scope, key: apiKeyKind.fromRow(row) };
 }

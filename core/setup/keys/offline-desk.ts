@@ -14,5 +14,5 @@ export interface OfflineDesk {
 export function openOfflineDesk(dataDir: string, baseUrl: string, nowMs: () => number): OfflineDesk {
   const { store, ids, committer, close } = openOffline(dataDir, baseUrl, nowMs);
   const { load } = directorySection(store, directoryLoaders);
-  return { desk: createKeyDesk({ store, ids, committer, directoryOf: load, nowMs }), close };
+  return { desk: createKeyDesk({ store, ids, committer, baseUrl, directoryOf: load, nowMs }), close };
 }

@@ -1,11 +1,15 @@
 // What whoever owns the data directory can ask about its keys, and what they are answered: the same in one process and over the socket
 // of a running server (core/serve/operator-door.ts).
 import { Type, type Static } from 'typebox';
+import type { apiKeyKind } from '../../identity/api-keys/kind.ts';
 import { graceHoursMax } from '../../identity/api-keys/roll.ts';
 import { Closed, nullable, text } from '../../lib/schema.ts';
 import { allScopes } from '../../rights/scopes.ts';
 
-export { allScopes } from '../../rights/scopes.ts';
+/** For the old key, after a roll. */
+export const graceMsMax = graceHoursMax * 3_600_000;
+/** What is said where there is none to ask for. */
+export const noWorkspace = 'There is no workspace yet. Make one with `tatami init`.';
 
 const word = Type.String({ minLength: 1, maxLength: 300 });
 const workspace = Type.Optional(Type.String({ ...word, description: 'Its id or its name.' }));
@@ -27,7 +31,7 @@ export const keyOrders = {
   revoke: Closed({ key }),
   roll: Closed({
     key,
-    graceMs: Type.Integer({ minimum: 0, maximum: graceHoursMax * 3_600_000 }),
+    graceMs: Type.Integer({ minimum: 0, maximum: graceMsMax }),
     allScopes: Type.Boolean({ description: 'The successor gets every scope there is.' }),
     expiresAt,
   }),
@@ -37,25 +41,11 @@ type KeyOrders = typeof keyOrders;
 export type KeyOrderName = keyof KeyOrders;
 export type KeyOrder<N extends KeyOrderName> = Static<KeyOrders[N]>;
 
-/** A key without its secret. Times are ISO 8601. */
-export interface ListedKey {
-  readonly workspaceId: string;
-  readonly id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly scopes: readonly string[];
-  readonly member: { readonly id: string; readonly name: string };
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-  readonly replacedBy: string | null;
-}
+/** A key as the API shows it, without its secret. */
+export type ListedKey = { readonly workspaceId: string } & ReturnType<typeof apiKeyKind.wire>;
 
 /** With its whole text, which is nowhere else. */
-interface MadeKey extends ListedKey {
-  readonly key: string;
-}
+export type MadeKey = ListedKey & { readonly key: string };
 
 export interface KeyAnswers {
   readonly create: MadeKey;

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { actor, choice, day, json, markdown, number, reference, string, text } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
+import { identifierGivenPattern } from '../../lib/issue-names.ts';
 import { Closed, idAndName, idOf, uuid } from '../../lib/schema.ts';
 import { project } from '../projects/contract.ts';
 import { team, teamKey } from '../teams/contract.ts';
@@ -17,7 +18,7 @@ const identifier = Type.String({
 });
 /** Called by its identifier in any case. */
 const alias = {
-  pattern: '^[A-Za-z][A-Za-z0-9]{0,9}-[1-9][0-9]{0,9}$',
+  pattern: identifierGivenPattern,
   doc: 'its identifier, such as ENG-42.',
 } as const;
 export const labelsMax = 50;

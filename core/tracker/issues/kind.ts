@@ -154,7 +154,7 @@ function placeOf(identifier: string, { directory }: Pick<View, 'directory'>) {
   // Far from where ids have their underscore, and cheap for every id that is looked at.
   const at = identifier.indexOf('-');
   if (at < 0) return undefined;
-  const team = findTeam(directory, identifier.slice(0, at).toUpperCase());
+  const team = findTeam(directory, identifier.slice(0, at));
   return team ? { team_id: team.id, number: Number(identifier.slice(at + 1)) } : null;
 }
 

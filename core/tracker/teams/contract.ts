@@ -2,15 +2,16 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, string, text } from '../../contract/field.ts';
+import { teamKeyGivenPattern, teamKeyPattern } from '../../lib/issue-names.ts';
 import { idOf } from '../../lib/schema.ts';
 
 export const teamKey = Type.String({
-  pattern: '^[A-Z][A-Z0-9]{0,9}$',
+  pattern: teamKeyPattern,
   description: 'A team key: up to 10 characters A–Z and 0–9, a letter first.',
 });
 /** How requests name a team. */
 export const teamKeyGiven = Type.String({
-  pattern: '^[A-Za-z][A-Za-z0-9]{0,9}$',
+  pattern: teamKeyGivenPattern,
   description: 'A team key, in any case: up to 10 characters A–Z and 0–9, a letter first.',
 });
 const stateId = idOf('wfs');
