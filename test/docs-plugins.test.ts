@@ -1,8 +1,8 @@
-// docs/plugins is true: its examples type-check, pack and install, its tutorial says what the commands say, and its reference has every
-// call that there is. UPDATE_DOCS=1 writes the tutorial's answers anew.
+// docs/plugins is true: its examples type-check, pack and install, its tutorial and the README's first plugin say what the commands say,
+// and its reference has every call that there is. UPDATE_DOCS=1 writes the answers anew.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { effectsMax, limitsOf, runsPerMinuteMax } from '../core/plugins/limits.ts';
 import type { RunLimits } from '../core/sandbox/supervisor.ts';
 import { surface } from '../core/sandbox/sidecar/guest/surface.ts';
@@ -35,7 +35,7 @@ interface Block {
 }
 
 function blocksOf(page: string): Block[] {
-  const text = readFileSync(join(docs, page), 'utf8');
+  const text = readFileSync(resolve(docs, page), 'utf8');
   return [...text.matchAll(/^```(\w+) ?(\S*)\n(.*?)^```$/gms)].map((found) => {
     const [whole, kind = '', name = '', block = ''] = found;
     return { at: found.index + whole.indexOf('\n') + 1, kind, name, text: block };
@@ -140,7 +140,7 @@ test('the limits are those that runs have', () => {
 /** What differs from time to time. */
 function masked(text: string): string {
   return text
-    .replaceAll(/\b(iss|plg|run|cmt)_[0-9a-z]{26}/g, '$1_…')
+    .replaceAll(/\b(iss|plg|run|cmt|usr)_[0-9a-z]{26}/g, '$1_…')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
     .replaceAll(/\d+ bytes|sha256:\w+|cpu \d+ ms/g, '…')
     .replaceAll(/\^\d+\.\d+\.\d+/g, '…')
@@ -167,28 +167,35 @@ async function shell(command: string, folder: string, token: string): Promise<st
     .trim();
 }
 
-test('the tutorial says what the commands say', async () => {
-  const path = join(docs, 'tutorial.md');
-  let page = readFileSync(path, 'utf8');
-  mkdirSync(dir.path('tutorial'));
-  const { apiKey } = await app.addWorkspace('Tutorial', 'ENG');
-  let moved = 0;
-  let folder = dir.path('tutorial');
-  for (const { at, kind, name, text } of blocksOf('tutorial.md')) {
-    if (kind === 'ts') put(`tutorial/${name}`, text);
-    if (kind !== 'console') continue;
-    const parts: string[] = [];
-    for (const command of text.split('\n').filter((line) => line.startsWith('$ '))) {
-      const answer = await shell(command.slice(2), folder, apiKey);
-      parts.push(answer === '' ? command : `${command}\n${answer}`);
-      const [, into] = /\bcd (\S+)/.exec(command) ?? [];
-      if (into !== undefined) folder = join(folder, into);
+test.each([
+  ['the tutorial', join(docs, 'tutorial.md'), 'tutorial'],
+  ['the README', join(root, 'README.md'), 'readme'],
+])(
+  '%s says what the commands say',
+  async (_, path, place) => {
+    let page = readFileSync(path, 'utf8');
+    let folder = dir.path(place);
+    mkdirSync(folder);
+    for (const name of ['bin', 'examples']) symlinkSync(join(root, name), join(folder, name));
+    const { apiKey } = await app.addWorkspace(place, 'ENG');
+    let moved = 0;
+    for (const { at, kind, name, text } of blocksOf(path)) {
+      if (kind === 'ts' && name !== '') put(`${place}/${name}`, text);
+      if (kind !== 'console') continue;
+      const parts: string[] = [];
+      for (const [command] of text.matchAll(/^\$ (?:.*\\\n)*.*/gm)) {
+        const answer = await shell(command.slice(2), folder, apiKey);
+        parts.push(answer === '' ? command : `${command}\n${answer}`);
+        const [, into] = /\bcd (\S+)/.exec(command) ?? [];
+        if (into !== undefined) folder = join(folder, into);
+      }
+      const said = `${parts.join('\n')}\n`;
+      if (process.env.UPDATE_DOCS === '1') {
+        page = page.slice(0, at + moved) + said + page.slice(at + moved + text.length);
+        moved += said.length - text.length;
+      } else expect(masked(text)).toBe(masked(said));
     }
-    const said = `${parts.join('\n')}\n`;
-    if (process.env.UPDATE_DOCS === '1') {
-      page = page.slice(0, at + moved) + said + page.slice(at + moved + text.length);
-      moved += said.length - text.length;
-    } else expect(masked(text)).toBe(masked(said));
-  }
-  if (process.env.UPDATE_DOCS === '1') writeFileSync(path, page);
-}, 120_000);
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(path, page);
+  },
+  120_000,
+);

@@ -7,10 +7,11 @@ repository=${TATAMI_REPOSITORY:-$(cd "$(dirname "$0")/../.." && pwd)}
 export TATAMI_PORT=0 # a free one: somebody may have 4700
 
 say 'Get it'
-if [ -e "$repository/.git" ] && command -v git; then
+if [ -e "$repository/.git" ] && command -v git >/dev/null; then
   git clone -q "$repository" tatami
 else
-  cp -R "$repository" tatami
+  mkdir tatami
+  tar -C "$repository" --exclude ./node_modules --exclude ./data --exclude ./dist -cf - . | tar -C tatami -xf -
 fi
 cd tatami
 

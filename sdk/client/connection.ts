@@ -69,5 +69,5 @@ async function open(
   });
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (response.status === 200 && isStream && response.body !== null) return response.body;
-  throw errorOf(response.status, await response.text());
+  throw errorOf(response, await response.text());
 }

@@ -22,6 +22,8 @@ export class ApiCallError extends Error {
   /** What a report to the server's operator should name. */
   readonly requestId: string | null;
   readonly details: readonly CallErrorDetail[];
+  /** The address of the page that says what the code means and what to do; null where the server named none. */
+  readonly page: string | null;
 
   constructor(
     status: number,
@@ -30,6 +32,7 @@ export class ApiCallError extends Error {
       message?: string;
       requestId?: string;
       details?: readonly CallErrorDetail[];
+      page?: string | null;
       cause?: unknown;
     },
   ) {
@@ -39,17 +42,31 @@ export class ApiCallError extends Error {
     this.code = body.code ?? 'unknown';
     this.requestId = body.requestId ?? null;
     this.details = body.details ?? [];
+    this.page = body.page ?? null;
   }
 }
 
+/** As much of an answer as an error is made of. */
+interface Refusal {
+  readonly status: number;
+  readonly url: string;
+  readonly headers: { get(name: string): string | null };
+}
+
 /** @param text the body of an answer that is not a success */
-export function errorOf(status: number, text: string): ApiCallError {
+export function errorOf(answer: Refusal, text: string): ApiCallError {
   try {
     const { error } = JSON.parse(text) as { error: ConstructorParameters<typeof ApiCallError>[1] };
-    return new ApiCallError(status, error);
+    return new ApiCallError(answer.status, { ...error, page: pageOf(answer) });
   } catch (cause) {
-    return notTatami(status, cause);
+    return notTatami(answer.status, cause);
   }
+}
+
+/** What the answer says it is described by (RFC 8288), as a whole address. */
+function pageOf({ url, headers }: Refusal): string | null {
+  const [, to] = /<([^>]*)>; *rel="?describedby\b/.exec(headers.get('link') ?? '') ?? [];
+  return to === undefined || url === '' ? null : new URL(to, url).href;
 }
 
 export function notTatami(status: number, cause: unknown): ApiCallError {

@@ -56,7 +56,8 @@ export function createExchange({
     }
     const { status, headers } = response;
     if (status >= 200 && status < 300) return { isFromServer: true, ...valueOf<T>(status, text) };
-    return { isFromServer: true, failure: errorOf(status, text), retryAfterMs: retryAfterMs(headers) };
+    const failure = errorOf(response, text);
+    return { isFromServer: true, failure, retryAfterMs: retryAfterMs(headers) };
   };
 }
 

@@ -34,9 +34,9 @@ export async function install(source: string, options: InstallOptions, folder: s
   const document = await read(source, folder);
   const manifest = printableCopy(document.manifest);
   const installed = await findInstalled(call, document.manifest.id);
+  if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
   for (const line of installed ? upgradeLines(manifest, printableCopy(installed)) : consentLines(manifest))
     say(line);
-  if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
   const settings = options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) };
   if (options.yes !== true) await confirm();
   const made = await call<Install>('POST', '/plugins', {

@@ -22,13 +22,19 @@ export interface Run {
 
 export function runLines(run: Run): string {
   const error = run.error ? `  ${run.error.code}: ${run.error.message}` : '';
-  const cost = `cpu ${Math.round(run.cpuMs ?? 0)} ms  effects ${run.effects.length}`;
+  const cost = `cpu ${Math.round(run.cpuMs ?? 0)} ms  effects ${effectsKept(run)}`;
   return [
     `${run.createdAt}  ${run.id}  ${run.handler}  ${run.status}  ${cost}${error}`,
     ...(run.error?.stack ?? []).map((frame) => `    at ${frame}`),
     ...run.effects.flatMap(effectLines),
     ...run.logs.map(({ level, message }) => `  ${level.padEnd(5)} ${message}`),
   ].join('\n');
+}
+
+/** What a run staged that did not succeed was never written. */
+function effectsKept({ status, effects }: Run): string {
+  if (status === 'succeeded' || effects.length === 0) return String(effects.length);
+  return `0 (${effects.length} dropped)`;
 }
 
 /** Of one that was only simulated: what it would have written, field by field. */

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# A plugin author's first hour: a new plugin, its mistakes, its runs, its next versions, its schedule.
+# Needs Node 20, npm, curl, and `tatami` (bin/tatami of a clone, or the executable) on PATH. TATAMI_SERVER and TATAMI_TOKEN say where the
+# server is.
+set -eu
+. "$(dirname "$0")/steps.sh"
+
+say 'A new plugin'
+tatami plugin new acme.hello
+cd acme.hello
+cat README.md
+
+say 'As its README says, it type-checks and tests itself'
+npm install --silent
+npm run types
+npm test
+
+say 'Pack it and install it'
+tatami plugin pack .
+tatami plugin install ./acme.hello.tatami.json --yes 2>&1 | tee "$work/seen"
+shows 'issues:read +to hear of new issues' 'reads events +issue.created' '0.1.0 installed as plg_'
+file() {
+  curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues" -H "Authorization: Bearer $TATAMI_TOKEN" \
+    -H 'Content-Type: application/json' -d "{\"team\":\"ENG\",\"title\":\"$1\"}" | tee "$work/issue"
+}
+# Its latest run looks like this, perhaps in a moment.
+latest() { tatami plugin logs acme.hello --limit 1 2>&1 | tee "$work/latest" | grep -E -- "$1" >/dev/null && cat "$work/latest"; }
+file 'The login page crashes'
+soon latest 'succeeded .*effects 1'
+shows 'greeted [A-Z]+-[0-9]+'
+
+say 'A syntax error has a file and a line'
+cp plugin.ts good.ts
+echo 'const a: number = ;' >>plugin.ts
+line=$(wc -l <plugin.ts)
+refused tatami plugin pack .
+shows "plugin.ts:$line:19: Unexpected ;" "$line \| const a: number = ;"
+mv good.ts plugin.ts
+
+say 'The next version labels: it asks for more, and reads a label that is not there'
+cat >plugin.ts <<'END'
+import { definePlugin } from '@tatami/sdk/plugin';
+
+interface Settings {
+  greeting: string;
+  most: number;
+}
+
+const labels: Record<string, { name: string }> = { crash: { name: 'crash' } };
+
+function labelOf(title: string): string {
+  const [word = ''] = /crash|slow/i.exec(title) ?? [];
+  return labels[word.toLowerCase()]!.name;
+}
+
+export default definePlugin<'issues:write' | 'comments:write', Settings>({
+  id: 'acme.hello',
+  version: '0.2.0',
+  engines: { tatami: '*' },
+  scopes: {
+    'issues:write': { why: 'to label new issues', fields: ['labels'] },
+    'comments:write': { why: 'to greet below them' },
+  },
+  settings: {
+    type: 'object',
+    properties: {
+      greeting: { type: 'string', default: 'Thank you, we will look at this.' },
+      most: { type: 'integer', minimum: 1, maximum: 100, default: 100 },
+    },
+  },
+  on: {
+    'issue.created': {
+      async handle(event, ctx) {
+        await ctx.comments.create(event.data.id, { body: ctx.settings.greeting });
+        await ctx.issues.update(event.data.id, { addLabels: [labelOf(event.data.title)] });
+      },
+    },
+  },
+  schedules: {
+    count: {
+      cron: '0 6 * * *',
+      async handle(_, ctx) {
+        const page = await ctx.issues.list({ limit: ctx.settings.most });
+        ctx.log.info('counted', page.data.length);
+        if (page.pageInfo.hasNextPage) throw new Error('too many');
+      },
+    },
+  },
+});
+END
+npm run types
+curl -s -w '\n' "$TATAMI_SERVER/api/v1/labels" -H "Authorization: Bearer $TATAMI_TOKEN" \
+  -H 'Content-Type: application/json' -d '{"name":"crash"}'
+tatami plugin pack .
+tatami plugin install ./acme.hello.tatami.json --yes 2>&1 | tee "$work/seen"
+shows '0.2.0 replaces 0.1.0' '\+ issues:write +to label new issues' 'writes only labels' 'as before +comments:write'
+file 'Crash when saving'
+soon latest 'succeeded .*effects 2'
+id=$(sed 's/.*"id":"\(iss_[^"]*\)".*/\1/' "$work/issue")
+curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues/$id?fields=labels" -H "Authorization: Bearer $TATAMI_TOKEN" | tee "$work/seen"
+shows '"name":"crash"'
+
+say 'An error at run time has the line of our file, and nothing was written'
+file 'The list is slow'
+soon latest retrying
+at=$(grep -n '!.name' plugin.ts | cut -d: -f1)
+shows 'TypeError' "at labelOf \(plugin.ts:$at:" 'effects 0 \(1 dropped\)'
+
+say 'The version that mends it runs at once what waited'
+sed -e "s/0.2.0/0.3.0/; s/labels\[word.toLowerCase()\]!.name/labels[word.toLowerCase()]?.name ?? 'crash'/" plugin.ts >next.ts
+mv next.ts plugin.ts
+npm run types
+cp acme.hello.tatami.json old.json
+tatami plugin pack .
+tatami plugin install ./acme.hello.tatami.json --yes
+soon latest 'succeeded .*effects 2'
+
+say 'An older version is refused, unless we say so'
+refused tatami plugin install ./old.json --yes
+shows '0.3.0 is installed' '--downgrade'
+tatami plugin install ./old.json --yes --downgrade
+tatami plugin install ./acme.hello.tatami.json --yes
+
+say 'For show: what it would do, field by field'
+tatami plugin install ./acme.hello.tatami.json --yes --mode simulate
+file 'Another crash'
+soon latest 'effects 2'
+shows 'would update issue' 'labels: .*crash\]' 'would create comment'
+tatami plugin install ./acme.hello.tatami.json --yes --mode apply
+
+say 'The schedule, now'
+tatami plugin run-schedule acme.hello count | tee "$work/seen"
+shows 'count +succeeded' 'counted [0-9]+'
+
+say 'With another setting it fails, waits for its next attempt, and is canceled'
+curl -s -o "$work/seen" -w '%{http_code}\n' -X PATCH "$TATAMI_SERVER/api/v1/plugins/acme.hello" \
+  -H "Authorization: Bearer $TATAMI_TOKEN" -H 'Content-Type: application/json' -d '{"settings":{"most":1}}'
+refused tatami plugin run-schedule acme.hello count
+shows 'count +retrying' 'too many' 'at handle \(plugin.ts:[0-9]+' 'tatami plugin cancel run_'
+run=$(grep -om1 'run_[0-9a-z]*' "$work/seen")
+tatami plugin cancel "$run" 2>&1 | tee "$work/seen"
+shows canceled
+
+say 'The first hour of a plugin author is over.'

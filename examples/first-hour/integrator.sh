@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# An integrator's first hour: an empty folder, the SDK and a key. The README's first program, then an own one, then deliveries of a webhook.
+# Needs Node 20, npm and curl. TATAMI_SERVER and TATAMI_TOKEN say where the server is, the argument is the SDK's file from `npm pack`;
+# the server allows receivers on this machine (`--egress-allow 127.0.0.0/8`).
+set -eu
+sdk=$(realpath "$1")
+. "$(dirname "$0")/steps.sh"
+
+say 'What is this key?'
+curl -s -w '\n' "$TATAMI_SERVER/api/v1/me" -H "Authorization: Bearer $TATAMI_TOKEN" | tee "$work/seen"
+shows '"workspace":\{' '"scopes":\['
+
+say 'A folder, the SDK, a strict project'
+mkdir app
+cd app
+npm init -y >/dev/null
+npm pkg set type=module
+npm install --silent "$sdk" typescript @types/node@20
+cat >tsconfig.json <<'END'
+{
+  "compilerOptions": {
+    "target": "es2022", "module": "nodenext", "types": ["node"], "outDir": "out",
+    "strict": true, "exactOptionalPropertyTypes": true, "noUncheckedIndexedAccess": true
+  },
+  "include": ["*.ts"]
+}
+END
+
+say 'The first calls of the README, at our server'
+awk '/^```ts$/ { on = 1; next } /^```$/ && on { exit } on' node_modules/@tatami/sdk/README.md |
+  sed "s|http://127.0.0.1:4700|$TATAMI_SERVER|" >first.ts
+npx tsc
+node out/first.js | tee "$work/seen"
+shows '^Filed [A-Z]+-[0-9]+$'
+
+say 'A program of our own'
+cat >own.ts <<'END'
+import { ApiCallError, createClient } from '@tatami/sdk';
+
+const { TATAMI_SERVER: server = '', TATAMI_TOKEN: token = '' } = process.env;
+const tatami = createClient({ server, token });
+
+// Twice with one key is once.
+const order = { team: 'ENG', title: 'The invoice of order 4711 is empty' };
+const [first, again] = [
+  await tatami.issues.create(order, { idempotencyKey: 'order-4711' }),
+  await tatami.issues.create(order, { idempotencyKey: 'order-4711' }),
+];
+console.log('once:', first.id === again.id);
+
+// Create or update, by the id that it has elsewhere.
+for (const title of ['Ticket', 'Ticket, renamed'])
+  await tatami.issues.external.put('helpdesk', 'T-1', { team: 'ENG', title });
+console.log('there:', (await tatami.issues.external.get('helpdesk', 'T-1')).title);
+
+// A page of two at a time.
+for (const n of [1, 2, 3, 4, 5])
+  await tatami.issues.create({ team: 'ENG', title: `Batch ${n}`, priority: 'high', labels: ['bug'] });
+const titles: string[] = [];
+for await (const issue of tatami.issues.list({
+  filter: { title: { startsWith: 'Batch' }, label: 'BUG', createdAt: { gte: '-P1D' }, not: { priority: 'low' } },
+  limit: 2,
+}))
+  titles.push(issue.title);
+console.log('listed:', titles.join(', '));
+
+// By the name that people say. Only in a simulation there is none.
+const issue = await tatami.issues.get(first.identifier ?? first.id);
+console.log('read:', issue.identifier, issue.title);
+
+// Two at once lose no label.
+await Promise.all(
+  ['bug', 'question'].map((label) => tatami.issues.update(issue.id, { addLabels: [label] })),
+);
+const { labels } = await tatami.issues.get(issue.id);
+console.log('labels:', labels.map(({ name }) => name).sort().join(', '));
+
+// What goes wrong has a code, fields, and a page that says what to do.
+for (const wrong of [
+  () => tatami.issues.create({ team: 'ENG', title: '' }),
+  () => tatami.issues.list({ filter: { dueDate: 'tomorrow' } }),
+  () => tatami.issues.get('NOPE-99'),
+])
+  try {
+    await wrong();
+    console.log('refused: nothing');
+  } catch (error) {
+    if (!(error instanceof ApiCallError)) throw error;
+    console.log('refused:', error.code, error.details.map(({ path }) => path).join(), error.page);
+  }
+END
+npx tsc
+node out/own.js | tee "$work/seen"
+shows '^once: true$' '^there: Ticket, renamed$' '^listed: Batch 5, Batch 4, Batch 3, Batch 2, Batch 1$' \
+  '^read: ENG-[0-9]+ The invoice' '^labels: bug, question$' '^refused: validation_failed title' \
+  '^refused: validation_failed filter.dueDate' '^refused: not_found'
+for page in $(sed -n 's/^refused:.* //p' "$work/seen" | sort -u); do
+  curl -sf "$page" | grep -q '<h1' || fail "no page at $page"
+done
+
+say 'What the compiler refuses, before the server does'
+echo "import { createClient } from '@tatami/sdk';
+await createClient({ server: '', token: '' }).issues.create({ team: 'ENG', title: 'x', priority: 'highest' });" >wrong.ts
+refused npx tsc --noEmit
+shows 'wrong.ts\(2,.*highest'
+rm wrong.ts
+
+say 'A receiver of webhooks'
+cat >receiver.js <<'END'
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { verify, WebhookVerificationError } from '@tatami/sdk/webhooks';
+
+const server = createServer(async (request, response) => {
+  const body = await buffer(request); // raw: what is signed are these bytes
+  try {
+    const event = await verify(body, request.headers['x-webhook-signature'] ?? '', process.env.TATAMI_WEBHOOK_SECRET);
+    console.log(event.type, event.data.title); // write it down under event.id; work later
+    response.writeHead(200).end();
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    response.writeHead(401).end(error.code);
+  }
+});
+server.listen(Number(process.env.PORT), '127.0.0.1', () => console.log('listening on', server.address().port));
+END
+port=$(node -e "const s = require('net').createServer().listen(0, '127.0.0.1', () => { console.log(s.address().port); s.close(); })")
+curl -s -w '\n' "$TATAMI_SERVER/api/v1/webhooks" -H "Authorization: Bearer $TATAMI_TOKEN" -H 'Content-Type: application/json' \
+  -d "{\"url\":\"http://127.0.0.1:$port/hooks\",\"events\":[\"issue.created\"],\"filter\":{\"priority\":\"urgent\"}}" >"$work/seen"
+shows '"secret":"whsec_'
+TATAMI_WEBHOOK_SECRET=$(sed 's/.*"secret":"\([^"]*\)".*/\1/' "$work/seen") PORT=$port node receiver.js >received &
+started=($!)
+soon grep listening received
+file() {
+  curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues" -H "Authorization: Bearer $TATAMI_TOKEN" -H 'Content-Type: application/json' \
+    -d "{\"team\":\"ENG\",\"title\":\"$1\",\"priority\":\"$2\"}"
+}
+file 'Can wait' low
+file 'Cannot wait' urgent
+soon grep 'issue.created Cannot wait' received
+! grep 'Can wait' received || fail 'the filter let through what it should not'
+
+say 'A forged delivery is refused'
+curl -s -w ' %{http_code}\n' "http://127.0.0.1:$port/hooks" -d '{}' \
+  -H "X-Webhook-Signature: v1=$(printf '0%.0s' $(seq 64)),t=$(date +%s)" | tee "$work/seen"
+shows '^signature_mismatch 401$'
+
+say 'The first hour of an integrator is over.'
