@@ -3,19 +3,17 @@
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { memberKind } from '../members/members.ts';
+import { callingMember, isAdmin } from '../members/roles.ts';
 
 /** @throws ApiError forbidden */
 export async function requireHolder(ctx: Context, memberId: string): Promise<void> {
   const { memberId: callerId } = ctx.actor;
   if (callerId === undefined) throw new ApiError('forbidden', 'Only the key of a member can do this.');
   if (callerId === memberId) return;
-  const [caller, holder] = await Promise.all([
-    memberKind.find(ctx, callerId),
-    memberKind.find(ctx, memberId),
-  ]);
-  if (caller?.role !== 'owner' && caller?.role !== 'admin')
+  const [caller, holder] = await Promise.all([callingMember(ctx), memberKind.find(ctx, memberId)]);
+  if (!isAdmin(caller))
     throw new ApiError('forbidden', 'Only an admin or an owner can do this with the keys of another member.');
-  if (holder?.role === 'owner' && caller.role !== 'owner')
+  if (holder?.role === 'owner' && caller?.role !== 'owner')
     throw new ApiError('forbidden', 'Only an owner can do this with the keys of an owner.');
 }
 

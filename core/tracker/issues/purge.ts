@@ -2,7 +2,7 @@
 import type { ChangeSet } from '../../changes/change.ts';
 import { requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { memberKind } from '../../identity/members/members.ts';
+import { callingMember, isAdmin } from '../../identity/members/roles.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { issueKind } from './kind.ts';
@@ -16,7 +16,8 @@ const childOf = tenantStatement<{ id: string }>(
 export async function purgeIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const issue = await issueKind.find(ctx, id);
   if (!issue) throw notFound();
-  await requireAdmin(ctx);
+  if (!isAdmin(await callingMember(ctx)))
+    throw new ApiError('forbidden', 'Only owners and admins of the workspace may purge issues.');
   requireVersion(issue, ifMatch);
   if (issue.deletedAt === null)
     throw new ApiError('conflict', 'Delete the issue first. What is purged cannot be restored.');
@@ -27,11 +28,4 @@ export async function purgeIssue(ctx: Context, id: string, ifMatch: number | nul
       `${child.id} has it as its parent. Give that one another parent, or purge it first.`,
     );
   return { changes: [issueKind.purge(issue)], body: undefined };
-}
-
-async function requireAdmin(ctx: Context): Promise<void> {
-  const { kind, memberId } = ctx.actor;
-  const member = kind !== 'plugin' && memberId ? await memberKind.find(ctx, memberId) : undefined;
-  if (member?.role !== 'owner' && member?.role !== 'admin')
-    throw new ApiError('forbidden', 'Only owners and admins of the workspace may purge issues.');
 }
