@@ -1,6 +1,6 @@
 // The pages: the API reference works offline, and none of them shows a tenant's data.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startApp, type Json, type TestApp } from '../app.ts';
+import { startApp, type TestApp } from '../app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

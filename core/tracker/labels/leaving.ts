@@ -120,10 +120,7 @@ export function createLeaving(options: {
     const work = finish(scope, label)
       .catch((error: unknown) => {
         if (isStopped) return;
-        log('warn', 'issues still carry a label that was deleted', {
-          labelId: label.id,
-          error: errorForLog(error),
-        });
+        log('warn', 'issues still carry a deleted label', { labelId: label.id, error: errorForLog(error) });
         clock.after(waitMs, () => isStopped || inBackground(scope, label, Math.min(2 * waitMs, againMsMax)));
       })
       .finally(() => goingOn.delete(work));
