@@ -4,7 +4,7 @@
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { admitTo, requireFields } from './admission.ts';
-import { plainTerms, type Asked } from './call.ts';
+import { plainTerms, type Asked, type Terms } from './call.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import { newExchange, type Exchange } from './exchange.ts';
 import { createInputReader } from './input.ts';
@@ -63,13 +63,17 @@ function createAsk(route: Route) {
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, body?.value);
     const terms = route.kind === 'write' ? entrance.termsOf(incoming) : plainTerms;
-    // A condition that is not looked at would pass for one that holds.
-    if (terms.ifMatch !== null && !isOfOneVersion)
-      throw new ApiError('precondition_failed', 'This is about no one version. Leave If-Match out.');
+    if (!isOfOneVersion) requireUnconditional(terms);
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = entrance.originOf(incoming);
     return { exchange, principal, origin, terms, input, bodyText: body?.text ?? null };
   };
+}
+
+/** A condition that is not looked at would pass for one that holds. @throws ApiError precondition_failed */
+function requireUnconditional({ ifMatch }: Terms): void {
+  if (ifMatch !== null)
+    throw new ApiError('precondition_failed', 'This is about no one version. Leave If-Match out.');
 }
 
 function charge(ledger: WorkOptions['services']['ledger'], exchange: Exchange): void {
