@@ -1,5 +1,7 @@
 // What a person sees when the server is ready: where everything is, what it holds, where keys come from, and what to try first.
 import { join, resolve } from 'node:path';
+import { counted } from '../lib/counted.ts';
+import { quoted } from '../lib/quoted.ts';
 import { isExecutable, programName } from '../lib/own-program.ts';
 import type { Holdings } from '../setup/holdings.ts';
 
@@ -49,13 +51,13 @@ export function noWorkspace(dataDir: string): string {
 const namedMax = 3;
 
 function holdingsLine({ workspaces, plugins }: Holdings): string {
-  return [counted(workspaces, 'workspace'), counted(plugins, 'plugin')].join('; ');
+  return [namesOf(workspaces, 'workspace'), namesOf(plugins, 'plugin')].join('; ');
 }
 
-function counted(names: readonly string[], what: string): string {
+function namesOf(names: readonly string[], what: string): string {
   if (names.length === 0) return `no ${what}s`;
   const shown = [...names.slice(0, namedMax), ...(names.length > namedMax ? ['…'] : [])].join(', ');
-  return `${names.length} ${what}${names.length === 1 ? '' : 's'}: ${shown}`;
+  return `${counted(names.length, what)}: ${shown}`;
 }
 
 function waysToKeys(dataDir: string, isShown: boolean): string[] {
@@ -80,9 +82,4 @@ function firstSteps(url: string, { apiKey, teamKey }: { apiKey: string; teamKey:
     `  curl '${url}/api/v1/issues?fields=identifier,title,labels' -H 'Authorization: Bearer ${apiKey}'`,
     '',
   ];
-}
-
-/** As a shell takes it. */
-function quoted(path: string): string {
-  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -4,6 +4,7 @@
 # the server allows receivers on this machine (`--egress-allow 127.0.0.0/8`).
 set -eu
 sdk=$(realpath "$1")
+docs=$(cd "$(dirname "$0")/../../docs" && pwd) # to read in
 . "$(dirname "$0")/steps.sh"
 
 say 'What is this key?'
@@ -105,25 +106,8 @@ refused npx tsc --noEmit
 shows 'wrong.ts\(2,.*highest'
 rm wrong.ts
 
-say 'A receiver of webhooks'
-cat >receiver.js <<'END'
-import { createServer } from 'node:http';
-import { buffer } from 'node:stream/consumers';
-import { verify, WebhookVerificationError } from '@tatami/sdk/webhooks';
-
-const server = createServer(async (request, response) => {
-  const body = await buffer(request); // raw: what is signed are these bytes
-  try {
-    const event = await verify(body, request.headers['x-webhook-signature'] ?? '', process.env.TATAMI_WEBHOOK_SECRET);
-    console.log(event.type, event.data.title); // write it down under event.id; work later
-    response.writeHead(200).end();
-  } catch (error) {
-    if (!(error instanceof WebhookVerificationError)) throw error;
-    response.writeHead(401).end(error.code);
-  }
-});
-server.listen(Number(process.env.PORT), '127.0.0.1', () => console.log('listening on', server.address().port));
-END
+say 'A receiver of webhooks: the one for Node of docs/webhooks.md'
+awk '/^```js$/ { on = 1; next } /^```$/ && on { exit } on' "$docs/webhooks.md" >receiver.js
 port=$(node -e "const s = require('net').createServer().listen(0, '127.0.0.1', () => { console.log(s.address().port); s.close(); })")
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/webhooks" -H "Authorization: Bearer $TATAMI_TOKEN" -H 'Content-Type: application/json' \
   -d "{\"url\":\"http://127.0.0.1:$port/hooks\",\"events\":[\"issue.created\"],\"filter\":{\"priority\":\"urgent\"}}" >"$work/seen"

@@ -5,6 +5,7 @@ import { restoreBackup } from '../../backup/restore.ts';
 import { openDestination, type Destination } from '../../backup/copy/destination.ts';
 import { openSource } from '../../backup/source.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { counted } from '../../lib/counted.ts';
 import { readCopyAddress } from '../../config.ts';
 import { moment, usage } from '../flags.ts';
 import { createProgress, printResult } from '../output.ts';
@@ -41,7 +42,7 @@ export async function restore(file: string, options: RestoreOptions, folder: str
   printResult({ dataDir, ...restored }, options, (shown) =>
     [
       `restored  ${shown.dataDir}`,
-      `holds     ${shown.workspaces} workspaces, ${shown.events} events, up to commit ${shown.position} of ${shown.at}`,
+      `holds     ${counted(shown.workspaces, 'workspace')}, ${counted(shown.events, 'event')}, up to commit ${shown.position} of ${shown.at}`,
       shown.hasKey
         ? 'key       master.key is in place'
         : `key       MISSING: put the master.key of the old directory into ${shown.dataDir}, or no server starts there`,

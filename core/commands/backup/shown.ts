@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import type { Backup } from '../../backup/make.ts';
 import { keyPart, type Manifest } from '../../backup/manifest.ts';
+import { counted } from '../../lib/counted.ts';
 
 export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -26,7 +27,7 @@ export function shownBackup({ path, manifest }: Backup) {
 export function backupLines(shown: ReturnType<typeof shownBackup>): string[] {
   return [
     `backup    ${shown.path}`,
-    `holds     ${shown.workspaces} workspaces, ${shown.events} events, up to commit ${shown.position}`,
+    `holds     ${counted(shown.workspaces, 'workspace')}, ${counted(shown.events, 'event')}, up to commit ${shown.position}`,
     `size      ${inMegabytes(shown.bytes)} (${inMegabytes(shown.database.bytes)} as a database)`,
     shown.withKey
       ? 'key       IN the backup: keep the file as secret as the key'

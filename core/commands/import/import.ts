@@ -2,6 +2,7 @@
 // carries the hash of its row as its external id, and what the server has already is skipped. So an import that was cut
 // short is finished by running it again.
 import { basename } from 'node:path';
+import { counted } from '../../lib/counted.ts';
 import { createProgress, exitCodes, printResult, type Progress } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { fitDescription, fitTitle, teamKeyOf } from './fit.ts';
@@ -147,6 +148,6 @@ async function prepare(row: ImportRow, source: string, places: Places): Promise<
 }
 
 function summary(file: string, { created, skipped, failed, cut, undated, teams, labels }: Report): string {
-  const made = teams + labels > 0 ? `, made ${teams} teams and ${labels} labels` : '';
+  const made = teams + labels > 0 ? `, made ${counted(teams, 'team')} and ${counted(labels, 'label')}` : '';
   return `${file}: ${created} created, ${skipped} there already, ${failed} failed${cut > 0 ? `, ${cut} cut to fit` : ''}${undated > 0 ? `, ${undated} without a time (delete these before importing their mended rows, which are other issues to an import)` : ''}${made}`;
 }

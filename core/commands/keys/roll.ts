@@ -1,5 +1,7 @@
 // `tatami keys roll KEY`: a successor takes over, and the old key goes on for a while.
 import { systemClock } from '../../lib/clock.ts';
+import { programName } from '../../lib/own-program.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { graceMsMax } from '../../setup/keys/orders.ts';
 import { duration, timeAhead } from '../flags.ts';
 import { printResult } from '../output.ts';
@@ -14,7 +16,8 @@ export interface RollOptions extends LocalOptions {
 
 /** @param folder where a relative data directory begins */
 export async function roll(key: string, options: RollOptions, folder: string): Promise<void> {
-  const { grace, allScopes = false, expires } = options;
+  const { grace, allScopes = false, expires, dataDir } = options;
+  const where = dataDir === undefined ? '' : ` --data-dir ${quoted(dataDir)}`;
   const rolled = await askDesk(options, folder, 'roll', {
     key,
     graceMs: duration('--grace', grace, graceMsMax),
@@ -27,7 +30,7 @@ export async function roll(key: string, options: RollOptions, folder: string): P
     [
       `old       ${previous.id} ${
         previous.revokedAt === null
-          ? `works until ${previous.expiresAt}; \`tatami keys revoke ${previous.id}\` ends it now`
+          ? `works until ${previous.expiresAt}; \`${programName} keys revoke ${previous.id}${where}\` ends it now`
           : 'is revoked'
       }`,
       madeText(successor),

@@ -141,11 +141,19 @@ export const readmeText = (name: string): string => `# ${name}
 A plugin of Tatami. \`plugin.ts\` is all of it; \`sdk\` and \`globals.d.ts\` are its types, until \`@tatami/sdk\` comes from npm.
 
 \`\`\`
-tatami plugin pack .                                # checks it, and writes ${name}.tatami.json
-tatami plugin install ./${name}.tatami.json         # shows what it asks for, and installs it
-tatami plugin logs ${name}                          # its latest runs
+${explained([
+  ['tatami plugin pack .', `checks it, and writes ${name}.tatami.json`],
+  [`tatami plugin install ./${name}.tatami.json`, 'shows what it asks for, and installs it'],
+  [`tatami plugin logs ${name}`, 'its latest runs'],
+])}
 \`\`\`
 
 \`--mode simulate\` installs it for show: its runs say what they would write. \`npm install\`, then \`npm run types\` and \`npm test\` check it without a server.
 There is no outgoing network for plugins yet. Tutorial and reference: docs/plugins/README.md in Tatami's repository.
 `;
+
+/** Commands in a column, and what each does beside it. */
+function explained(commands: readonly (readonly [command: string, does: string])[]): string {
+  const width = Math.max(...commands.map(([command]) => command.length));
+  return commands.map(([command, does]) => `${command.padEnd(width)}   # ${does}`).join('\n');
+}

@@ -1,5 +1,6 @@
 // `tatami webhooks deliveries [WHE|DLV]`: what was sent, what came back and what is due; or all of one delivery.
 import { systemClock } from '../../lib/clock.ts';
+import { counted } from '../../lib/counted.ts';
 import { moment, usage, wholeNumber } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
@@ -44,7 +45,7 @@ export async function deliveries(of: string | undefined, options: DeliveriesOpti
 function line(delivery: Delivery): string {
   const { createdAt, id, status, attempts, eventType, eventId, webhookId, origin } = delivery;
   const why = origin === 'event' ? '' : `  (${origin})`;
-  const tried = `${attempts} attempt${attempts === 1 ? '' : 's'}`;
+  const tried = counted(attempts, 'attempt');
   return `${createdAt}  ${id}  ${status.padEnd(10)}  ${tried.padEnd(10)}  ${eventType}  ${eventId}  → ${webhookId}${why}${nextAttempt(delivery)}`;
 }
 

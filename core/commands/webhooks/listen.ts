@@ -1,6 +1,7 @@
 // `tatami webhooks listen`: forwards events to an address of this machine as they happen, signed as real deliveries are. It dials
 // out to the server's stream, so it needs no tunnel and leaves nothing behind; any number of them run side by side.
 import { resolve } from 'node:path';
+import { quoted } from '../../lib/quoted.ts';
 import { streamEvents, type StreamedEvent } from '../../../sdk/client/stream.ts';
 import type { EventEnvelope } from '../../events/event.ts';
 import { printable } from '../../lib/printable.ts';
@@ -120,9 +121,4 @@ function repeatCommand({ eventId, eventType, url, sequence }: Shown, options: Li
         ];
   const server = options.server === undefined ? [] : ['--server', options.server];
   return ['tatami', 'webhooks', ...words, ...server].map(quoted).join(' ');
-}
-
-/** For a shell. */
-function quoted(word: string): string {
-  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,5 @@
 // `tatami webhooks trigger TYPE`: a sample of an event, to whoever listens or to one endpoint. It is in no log and changes nothing.
+import { counted } from '../../lib/counted.ts';
 import { usage } from '../flags.ts';
 import { CommandError, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
@@ -30,8 +31,7 @@ export async function trigger(type: string, options: TriggerOptions): Promise<vo
   printResult(
     sent,
     options,
-    ({ event, listeners }) =>
-      `${type}  ${event.id}  a sample, to ${listeners} listener${listeners === 1 ? '' : 's'}`,
+    ({ event, listeners }) => `${type}  ${event.id}  a sample, to ${counted(listeners, 'listener')}`,
   );
 }
 
