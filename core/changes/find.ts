@@ -30,11 +30,14 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
   );
   const called = alias?.columns.map((column) => `${column} = :${column}`).join(' AND ');
   const byAlias = called && tenantStatement<Row>(`${table}.find_aliased`, `${select} AND ${called}`);
-  const idByAlias =
-    called &&
-    tenantStatement<{ id: string }>(
-      `${table}.id_of_alias`,
-      `SELECT id FROM ${table} WHERE workspace_id = :ws AND ${called}`,
+  const listed = alias?.columns.map((column, at) => `one.${column} = named.value->>${at + 1}`).join(' AND ');
+  const idsByAlias =
+    listed &&
+    tenantStatement<{ name: string; id: string }>(
+      `${table}.ids_of_aliases`,
+      // Joined across, so that the names are looked up, however many rows there are.
+      `SELECT named.value->>0 AS name, one.id AS id FROM json_each(:names) AS named
+       CROSS JOIN ${table} AS one ON one.workspace_id = :ws AND ${listed}`,
     );
 
   const stagedOf = (ctx: Context, id: string) => ctx.staged?.find(name, id) as E | undefined;
@@ -55,13 +58,13 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     },
     /** The ids of those names that something is called by; what is no other name than an id is not looked at. */
     async idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-      const ids = new Map<string, string>();
-      for (const name of names) {
-        const values = alias?.values(name, ctx);
-        const row = values && idByAlias && (await ctx.store.readOne(ctx.scope, idByAlias, values));
-        if (row) ids.set(name, row.id);
-      }
-      return ids;
+      const wanted = names.flatMap((given) => {
+        const values = alias?.values(given, ctx);
+        return values && alias ? [[given, ...alias.columns.map((column) => values[column])]] : [];
+      });
+      if (!idsByAlias || wanted.length === 0) return new Map();
+      const rows = await ctx.store.read(ctx.scope, idsByAlias, { names: JSON.stringify(wanted) });
+      return new Map(rows.map((row) => [row.name, row.id]));
     },
     /** Those that are there, in no order. @param ids ids alone */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {

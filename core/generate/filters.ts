@@ -62,9 +62,7 @@ function filterText(name: string, fields: FilterFields, sets: Map<string, string
   const joints = [
     `readonly and?: readonly ${name}[] | undefined;`,
     `readonly or?: readonly ${name}[] | undefined;`,
-    ...(isTaken({ not: { createdAt: '2026-11-20T12:00:00Z' } }, fields)
-      ? [`readonly not?: ${name} | undefined;`]
-      : []),
+    `readonly not?: ${name} | undefined;`,
   ];
   const members = Object.entries(fields).map(
     ([field, how]) => `readonly ${field}?: ${fieldText(field, how, fields, sets)} | undefined;`,

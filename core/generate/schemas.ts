@@ -4,20 +4,23 @@ import type { Library } from './library.ts';
 
 /** What validators check, and what is only said. */
 const checked = new Set([
-  ...[
-    'type',
-    'enum',
-    'anyOf',
-    'pattern',
-    'minLength',
-    'maxLength',
-    'minimum',
-    'maximum',
-    'items',
-    'minItems',
-    'minProperties',
-  ],
-  ...['maxItems', 'uniqueItems', 'properties', 'required', 'patternProperties', 'additionalProperties'],
+  'type',
+  'enum',
+  'anyOf',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'items',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'properties',
+  'required',
+  'patternProperties',
+  'additionalProperties',
+  'minProperties',
   'maxProperties',
 ]);
 const said = /^(description|default|deprecated|title|examples?|x-.*)$/;

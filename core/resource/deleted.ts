@@ -27,3 +27,8 @@ export function whereDeleted(deleted: Deleted = 'exclude'): Condition[] {
   if (deleted === 'include') return [];
   return [deleted === 'only' ? onlyDeleted : notDeleted];
 }
+
+/** The same of one object: what a run has staged is not as it is in the table. */
+export function isListed(deleted: Deleted = 'exclude', { deletedAt }: { deletedAt: number | null }): boolean {
+  return deleted === 'include' || (deletedAt !== null) === (deleted === 'only');
+}

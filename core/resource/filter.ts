@@ -16,6 +16,7 @@ import type {
 } from '../lib/filter.ts';
 import { foldName } from '../lib/fold.ts';
 import { idPattern } from '../lib/schema.ts';
+import { plugin } from '../plugins/installs/contract.ts';
 import type { FilterColumn } from '../store/filter-sql.ts';
 import { entriesOf } from './directory.ts';
 import { snake } from './kind.ts';
@@ -76,7 +77,7 @@ function filterFieldOf({ name, field, by }: Filterable): FilterField {
 /** By the id alone: it bears the name of then, which the directory no longer knows. */
 function actorField(name: string): ReferenceField {
   const path = `${name}.id`;
-  const pattern = `${idPattern(member.id)}|${idPattern('plg')}`;
+  const pattern = `${idPattern(member.id)}|${idPattern(plugin.id)}`;
   return {
     type: 'reference',
     path,

@@ -1,4 +1,5 @@
 /** One call of the REST API: with a token, and retried where that is safe. */
+import { backoffMs } from './backoff.ts';
 import type { ApiCallError } from './error.ts';
 import { createExchange, type Request } from './exchange.ts';
 import type { ChangeOptions, Signal } from './options.ts';
@@ -25,8 +26,6 @@ export interface Call {
   <T>(method: Method, path: string, body?: unknown, options?: ChangeOptions): Promise<T>;
 }
 
-const backoffMsMax = 10_000;
-const backoffMs = [200, 1_000, 3_000, backoffMsMax];
 /** A server that asks for more than this gets the call's failure instead of our patience. */
 const retryAfterMsMax = 120_000;
 const retryableStatus = new Set([0, 429, 500, 502, 503, 504]);
@@ -48,7 +47,7 @@ export function createCall(options: ClientOptions): Call {
       if ('value' in answer) return answer.value;
       throwIfOver(signal);
       const { failure } = answer;
-      const waitMs = answer.retryAfterMs ?? backoffMs[attempt - 1] ?? backoffMsMax;
+      const waitMs = answer.retryAfterMs ?? backoffMs(attempt - 1);
       const isWorthIt = answered && attempt < attemptsMax && waitMs <= retryAfterMsMax && isPassing(failure);
       if (!isWorthIt) throw failure;
       onWait?.(waitMs, failure);

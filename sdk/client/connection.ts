@@ -1,4 +1,5 @@
 /** One connection to the event stream, from its opening to its end: messages in the order in which the server sends them. */
+import { apiOf } from './address.ts';
 import { ApiCallError, errorOf, unreachable } from './error.ts';
 import type { Signal } from './options.ts';
 import { createSseParser, type SseMessage } from './sse.ts';
@@ -61,7 +62,7 @@ async function open(
   });
   const headers = new Headers({ authorization: `Bearer ${token}`, accept: 'text/event-stream' });
   if (place !== null) headers.set('last-event-id', place);
-  const response = await fetch(`${server.replace(/\/+$/, '')}/api/v1/events/stream?${query}`, {
+  const response = await fetch(`${apiOf(server)}/events/stream?${query}`, {
     headers,
     signal,
     // A followed redirect may carry the token elsewhere.

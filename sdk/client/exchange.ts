@@ -1,4 +1,5 @@
 /** One attempt at a call: the request as it goes out, and what came back or why nothing did. */
+import { apiOf } from './address.ts';
 import { ApiCallError, errorOf, notTatami, unreachable } from './error.ts';
 import type { Signal } from './options.ts';
 
@@ -30,7 +31,7 @@ export function createExchange({
   readonly server: string;
   readonly timeoutMs?: number;
 }): <T>(request: Request, signal?: Signal) => Promise<Answer<T>> {
-  const base = `${server.replace(/\/+$/, '')}/api/v1`;
+  const base = apiOf(server);
 
   return async <T>({ path, ...request }: Request, signal?: Signal): Promise<Answer<T>> => {
     const ended = new AbortController();

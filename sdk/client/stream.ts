@@ -3,6 +3,7 @@
  * connections, because the stream is taken up again behind the last event that was read.
  */
 import type { TatamiEvent } from '../webhooks/event.ts';
+import { backoffMs } from './backoff.ts';
 import { connection, type ConnectionOptions } from './connection.ts';
 import { ApiCallError } from './error.ts';
 import type { Signal } from './options.ts';
@@ -38,8 +39,6 @@ export interface StreamedEvent {
   readonly event: TatamiEvent;
 }
 
-const backoffMs = [200, 1_000, 3_000, 10_000];
-
 /** What is remembered from one connection to the next. */
 interface Progress {
   /** The last event that was read. */
@@ -74,7 +73,7 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Stre
   while (!isOver(signal)) {
     const reason = yield* readConnection(options, progress);
     if (reason === null) return;
-    const waitMs = backoffMs[Math.min(progress.failures, backoffMs.length - 1)]!;
+    const waitMs = backoffMs(progress.failures);
     progress.failures++;
     onWait?.(waitMs, reason);
     await sleep(waitMs);

@@ -42,8 +42,11 @@ const schedule = closed({
   limits: Type.Optional(closed({ cpuMs: Type.Optional(Type.Integer({ minimum: 10, maximum: 10_000 })) })),
 });
 
+/** What a plugin is called wherever it is installed. */
+export const pluginId = Type.String({ pattern: '^[a-z][a-z0-9-]*(\\.[a-z0-9-]+)*$', maxLength: 100 });
+
 export const PluginManifest = closed({
-  id: Type.String({ pattern: '^[a-z][a-z0-9-]*(\\.[a-z0-9-]+)*$', maxLength: 100 }),
+  id: pluginId,
   version: Type.String({
     pattern: '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?$',
     maxLength: 60,

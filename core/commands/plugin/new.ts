@@ -1,18 +1,17 @@
 // `tatami plugin new NAME`: a folder with a plugin that works, to begin from.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { Check } from 'typebox/value';
+import { pluginId } from '../../../sdk/plugin/manifest.ts';
 import { sdkSources } from '../../plugins/sdk-sources.ts';
 import { version } from '../../version.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
+import { packedName } from './packed-name.ts';
 import { globalsText, packageText, pluginText, readmeText, testText, tsconfigText } from './template.ts';
-
-/** As the id in a manifest. */
-const namePattern = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$/;
-const nameMax = 100;
 
 /** @param folder where relative paths begin */
 export function newPlugin(name: string, options: { dir?: string; json?: boolean }, folder: string): void {
-  if (!namePattern.test(name) || name.length > nameMax)
+  if (!Check(pluginId, name))
     throw new CommandError(
       `A plugin's name has small letters, digits, - and points, such as acme.triage: not ${JSON.stringify(name)}.`,
       exitCodes.usage,
@@ -34,11 +33,6 @@ export function newPlugin(name: string, options: { dir?: string; json?: boolean 
       'Change plugin.ts and do it again. An editor, or npx -p typescript tsc, knows its types.',
     ].join('\n'),
   );
-}
-
-/** As `pack` names it by default. */
-function packedName(root: string): string {
-  return `${root.slice(root.lastIndexOf('/') + 1)}.tatami.json`;
 }
 
 function requireEmpty(root: string, dir: string): void {

@@ -1,5 +1,5 @@
 // `tatami plugin pack DIR`: one package file of a plugin's folder, checked as installing it will be.
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import { embedded } from '../../lib/embedded.ts';
@@ -11,6 +11,7 @@ import { writeNamedFile } from '../write-file.ts';
 import { authorError } from './author-error.ts';
 import { checkOffline } from './check.ts';
 import type { Bundle } from './manifest-place.ts';
+import { packedName } from './packed-name.ts';
 
 /** @param folder where relative paths begin */
 export async function pack(
@@ -20,7 +21,7 @@ export async function pack(
 ): Promise<void> {
   const root = resolve(folder, dir);
   const document = await packFolder(root);
-  const out = options.out ?? `${basename(root)}.tatami.json`;
+  const out = options.out ?? packedName(root);
   const text = JSON.stringify(document);
   writeNamedFile(resolve(folder, out), text);
   const { manifest } = document;

@@ -5,7 +5,7 @@ import { getEntity, removed, requireVersion, updated } from '../../changes/opera
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { readMoment } from '../../lib/filter-value.ts';
-import { whereDeleted, type Deleted } from '../../resource/deleted.ts';
+import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { Asked } from '../../resource/filtering.ts';
 import { findState, firstState } from '../directory.ts';
@@ -43,8 +43,7 @@ export async function listIssues(ctx: Context, query: IssueQuery) {
     where: [...whereDeleted(query.deleted), ...conditions],
     order,
     without: shape?.fields && !shape.fields.includes('description') ? ['description'] : [],
-    keep: ({ deletedAt }) =>
-      query.deleted === 'include' || (deletedAt === null) === (query.deleted !== 'only'),
+    keep: (issue) => isListed(query.deleted, issue),
   });
   return shape === null ? page : { ...page, data: await shapeIssues(ctx, page.data, shape) };
 }
