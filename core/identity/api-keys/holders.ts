@@ -2,7 +2,7 @@
 // A key acts for its member, so whoever could make one for a higher role would have that role.
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { memberKind } from '../members/members.ts';
+import { memberKind } from '../members/kind.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
 
 /** @throws ApiError forbidden */
