@@ -70,7 +70,7 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
       const { scope, key } = await findKey(store, given);
       const directory = await directoryOf(scope);
       requireFuture(expiresAt ?? null, nowMs());
-      const { changes, successor, old, text } = rollKey(options, key, {
+      const { changes, successor, old, text } = rollKey({ ...options, directory }, key, {
         graceMs,
         ...(isWider ? { scopes: allScopes } : {}),
         ...(expiresAt === undefined ? {} : { expiresAt }),
