@@ -32,7 +32,8 @@ export async function serve(
     throw listenProblem(error, config) ?? error;
   });
   const stopped = untilStopped(tatami);
-  const made = tatami.services.store.status().writable
+  const status = tatami.services.store.status();
+  const made = status.writable
     ? ((await finishWorkspace(tatami)) ?? (firstStart ? await firstWorkspace(tatami) : null))
     : null;
   const ready = {
@@ -46,7 +47,13 @@ export async function serve(
   if (json && holdings?.workspaces.length === 0) say(noWorkspace(config.dataDir));
   const { newDataDir } = tatami;
   printResult({ ...ready, ...made?.workspace }, { json }, () =>
-    startBlock({ ...ready, newDataDir, holdings, workspace: made?.workspace ?? null }),
+    startBlock({
+      ...ready,
+      newDataDir,
+      holdings,
+      workspace: made?.workspace ?? null,
+      onlyToRead: status.writable ? null : (status.reason ?? 'nothing can be written'),
+    }),
   );
   if (made) await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
   await stopped;

@@ -14,12 +14,14 @@ export interface Started {
   readonly readyMs: number;
   /** Made by this start. */
   readonly workspace: { readonly apiKey: string; readonly teamKey: string } | null;
+  /** Why nothing can be written; null where it can. */
+  readonly onlyToRead: string | null;
   /** Null where it cannot be read. */
   readonly holdings: Holdings | null;
 }
 
 export function startBlock(started: Started): string {
-  const { url, holdings, workspace } = started;
+  const { url, holdings, workspace, onlyToRead } = started;
   const dataDir = resolve(started.dataDir);
   const isEmpty = holdings?.workspaces.length === 0;
   const lines = [
@@ -32,7 +34,14 @@ export function startBlock(started: Started): string {
     ...(holdings && !isEmpty ? [`holds   ${holdingsLine(holdings)}`] : []),
     '',
     ...(workspace ? firstSteps(url, workspace) : []),
-    ...(isEmpty ? [noWorkspace(dataDir)] : waysToKeys(dataDir, workspace !== null)),
+    ...(onlyToRead === null
+      ? isEmpty
+        ? [noWorkspace(dataDir)]
+        : waysToKeys(dataDir, workspace !== null)
+      : [
+          `READ ONLY  ${onlyToRead}`,
+          'Issues can be read; nothing is written, and no plugin or webhook works.',
+        ]),
     '',
     `ready in ${started.readyMs} ms · Ctrl+C stops`,
   ];

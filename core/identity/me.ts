@@ -9,7 +9,7 @@ import { Closed, named, nullable } from '../lib/schema.ts';
 import { apiKey } from './api-keys/contract.ts';
 import { apiKeyKind } from './api-keys/kind.ts';
 import { member } from './members/contract.ts';
-import { memberKind } from './members/members.ts';
+import { memberKind } from './members/kind.ts';
 import { workspace } from './workspace/contract.ts';
 import { workspaceKind } from './workspace/workspace.ts';
 

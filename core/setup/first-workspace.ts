@@ -5,7 +5,7 @@ import type { Services } from '../context.ts';
 import type { Actor } from '../events/origin.ts';
 import { newKey } from '../identity/api-keys/kind.ts';
 import { member } from '../identity/members/contract.ts';
-import { memberKind } from '../identity/members/members.ts';
+import { memberKind } from '../identity/members/kind.ts';
 import { workspaceKind } from '../identity/workspace/workspace.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { systemStatement } from '../store/statement.ts';

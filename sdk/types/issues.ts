@@ -68,8 +68,8 @@ export interface Issue {
   readonly parent: {
     /** An id with the prefix iss_. */
     readonly id: string;
-    /** How people name that issue. */
-    readonly identifier: string;
+    /** How people name that issue; null while it is staged, and in the event of an issue that was made in the same run. */
+    readonly identifier: string | null;
   } | null;
   /** How much work it is, in whatever the team counts. */
   readonly estimate: number | null;

@@ -12,7 +12,7 @@ import { defineResource } from '../../resource/define.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { member } from '../members/contract.ts';
 import { apiKey } from './contract.ts';
-import { requireHeld, requireHolder } from './holders.ts';
+import { requireHeld, requireHolder, requireNotRolled } from './holders.ts';
 import { apiKeyKind, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 
@@ -120,6 +120,7 @@ export const apiKeys = defineResource(apiKey, apiKeyKind, {
 /** @throws ApiError forbidden when a scope or a member is asked that the minter may not give */
 async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {
   const { name, scopes } = input;
+  await requireNotRolled(ctx);
   requireHeld(ctx, scopes);
   const memberId = input.memberId ?? ctx.actor.memberId ?? '';
   await requireHolder(ctx, memberId);
@@ -139,13 +140,14 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
   };
 }
 
-/** @throws ApiError forbidden, conflict */
+/** @throws ApiError forbidden, conflict for a key that has ended, was rolled before, or whose member was removed */
 async function rollApiKey(
   ctx: Context,
   id: string,
   { graceHours = graceHoursDefault, expiresAt }: Static<typeof ApiKeyRoll>,
 ): Promise<ChangeSet> {
   const key = await getEntity(ctx, apiKeyKind, id);
+  await requireNotRolled(ctx, id);
   await requireHolder(ctx, key.memberId);
   requireHeld(ctx, key.scopes);
   const {
@@ -179,6 +181,7 @@ function readExpiry(given: string | null): number | null {
 async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const key = await getEntity(ctx, apiKeyKind, id);
   if (key.revokedAt !== null) throw notFound();
+  await requireNotRolled(ctx, id);
   await requireHolder(ctx, key.memberId);
   requireVersion(key, ifMatch);
   const change = apiKeyKind.update(key, { revokedAt: ctx.nowMs() }, ctx.nowMs());

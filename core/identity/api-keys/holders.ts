@@ -2,7 +2,8 @@
 // A key acts for its member, so whoever could make one for a higher role would have that role.
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { memberKind } from '../members/members.ts';
+import { apiKeyKind } from './kind.ts';
+import { memberKind } from '../members/kind.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
 
 /** @throws ApiError forbidden */
@@ -15,6 +16,22 @@ export async function requireHolder(ctx: Context, memberId: string): Promise<voi
     throw new ApiError('forbidden', 'Only an admin or an owner can do this with the keys of another member.');
   if (holder?.role === 'owner' && caller?.role !== 'owner')
     throw new ApiError('forbidden', 'Only an owner can do this with the keys of an owner.');
+}
+
+/**
+ * A key that was rolled is on its way out, and may be rolled because somebody else has it: whoever comes with it ends it and touches no
+ * other key, or it would live on in those that it makes. @param keyId the key that is to end or be replaced; none for one to be made
+ * @throws ApiError forbidden
+ */
+export async function requireNotRolled(ctx: Context, keyId?: string): Promise<void> {
+  const { kind, id } = ctx.actor;
+  if (kind === 'plugin' || id === keyId) return;
+  const caller = await apiKeyKind.find(ctx, id);
+  if (caller && caller.replacedBy !== null)
+    throw new ApiError(
+      'forbidden',
+      `This key was rolled: it makes, rolls and revokes no other keys. Use its successor ${caller.replacedBy}.`,
+    );
 }
 
 /** @throws ApiError forbidden when a scope is asked that the caller lacks */

@@ -25,11 +25,18 @@ export interface Rolled {
   readonly text: string;
 }
 
-/** @throws ApiError conflict for a key that has ended or was rolled before, validation_failed */
-export function rollKey(of: Pick<Context, 'ids' | 'nowMs'>, key: ApiKey, terms: RollTerms): Rolled {
+type Of = Pick<Context, 'ids' | 'nowMs' | 'directory'>;
+
+/** @throws ApiError conflict for a key that has ended or was rolled before, or whose member was removed; validation_failed */
+export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
   const now = of.nowMs();
   const { name, memberId } = key;
   requireRollable(key, now);
+  if (of.directory.members.get(memberId)?.removed !== false)
+    throw new ApiError(
+      'conflict',
+      'The member of this key was removed, so its successor would be refused. Make one for another member.',
+    );
   const { expiresAt = renewed(key, now), scopes = key.scopes } = terms;
   const { change, text } = newKey(of, { name, memberId, scopes, expiresAt });
   const ending =

@@ -2,7 +2,8 @@
 import { defineContract } from '../../contract/contract.ts';
 import { choice, text } from '../../contract/field.ts';
 
-const roles = ['owner', 'admin', 'member', 'guest'] as const;
+/** The highest first. */
+export const roles = ['owner', 'admin', 'member', 'guest'] as const;
 
 export const member = defineContract({
   name: 'member',
@@ -17,10 +18,10 @@ export const member = defineContract({
   },
   operations: {
     list: 'List members',
-    create: 'Add a member',
+    create: { summary: 'Add a member', errors: ['forbidden'] },
     get: 'Get a member',
-    update: { summary: 'Change a member', errors: ['conflict'] },
-    delete: { summary: 'Remove a member', errors: ['conflict'] },
+    update: { summary: 'Change a member', errors: ['forbidden', 'conflict'] },
+    delete: { summary: 'Remove a member', errors: ['forbidden', 'conflict'] },
   },
   events: { created: 'member.added', updated: 'member.updated', deleted: 'member.removed' },
   keepsDeleted: true,

@@ -1,14 +1,15 @@
-// Members. A removed member keeps the issues; only the last owner cannot be removed.
+// Members. A removed member keeps the issues; the last owner cannot be removed, and who may change whom is a matter of roles.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { member } from './contract.ts';
+import { memberKind, type Member } from './kind.ts';
+import { requireMayChange } from './roles.ts';
 
 const byEmail = tenantStatement<{ id: string }>(
   'members.by_email',
@@ -26,11 +27,10 @@ const ownerRemains = tenantStatement(
      (SELECT id FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL LIMIT 1)`,
 );
 
-export const memberKind = kindOf(member);
-type Member = NonNullable<Awaited<ReturnType<typeof memberKind.find>>>;
-
 const rules: Rules<typeof member, Member> = {
-  async check(ctx, { id, email }, before) {
+  async check(ctx, after, before) {
+    await requireMayChange(ctx, before, after);
+    const { id, email } = after;
     if (email === null || email === before?.email) return;
     const holder = await ctx.store.readOne(ctx.scope, byEmail, { email });
     if (holder && holder.id !== id)
@@ -49,7 +49,10 @@ export const members = defineResource(member, memberKind, {
       const set = await plain.update(ctx, id, patch, ifMatch);
       return patch.role === undefined || patch.role === 'owner' ? set : keepingAnOwner(ctx, id, set);
     },
-    delete: async (ctx, id, ifMatch) => keepingAnOwner(ctx, id, await plain.delete(ctx, id, ifMatch)),
+    async delete(ctx, id, ifMatch) {
+      await requireMayChange(ctx, await getEntity(ctx, memberKind, id), null);
+      return keepingAnOwner(ctx, id, await plain.delete(ctx, id, ifMatch));
+    },
   },
 });
 

@@ -1,8 +1,11 @@
-// What the role of a member lets them do beyond the scopes of a key.
+// What the role of a member lets them do beyond the scopes of a key. Scopes say what a key may ask for; roles say who may change whom,
+// so that nobody rises by a request.
 import type { Context } from '../../context.ts';
-import { memberKind } from './members.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { roles } from './contract.ts';
+import { memberKind, type Member } from './kind.ts';
 
-type Member = NonNullable<Awaited<ReturnType<typeof memberKind.find>>>;
+type Ranked = Pick<Member, 'role'> | undefined;
 
 /** The member behind the caller. Nobody stands behind a plugin, whoever installed it. */
 export async function callingMember(ctx: Context): Promise<Member | undefined> {
@@ -10,6 +13,30 @@ export async function callingMember(ctx: Context): Promise<Member | undefined> {
   return kind === 'plugin' || memberId === undefined ? undefined : memberKind.find(ctx, memberId);
 }
 
-export function isAdmin(member: Pick<Member, 'role'> | undefined): boolean {
+export function isAdmin(member: Ranked): boolean {
   return member?.role === 'owner' || member?.role === 'admin';
+}
+
+/**
+ * Members change their own name and address. All else takes an admin, who is of no lower role than the member is or comes to be.
+ * @param before null for a member who is added, @param after null for one who is removed
+ * @throws ApiError forbidden
+ */
+export async function requireMayChange(
+  ctx: Context,
+  before: Member | null,
+  after: Pick<Member, 'role'> | null,
+): Promise<void> {
+  const caller = await callingMember(ctx);
+  if (!caller) throw new ApiError('forbidden', 'Only the key of a member can change members.');
+  if (caller.id === before?.id && before.role === after?.role) return;
+  if (!isAdmin(caller))
+    throw new ApiError(
+      'forbidden',
+      'You may change your own name and email. The rest takes the key of an admin or an owner.',
+    );
+  const isHigher = (member: Pick<Member, 'role'> | null) =>
+    member !== null && roles.indexOf(member.role) < roles.indexOf(caller.role);
+  if (isHigher(before) || isHigher(after))
+    throw new ApiError('forbidden', 'Only an owner may add, change or remove an owner.');
 }

@@ -68,7 +68,7 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
     async roll({ key: given, graceMs, allScopes: isWider, expiresAt }) {
       const { scope, key } = await findKey(store, given);
       const directory = await directoryOf(scope);
-      const { changes, successor, old, text } = rollKey(options, key, {
+      const { changes, successor, old, text } = rollKey({ ...options, directory }, key, {
         graceMs,
         ...(isWider ? { scopes: allScopes } : {}),
         ...(expiresAt === undefined ? {} : { expiresAt }),

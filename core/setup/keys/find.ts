@@ -29,7 +29,11 @@ const readKey = tenantStatement<Row>(
 const findMembers = tenantStatement<Named>(
   'members.named',
   `SELECT id, name FROM members WHERE workspace_id = :ws AND deleted_at IS NULL
-     AND (id = :given OR lower(email) = lower(:given) OR name = :given) LIMIT 20`,
+     AND (id = :given OR lower(email) = lower(:given) OR lower(name) = lower(:given)) LIMIT 20`,
+);
+const listMembers = tenantStatement<Named>(
+  'members.of_operator',
+  'SELECT id, name FROM members WHERE workspace_id = :ws AND deleted_at IS NULL ORDER BY created_at LIMIT 21',
 );
 const firstOwner = tenantStatement<Named>(
   'members.first_owner',
@@ -63,7 +67,11 @@ export async function findMember(store: Store, scope: Scope, given: string | und
     throw new ApiError('not_found', 'The workspace has no owner whom a key could act for. Name a --member.');
   }
   const [member, ...others] = await store.read(scope, findMembers, { given });
-  if (!member) throw new ApiError('not_found', `There is no member ${given}. Give an id, address or name.`);
+  if (!member)
+    throw new ApiError(
+      'not_found',
+      `There is no member ${given}. There are: ${namesOf(await store.read(scope, listMembers))}.`,
+    );
   if (others.length > 0)
     throw new ApiError(
       'not_found',

@@ -9,7 +9,8 @@ import { allScopes } from '../../rights/scopes.ts';
 /** For the old key, after a roll. */
 export const graceMsMax = graceHoursMax * 3_600_000;
 /** What is said where there is none to ask for. */
-export const noWorkspace = 'There is no workspace yet. Make one with `tatami init`.';
+export const noWorkspace =
+  'There is no workspace yet. Stop the server, if one runs, and make one with `tatami init`.';
 
 const word = Type.String({ minLength: 1, maxLength: 300 });
 const workspace = Type.Optional(Type.String({ ...word, description: 'Its id or its name.' }));

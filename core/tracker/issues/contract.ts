@@ -4,7 +4,7 @@ import { defineContract } from '../../contract/contract.ts';
 import { actor, choice, day, json, markdown, number, reference, string, text } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
 import { identifierGivenPattern } from '../../lib/issue-names.ts';
-import { Closed, idAndName, idOf, uuid } from '../../lib/schema.ts';
+import { Closed, idAndName, idOf, nullable, uuid } from '../../lib/schema.ts';
 import { project } from '../projects/contract.ts';
 import { team, teamKey } from '../teams/contract.ts';
 import { state, type StateType } from '../workflows/contract.ts';
@@ -93,7 +93,12 @@ export const issue = defineContract({
       { nullable: true, filter: true, doc: 'The issue that it is a part of.' },
       Closed({
         id: idOf('iss'),
-        identifier: Type.String({ description: 'How people name that issue.' }),
+        identifier: nullable(
+          Type.String({
+            description:
+              'How people name that issue; null while it is staged, and in the event of an issue that was made in the same run.',
+          }),
+        ),
       }),
     ),
     estimate: number(

@@ -186,5 +186,7 @@ function labelsOf(ids: readonly string[], { labels }: Directory): ShownIssue['la
 function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): ShownIssue['parent'] {
   if (parentId === null) return null;
   const [team = '', number = ''] = parentPlace?.split(' ') ?? [];
-  return { id: parentId, identifier: `${teams.get(team)?.key ?? ''}-${number}` };
+  // A parent of the same run has no number yet, and no event of its child ever learns it.
+  const identifier = number === '' ? null : `${teams.get(team)?.key ?? ''}-${number}`;
+  return { id: parentId, identifier };
 }

@@ -1,7 +1,7 @@
 // `fields=` and `expand=`: fewer fields, or whole objects in place of references. Both are closed lists.
 import type { Context } from '../../context.ts';
 import { shownProperties } from '../../contract/schemas.ts';
-import { memberKind } from '../../identity/members/members.ts';
+import { memberKind } from '../../identity/members/kind.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { withVersion } from '../../lib/shown-version.ts';

@@ -1,0 +1,100 @@
+// Roles: whatever the scopes of their keys, members change themselves, admins also others, and only owners owners. Nobody rises by a request.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { askAs, scopesBut } from '../rights/asking.ts';
+
+type Role = 'owner' | 'admin' | 'member' | 'guest';
+const ranks: readonly Role[] = ['guest', 'member', 'admin', 'owner'];
+
+let app: TestApp;
+let people: Record<Role, { id: string; call: Client }>;
+
+const added = async (role: Role): Promise<string> =>
+  (await app.call('POST', '/api/v1/members', { name: `Some ${role}`, role })).json.id;
+const memberOf = async (id: string): Promise<Json> => (await app.call('GET', `/api/v1/members/${id}`)).json;
+const join = async (role: Role) => {
+  const id = await added(role);
+  const scopes = ['members:write', 'api-keys:write'];
+  const { json } = await app.call('POST', '/api/v1/api-keys', { name: role, scopes, memberId: id });
+  return { id, call: app.clientOf(json.key) };
+};
+
+beforeAll(async () => {
+  app = await startApp();
+  people = {
+    owner: await join('owner'),
+    admin: await join('admin'),
+    member: await join('member'),
+    guest: await join('guest'),
+  };
+});
+afterAll(() => app.stop());
+
+test('nobody gives themselves another role, and so no key of an owner', async () => {
+  for (const by of ['guest', 'member', 'admin'] as const) {
+    const { id, call } = people[by];
+    const higher = ranks.slice(ranks.indexOf(by) + 1);
+    for (const role of higher) {
+      const risen = await call('PATCH', `/api/v1/members/${id}`, { role });
+      expect([by, role, risen.status, risen.json.error.code]).toEqual([by, role, 403, 'forbidden']);
+    }
+    const minted = await call('POST', '/api/v1/api-keys', {
+      name: 'k',
+      scopes: ['members:write'],
+      memberId: people.owner.id,
+    });
+    expect([by, minted.status, (await memberOf(id)).role]).toEqual([by, 403, by]);
+  }
+});
+
+test('adding, changing and removing members takes an admin, and an owner where an owner is meant', async () => {
+  for (const by of ranks)
+    for (const whom of ranks) {
+      const { call } = people[by];
+      const may = by === 'owner' || (by === 'admin' && whom !== 'owner');
+      const id = await added(whom);
+      const path = `/api/v1/members/${id}`;
+      const statuses: [string, number, number][] = [
+        ['add', (await call('POST', '/api/v1/members', { name: 'New', role: whom })).status, 201],
+        ['rename', (await call('PATCH', path, { name: 'Other' })).status, 200],
+        ['address', (await call('PATCH', path, { email: `${by}-${whom}@acme.example` })).status, 200],
+        ['raise', (await call('PATCH', path, { role: 'owner' })).status, by === 'owner' ? 200 : 403],
+      ];
+      await app.call('PATCH', path, { role: whom });
+      statuses.push(
+        ['lower', (await call('PATCH', path, { role: 'guest' })).status, 200],
+        ['remove', (await call('DELETE', path)).status, 204],
+      );
+      for (const [what, status, done] of statuses)
+        expect([by, what, whom, status]).toEqual([by, what, whom, may ? done : 403]);
+    }
+});
+
+test('everybody changes their own name and address, and an admin may step down', async () => {
+  for (const role of ranks) {
+    const { id, call } = people[role];
+    const mine = { name: `I, ${role}`, email: `${role}@acme.example`, role };
+    const reply = await call('PATCH', `/api/v1/members/${id}`, mine);
+    expect([role, reply.status]).toEqual([role, 200]);
+    expect(reply.json).toMatchObject(mine);
+  }
+  for (const role of ['guest', 'member'] as const)
+    expect((await people[role].call('DELETE', `/api/v1/members/${people[role].id}`)).status).toBe(403);
+  const { id, call } = await join('admin');
+  expect((await call('PATCH', `/api/v1/members/${id}`, { role: 'member' })).status).toBe(200);
+  expect((await call('PATCH', `/api/v1/members/${id}`, { role: 'admin' })).status).toBe(403);
+});
+
+test('a plugin changes no members, whatever it was granted: it has no role', async () => {
+  const path = `/api/v1/members/${people.guest.id}`;
+  for (const [method, at, body] of [
+    ['POST', '/api/v1/members', { name: 'Of a plugin' }],
+    ['PATCH', path, { role: 'owner' }],
+    ['PATCH', path, { name: 'Of a plugin' }],
+    ['DELETE', path, undefined],
+  ] as const)
+    expect([method, (await askAs(app, scopesBut([]), method, at, body, null)).code]).toEqual([
+      method,
+      'forbidden',
+    ]);
+});
