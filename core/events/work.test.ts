@@ -50,6 +50,7 @@ function begin(): {
       room: 40,
       async perform(item) {
         performed.push(item.id);
+        if (item.id.startsWith('broken-')) throw new Error('This work fails each time.');
         if (isFirst && item.id.startsWith('slow-')) await gate.promise;
         await opened.store.commit([queue.finish(item)]);
       },
@@ -197,4 +198,17 @@ test('a late worker cannot finish or put off what another process has taken over
   expect((await opened.store.commit([late.finish(before)])).ok).toBe(false);
   expect((await opened.store.commit([late.defer(before, 5)])).ok).toBe(false);
   expect((await opened.store.commit([next.finish(now)])).ok).toBe(true);
+});
+
+test('work that fails whatever becomes of it is tried less and less often, to once in five minutes', async () => {
+  const { queue, clock, performed, put } = begin();
+  await put(['broken-1']);
+  await queue.settled();
+  for (let second = 0; second < 3_600; second++) {
+    clock.now += 1_000;
+    queue.wake();
+    await queue.settled();
+  }
+  // After 0, 5, 15, 35, 75, 155 and 315 seconds, and then every 300.
+  expect(performed.length).toBe(17);
 });

@@ -36,8 +36,10 @@ export interface Registry {
   /** An install that runs now; undefined when it is gone, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
   source(scope: Scope, sha256: string): Promise<string>;
-  /** Where code came from. */
+  /** Where code came from; where that cannot be read, nothing is known of it. Never rejects. */
   places(scope: Scope, sha256: string): Promise<FindPlace>;
+  /** Code was kept, perhaps with another source map. */
+  codeKept(scope: Scope, sha256: string): void;
 }
 
 const activeInstalls = tenantStatement<Row>(
@@ -97,7 +99,7 @@ export function createRegistry(options: Reading & { store: Store; cache: Workspa
     subscriptions: async (scope, eventType) => (await of(scope)).byType.now.get(eventType) ?? none,
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
     source: createSources(store),
-    places: createPlaces(store),
+    ...createPlaces(store, options.log),
   };
 }
 
@@ -162,30 +164,51 @@ const sourceMapCharsMax = 2 * 1024 * 1024;
 const readingMsMax = 50;
 
 /** The source maps of installs whose runs failed, that used last in memory. */
-function createPlaces(store: Store): Registry['places'] {
+function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKept'> {
   const known = new LRUCache<string, { find: FindPlace; chars: number }>({
     maxSize: sourceMapCharsMax,
     sizeCalculation: ({ chars }) => chars + 1,
   });
   let spent = { second: 0, ms: 0 };
+  let keptTimes = 0;
   const read = (text: string): FindPlace => {
     const fromMs = performance.now();
-    const find = placesOf(JSON.parse(text) as PackageSourceMap);
-    // Only now it is taken apart.
-    find(1, 1);
-    spent.ms += performance.now() - fromMs;
-    return find;
+    try {
+      const find = placesOf(JSON.parse(text) as PackageSourceMap);
+      // Only now it is taken apart.
+      find(1, 1);
+      return find;
+    } finally {
+      spent.ms += performance.now() - fromMs;
+    }
   };
-  return async (scope, sha256) => {
+  const find = async (scope: Scope, sha256: string): Promise<FindPlace> => {
     const key = `${scope.workspaceId} ${sha256}`;
     const found = known.get(key);
     if (found) return found.find;
     const second = Math.floor(performance.now() / 1000);
     if (spent.second !== second) spent = { second, ms: 0 };
     if (spent.ms > readingMsMax) return noPlaces;
+    const keptBefore = keptTimes;
     const text = (await store.readOne(scope, readSourceMap, { sha256 }))?.source_map ?? null;
-    const find = text === null ? noPlaces : read(text);
-    known.set(key, { find, chars: text?.length ?? 0 });
-    return find;
+    const places = text === null ? noPlaces : read(text);
+    // What was read while code was kept may be the map from before.
+    if (keptTimes === keptBefore) known.set(key, { find: places, chars: text?.length ?? 0 });
+    return places;
+  };
+  return {
+    async places(scope, sha256) {
+      try {
+        return await find(scope, sha256);
+      } catch (error) {
+        // A run that failed ends all the same, with places of the bundle.
+        log('warn', 'a source map could not be read', { sha256, error: errorForLog(error) });
+        return noPlaces;
+      }
+    },
+    codeKept(scope, sha256) {
+      keptTimes++;
+      known.delete(`${scope.workspaceId} ${sha256}`);
+    },
   };
 }

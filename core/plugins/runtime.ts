@@ -14,7 +14,7 @@ import { installRoutes } from './installs/routes.ts';
 import { installKind } from './installs/schema.ts';
 import { tellUnheard } from './installs/unheard.ts';
 import { kvRoutes } from './kv/routes.ts';
-import { createRegistry } from './registry.ts';
+import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
@@ -74,7 +74,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   });
 
   return {
-    routes: routesOf(options, workers),
+    routes: routesOf(options, registry, workers),
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
       await tellUnheard({ store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs });
@@ -115,11 +115,13 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 
 function routesOf(
   options: PluginRuntimeOptions,
+  registry: Pick<Registry, 'codeKept'>,
   { runner, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
   const { app, filterFields, checkFilter, serverVersion } = options;
   return [
     ...installRoutes({
+      codeKept: registry.codeKept,
       filterFields,
       checkFilter,
       unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),

@@ -1,7 +1,7 @@
-// From a place in a plugin's bundle to the author's own line, by the source map of the package. The map is a stranger's: its shape
-// was checked with the package, and a wrong one misleads nobody but its author.
-import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
-import type { PackageSourceMap, SourcePlace } from '../../sdk/plugin/manifest.ts';
+// From a place in a plugin's bundle to the author's own line, by the source map of the package. The map is a stranger's, and so are
+// the places that are looked up in it: a wrong one of either misleads nobody but its author.
+import { decodedMappings, originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
+import { PackageError, type PackageSourceMap, type SourcePlace } from '../../sdk/plugin/manifest.ts';
 
 /** The author's place of one in the bundle (line and column begin with 1); null where the map knows none. */
 export type FindPlace = (line: number, column: number) => SourcePlace | null;
@@ -10,15 +10,31 @@ export const noPlaces: FindPlace = () => null;
 
 export function placesOf(sourceMap: PackageSourceMap | null | undefined): FindPlace {
   if (!sourceMap) return noPlaces;
-  const map = new TraceMap({ ...sourceMap, sources: [...sourceMap.sources], names: [] });
+  const map = traceMapOf(sourceMap);
   return (line, column) => {
-    const {
-      source,
-      line: found,
-      column: foundColumn,
-    } = originalPositionFor(map, { line, column: column - 1 });
-    return source === null ? null : { file: source, line: found, column: foundColumn + 1 };
+    if (line < 1 || column < 1) return null;
+    const found = originalPositionFor(map, { line, column: column - 1 });
+    // What packages before were not checked for: that there is such a source, and such a line.
+    if (!found.source || found.line < 1 || found.column < 0) return null;
+    return { file: found.source, line: found.line, column: found.column + 1 };
   };
+}
+
+/** Checks what the shape of a map does not say: that its mappings lead to sources that are there. @throws PackageError */
+export function checkSourceMap(sourceMap: PackageSourceMap): void {
+  for (const segments of decodedMappings(traceMapOf(sourceMap)))
+    for (const segment of segments) {
+      const [, source] = segment;
+      if (segment.some((number) => number < 0) || (source !== undefined && !(source in sourceMap.sources)))
+        throw new PackageError(
+          '/sourceMap/mappings',
+          'They lead to places that are in none of the sources; pack the plugin again, or leave the map out.',
+        );
+    }
+}
+
+function traceMapOf(sourceMap: PackageSourceMap): TraceMap {
+  return new TraceMap({ ...sourceMap, sources: [...sourceMap.sources], names: [] });
 }
 
 /** As the sandbox calls the bundle. */

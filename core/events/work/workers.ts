@@ -1,12 +1,15 @@
-// Work in memory: all of it is under way. What fails is given back for a while.
+// Work in memory: all of it is under way. What fails is given back for a while, which grows as long as it fails.
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Scope } from '../../store/store.ts';
 
-/** Failed work is due again after this long. */
-const failedMs = 5_000;
+/** Failed work is due again after this long, and after twice as long each time. */
+const failedMs = { first: 5_000, most: 300_000 };
+/** Pieces of work of which that is known. While as many fail, what fails beside them waits the longest from the beginning. */
+const failingMax = 10_000;
 export const againMs = 1_000;
 
 export interface WorkItem {
@@ -39,12 +42,20 @@ export function createWorkers(options: {
   // A lease of our own never runs out for ourselves: what is held here is claimed by nobody else of this process. Rows are leased
   // as far as there is room, so that this holds little more than that.
   const held = new Set<string>();
+  const nextDelays = new LRUCache<string, number>({ max: failingMax });
+
+  const delayOf = (id: string): number => {
+    const delayMs = nextDelays.get(id) ?? (nextDelays.size < failingMax ? failedMs.first : failedMs.most);
+    nextDelays.set(id, Math.min(delayMs * 2, failedMs.most));
+    return delayMs;
+  };
 
   /** Until it is given back, nobody can take it: so try until it is, or until the process ends and its leases with it. */
   const giveBack = async (item: WorkItem): Promise<void> => {
+    const delayMs = delayOf(item.id);
     for (;;) {
       try {
-        return await options.putOff(item, failedMs);
+        return await options.putOff(item, delayMs);
       } catch (error) {
         if (isStopped()) return;
         log('warn', 'work could not be given back', { kind, id: item.id, error: errorForLog(error) });
@@ -57,6 +68,7 @@ export function createWorkers(options: {
     const { id, scope } = item;
     try {
       await perform(item);
+      nextDelays.delete(id);
     } catch (error) {
       log('error', 'work failed', { kind, id, workspaceId: scope.workspaceId, error: errorForLog(error) });
       await giveBack(item);

@@ -9,6 +9,7 @@ import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
 import type { Unheld } from '../../rights/table.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { checkCron } from '../../lib/cron.ts';
+import { checkSourceMap } from '../source-places.ts';
 import { subscribedTypes } from './hearing.ts';
 import { requireSentTypes } from './named.ts';
 
@@ -28,7 +29,9 @@ export interface PackageRules extends RequestRules {
 export async function readPackage(document: object) {
   requireSentTypes(document);
   try {
-    return await parsePackage(JSON.stringify(document));
+    const read = await parsePackage(JSON.stringify(document));
+    if (read.sourceMap) checkSourceMap(read.sourceMap);
+    return read;
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
     // The place stands in the path.

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
-import { tenantOp, type Op } from '../../store/store.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { plugin } from './contract.ts';
@@ -32,6 +32,8 @@ export interface InstallRules extends PackageRules {
   readonly checkFilter: CheckFilter;
   /** The rows that follow an install's state: its schedules, what it misses. They stand last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
+  /** Code was kept, perhaps with another source map than is known of it. */
+  codeKept(scope: Scope, sha256: string): void;
 }
 
 export function listInstalls(ctx: Context, page: PageParameters) {
@@ -79,7 +81,7 @@ export async function installPlugin(
     state: 'active' as const,
     stateReason: unheardReason({ manifest, grant: input.grant }),
   };
-  const keep = keepCodeOp(ctx, document);
+  const keep = keepCodeOp(ctx, document, rules);
   if (!known) {
     const made = firstInstall(ctx, facts);
     return { ...installed(ctx, made, [keep, ...rules.stateOps(made.after, ctx)]), status: 201 };
@@ -106,9 +108,14 @@ function installed(
   };
 }
 
-function keepCodeOp({ scope }: Context, { sha256, code, sourceMap }: PluginPackage): Op {
+function keepCodeOp(
+  { scope }: Context,
+  { sha256, code, sourceMap }: PluginPackage,
+  { codeKept }: Pick<InstallRules, 'codeKept'>,
+): Op {
   const map = sourceMap ? JSON.stringify(sourceMap) : null;
-  return tenantOp(scope, keepCode, { sha256, source: code, sourceMap: map });
+  const taken = (): void => codeKept(scope, sha256);
+  return tenantOp(scope, keepCode, { sha256, source: code, sourceMap: map }, { taken });
 }
 
 function refuseDowngrade({ pluginVersion }: Install, manifest: PluginManifest): void {
