@@ -128,6 +128,10 @@ soon latest 'effects 2'
 shows 'would update issue' 'labels: .*crash\]' 'would create comment'
 tatami plugin install ./acme.hello.tatami.json --yes --mode apply
 
+say 'A name that is none is said to be none'
+refused tatami plugin logs acme.hallo
+shows 'no plugin acme.hallo' 'tatami plugin list'
+
 say 'The schedule, now'
 tatami plugin run-schedule acme.hello count | tee "$work/seen"
 shows 'count +succeeded' 'counted [0-9]+'
