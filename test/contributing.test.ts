@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { blocksOf, type Block } from './documents/blocks.ts';
 
 const root = join(import.meta.dir, '..');
 const tree = mkdtempSync(join(tmpdir(), 'tatami-contributing-'));
@@ -24,23 +25,8 @@ const copied = [
   'CONTRIBUTING.md',
 ];
 
-interface Block {
-  readonly kind: string;
-  readonly file: string;
-  readonly text: string;
-}
-
-/** The fenced blocks that name a file: a whole file, or lines to change in one. */
-function blocksOf(page: string): Block[] {
-  return [...page.matchAll(/^```(ts|sql|diff) (\S+)\n(.*?)^```$/gms)].map(([, kind, file, text]) => ({
-    kind: kind!,
-    file: file!,
-    text: text!,
-  }));
-}
-
 /** Lines that begin with a space or a minus stand in the file, one after the other, just once; those with a plus take their place. */
-function changed(text: string, { file, text: change }: Block): string {
+function changed(text: string, { name: file, text: change }: Block): string {
   const lines = change.trimEnd().split('\n');
   const without = (mark: string): string =>
     lines
@@ -54,10 +40,10 @@ function changed(text: string, { file, text: change }: Block): string {
 }
 
 function put(block: Block): void {
-  const { kind, file, text } = block;
+  const { language, name: file, text } = block;
   const path = join(tree, file);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, kind === 'diff' ? changed(readFileSync(path, 'utf8'), block) : text);
+  writeFileSync(path, language === 'diff' ? changed(readFileSync(path, 'utf8'), block) : text);
 }
 
 async function run(...command: string[]): Promise<{ code: number; output: string }> {
@@ -82,7 +68,9 @@ const bun = process.execPath;
 beforeAll(() => {
   for (const name of copied) cpSync(join(root, name), join(tree, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-  for (const block of blocksOf(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'))) put(block);
+  // Those that name a file: a whole file, or lines to change in one.
+  for (const block of blocksOf(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')))
+    if (['ts', 'sql', 'diff'].includes(block.language) && block.name !== '') put(block);
 });
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
 

@@ -9,6 +9,7 @@ import { surface } from '../core/sandbox/sidecar/guest/surface.ts';
 import type { PluginPackage } from '../sdk/plugin/manifest.ts';
 import { startApp, type TestApp } from './app.ts';
 import { tatami, temporary } from './cli/tatami.ts';
+import { blocksOf } from './documents/blocks.ts';
 
 const root = join(import.meta.dir, '..');
 const docs = join(root, 'docs/plugins');
@@ -26,21 +27,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-interface Block {
-  /** Where its text begins in the page. */
-  readonly at: number;
-  readonly kind: string;
-  readonly name: string;
-  readonly text: string;
-}
-
-function blocksOf(page: string): Block[] {
-  const text = readFileSync(resolve(docs, page), 'utf8');
-  return [...text.matchAll(/^```(\w+) ?(\S*)\n(.*?)^```$/gms)].map((found) => {
-    const [whole, kind = '', name = '', block = ''] = found;
-    return { at: found.index + whole.indexOf('\n') + 1, kind, name, text: block };
-  });
-}
+const read = (page: string): string => readFileSync(join(docs, page), 'utf8');
 
 /** A whole plugin around lines that use `ctx`. */
 function aroundCalls(text: string): string {
@@ -70,8 +57,8 @@ test('every example type-checks in the folder of a new plugin, and every plugin 
   expect((await tatami(['plugin', 'new', 'x', '--dir', dir.path('all')])).code).toBe(0);
   const plugins: string[] = [];
   for (const page of pages.filter((name) => name !== 'tutorial.md'))
-    for (const [index, { kind, name, text }] of blocksOf(page).entries()) {
-      if (kind !== 'ts') continue;
+    for (const [index, { language, name, text }] of blocksOf(read(page)).entries()) {
+      if (language !== 'ts') continue;
       const path = name === 'ctx' ? `plugins/${page}-${index}.ts` : name;
       put(`all/${path}`, name === 'ctx' ? aroundCalls(text) : text);
       if (path.endsWith('/plugin.ts')) plugins.push(dirname(path));
@@ -96,7 +83,7 @@ test('every example type-checks in the folder of a new plugin, and every plugin 
 }, 120_000);
 
 test('the reference of ctx has every call that there is, with its scope, and no other', () => {
-  const page = readFileSync(join(docs, 'ctx.md'), 'utf8');
+  const page = read('ctx.md');
   const rows = [...page.matchAll(/^\| `ctx\.(\w+)\.(\w+)\([^)]*\)` \| `([\w:]+)` \|$/gm)];
   const said = rows.map(([, name, call, scope]) => `${name}.${call} ${scope}`);
   const known = surface.flatMap(({ name, reads, writes }) => [
@@ -107,7 +94,7 @@ test('the reference of ctx has every call that there is, with its scope, and no 
 });
 
 test('the limits are those that runs have', () => {
-  const page = readFileSync(join(docs, 'limits.md'), 'utf8');
+  const page = read('limits.md');
   const event = { kind: 'event', name: 'issue.created' } as const;
   const schedule = { kind: 'schedule', name: 'x' } as const;
   const plain = { id: 'x', version: '1.0.0', engines: { tatami: '*' }, handlers: ['schedule:x'] };
@@ -179,9 +166,9 @@ test.each([
     for (const name of ['bin', 'examples']) symlinkSync(join(root, name), join(folder, name));
     const { apiKey } = await app.addWorkspace(place, 'ENG');
     let moved = 0;
-    for (const { at, kind, name, text } of blocksOf(path)) {
-      if (kind === 'ts' && name !== '') put(`${place}/${name}`, text);
-      if (kind !== 'console') continue;
+    for (const { at, language, name, text } of blocksOf(page)) {
+      if (language === 'ts' && name !== '') put(`${place}/${name}`, text);
+      if (language !== 'console') continue;
       const parts: string[] = [];
       for (const [command] of text.matchAll(/^\$ (?:.*\\\n)*.*/gm)) {
         const answer = await shell(command.slice(2), folder, apiKey);

@@ -1,4 +1,22 @@
-// The examples of a document: what is typed (`sh`), and what it says (`json`, one for each line of output, or `text`).
+// The fenced blocks of a document, and its examples: what is typed (`sh`), and what it says (`json`, one for each line of output, or
+// `text`).
+
+export interface Block {
+  /** Where its text begins in the document. */
+  readonly at: number;
+  /** Empty where none is given. */
+  readonly language: string;
+  /** What stands behind the language: mostly the file that it is. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export function blocksOf(markdown: string): Block[] {
+  return [...markdown.matchAll(/^```(\w*) ?(.*)\n([^]*?)^```$/gm)].map((found) => {
+    const [whole, language = '', name = '', text = ''] = found;
+    return { at: found.index + whole.indexOf('\n') + 1, language, name, text };
+  });
+}
 
 export interface Example {
   readonly typed: string;
@@ -10,10 +28,10 @@ export interface Example {
 /** Blocks of another language, and answers to nothing typed, are not examples. */
 export function examplesOf(markdown: string): Example[] {
   const examples: { typed: string; answers: { language: string; text: string }[]; line: number }[] = [];
-  for (const { 1: language = '', 2: text = '', index } of markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
+  for (const { at, language, text } of blocksOf(markdown)) {
     const last = examples.at(-1);
     if (language === 'sh')
-      examples.push({ typed: text, answers: [], line: markdown.slice(0, index).split('\n').length });
+      examples.push({ typed: text, answers: [], line: markdown.slice(0, at).split('\n').length - 1 });
     else if (last && (language === 'json' || language === 'text')) last.answers.push({ language, text });
   }
   return examples;

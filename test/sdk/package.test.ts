@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { buildSdk } from '../../build/sdk.ts';
 import { serveTatami, tatami, temporary, type Served } from '../cli/tatami.ts';
+import { blocksOf } from '../documents/blocks.ts';
 import { root } from '../imports.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { run, runtimes, type Runtime } from './runtimes.ts';
@@ -84,7 +85,9 @@ describe('in a strict project', () => {
 test('the examples of its README, and of ours, compile where a runtime has its types', async () => {
   const readmes = [join(folder, 'node_modules/@tatami/sdk/README.md'), join(root, 'README.md')];
   const examples = readmes.flatMap((path) =>
-    [...readFileSync(path, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text]) => text!),
+    blocksOf(readFileSync(path, 'utf8')).flatMap(({ language, name, text }) =>
+      language === 'ts' && name === '' ? [text] : [],
+    ),
   );
   expect(examples.length).toBeGreaterThan(3);
   const files = examples.map((_, at) => `readme-${at}.ts`);
