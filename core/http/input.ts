@@ -7,10 +7,10 @@ import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
 import type { Route } from './route.ts';
-import { compileCheck, compileQuery, nothingNamed } from './validate.ts';
+import { compileCheck, compileQuery, nothingNamed, requireStorable } from './validate.ts';
 
 export interface InputReader {
-  /** @throws ApiError malformed_request, not_found */
+  /** @throws ApiError malformed_request, not_found, of a PUT validation_failed */
   checkParams<In extends Incoming>(entrance: Entrance<In, unknown>, incoming: In): void;
   /** @throws ApiError validation_failed */
   query(texts: Iterable<readonly [name: string, text: string]>): Record<string, unknown>;
@@ -31,9 +31,10 @@ export function createInputReader(route: Route): InputReader {
       entrance.requirePath(incoming);
       try {
         checkParams(incoming.params);
+        requireStorable(incoming.params);
       } catch (error) {
-        // An id that cannot exist is answered like one that does not.
-        if (error instanceof ApiError) throw new ApiError('not_found');
+        // An id that cannot exist is answered like one that does not, unless the request would make it.
+        if (error instanceof ApiError && route.method !== 'PUT') throw new ApiError('not_found');
         throw error;
       }
     },

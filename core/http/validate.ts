@@ -226,6 +226,15 @@ function schemaAt(schema: unknown, schemaPath: string): unknown {
   return at;
 }
 
+/** The database would cut a text at U+0000. Bodies are looked through as they are read. @throws ApiError validation_failed */
+export function requireStorable(texts: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(texts)) requireNoNull(name, text);
+}
+
+function requireNoNull(name: string, text: string): void {
+  if (text.includes('\0')) throw invalidField(name, 'invalid_format', 'Leave the character U+0000 out.');
+}
+
 /** Reads parameters of a query by a flat object schema: integers and booleans from their canonical text, each name once. */
 export function compileQuery(
   schema: TObject,
@@ -238,7 +247,7 @@ export function compileQuery(
     // The object has no prototype, so that a parameter named like a member of one (`toString`) is refused by its name as well.
     const query: Record<string, unknown> = Object.create(null);
     for (const [name, text] of texts) {
-      if (text.includes('\0')) throw invalidField(name, 'invalid_format', 'Leave the character U+0000 out.');
+      requireNoNull(name, text);
       if (name in query) throw invalidField(name, 'conflict', 'Give this parameter once.');
       query[name] = coerce(kinds.get(name), text);
     }

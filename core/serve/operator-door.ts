@@ -1,9 +1,10 @@
 // The door for whoever has the data directory of a running server: a socket in it, which only its user can reach, as only that user can
 // read the rest. So `tatami keys` need not stop the server, and the process that writes stays the only one.
 import { chmodSync, rmSync } from 'node:fs';
-import { Compile } from 'typebox/compile';
+import { compileCheck } from '../http/validate.ts';
 import { ApiError } from '../lib/errors.ts';
 import { errorForLog } from '../lib/failures.ts';
+import { parseJson } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import { operatorSocketOf } from '../setup/keys/socket.ts';
 import { keyOrders, type KeyDesk, type KeyOrder, type KeyOrderName } from '../setup/keys/orders.ts';
@@ -42,9 +43,9 @@ type Work = Readonly<Record<string, (order: unknown) => Promise<unknown>>>;
 
 function workOf(desk: KeyDesk): Work {
   const checked = <N extends KeyOrderName>(name: N) => {
-    const checker = Compile(keyOrders[name]);
+    const check = compileCheck(keyOrders[name]);
     return async (order: unknown): Promise<unknown> => {
-      if (!checker.Check(order)) throw new ApiError('validation_failed', 'This order cannot be read.');
+      check(order);
       return desk[name](order as KeyOrder<N>);
     };
   };
@@ -61,7 +62,7 @@ async function answer(work: Work, request: Request, log: Log): Promise<Response>
     const name = new URL(request.url).pathname.replace('/keys/', '');
     const order = request.method === 'POST' && Object.hasOwn(work, name) ? work[name] : undefined;
     if (!order) throw new ApiError('not_found', 'The server is of another version. Restart it.');
-    return Response.json({ answer: await order(await request.json()) });
+    return Response.json({ answer: await order(parseJson(await request.text())) });
   } catch (error) {
     return refusal(error, log);
   }

@@ -139,3 +139,19 @@ test('sent by many at once it makes one issue, and a repeated key gets its own a
   ).json.data;
   expect(listed).toHaveLength(1);
 });
+
+test('a path with U+0000 names nothing that could be there, at any route, and makes nothing', async () => {
+  const paths = app.app.routes.filter(({ path }) => path.includes('{'));
+  expect(paths.length).toBeGreaterThan(30);
+  for (const { method, path } of paths) {
+    const asked = path.replaceAll(/\{\w+\}/g, 'a%00');
+    const { status } = await app.call(method, asked, method === 'GET' ? undefined : {});
+    expect([method, path, status]).toEqual([method, path, method === 'PUT' ? 422 : 404]);
+  }
+  const { status, json } = await put('%00', { team: 'ENG', title: 'Cut' });
+  expect([status, json.error.details]).toEqual([
+    422,
+    [{ path: 'externalId', issue: 'invalid_format', fix: 'Leave the character U+0000 out.' }],
+  ]);
+  expect(app.logs.filter(({ level }) => level === 'error')).toEqual([]);
+});

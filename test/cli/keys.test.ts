@@ -201,3 +201,36 @@ test('a directory that is held by something else is waited for, and a socket tha
   expect([await child.exited, keys.length]).toEqual([0, 1]);
   expect(keys[0].member.id).toBe(JSON.parse(served.start).userId);
 });
+
+test('an order that cannot be is refused with what is wrong, and is no fault of the server', async () => {
+  const app = await startApp();
+  const order = async (name: string, body: string, method = 'POST') => {
+    const unix = operatorSocketOf(app.dataDir);
+    const response = await fetch(`http://operator/keys/${name}`, {
+      unix,
+      method,
+      ...(method === 'POST' ? { body } : {}),
+    });
+    return [response.status, ((await response.json()) as Json).error.message] as const;
+  };
+  const roll = { key: 'First key', graceMs: 0, allScopes: false };
+  const wrong: [name: string, body: string, status: number, says: string][] = [
+    ['revoke', '{"key":"\\u0000"}', 400, 'U+0000'],
+    ['revoke', '{"key":', 400, 'JSON'],
+    ['revoke', '', 400, 'JSON'],
+    ['revoke', '[]', 422, 'object'],
+    ['revoke', '{"key":"a","key":"b"}', 400, 'key'],
+    ['roll', JSON.stringify({ ...roll, expiresAt: 9_007_199_254_740_991 }), 422, 'expiresAt'],
+    ['create', '{"name":"x","scopes":["issues:read"],"expiresAt":9007199254740991}', 422, 'expiresAt'],
+    ['create', '{"name":"x","scopes":["issues:read"],"member":"\\ud800"}', 400, ''],
+    ['create', '{"name":"x","scopes":["issues:read"],"workspace":5}', 422, 'workspace'],
+    ['toString', '{}', 404, 'another version'],
+  ];
+  try {
+    for (const [name, body, status, says] of wrong)
+      expect([body, ...(await order(name, body))]).toEqual([body, status, expect.stringContaining(says)]);
+    expect(app.logs.filter(({ level }) => level === 'error')).toEqual([]);
+  } finally {
+    await app.stop();
+  }
+});

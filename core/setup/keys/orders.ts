@@ -15,7 +15,9 @@ export const noWorkspace =
 const word = Type.String({ minLength: 1, maxLength: 300 });
 const workspace = Type.Optional(Type.String({ ...word, description: 'Its id or its name.' }));
 const key = Type.String({ ...word, description: 'Its id, its prefix, or its name where only one has it.' });
-const expiresAt = Type.Optional(nullable(Type.Integer({ minimum: 0 })));
+/** The end of the year 9999, the last that can be written as a time. */
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
+const expiresAt = Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: lastMs })));
 
 /** By the name of the order: what it takes. */
 export const keyOrders = {
