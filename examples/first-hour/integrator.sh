@@ -112,7 +112,8 @@ port=$(node -e "const s = require('net').createServer().listen(0, '127.0.0.1', (
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/webhooks" -H "Authorization: Bearer $TATAMI_TOKEN" -H 'Content-Type: application/json' \
   -d "{\"url\":\"http://127.0.0.1:$port/hooks\",\"events\":[\"issue.created\"],\"filter\":{\"priority\":\"urgent\"}}" >"$work/seen"
 shows '"secret":"whsec_'
-TATAMI_WEBHOOK_SECRET=$(sed 's/.*"secret":"\([^"]*\)".*/\1/' "$work/seen") PORT=$port node receiver.js >received &
+secret=$(sed 's/.*"secret":"\([^"]*\)".*/\1/' "$work/seen")
+TATAMI_WEBHOOK_SECRET=$secret PORT=$port node receiver.js >received &
 started=($!)
 soon grep listening received
 file() {
