@@ -6,6 +6,7 @@ import { ApiError } from '../lib/errors.ts';
 import type { Lanes } from '../lib/fairness/lanes.ts';
 import { tooLarge } from '../lib/json-value.ts';
 import type { Payer } from '../lib/payer.ts';
+import { isWholeZstd } from './zstd-frames.ts';
 
 /** Those there are, the better first. */
 export const codings = ['zstd', 'gzip'] as const;
@@ -102,12 +103,13 @@ export async function encodeAside(
 
 async function decodeAside(coded: Uint8Array, coding: Coding, bytesMax: number): Promise<Uint8Array> {
   try {
-    return await (coding === 'zstd'
-      ? promisify(zstdDecompress)(coded, {
-          maxOutputLength: bytesMax,
-          params: { [constants.ZSTD_d_windowLogMax]: windowLogMax },
-        })
-      : promisify(gunzip)(coded, { maxOutputLength: bytesMax }));
+    if (coding === 'gzip') return await promisify(gunzip)(coded, { maxOutputLength: bytesMax });
+    const bytes = await promisify(zstdDecompress)(coded, {
+      maxOutputLength: bytesMax,
+      params: { [constants.ZSTD_d_windowLogMax]: windowLogMax },
+    });
+    if (!isWholeZstd(coded)) throw new Error('The frames do not end with the body.');
+    return bytes;
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(bytesMax);
     throw new ApiError(

@@ -29,18 +29,25 @@ export function createInputReader(route: Route): InputReader {
     checkParams(entrance, incoming) {
       if (!checkParams) return;
       entrance.requirePath(incoming);
-      try {
-        checkParams(incoming.params);
-        requireStorable(incoming.params);
-      } catch (error) {
-        // An id that cannot exist is answered like one that does not, unless the request would make it.
-        if (error instanceof ApiError && route.method !== 'PUT') throw new ApiError('not_found');
-        throw error;
-      }
+      // An id that cannot exist is answered like one that does not.
+      orNotFound(() => checkParams(incoming.params));
+      const requireEach = (): void => requireStorable(incoming.params);
+      // What a PUT names it would make.
+      return route.method === 'PUT' ? requireEach() : orNotFound(requireEach);
     },
     query: compileQuery(route.query ?? nothingNamed),
     body: createBodyReader(route),
   };
+}
+
+/** @throws ApiError not_found in place of any other */
+function orNotFound(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof ApiError) throw new ApiError('not_found');
+    throw error;
+  }
 }
 
 function createBodyReader(route: Route): InputReader['body'] {

@@ -229,6 +229,34 @@ test('a body that unfolds to more than the limit is 413, however small it came, 
   expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(100);
 });
 
+test('a body in zstd is whole, to its last byte', async () => {
+  const json = '{"team":"ENG","title":"Whole"}';
+  const noise = Array.from(crypto.getRandomValues(new Uint8Array(300_000)), (byte) => ' \n\t\r'[byte % 4]);
+  // Of one block and of several, also of those that repeat a byte, and with sizes of all widths.
+  const texts = [json, json.padEnd(300), json.padEnd(300_000), json + noise.join('')];
+  const all = [{}, { [constants.ZSTD_c_checksumFlag]: 1 }, { [constants.ZSTD_c_contentSizeFlag]: 0 }];
+  const said = async (bytes: Uint8Array) => (await post(bytes, { 'content-encoding': 'zstd' })).status;
+  for (const inner of texts)
+    for (const params of all) {
+      const coded = zstdCompressSync(inner, { params });
+      expect([inner.length, params, await said(coded)]).toEqual([inner.length, params, 201]);
+      for (const broken of [
+        ...[1, 4, 7].map((less) => coded.subarray(0, -less)),
+        Buffer.concat([coded, Buffer.of(0)]),
+        Buffer.concat([coded, coded.subarray(0, -1)]),
+      ])
+        expect([inner.length, params, await said(broken)]).toEqual([inner.length, params, 400]);
+    }
+  // Several frames are one stream, of which some are to be skipped.
+  const coded = zstdCompressSync(json);
+  const skipped = Buffer.from('502a4d1803000000010203', 'hex');
+  const halves = [json.slice(0, 9), json.slice(9)].map((part) => zstdCompressSync(part));
+  for (const parts of [halves, [skipped, coded], [coded, skipped]])
+    expect(await said(Buffer.concat(parts))).toBe(201);
+  for (const parts of [[skipped], [coded, skipped.subarray(0, 6)], [coded, skipped.subarray(0, -1)]])
+    expect(await said(Buffer.concat(parts))).toBe(400);
+});
+
 test('a body that is broken, or coded otherwise, is refused with what to do', async () => {
   const wide = createZstdCompress({ params: { [constants.ZSTD_c_windowLog]: 27 } });
   wide.write(text);

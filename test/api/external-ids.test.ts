@@ -146,7 +146,9 @@ test('a path with U+0000 names nothing that could be there, at any route, and ma
   for (const { method, path } of paths) {
     const asked = path.replaceAll(/\{\w+\}/g, 'a%00');
     const { status } = await app.call(method, asked, method === 'GET' ? undefined : {});
-    expect([method, path, status]).toEqual([method, path, method === 'PUT' ? 422 : 404]);
+    // A PUT would make what it names.
+    const refused = method === 'PUT' && path.includes('/external/') ? 422 : 404;
+    expect([method, path, status]).toEqual([method, path, refused]);
   }
   const { status, json } = await put('%00', { team: 'ENG', title: 'Cut' });
   expect([status, json.error.details]).toEqual([
