@@ -2,7 +2,7 @@
 // and its reference has every call that there is. UPDATE_DOCS=1 writes the answers anew.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { effectsMax, limitsOf, runsPerMinuteMax } from '../core/plugins/limits.ts';
 import type { RunLimits } from '../core/sandbox/supervisor.ts';
 import { surface } from '../core/sandbox/sidecar/guest/surface.ts';

@@ -166,7 +166,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   const plugin = `${v1}/plugins/com.acme.triage`;
   const packed = (version: string) =>
     packSource(
-      `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'To set how much an issue presses.' } }, on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); ctx.log.info('sorted'); } } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+      `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'To set how much an issue presses.' } }, on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); ctx.log.info('sorted'); } } }, schedules: { nightly: { cron: '0 3 * * *', handle() { throw new Error('Not tonight.'); } } } }`,
     );
   await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: ['issues:write'] });
   await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: ['issues:write'] });
@@ -177,6 +177,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   const runs = await did('plugins.runs', `${plugin}/runs`);
   await did('runs.get', `${v1}/runs/${runs.data[0].id}`);
   const asked = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
+  // It failed, and waits to be tried again: nobody ends it first.
+  await app.settled();
   await did('runs.cancel', `${v1}/runs/${asked.id}/cancel`);
   await did('plugins.missed', `${plugin}/catch-up`);
   await did('plugins.catch-up', `${plugin}/catch-up`);
