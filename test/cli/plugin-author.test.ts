@@ -27,12 +27,15 @@ const install = (name: string, ...more: string[]) =>
 
 const imports = `import { definePlugin } from '@tatami/sdk/plugin';\n`;
 /** A definition over several lines, of which `on` is the fifth and `schedules` the sixth of the file. */
-const definition = (parts: { scopes?: string; on?: string; schedules?: string; before?: string }): string =>
+const definition = (
+  parts: Partial<Record<'scopes' | 'on' | 'schedules' | 'settings' | 'before', string>>,
+): string =>
   `${imports}${parts.before ?? ''}
 export default definePlugin({ id: 'com.test.lines', version: '1.0.0', engines: { tatami: '*' },
   scopes: { ${parts.scopes ?? `'issues:read': { why: 'to read' }`} },
   on: { ${parts.on ?? `'issue.created': { handle() {} }`} },
   schedules: { ${parts.schedules ?? ''} },
+  settings: { ${parts.settings ?? ''} },
 });
 `;
 
@@ -75,6 +78,28 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     '4:48',
     'colour',
     `'issues:write'`,
+  ],
+  [
+    'a default that is no value of its setting',
+    definition({ settings: `properties: { greeting: { type: 'string', default: 5 } }` }),
+    '7:57',
+    'it must be string',
+    'greeting:',
+  ],
+  [
+    'a type that does not exist',
+    definition({ settings: `properties: { greeting: { type: 'strin' } }` }),
+    '7:41',
+    'Did you mean string?',
+    'greeting:',
+  ],
+  ['settings that are a list', definition({ settings: `type: 'array'` }), '7:15', '"object"', 'settings:'],
+  [
+    'what settings require',
+    definition({ settings: `required: { greeting: true }` }),
+    '7:15',
+    'Give a list of names',
+    'settings:',
   ],
 ];
 

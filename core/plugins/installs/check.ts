@@ -11,6 +11,7 @@ import { didYouMean } from '../../lib/nearest.ts';
 import { checkCron } from '../../lib/cron.ts';
 import { subscribedTypes } from './hearing.ts';
 import { requireSentTypes } from './named.ts';
+import { checkSettingsSchema } from './settings-schema.ts';
 
 /** What a manifest's scopes and subscriptions are checked by. */
 interface RequestRules {
@@ -51,6 +52,7 @@ export function checkManifest(manifest: PluginManifest, rules: PackageRules): vo
 export function checkRequests(manifest: PluginManifest, rules: RequestRules): void {
   checkScopes(manifest, rules);
   checkSubscriptions(manifest, rules);
+  checkSettingsSchema(manifest.settings);
   for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {
     const wrong = checkCron(cron, tz);
     if (wrong) throw invalidField(`package.manifest.schedules.${name}`, 'invalid_format', { why: wrong });

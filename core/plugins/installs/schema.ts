@@ -8,6 +8,7 @@ import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { installSettings, plugin, type InstallMode } from './contract.ts';
 import { heardTypes } from './hearing.ts';
+import { effectiveSettings } from './settings.ts';
 import { keepPastWants } from './wants.ts';
 
 const kept = {
@@ -32,6 +33,11 @@ export const installKind = kindOf(plugin, {
         granted: grant.includes(scope),
       })),
     events: heardTypes,
+    settings: effectiveSettings,
+    filters: ({ manifest }) =>
+      Object.fromEntries(
+        Object.entries(manifest.on ?? {}).flatMap(([type, { filter }]) => (filter ? [[type, filter]] : [])),
+      ),
     schedules: ({ manifest }) =>
       Object.entries(manifest.schedules ?? {}).map(([name, { cron, tz }]) => ({
         name,
