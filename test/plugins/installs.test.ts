@@ -131,3 +131,40 @@ test('only settings that were given are kept: a new version brings its own defau
     details: [{ path: 'settings.team', issue: 'required' }],
   });
 });
+
+test('what a manifest says wrongly is refused with its place, and with what to write', async () => {
+  const { call } = await workspace();
+  const good = await packSource(
+    `{ id: 'com.test.wrong', version: '1.0.0', engines: { tatami: '*' }, schedules: { say: { cron: '0 3 * * *', handle() {} } } }`,
+  );
+  const wrong: [part: object, path: string, says: string][] = [
+    [
+      { settings: { properties: { greeting: { type: 'strin' } } } },
+      'settings.properties.greeting.type',
+      'string?',
+    ],
+    [
+      { settings: { properties: { greeting: { minLength: -1 } } } },
+      'settings.properties.greeting.minLength',
+      'from 0',
+    ],
+    [{ settings: { properties: ['greeting'] } }, 'settings.properties', 'by its name'],
+    [{ settings: { required: { greeting: true } } }, 'settings.required', 'a list of names'],
+    [{ settings: { type: 'array' } }, 'settings.type', '"object"'],
+    [{ settings: { pattern: 'x' } }, 'settings.pattern', 'Leave it out'],
+    [{ id: 'Acme Hello' }, 'id', 'acme.hello'],
+    [{ version: '2' }, 'version', '2.0.0'],
+    [
+      { schedules: { say: { cron: '0 3 * * *', tz: 'Europe/Berln' } } },
+      'schedules.say',
+      'Did you mean Europe/Berlin?',
+    ],
+  ];
+  for (const [part, path, says] of wrong) {
+    const document = { ...good, manifest: { ...good.manifest, ...part } };
+    const { status, json } = await call('POST', '/api/v1/plugins', { package: document, grant: [] });
+    expect([status, json.error.details[0].path]).toEqual([422, `package.manifest.${path}`]);
+    expect(json.error.message).toContain(says);
+    expect(json.error.message).not.toContain('rror:');
+  }
+});

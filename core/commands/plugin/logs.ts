@@ -2,14 +2,14 @@
 import { wholeNumber } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
+import { saying } from './known.ts';
 import { runLines, type Run } from './run.ts';
 
 export async function logs(plugin: string, options: RemoteOptions & { limit: string }): Promise<void> {
   const limit = wholeNumber('--limit', options.limit, 1, 100);
-  const { data } = await connect(options)<{ data: Run[] }>(
-    'GET',
-    `/plugins/${encodeURIComponent(plugin)}/runs?limit=${limit}`,
-  );
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(plugin)}/runs?limit=${limit}`;
+  const { data } = await saying(call, { plugin }, call<{ data: Run[] }>('GET', path));
   printResult(data, options, (shown) =>
     shown.length === 0 ? `${plugin} has not run yet.` : shown.toReversed().map(runLines).join('\n'),
   );

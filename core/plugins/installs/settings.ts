@@ -53,24 +53,31 @@ interface SchemaError {
 function refusal({ properties = {} }: SettingsSchema, errors: Iterable<SchemaError>): ApiError {
   // `boolean` is the twin of additionalProperties without the name of the setting.
   const error = [...errors].find(({ keyword }) => keyword !== 'boolean');
-  const path = `settings${(error?.instancePath ?? '').replaceAll('/', '.')}`;
-  const params: { additionalProperties?: readonly string[]; requiredProperties?: readonly string[] } =
-    error?.params ?? {};
-  const [unknown] = params.additionalProperties ?? [];
-  if (unknown !== undefined) {
-    if (path === 'settings') return unknownSetting(unknown, Object.keys(properties));
+  if (!error) return invalidField('settings', 'invalid_format', { why: 'They do not fit the plugin.' });
+  const path = `settings${error.instancePath.replaceAll('/', '.')}`;
+  const unknown = firstOf(error, 'additionalProperties');
+  if (unknown !== null && path === 'settings') return unknownSetting(unknown, Object.keys(properties));
+  if (unknown !== null)
     return invalidField(`${path}.${unknown}`, 'unknown_field', {
       why: 'The plugin knows no such field.',
       fix: 'Leave it out.',
     });
-  }
-  const [missing] = params.requiredProperties ?? [];
-  if (missing !== undefined)
+  const missing = firstOf(error, 'requiredProperties');
+  if (missing !== null)
     return invalidField(`${path}.${missing}`, 'required', {
       why: 'The plugin needs this setting, and has no default for it.',
       fix: 'Give it in `settings`.',
     });
-  return invalidField(path, 'invalid_format', { why: `It ${error?.message ?? 'does not fit the plugin'}.` });
+  return invalidField(path, 'invalid_format', { why: `It ${error.message}.` });
+}
+
+/** The first of the names that an error lists. */
+function firstOf(
+  { params }: SchemaError,
+  list: 'additionalProperties' | 'requiredProperties',
+): string | null {
+  const names = (params as { readonly [name in typeof list]?: readonly string[] })[list];
+  return names?.[0] ?? null;
 }
 
 function unknownSetting(name: string, known: readonly string[]): ApiError {
