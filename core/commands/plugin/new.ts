@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { sdkSources } from '../../plugins/sdk-sources.ts';
 import { version } from '../../version.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
+import { packedName } from './packed-name.ts';
 import { globalsText, packageText, pluginText, readmeText, testText, tsconfigText } from './template.ts';
 
 /** As the id in a manifest. */
@@ -30,15 +31,10 @@ export function newPlugin(name: string, options: { dir?: string; json?: boolean 
       `${made.dir}: ${made.name} 0.1.0, which greets below each new issue. Next:`,
       `  cd ${made.dir}`,
       '  tatami plugin pack .',
-      `  tatami plugin install ./${packedName(root)}`,
+      `  tatami plugin install ./${packedName(name)}`,
       'Change plugin.ts and do it again. An editor, or npx -p typescript tsc, knows its types.',
     ].join('\n'),
   );
-}
-
-/** As `pack` names it by default. */
-function packedName(root: string): string {
-  return `${root.slice(root.lastIndexOf('/') + 1)}.tatami.json`;
 }
 
 function requireEmpty(root: string, dir: string): void {

@@ -1,5 +1,5 @@
 // `tatami plugin pack DIR`: one package file of a plugin's folder, checked as installing it will be.
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import { embedded } from '../../lib/embedded.ts';
@@ -8,6 +8,7 @@ import { requireSentTypes } from '../../plugins/installs/named.ts';
 import { version } from '../../version.ts';
 import { printResult, say } from '../output.ts';
 import { writeNamedFile } from '../write-file.ts';
+import { packedName } from './packed-name.ts';
 import { authorError } from './author-error.ts';
 import { checkOffline } from './check.ts';
 import type { Bundle } from './manifest-place.ts';
@@ -20,10 +21,10 @@ export async function pack(
 ): Promise<void> {
   const root = resolve(folder, dir);
   const document = await packFolder(root);
-  const out = options.out ?? `${basename(root)}.tatami.json`;
+  const { manifest } = document;
+  const out = options.out ?? packedName(manifest.id);
   const text = JSON.stringify(document);
   writeNamedFile(resolve(folder, out), text);
-  const { manifest } = document;
   sayWhereItRuns(manifest.engines.tatami);
   const result = {
     file: out,
