@@ -48,7 +48,7 @@ function filterLines(on: NonNullable<PluginManifest['on']>, { events, filters }:
     !events.includes(type) || sameValue(filter, filters[type])
       ? []
       : [
-          line('~', 'hears otherwise', type),
+          line('~', 'filter of', type),
           ...indented([more(`before: ${shown(filters[type])}`), more(`now: ${shown(filter)}`)]),
         ],
   );

@@ -332,7 +332,7 @@ test('the same version with other code says so, and a filter that differs is sho
   const { err } = await install('other');
   expect(err).toMatch(/as plg_\w+; this is other code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\):/);
   const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
-  expect(told).toContain('~ hears otherwise issue.created');
+  expect(told).toContain('~ filter of issue.created');
   expect(told).toContain('before: all');
   expect(told).toContain('now: {"priority":["high"]}');
 });
