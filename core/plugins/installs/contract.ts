@@ -68,7 +68,7 @@ export const plugin = defineContract({
     }),
     schedules: json(schedules, { ...made, doc: 'When it runs without an event.' }),
     settings: json(installSettings, {
-      ...never,
+      ...made,
       doc: 'What it was set to, and the defaults of its manifest for what nobody set.',
     }),
     mode: choice(installModes, {

@@ -14,6 +14,8 @@ import { keepPastWants } from './wants.ts';
 const kept = {
   manifest: json<PluginManifest>('manifest_json'),
   grant: json<readonly string[]>('grant_json'),
+  /** What somebody gave; shown, and given to runs, with the defaults of the manifest. */
+  settings: json<Readonly<Record<string, unknown>>>('settings_json'),
   /** The last event before it was installed or switched on: it listens to what comes after. Set by the database. */
   sinceSequence: plain<number>('since_sequence'),
 };
