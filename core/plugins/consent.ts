@@ -25,9 +25,11 @@ export function consentLines(manifest: PluginManifest): string[] {
   ];
 }
 
+/** Below what is asked for. */
+export const more = (text: string): string => `  ${''.padEnd(scopeWidth)} ${text}`;
+
 /** What a scope is narrowed to; `null` says that it is not. */
 export function narrowingLines(request: Narrowing | null): string[] {
-  const more = (text: string): string => `  ${''.padEnd(scopeWidth)} ${text}`;
   if (request === null) return [more('all fields, all teams')];
   return [
     ...(request.fields ? [more(`writes only ${request.fields.join(', ') || 'nothing'}`)] : []),

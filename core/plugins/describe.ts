@@ -12,7 +12,14 @@ export async function describePackage(code: string, sourceMap: PackageSourceMap 
     const find = placesOf(sourceMap);
     const message = withPlaces(error.message, find);
     const { at } = readStack(error.thrownStack, find);
-    if (!at) throw new PackageError('', message);
+    if (!at) throw new PackageError(pathOf(error.message), message);
     throw new PackageError('', `${placeText(at)}: ${message}`, [{ ...at, message }]);
   }
+}
+
+/** Of what the guest says of a definition that has loaded, in `sidecar/guest/definition.ts`; empty for what is about no part of it. */
+function pathOf(message: string): string {
+  const [, member, name] = /\b(on|schedules)\['(.+)'\] has no handle function/.exec(message) ?? [];
+  if (member !== undefined) return `/manifest/${member}/${name}`;
+  return message.includes('The default export of a plugin') ? '/manifest' : '';
 }

@@ -1,29 +1,57 @@
 // What a person is told before another version of a plugin takes the place of the one installed: the difference of what the two ask.
-import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
-import { narrowingLines, scopeWidth, type Narrowing } from './consent.ts';
+import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';
+import { sameValue } from '../changes/change.ts';
+import { more, narrowingLines, scopeWidth, type Narrowing } from './consent.ts';
 
 /** Of an install as it is shown. */
 export interface Installed {
   readonly id: string;
   readonly pluginVersion: string;
+  readonly sha256: string;
   readonly scopes: readonly (Narrowing & { readonly scope: string; readonly granted: boolean })[];
   readonly events: readonly string[];
+  readonly filters: Readonly<Record<string, unknown>>;
   readonly schedules: readonly { readonly name: string; readonly cron: string; readonly tz: string }[];
 }
 
 /** Lines for a terminal; a manifest holds no control characters (`parsePackage`). */
-export function upgradeLines(manifest: PluginManifest, installed: Installed): string[] {
+export function upgradeLines(
+  { manifest, sha256 }: Pick<PluginPackage, 'manifest' | 'sha256'>,
+  installed: Installed,
+): string[] {
   const differences = [
     ...scopeLines(manifest.scopes ?? {}, installed.scopes),
     ...namedLines('reads events', Object.keys(manifest.on ?? {}), installed.events),
+    ...filterLines(manifest.on ?? {}, installed),
     ...namedLines('runs on its own', schedulesOf(manifest), installed.schedules.map(scheduleText)),
   ];
-  const { id, version } = manifest;
-  const head =
-    version === installed.pluginVersion
-      ? `${id} ${version} is installed already, as ${installed.id}:`
-      : `${id} ${version} replaces ${installed.pluginVersion}, installed as ${installed.id}:`;
-  return [head, ...(differences.length > 0 ? differences : ['  asks for the same as before'])];
+  return [
+    headline({ manifest, sha256 }, installed),
+    ...(differences.length > 0 ? differences : ['  asks for the same as before']),
+  ];
+}
+
+function headline(
+  { manifest: { id, version }, sha256 }: Pick<PluginPackage, 'manifest' | 'sha256'>,
+  installed: Installed,
+): string {
+  if (version !== installed.pluginVersion)
+    return `${id} ${version} replaces ${installed.pluginVersion}, installed as ${installed.id}:`;
+  if (sha256 === installed.sha256) return `${id} ${version} is installed already, as ${installed.id}:`;
+  const [now, before] = [sha256, installed.sha256].map((hash) => hash.slice(0, 12));
+  return `${id} ${version} is installed already, as ${installed.id}; this is other code (sha256 ${now}…, before ${before}…):`;
+}
+
+function filterLines(on: NonNullable<PluginManifest['on']>, { events, filters }: Installed): string[] {
+  const shown = (filter: unknown): string => (filter === undefined ? 'all' : JSON.stringify(filter));
+  return Object.entries(on).flatMap(([type, { filter }]) =>
+    !events.includes(type) || sameValue(filter, filters[type])
+      ? []
+      : [
+          line('~', 'filter of', type),
+          ...indented([more(`before: ${shown(filters[type])}`), more(`now: ${shown(filter)}`)]),
+        ],
+  );
 }
 
 function scopeLines(asked: NonNullable<PluginManifest['scopes']>, installed: Installed['scopes']): string[] {

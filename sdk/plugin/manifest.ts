@@ -213,6 +213,14 @@ interface SchemaError {
   params: object;
 }
 
+/** Of members that have to look like something: what to write, as a pattern tells it to nobody. */
+const wanted: Readonly<Record<string, string>> = {
+  '/manifest/id': 'An id has small letters, digits, - and points, and begins with a letter: acme.hello.',
+  '/manifest/version': 'A version has three numbers: 2.0.0, or 2.0.0-beta.1.',
+  '/manifest/apiDate': 'A date has year, month and day: 2026-01-31.',
+  '/sha256': 'A hash has 64 digits, in lower-case hex; pack the plugin again.',
+};
+
 /** `boolean` is the twin of additionalProperties without the name of the field. */
 function firstError(errors: Iterable<SchemaError>): PackageError {
   const all = [...errors];
@@ -222,7 +230,7 @@ function firstError(errors: Iterable<SchemaError>): PackageError {
   const message =
     extra.length > 0
       ? `unknown field ${extra.map((name) => JSON.stringify(name)).join(', ')}`
-      : error.message;
+      : (error.keyword === 'pattern' && wanted[error.instancePath]) || error.message;
   const [field] = extra;
   return new PackageError(
     field === undefined ? error.instancePath : `${error.instancePath}/${field}`,

@@ -31,6 +31,8 @@ export interface Plugin {
   }[];
   /** What it is sent: of what it subscribes to, that which it was granted to read. */
   readonly events: readonly string[];
+  /** Which events of a type it hears, by the type; of a type that is not named, all. By the type of the events. */
+  readonly filters: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** When it runs without an event. */
   readonly schedules: readonly {
     /** What it is called in the manifest. */
@@ -40,7 +42,7 @@ export interface Plugin {
     /** The time zone that it is read in. */
     readonly tz: string;
   }[];
-  /** What it was set to. By the names that its manifest gives them. */
+  /** What it was set to, and the defaults of its manifest for what nobody set. By the names that its manifest gives them. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** With `simulate`, what its runs would write is recorded and dropped. */
   readonly mode: 'apply' | 'simulate';

@@ -280,7 +280,7 @@ describe('nothing outside the folder is written to', () => {
     const victim = join(outside, 'victim');
     writeFileSync(victim, 'precious');
     fill({ 'plugin.ts': plugin });
-    for (const name of ['folder.tatami.json', 'made.json']) symlinkSync(victim, join(folder, name));
+    for (const name of ['hostile.tatami.json', 'made.json']) symlinkSync(victim, join(folder, name));
     for (const more of [[], ['--out', 'made.json']]) {
       const { code, json } = await tatami('plugin', 'pack', '.', ...more, '--json');
       expect([code, json.error.message]).toEqual([1, expect.stringContaining('symbolic link')]);

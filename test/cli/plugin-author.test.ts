@@ -27,12 +27,15 @@ const install = (name: string, ...more: string[]) =>
 
 const imports = `import { definePlugin } from '@tatami/sdk/plugin';\n`;
 /** A definition over several lines, of which `on` is the fifth and `schedules` the sixth of the file. */
-const definition = (parts: { scopes?: string; on?: string; schedules?: string; before?: string }): string =>
+const definition = (
+  parts: Partial<Record<'scopes' | 'on' | 'schedules' | 'settings' | 'before', string>>,
+): string =>
   `${imports}${parts.before ?? ''}
 export default definePlugin({ id: 'com.test.lines', version: '1.0.0', engines: { tatami: '*' },
   scopes: { ${parts.scopes ?? `'issues:read': { why: 'to read' }`} },
   on: { ${parts.on ?? `'issue.created': { handle() {} }`} },
   schedules: { ${parts.schedules ?? ''} },
+  settings: { ${parts.settings ?? ''} },
 });
 `;
 
@@ -75,6 +78,35 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     '4:48',
     'colour',
     `'issues:write'`,
+  ],
+  [
+    'a default that is no value of its setting',
+    definition({ settings: `properties: { greeting: { type: 'string', default: 5 } }` }),
+    '7:57',
+    'it must be string',
+    'greeting:',
+  ],
+  [
+    'a handler that is missing',
+    definition({ on: `'issue.created': { handel() {} }` }),
+    '5:9',
+    `on['issue.created'] has no handle function`,
+    'issue.created',
+  ],
+  [
+    'a definition that is not exported',
+    `${imports}definePlugin({} as never);`,
+    '1:1',
+    'definePlugin({…})',
+    'import',
+  ],
+  ['an export of something else', `${imports}export default 'hello';`, '2:', 'definePlugin({…})', 'hello'],
+  [
+    'a version of one number',
+    definition({}).replace('1.0.0', '2'),
+    '3:53',
+    'A version has three numbers: 2.0.0, or 2.0.0-beta.1.',
+    'definePlugin',
   ],
 ];
 
@@ -189,7 +221,54 @@ test('a filter that only the server finds wrong is refused with the line of its 
   const packed = await pack('engine');
   expect([packed.code, packed.err]).toEqual([0, expect.stringContaining('^99.0.0')]);
   const { code, err } = await install('engine');
-  expect([code, err]).toEqual([1, expect.stringContaining('plugin.ts:3:')]);
+  expect([code, err.trimEnd().split('\n').at(-1)]).toEqual([
+    1,
+    expect.stringMatching(/^tatami: plugin\.ts:3:\d+: package\.manifest\.engines\.tatami: The plugin wants/),
+  ]);
+
+  folder('names', definition({ scopes: `'issues:write': { why: 'to write', where: { team: ['NOPE'] } }` }));
+  expect((await pack('names')).code).toBe(0);
+  expect((await install('names')).err).toMatch(/^tatami: plugin\.ts:4:\d+: .*There is no team NOPE\./m);
+});
+
+test('settings that do not fit another version say by which flag they are given', async () => {
+  const version = (number: string, name: string): string =>
+    definition({ settings: `properties: { ${name}: {} }, additionalProperties: false` })
+      .replace('1.0.0', number)
+      .replace('com.test.lines', 'com.test.set');
+  folder('set', version('1.0.0', 'old'));
+  folder('reset', version('1.1.0', 'renamed'));
+  writeFileSync(dir.path('old.json'), '{"old":1}');
+  writeFileSync(dir.path('renamed.json'), '{"renamed":1}');
+  for (const name of ['set', 'reset']) expect((await pack(name)).code).toBe(0);
+  expect((await install('set', '--settings', dir.path('old.json'))).code).toBe(0);
+  const refused = await install('reset');
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--settings FILE')]);
+  expect(refused.err).toContain('settings.old: The plugin has no setting old; it has renamed.');
+  expect((await install('reset', '--settings', dir.path('renamed.json'))).code).toBe(0);
+});
+
+test('a plugin, a schedule and a run that do not exist are answered with those that do', async () => {
+  folder(
+    'greets',
+    definition({ schedules: `nightly: { cron: '0 3 * * *', handle() {} }` }).replace(
+      'com.test.lines',
+      'acme.hello',
+    ),
+  );
+  expect((await pack('greets')).code).toBe(0);
+  expect((await install('greets')).code).toBe(0);
+  const none =
+    'tatami: There is no plugin acme.helo; `tatami plugin list` shows all. Did you mean acme.hello?';
+  const schedule = 'tatami: acme.hello has no schedule nightli; it has nightly. Did you mean nightly?';
+  const lastLine = async (...args: string[]) => (await run(...args)).err.trimEnd().split('\n').at(-1);
+  expect(await lastLine('logs', 'acme.helo')).toBe(none);
+  expect(await lastLine('catch-up', 'acme.helo')).toBe(none);
+  expect(await lastLine('run-schedule', 'acme.helo', 'nightly')).toBe(none);
+  expect(await lastLine('run-schedule', 'acme.hello', 'nightli')).toBe(schedule);
+  expect(await lastLine('cancel', 'run_nope')).toBe(
+    'tatami: There is no run run_nope; `tatami plugin logs PLUGIN` shows the latest of a plugin.',
+  );
 });
 
 test('an upgrade shows what is asked for otherwise, and an older version needs its flag', async () => {
@@ -232,6 +311,28 @@ test('an upgrade shows what is asked for otherwise, and an older version needs i
   ]);
   const refused = await install('one');
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--downgrade')]);
+  expect(refused.err).not.toContain('replaces');
   const back = await install('one', '--downgrade', '--json');
   expect([back.code, back.json.pluginVersion]).toEqual([0, '1.0.0']);
+});
+
+test('the same version with other code says so, and a filter that differs is shown', async () => {
+  const source = (filter: string): string =>
+    definition({ on: `'issue.created': { ${filter}handle() {} }` }).replace(
+      'com.test.lines',
+      'com.test.same',
+    );
+  folder('same', source(''));
+  folder('other', source(`filter: { priority: ['high'] }, `));
+  for (const name of ['same', 'other']) expect((await pack(name)).code).toBe(0);
+  expect((await install('same')).code).toBe(0);
+  expect((await install('same')).err).toMatch(
+    / 1\.0\.0 is installed already, as plg_\w+:\n\s+as before +issues:read\n$/,
+  );
+  const { err } = await install('other');
+  expect(err).toMatch(/as plg_\w+; this is other code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\):/);
+  const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
+  expect(told).toContain('~ filter of issue.created');
+  expect(told).toContain('before: all');
+  expect(told).toContain('now: {"priority":["high"]}');
 });

@@ -77,3 +77,94 @@ test('a bad package, a newer installed version and foreign scopes are refused wi
     json: { error: { details: [{ issue: 'invalid_enum' }] } },
   });
 });
+
+test('only settings that were given are kept: a new version brings its own defaults, and refusals name the setting', async () => {
+  const { call } = await workspace();
+  const version = (number: string, settings: string) =>
+    packSource(`{ id: 'com.test.settings', version: '${number}', engines: { tatami: '*' },
+      scopes: { 'comments:write': { why: 'test' } }, settings: { type: 'object', ${settings} },
+      schedules: { say: { cron: '0 3 * * *', handle: (_, ctx) => ctx.log.info(JSON.stringify(ctx.settings)) } } }`);
+  const path = '/api/v1/plugins/com.test.settings';
+  const shown = async (): Promise<Json> => (await call('GET', path)).json.settings;
+  const refusalOf = async (settings: object): Promise<Json> =>
+    (await call('PATCH', path, { settings })).json.error;
+
+  const greeting = (text: string): string => `greeting: { type: 'string', default: '${text}' }`;
+  await install(
+    call,
+    await version('1.0.0', `properties: { ${greeting('Hello')}, times: { type: 'integer' } }`),
+  );
+  expect(await shown()).toEqual({ greeting: 'Hello' });
+  await call('PATCH', path, { settings: { times: 2 } });
+  expect(await shown()).toEqual({ times: 2, greeting: 'Hello' });
+
+  await install(
+    call,
+    await version('1.1.0', `properties: { ${greeting('Welcome')}, times: { type: 'integer' } }`),
+  );
+  expect(await shown()).toEqual({ times: 2, greeting: 'Welcome' });
+  await call('POST', `${path}/schedules/say/run`);
+  await app.settled();
+  const [run] = (await call('GET', `${path}/runs`)).json.data;
+  expect(run.logs).toMatchObject([{ message: '{"times":2,"greeting":"Welcome"}' }]);
+
+  expect(await refusalOf({ times: 'often' })).toMatchObject({
+    message: 'settings.times: It must be integer.',
+    details: [{ path: 'settings.times' }],
+  });
+  const closed = `properties: { ${greeting('Hi')}, count: { type: 'integer' } }, additionalProperties: false`;
+  const renamed = await version('1.2.0', closed);
+  const grant = Object.keys(renamed.manifest.scopes ?? {});
+  expect((await call('POST', '/api/v1/plugins', { package: renamed, grant })).json.error).toMatchObject({
+    message: expect.stringContaining('The plugin has no setting times; it has greeting, count.'),
+    details: [{ path: 'settings.times', issue: 'unknown_field' }],
+  });
+  await install(call, renamed, { settings: { count: 3 } });
+  expect(await shown()).toEqual({ count: 3, greeting: 'Hi' });
+  expect((await refusalOf({ cont: 3 })).message).toEndWith('Did you mean count? Give `settings` without it.');
+
+  await install(call, await version('1.3.0', `properties: { count: {}, team: {} }, required: ['team']`), {
+    settings: { team: 'ENG' },
+  });
+  expect(await refusalOf({ count: 3 })).toMatchObject({
+    message: expect.stringContaining('no default for it'),
+    details: [{ path: 'settings.team', issue: 'required' }],
+  });
+});
+
+test('what a manifest says wrongly is refused with its place, and with what to write', async () => {
+  const { call } = await workspace();
+  const good = await packSource(
+    `{ id: 'com.test.wrong', version: '1.0.0', engines: { tatami: '*' }, schedules: { say: { cron: '0 3 * * *', handle() {} } } }`,
+  );
+  const wrong: [part: object, path: string, says: string][] = [
+    [
+      { settings: { properties: { greeting: { type: 'strin' } } } },
+      'settings.properties.greeting.type',
+      'string?',
+    ],
+    [
+      { settings: { properties: { greeting: { minLength: -1 } } } },
+      'settings.properties.greeting.minLength',
+      'from 0',
+    ],
+    [{ settings: { properties: ['greeting'] } }, 'settings.properties', 'by its name'],
+    [{ settings: { required: { greeting: true } } }, 'settings.required', 'a list of names'],
+    [{ settings: { type: 'array' } }, 'settings.type', '"object"'],
+    [{ settings: { pattern: 'x' } }, 'settings.pattern', 'Leave it out'],
+    [{ id: 'Acme Hello' }, 'id', 'acme.hello'],
+    [{ version: '2' }, 'version', '2.0.0'],
+    [
+      { schedules: { say: { cron: '0 3 * * *', tz: 'Europe/Berln' } } },
+      'schedules.say',
+      'Did you mean Europe/Berlin?',
+    ],
+  ];
+  for (const [part, path, says] of wrong) {
+    const document = { ...good, manifest: { ...good.manifest, ...part } };
+    const { status, json } = await call('POST', '/api/v1/plugins', { package: document, grant: [] });
+    expect([status, json.error.details[0].path]).toEqual([422, `package.manifest.${path}`]);
+    expect(json.error.message).toContain(says);
+    expect(json.error.message).not.toContain('rror:');
+  }
+});

@@ -47,6 +47,6 @@ function inManifest(bundle: Bundle | undefined, path: string, message: string): 
 
 /** The place of what an answer names by a path such as `package.manifest.on.issue.created.filter`; null for any other path. */
 export function placeOfDetail(bundle: Bundle, path: string): SourcePlace | null {
-  const [, inside] = /^(?:package\.)?manifest\.(.+)$/.exec(path) ?? [];
-  return inside === undefined ? null : placeInManifest(bundle, inside);
+  const [whole, inside = ''] = /^(?:package\.)?manifest(?:\.(.+))?$/.exec(path) ?? [];
+  return whole === undefined ? null : placeInManifest(bundle, inside);
 }

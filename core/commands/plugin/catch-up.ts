@@ -2,7 +2,7 @@
 import { printResult } from '../output.ts';
 import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
-import { foundPlugin } from './not-found.ts';
+import { saying } from './known.ts';
 
 interface CatchUp {
   status: 'nothing' | 'off' | 'counting' | 'offered' | 'running' | 'done';
@@ -13,7 +13,7 @@ interface CatchUp {
 export async function catchUp(plugin: string, options: RemoteOptions): Promise<void> {
   const call = connect(options);
   const path = `/plugins/${encodeURIComponent(plugin)}/catch-up`;
-  const asked = await foundPlugin(call<CatchUp>('POST', path), plugin);
+  const asked = await saying(call, { plugin }, call<CatchUp>('POST', path));
   const ended = await poll(
     asked,
     () => call<CatchUp>('GET', path),

@@ -1,7 +1,6 @@
 // What installing checks of a manifest, without a server: all but the names that only a workspace knows.
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { checkRequests } from '../../plugins/installs/check.ts';
-import { checkSettingsSchema } from '../../plugins/installs/settings.ts';
 import { filterFieldsOf, resourceRoutes } from '../../resources.ts';
 import { unheldNarrowing } from '../../rights/table.ts';
 
@@ -11,7 +10,6 @@ export function checkOffline(manifest: PluginManifest): void {
     filterFields: filterFieldsOf,
     unheldNarrowing: (requests) => unheldNarrowing(resourceRoutes, knownHere(requests)),
   });
-  checkSettingsSchema(manifest.settings);
 }
 
 /** Routes of webhooks and plugins are made by a running server, which looks at their scopes. */

@@ -35,7 +35,9 @@ export async function install(source: string, options: InstallOptions, folder: s
   const manifest = printableCopy(document.manifest);
   const installed = await findInstalled(call, document.manifest.id);
   if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
-  for (const line of installed ? upgradeLines(manifest, printableCopy(installed)) : consentLines(manifest))
+  for (const line of installed
+    ? upgradeLines({ ...document, manifest }, printableCopy(installed))
+    : consentLines(manifest))
     say(line);
   const settings = options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) };
   if (options.yes !== true) await confirm();
@@ -46,7 +48,7 @@ export async function install(source: string, options: InstallOptions, folder: s
     ...(options.mode === undefined ? {} : { mode: options.mode }),
     ...settings,
   }).catch((error: unknown) => {
-    throw withPlaces(error, document);
+    throw inWords(error, document, options);
   });
   printResult(made, options, (shown) => `${shown.pluginId} ${shown.pluginVersion} installed as ${shown.id}`);
 }
@@ -78,15 +80,27 @@ function readSettings(file: string, folder: string): unknown {
   }
 }
 
-/** What the server refuses of the manifest, with the author's lines. */
-function withPlaces(error: unknown, document: PluginPackage): unknown {
+/**
+ * What the server refuses, for whom it is to mend: of the manifest the author's lines, of the settings the flag.
+ * The first detail is what the message is about; it is told where that begins, so that it is not told again below it.
+ */
+function inWords(error: unknown, document: PluginPackage, { settings }: InstallOptions): unknown {
   if (!(error instanceof ApiCallError)) return error;
-  const { status, code, message, details } = error;
-  const placed = details.map((detail) => {
-    const place = placeOfDetail(document, detail.path);
-    return place ? { ...detail, path: `${placeText(place)}: ${detail.path}` } : detail;
+  const { status, code, details } = error;
+  const places = details.map(({ path }) => placeOfDetail(document, path));
+  const [first] = places;
+  const isOfSettings = details.some(({ path }) => /^settings(\.|$)/.test(path));
+  const hint =
+    isOfSettings && settings === undefined ? ' Give all settings with --settings FILE, as JSON.' : '';
+  return new ApiCallError(status, {
+    code,
+    message: `${first ? `${placeText(first)}: ` : ''}${error.message}${hint}`,
+    details: details.map((detail, index) => {
+      const place = index > 0 && places[index];
+      return place ? { ...detail, path: `${placeText(place)}: ${detail.path}` } : detail;
+    }),
+    cause: error,
   });
-  return new ApiCallError(status, { code, message, details: placed, cause: error });
 }
 
 /** A bare name is a plugin that comes with Tatami, whatever file of that name lies about; everything else is a file. */

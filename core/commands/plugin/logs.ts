@@ -2,13 +2,14 @@
 import { wholeNumber } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
-import { foundPlugin } from './not-found.ts';
+import { saying } from './known.ts';
 import { runLines, type Run } from './run.ts';
 
 export async function logs(plugin: string, options: RemoteOptions & { limit: string }): Promise<void> {
   const limit = wholeNumber('--limit', options.limit, 1, 100);
+  const call = connect(options);
   const path = `/plugins/${encodeURIComponent(plugin)}/runs?limit=${limit}`;
-  const { data } = await foundPlugin(connect(options)<{ data: Run[] }>('GET', path), plugin);
+  const { data } = await saying(call, { plugin }, call<{ data: Run[] }>('GET', path));
   printResult(data, options, (shown) =>
     shown.length === 0 ? `${plugin} has not run yet.` : shown.toReversed().map(runLines).join('\n'),
   );

@@ -13,15 +13,17 @@ export interface Bundle {
 const namesMax = 20;
 
 /**
- * The place of the property that a path names, or of the one nearest to it that is written out; null where not even the definition
- * is found.
- * @param path as an error names it: `on.issue.created.filter.priority`
+ * The place of the property that a path names, or of the one nearest to it that is written out; where there is no definition, of what is
+ * exported in its place, or the begin of the plugin. Null where the bundle cannot be read.
+ * @param path as an error names it: `on.issue.created.filter.priority`; empty for the definition itself
  */
 export function placeInManifest({ code, sourceMap }: Bundle, path: string): SourcePlace | null {
   const program = parseBundle(code);
-  const definition = program && objectOf(program, defaultExport(program));
-  if (!program || !definition) return null;
-  const { line, column } = nearest(program, definition, path);
+  if (!program) return null;
+  const exported = defaultExport(program);
+  if (!exported) return { file: 'plugin.ts', line: 1, column: 1 };
+  const definition = objectOf(program, exported);
+  const { line, column } = definition ? nearest(program, definition, path) : startOf(exported);
   return placesOf(sourceMap)(line, column + 1);
 }
 

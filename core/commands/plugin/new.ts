@@ -29,7 +29,7 @@ export function newPlugin(name: string, options: { dir?: string; json?: boolean 
       `${made.dir}: ${made.name} 0.1.0, which greets below each new issue. Next:`,
       `  cd ${made.dir}`,
       '  tatami plugin pack .',
-      `  tatami plugin install ./${packedName(root)}`,
+      `  tatami plugin install ./${packedName(name)}`,
       'Change plugin.ts and do it again. An editor, or npx -p typescript tsc, knows its types.',
     ].join('\n'),
   );

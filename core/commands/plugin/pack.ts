@@ -8,10 +8,10 @@ import { requireSentTypes } from '../../plugins/installs/named.ts';
 import { version } from '../../version.ts';
 import { printResult, say } from '../output.ts';
 import { writeNamedFile } from '../write-file.ts';
+import { packedName } from './packed-name.ts';
 import { authorError } from './author-error.ts';
 import { checkOffline } from './check.ts';
 import type { Bundle } from './manifest-place.ts';
-import { packedName } from './packed-name.ts';
 
 /** @param folder where relative paths begin */
 export async function pack(
@@ -21,10 +21,10 @@ export async function pack(
 ): Promise<void> {
   const root = resolve(folder, dir);
   const document = await packFolder(root);
-  const out = options.out ?? packedName(root);
+  const { manifest } = document;
+  const out = options.out ?? packedName(manifest.id);
   const text = JSON.stringify(document);
   writeNamedFile(resolve(folder, out), text);
-  const { manifest } = document;
   sayWhereItRuns(manifest.engines.tatami);
   const result = {
     file: out,

@@ -1,6 +1,3 @@
-// What a package is called where nobody names its file: after the folder of the plugin.
-import { basename } from 'node:path';
+// The file that a plugin is packed into unless another is named: that of its id, whatever its folder is called.
 
-export function packedName(root: string): string {
-  return `${basename(root)}.tatami.json`;
-}
+export const packedName = (id: string): string => `${id}.tatami.json`;

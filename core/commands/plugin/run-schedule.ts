@@ -3,14 +3,13 @@ import { printableCopy } from '../../lib/printable.ts';
 import { exitCodes, printResult, say } from '../output.ts';
 import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
-import { found } from './not-found.ts';
+import { saying } from './known.ts';
 import { runLines, type Run } from './run.ts';
 
 export async function runSchedule(plugin: string, schedule: string, options: RemoteOptions): Promise<void> {
   const call = connect(options);
   const path = `/plugins/${encodeURIComponent(plugin)}/schedules/${encodeURIComponent(schedule)}/run`;
-  const what = `plugin ${plugin} with a schedule ${schedule}`;
-  const started = await found(call<Run>('POST', path), what, 'tatami plugin list --json');
+  const started = await saying(call, { plugin, schedule }, call<Run>('POST', path));
   const ended = async (id: string): Promise<Run> => {
     const look = (): Promise<Run> => call<Run>('GET', `/runs/${id}`);
     return poll(await look(), look, hasEnded);

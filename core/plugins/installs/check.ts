@@ -12,6 +12,7 @@ import { checkCron } from '../../lib/cron.ts';
 import { checkSourceMap } from '../source-places.ts';
 import { subscribedTypes } from './hearing.ts';
 import { requireSentTypes } from './named.ts';
+import { checkSettingsSchema } from './settings-schema.ts';
 
 /** What a manifest's scopes and subscriptions are checked by. */
 interface RequestRules {
@@ -54,6 +55,7 @@ export function checkManifest(manifest: PluginManifest, rules: PackageRules): vo
 export function checkRequests(manifest: PluginManifest, rules: RequestRules): void {
   checkScopes(manifest, rules);
   checkSubscriptions(manifest, rules);
+  checkSettingsSchema(manifest.settings);
   for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {
     const wrong = checkCron(cron, tz);
     if (wrong) throw invalidField(`package.manifest.schedules.${name}`, 'invalid_format', { why: wrong });

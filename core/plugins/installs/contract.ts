@@ -34,6 +34,9 @@ const scopes = Type.Array(
   }),
 );
 const events = Type.Array(Type.String());
+const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
+  description: 'By the type of the events.',
+});
 const schedules = Type.Array(
   Closed({
     name: Type.String({ description: 'What it is called in the manifest.' }),
@@ -59,8 +62,15 @@ export const plugin = defineContract({
       ...made,
       doc: 'What it is sent: of what it subscribes to, that which it was granted to read.',
     }),
+    filters: json(filters, {
+      ...made,
+      doc: 'Which events of a type it hears, by the type; of a type that is not named, all.',
+    }),
     schedules: json(schedules, { ...made, doc: 'When it runs without an event.' }),
-    settings: json(installSettings, { ...never, doc: 'What it was set to.' }),
+    settings: json(installSettings, {
+      ...made,
+      doc: 'What it was set to, and the defaults of its manifest for what nobody set.',
+    }),
     mode: choice(installModes, {
       ...never,
       doc: 'With `simulate`, what its runs would write is recorded and dropped.',

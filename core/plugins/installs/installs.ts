@@ -15,7 +15,7 @@ import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
 import { requireNamed } from './named.ts';
 import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
-import { settle } from './settings.ts';
+import { checkSettings } from './settings.ts';
 
 const byPluginId = tenantStatement<Row>(
   'plugins.by_plugin_id',
@@ -71,12 +71,14 @@ export async function installPlugin(
   const known = await findByPluginId(ctx, manifest.id);
   if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
   await requireNamed(ctx, manifest, known, rules.checkFilter);
+  const settings = input.settings ?? known?.settings ?? {};
+  checkSettings(manifest, settings);
   const facts = {
     pluginVersion: manifest.version,
     sha256,
     manifest,
     grant: input.grant,
-    settings: settle(manifest.settings, input.settings ?? known?.settings ?? {}),
+    settings,
     mode: input.mode ?? known?.mode ?? ('apply' as const),
     state: 'active' as const,
     stateReason: unheardReason({ manifest, grant: input.grant }),
@@ -154,17 +156,8 @@ export async function updateInstall(
   const install = await getInstall(ctx, idOrPluginId);
   requireVersion(install, ifMatch);
   if (patch.grant) checkGrant(ctx, install.manifest, patch.grant);
-  const set = updated(
-    ctx,
-    installKind,
-    install,
-    {
-      ...patch,
-      ...(patch.settings ? { settings: settle(install.manifest.settings, patch.settings) } : {}),
-      ...reasonAfter(install, patch),
-    },
-    ifMatch,
-  );
+  if (patch.settings) checkSettings(install.manifest, patch.settings);
+  const set = updated(ctx, installKind, install, { ...patch, ...reasonAfter(install, patch) }, ifMatch);
   const [change] = set.changes;
   return change && patch.state ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
 }

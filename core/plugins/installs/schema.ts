@@ -8,11 +8,14 @@ import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { installSettings, plugin, type InstallMode } from './contract.ts';
 import { heardTypes } from './hearing.ts';
+import { effectiveSettings } from './settings.ts';
 import { keepPastWants } from './wants.ts';
 
 const kept = {
   manifest: json<PluginManifest>('manifest_json'),
   grant: json<readonly string[]>('grant_json'),
+  /** What somebody gave; shown, and given to runs, with the defaults of the manifest. */
+  settings: json<Readonly<Record<string, unknown>>>('settings_json'),
   /** The last event before it was installed or switched on: it listens to what comes after. Set by the database. */
   sinceSequence: plain<number>('since_sequence'),
 };
@@ -32,6 +35,11 @@ export const installKind = kindOf(plugin, {
         granted: grant.includes(scope),
       })),
     events: heardTypes,
+    settings: effectiveSettings,
+    filters: ({ manifest }) =>
+      Object.fromEntries(
+        Object.entries(manifest.on ?? {}).flatMap(([type, { filter }]) => (filter ? [[type, filter]] : [])),
+      ),
     schedules: ({ manifest }) =>
       Object.entries(manifest.schedules ?? {}).map(([name, { cron, tz }]) => ({
         name,

@@ -1,93 +1,89 @@
-// Settings of an install against the plugin's own schema. That schema is a stranger's: only a small, flat part of JSON
-// Schema is taken, without patterns and references, so that checking it can neither hang nor reach elsewhere.
-import { Type, type TSchema } from 'typebox';
+// Settings of an install against the plugin's own schema. Only what somebody gave is kept: defaults are filled in whenever settings are
+// read, so that those of a new version hold for all that nobody set.
+import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { didYouMean } from '../../lib/nearest.ts';
+import type { SettingsSchema } from './settings-schema.ts';
 
-const keywords = new Set([
-  'type',
-  'enum',
-  'const',
-  'default',
-  'title',
-  'description',
-  'minimum',
-  'maximum',
-  'minLength',
-  'maxLength',
-  'items',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'properties',
-  'required',
-  'additionalProperties',
-]);
-const depthMax = 4;
+type Settings = Readonly<Record<string, unknown>>;
 
-/** The settings with defaults filled in. @throws ApiError validation_failed */
-export function settle(
-  schema: unknown,
-  given: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
+/** @throws ApiError validation_failed, naming the first setting that does not fit */
+export function checkSettings({ settings: schema }: Pick<PluginManifest, 'settings'>, given: Settings): void {
   if (schema === undefined) {
     const [unknown] = Object.keys(given);
-    if (unknown !== undefined)
-      throw invalidField(`settings.${unknown}`, 'unknown_field', {
-        why: 'This plugin has no settings.',
-        fix: 'Leave them out.',
-      });
-    return {};
+    if (unknown !== undefined) throw unknownSetting(unknown, []);
+    return;
   }
-  checkSettingsSchema(schema);
   const settings = withDefaults(schema as SettingsSchema, given);
-  checkSettings(schema as SettingsSchema, settings);
-  return settings;
+  const validator = Compile(Type.Unsafe<Settings>({ ...schema, type: 'object' }));
+  if (!validator.Check(settings)) throw refusal(schema as SettingsSchema, validator.Errors(settings));
 }
 
-/** What a plugin asks of its settings, before any are given. @throws ApiError validation_failed */
-export function checkSettingsSchema(schema: unknown): void {
-  if (schema !== undefined) checkSchema(schema, 'package.manifest.settings', 0);
+/** What a run is given, and what is shown: the settings with the defaults of the installed version. */
+export function effectiveSettings({
+  manifest,
+  settings,
+}: {
+  readonly manifest: Pick<PluginManifest, 'settings'>;
+  readonly settings: Settings;
+}): Record<string, unknown> {
+  return withDefaults((manifest.settings ?? {}) as SettingsSchema, settings);
 }
 
-type SettingsSchema = TSchema & { readonly properties?: Readonly<Record<string, { default?: unknown }>> };
-
-function withDefaults(
-  schema: SettingsSchema,
-  given: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const settings = { ...given };
-  for (const [name, property] of Object.entries(schema.properties ?? {}))
-    if (!(name in settings) && property.default !== undefined) settings[name] = property.default;
-  return settings;
+function withDefaults({ properties = {} }: SettingsSchema, given: Settings): Record<string, unknown> {
+  const missing = Object.entries(properties).filter(
+    ([name, property]) => property.default !== undefined && !Object.hasOwn(given, name),
+  );
+  // By entries, a setting may have any name.
+  return Object.fromEntries([
+    ...Object.entries(given),
+    ...missing.map(([name, property]) => [name, property.default] as const),
+  ]);
 }
 
-function checkSettings(schema: SettingsSchema, settings: Readonly<Record<string, unknown>>): void {
-  const validator = Compile(Type.Unsafe<Record<string, unknown>>({ ...schema, type: 'object' }));
-  if (validator.Check(settings)) return;
-  const error = [...validator.Errors(settings)].find(({ keyword }) => keyword !== 'boolean');
-  const path = `settings${(error?.instancePath ?? '').replaceAll('/', '.')}`;
-  throw new ApiError('validation_failed', `${path}: ${error?.message ?? 'does not fit the plugin'}`, {
-    details: [{ path, issue: 'invalid_format' }],
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
+}
+
+function refusal({ properties = {} }: SettingsSchema, errors: Iterable<SchemaError>): ApiError {
+  // `boolean` is the twin of additionalProperties without the name of the setting.
+  const error = [...errors].find(({ keyword }) => keyword !== 'boolean');
+  if (!error) return invalidField('settings', 'invalid_format', { why: 'They do not fit the plugin.' });
+  const path = `settings${error.instancePath.replaceAll('/', '.')}`;
+  const unknown = firstOf(error, 'additionalProperties');
+  if (unknown !== null && path === 'settings') return unknownSetting(unknown, Object.keys(properties));
+  if (unknown !== null)
+    return invalidField(`${path}.${unknown}`, 'unknown_field', {
+      why: 'The plugin knows no such field.',
+      fix: 'Leave it out.',
+    });
+  const missing = firstOf(error, 'requiredProperties');
+  if (missing !== null)
+    return invalidField(`${path}.${missing}`, 'required', {
+      why: 'The plugin needs this setting, and has no default for it.',
+      fix: 'Give it in `settings`.',
+    });
+  return invalidField(path, 'invalid_format', { why: `It ${error.message}.` });
+}
+
+/** The first of the names that an error lists. */
+function firstOf(
+  { params }: SchemaError,
+  list: 'additionalProperties' | 'requiredProperties',
+): string | null {
+  const names = (params as { readonly [name in typeof list]?: readonly string[] })[list];
+  return names?.[0] ?? null;
+}
+
+function unknownSetting(name: string, known: readonly string[]): ApiError {
+  const there = known.length > 0 ? `it has ${known.join(', ')}` : 'it has none';
+  return invalidField(`settings.${name}`, 'unknown_field', {
+    why: `The plugin has no setting ${name}; ${there}.${didYouMean(name, known)}`,
+    fix: 'Give `settings` without it.',
   });
-}
-
-function checkSchema(schema: unknown, path: string, depth: number): void {
-  if (schema === null || typeof schema !== 'object' || Array.isArray(schema)) {
-    if (typeof schema === 'boolean') return;
-    throw invalidField(path, 'invalid_type', 'Give an object: a settings schema is one.');
-  }
-  if (depth > depthMax) throw invalidField(path, 'too_big', `Nest settings at most ${depthMax} levels.`);
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (!keywords.has(keyword))
-      throw invalidField(`${path}.${keyword}`, 'unknown_field', {
-        why: 'Settings schemas cannot use this keyword.',
-        fix: `Leave it out, or use ${[...keywords].join(', ')}.`,
-      });
-    if (keyword === 'properties')
-      for (const [name, property] of Object.entries(value as object))
-        checkSchema(property, `${path}.properties.${name}`, depth + 1);
-    if (keyword === 'items' || keyword === 'additionalProperties')
-      checkSchema(value, `${path}.${keyword}`, depth + 1);
-  }
 }

@@ -14,6 +14,7 @@ import { callHost, hostDoorOf, principalOf, type HostDoor } from '../bridge.ts';
 import type { CallTurns } from '../call-turns.ts';
 import { cutDescriptions } from '../guest-shape.ts';
 import type { Install } from '../installs/schema.ts';
+import { effectiveSettings } from '../installs/settings.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
@@ -167,7 +168,7 @@ function inputOf(
       rootEventId: run.root_event_id,
       deadline,
     },
-    settings: install.settings,
+    settings: effectiveSettings(install),
     nowMs: startedAt,
     seed: run.id,
     scopes: install.grant,

@@ -103,6 +103,14 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
   };
 }
 
+const assigning = {
+  scope: 'issues:write',
+  why: 'To assign them.',
+  fields: ['assigneeId'],
+  where: { team: ['ENG'] },
+  granted: true,
+};
+
 function kept({ nowMs }: SampleSetting) {
   return {
     member: {
@@ -145,16 +153,9 @@ function kept({ nowMs }: SampleSetting) {
       name: 'On call',
       description: 'Assigns urgent issues to whoever is on call.',
       sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      scopes: [
-        {
-          scope: 'issues:write',
-          why: 'To assign them.',
-          fields: ['assigneeId'],
-          where: { team: ['ENG'] },
-          granted: true,
-        },
-      ],
+      scopes: [assigning],
       events: ['issue.created'],
+      filters: { 'issue.created': { priority: ['urgent'] } },
       schedules: [{ name: 'handover', cron: '0 9 * * 1', tz: 'Europe/Zagreb' }],
       settings: { channel: 'on-call' },
       mode: 'apply',

@@ -1,0 +1,70 @@
+// What a command says of a plugin, a schedule or a run that does not exist: which there are. The server answers that with one sentence for
+// everything, because a path alone does not tell what a person meant by it.
+import type { Call } from '../../../sdk/client/call.ts';
+import { ApiCallError } from '../../../sdk/client/index.ts';
+import { didYouMean } from '../../lib/nearest.ts';
+import { readAll } from '../remote.ts';
+
+interface Known {
+  readonly id: string;
+  readonly pluginId: string;
+  readonly schedules: readonly { readonly name: string }[];
+}
+
+/** Of a plugin, or of one of its schedules. */
+export interface Named {
+  readonly plugin: string;
+  readonly schedule?: string;
+}
+
+/** @throws what `work` throws, in words of what was named where it is not there */
+export async function saying<T>(call: Call, named: Named, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw inWords(error, await readAll<Known>(call, '/plugins').catch(() => null), named);
+  }
+}
+
+/** The same of a run. */
+export async function sayingRun<T>(runId: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw notFound(
+      error,
+      `There is no run ${runId}; \`tatami plugin logs PLUGIN\` shows the latest of a plugin.`,
+    );
+  }
+}
+
+function isNotFound(error: unknown): error is ApiCallError {
+  return error instanceof ApiCallError && error.status === 404;
+}
+
+/** @param all null where the key may not list them */
+function inWords(
+  error: ApiCallError,
+  all: readonly Known[] | null,
+  { plugin, schedule }: Named,
+): ApiCallError {
+  if (all === null) return error;
+  const found = all.find(({ id, pluginId }) => [id, pluginId].includes(plugin));
+  if (!found) {
+    const near = didYouMean(
+      plugin,
+      all.map(({ pluginId }) => pluginId),
+    );
+    return notFound(error, `There is no plugin ${plugin}; \`tatami plugin list\` shows all.${near}`);
+  }
+  if (schedule === undefined) return error;
+  const names = found.schedules.map(({ name }) => name);
+  const there = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none';
+  return notFound(error, `${plugin} has no schedule ${schedule}; ${there}.${didYouMean(schedule, names)}`);
+}
+
+function notFound(cause: ApiCallError, message: string): ApiCallError {
+  return new ApiCallError(cause.status, { code: cause.code, message, details: [], cause });
+}
