@@ -28,7 +28,8 @@ export function handedOver(dir: string): string {
   return to;
 }
 
-function ownCopy(dir: string): string {
+/** A directory whose files were put there one by one becomes the own of its files. */
+export function ownCopy(dir: string): string {
   const path = join(dir, 'identity');
   const identity = readIdentity(path);
   if (!identity) throw new Error(`${path} cannot be read.`);

@@ -1,7 +1,7 @@
 // A directory that an earlier build left behind, killed at work, opens in this one with all that was in it, whatever happens on the
 // way. docs/spec/durability.md › Migrations.
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -10,6 +10,7 @@ import { migrations } from '../../core/store/migrations/index.ts';
 import type { Client, Json } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
 import { clientOf, startServer } from '../faults/server.ts';
+import { ownCopy } from '../faults/own-copy.ts';
 import { hasStrace, underFault } from '../faults/strace.ts';
 import { baseUrl, readPacked, unpack, type PackedDirectory } from './packed.ts';
 
@@ -22,7 +23,8 @@ let directories = 0;
 function unpacked(packed: PackedDirectory): string {
   const dir = join(parent, String(++directories));
   unpack(packed, dir);
-  return dir;
+  // Builds of before know of no identity.
+  return existsSync(join(dir, 'identity')) ? ownCopy(dir) : dir;
 }
 
 /** Lists whose entries change with what goes on behind the scenes; their entries are compared by what stays. */
