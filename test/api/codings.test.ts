@@ -226,7 +226,8 @@ test('a body that unfolds to more than the limit is 413, however small it came, 
   );
   for (const { status, json } of answers)
     expect([status, json.error.code]).toEqual([413, 'payload_too_large']);
-  expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(100);
+  // Unfolded they are 5.7 GB; what other tests left in this process moves it by some 100 MB.
+  expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(500);
 });
 
 test('a body in zstd is whole, to its last byte', async () => {
