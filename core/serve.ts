@@ -176,7 +176,10 @@ async function compose(ground: Ground): Promise<Tatami> {
     committer,
     copier,
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
-    settled: workers.settled,
+    async settled() {
+      await uses.settled();
+      await workers.settled();
+    },
     stop: ({ quietMs } = { quietMs: 0 }) =>
       stop({
         ...{ quietMs, socket, store, opened },

@@ -17,6 +17,8 @@ const setLastUsed = tenantStatement(
 
 export interface KeyUses {
   note(scope: Scope, id: string): void;
+  /** Resolves once nothing is being written. */
+  settled(): Promise<void>;
   /** Writes what is not written yet. */
   stop(): Promise<void>;
 }
@@ -47,6 +49,7 @@ export function createKeyUses({ store, log }: Pick<Services, 'store' | 'log'>, c
       noted.set(id, { scope, atMs: clock.nowMs() });
       cancel ??= clock.after(gatherMs, flush);
     },
+    settled: () => writing,
     async stop() {
       cancel?.();
       flush();
