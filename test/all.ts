@@ -4,8 +4,13 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dir, '..');
 
-/** They measure what somebody feels beside a flood, or keep every core busy. */
-const alone = ['test/main-job.test.ts', 'test/fairness/*.test.ts', 'test/sandbox/starved.test.ts'];
+/** They measure what somebody feels beside a flood or an attack, or keep every core busy. */
+const alone = [
+  'test/main-job.test.ts',
+  'test/fairness/*.test.ts',
+  'test/sandbox/attacks.test.ts',
+  'test/sandbox/starved.test.ts',
+];
 
 /** @returns whether every test passed */
 async function bunTest(args: readonly string[]): Promise<boolean> {
