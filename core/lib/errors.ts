@@ -124,6 +124,18 @@ export function invalidField(path: string, issue: FieldIssue, words: string | Wr
   });
 }
 
+/**
+ * What an error says of one field. Of an error about that field alone this is its message, which says what is wrong and what to do; of one
+ * about several, what to do.
+ */
+export function wordsOfField(
+  { message, details }: { readonly message: string; readonly details: readonly object[] },
+  { path, issue, fix = issue }: { readonly path: string; readonly issue: string; readonly fix?: string },
+): string {
+  const start = `${path}: `;
+  return details.length === 1 && message.startsWith(start) ? message.slice(start.length) : fix;
+}
+
 /** The same answer for what does not exist and for what the caller may not see. */
 export function notFound(): ApiError {
   return new ApiError('not_found');

@@ -1,6 +1,7 @@
 // Sends issues in bulk. What the server has already is skipped; an issue that it refuses costs only itself; a key that may not say when
 // issues were made costs them their times.
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
+import { wordsOfField } from '../../lib/errors.ts';
 
 interface NewIssue {
   team: string;
@@ -123,12 +124,13 @@ type Named = ReadonlyMap<number, string | typeof thereAlready>;
 /** Reads paths such as `issues.3.title`. */
 function namedIn(error: ApiCallError, count: number): Named {
   const named = new Map<number, string | typeof thereAlready>();
-  for (const { path, issue, fix } of error.details) {
+  for (const detail of error.details) {
+    const { path, issue } = detail;
     const [, index, field] = /^issues\.(\d+)(?:\.(.*))?$/.exec(path) ?? [];
     // A name that is none of ours would be sent again for ever.
     if (index === undefined || Number(index) >= count) continue;
     const there = field === 'externalId' && issue === 'already_exists';
-    named.set(Number(index), there ? thereAlready : `${field ?? 'issue'}: ${fix ?? issue}`);
+    named.set(Number(index), there ? thereAlready : `${field ?? 'issue'}: ${wordsOfField(error, detail)}`);
   }
   return named;
 }

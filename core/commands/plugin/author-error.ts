@@ -1,6 +1,6 @@
 // What is wrong with a plugin, told to its author: the file, the line, and the line's text.
 import { PackageError, type SourcePlace } from '../../../sdk/plugin/manifest.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError, wordsOfField } from '../../lib/errors.ts';
 import { placeText } from '../../plugins/source-places.ts';
 import { CommandError, exitCodes } from '../output.ts';
 import { codeFrame } from './code-frame.ts';
@@ -29,13 +29,7 @@ function placesIn(error: unknown, bundle: Bundle | undefined): readonly Told[] {
     return inManifest(bundle, error.path.replaceAll('/', '.').replace(/^\./, ''), error.message);
   }
   if (error instanceof ApiError)
-    return error.details.flatMap(({ path, fix }, _, { length }) =>
-      inManifest(
-        bundle,
-        path,
-        length > 1 && fix !== undefined ? fix : error.message.replace(`${path}: `, ''),
-      ),
-    );
+    return error.details.flatMap((detail) => inManifest(bundle, detail.path, wordsOfField(error, detail)));
   return [];
 }
 

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { sameValue, type ChangeSet } from '../../changes/change.ts';
 import type { Context, View } from '../../context.ts';
-import { ApiError, type ErrorDetail } from '../../lib/errors.ts';
+import { ApiError, wordsOfField, type ErrorDetail } from '../../lib/errors.ts';
 import type { IssueChanges, IssuePatch, IssueSelectionInput } from './bodies.ts';
 import { issueKind, type Issue } from './kind.ts';
 import { resolvePatch } from './references.ts';
@@ -72,11 +72,11 @@ function refusalOf(view: View, refused: readonly Refused[], of: number): ApiErro
   if (refused.length === of && refused.every(({ error }) => error.message === first.message)) return first;
   const details = refused.map(({ issue, at, error }): ErrorDetail => {
     const [detail] = error.details;
-    const fix = detail?.fix ?? error.message;
+    const words = detail ? wordsOfField(error, detail) : error.message;
     return {
       path: at,
       issue: detail?.issue ?? 'conflict',
-      fix: `${issueKind.wire(issue, view).identifier}: ${fix}`,
+      fix: `${issueKind.wire(issue, view).identifier}: ${words}`,
     };
   });
   return new ApiError(first.code, `${refused.length} of ${of} issues cannot be changed so; none was.`, {
