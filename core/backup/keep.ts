@@ -1,4 +1,5 @@
 // Which backups are kept: the newest of each of the last days, weeks and months that have one, and always the last good one.
+import { dayMs } from '../lib/time.ts';
 
 export interface Keep {
   readonly last: number;
@@ -11,7 +12,6 @@ export interface KeptBackup {
   readonly createdAt: string;
 }
 
-const dayMs = 86_400_000;
 /** Days since the Monday of the epoch's first week, by sevens. */
 const weekOf = (time: string): string => String(Math.floor((Math.floor(Date.parse(time) / dayMs) + 3) / 7));
 

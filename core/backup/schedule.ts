@@ -10,8 +10,8 @@ import { ownProgram } from '../lib/own-program.ts';
 import type { Problems } from '../lib/problems.ts';
 import { createKnownFolder, EmptiedFolder } from './copy/known-folder.ts';
 import { listBackups } from './folder.ts';
+import { hourMs } from '../lib/time.ts';
 
-const hourMs = 3_600_000;
 /** After the start others have their first seconds. */
 const firstLookMs = 10_000;
 const lookEveryMs = 30_000;

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../lib/errors.ts';
 import type { ChangeSet, Entity } from './change.ts';
 import type { Kind } from './kind.ts';
+import { dayMs } from '../lib/time.ts';
 
 /** @throws ApiError not_found, also for what is soft-deleted */
 export async function getEntity<E extends Entity, W>(ctx: Context, kind: Kind<E, W>, id: string): Promise<E> {
@@ -78,5 +79,4 @@ export function isoTime(ms: number | null): string | null {
   return `${shown.text}${two(Math.floor(rest / 3_600_000))}:${two(Math.floor(rest / 60_000) % 60)}:${two(Math.floor(rest / 1000) % 60)}.${millis < 10 ? '00' : millis < 100 ? '0' : ''}${millis}Z`;
 }
 
-const dayMs = 86_400_000;
 let shown = { day: Number.NaN, text: '' };

@@ -11,11 +11,11 @@ import { giveSpaceBack } from './space.ts';
 import { sweepAway } from './sweeper.ts';
 import { sweeps } from './sweeps.ts';
 import { tombstones } from './tombstones.ts';
+import { dayMs } from '../lib/time.ts';
 
 /** A server that has just started has other things to do. */
 const firstAfterMs = 15_000;
 const everyMs = 600_000;
-const dayMs = 86_400_000;
 
 export interface Housekeeping {
   start(): void;

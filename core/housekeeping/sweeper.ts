@@ -13,8 +13,8 @@ import {
 import type { Params, Value } from '../store/statement.ts';
 import type { Kept } from './retention.ts';
 import type { Sweep } from './sweeps.ts';
+import { dayMs } from '../lib/time.ts';
 
-const dayMs = 86_400_000;
 /** It rests this many times as long as a step took, within bounds: on a slow disk it is others that the step waited for. */
 const restShare = 3;
 const restMs = { least: 5, most: 50 };

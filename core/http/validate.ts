@@ -93,9 +93,8 @@ function summary(details: readonly ErrorDetail[]): string {
 }
 
 function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[] {
-  const list = [...errors];
   const details: ErrorDetail[] = [];
-  for (const error of list) {
+  for (const error of errors) {
     const union = unionOf(error);
     if (union) {
       details.push({ path: pathOf(union.instancePath), issue: 'invalid_type', ...fixOf(union, schema) });
@@ -152,11 +151,15 @@ const atMost =
     `Give at most ${String(limit)} ${unit}.`;
 const compared: FixOf = ({ comparison, limit }) => `Give a number ${String(comparison)} ${String(limit)}.`;
 
+const oneOf: FixOf = ({ allowedValues }) =>
+  `Use one of ${(allowedValues as unknown[]).map(String).join(', ')}.`;
+const ofType: FixOf = ({ type }) => `Give a value of type ${[type].flat().join(' or ')}.`;
+
 /** What to do about a value, by the keyword of the schema that it breaks. */
 const fixes: Readonly<Record<string, FixOf>> = {
-  enum: ({ allowedValues }) => `Use one of ${(allowedValues as unknown[]).map(String).join(', ')}.`,
+  enum: oneOf,
   const: ({ allowedValue }) => `Use ${String(allowedValue)}.`,
-  type: ({ type }) => `Give a value of type ${[type].flat().join(' or ')}.`,
+  type: ofType,
   minLength: atLeast('characters'),
   minItems: atLeast('items'),
   maxLength: atMost('characters'),
@@ -184,8 +187,8 @@ function giveOf(schema: unknown): string {
     type?: string | readonly string[];
     enum?: readonly unknown[];
   };
-  if (values) return `Use one of ${values.map(String).join(', ')}.`;
-  return type === undefined ? 'Give it a value.' : `Give a value of type ${[type].flat().join(' or ')}.`;
+  if (values) return oneOf({ allowedValues: values });
+  return type === undefined ? 'Give it a value.' : ofType({ type });
 }
 
 function wantedOf(schema: unknown): string | null {

@@ -1,6 +1,9 @@
 // Times as they come in: ISO 8601, checked against the calendar, because `Date.parse` alone takes what nobody meant.
 import { invalidField } from './errors.ts';
 
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
 /** ISO 8601 date or date-time. */
 export function isTime(text: string): boolean {
   return (

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { listBackups } from '../../backup/folder.ts';
 import { error, warning, type Check } from '../check.ts';
+import { dayMs } from '../../lib/time.ts';
 
-const dayMs = 86_400_000;
 /** Older than this is more than a day that was left out. */
 const oldMs = 2 * dayMs;
 

@@ -7,17 +7,17 @@ import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { Closed, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
-import { readTime } from '../../lib/time.ts';
+import { hourMs, readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { member } from '../members/contract.ts';
+import { isPresent } from '../members/roles.ts';
 import { apiKey } from './contract.ts';
 import { requireHeld, requireHolder, requireNotRolled } from './holders.ts';
 import { apiKeyKind, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 
 const scopeGiven = enumeration('Scope', allScopes, 'Such as `issues:read`; write implies read.');
-const hourMs = 3_600_000;
 const expiry = nullable(
   Type.String({
     maxLength: 40,
@@ -124,7 +124,7 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
   requireHeld(ctx, scopes);
   const memberId = input.memberId ?? ctx.actor.memberId ?? '';
   await requireHolder(ctx, memberId);
-  if (ctx.directory.members.get(memberId)?.removed !== false)
+  if (!isPresent(ctx, memberId))
     throw invalidField(
       'memberId',
       'not_found',

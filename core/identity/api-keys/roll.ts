@@ -3,6 +3,7 @@
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { isPresent } from '../members/roles.ts';
 import { apiKeyKind, newKey, type ApiKey } from './kind.ts';
 
 export const graceHoursDefault = 24;
@@ -32,7 +33,7 @@ export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
   const now = of.nowMs();
   const { name, memberId } = key;
   requireRollable(key, now);
-  if (of.directory.members.get(memberId)?.removed !== false)
+  if (!isPresent(of, memberId))
     throw new ApiError(
       'conflict',
       'The member of this key was removed, so its successor would be refused. Make one for another member.',

@@ -5,6 +5,11 @@ import { ApiError } from '../../lib/errors.ts';
 import { roles } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
 
+/** Whether a key may act for them: they are there, and were not removed. */
+export function isPresent({ directory }: Pick<Context, 'directory'>, memberId: string): boolean {
+  return directory.members.get(memberId)?.removed === false;
+}
+
 type Ranked = Pick<Member, 'role'> | undefined;
 
 /** The member behind the caller. Nobody stands behind a plugin, whoever installed it. */

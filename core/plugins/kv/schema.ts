@@ -6,13 +6,15 @@ export const kvKey = Type.String({
   pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$',
   description: 'Up to 200 letters, digits and _ - . :',
 });
+const key = Type.String({ description: 'What the value is kept under.' });
+const value = Type.Unknown({ description: 'Any JSON, up to 2 MiB.' });
 const updatedAt = described(time, 'When it was last set.');
 
 export const KvShown = named(
   'PluginValue',
   Closed({
-    key: Type.String({ description: 'What the value is kept under.' }),
-    value: Type.Unknown({ description: 'Any JSON, up to 2 MiB.' }),
+    key,
+    value,
     version,
     updatedAt,
   }),
@@ -20,13 +22,10 @@ export const KvShown = named(
 export const KvListed = named(
   'PluginValueEntry',
   Closed({
-    key: Type.String({ description: 'What the value is kept under.' }),
+    key,
     bytes: Type.Integer({ description: 'How large the value is.' }),
     version,
     updatedAt,
   }),
 );
-export const KvSet = named(
-  'PluginValueSet',
-  Closed({ value: Type.Unknown({ description: 'Any JSON, up to 2 MiB.' }) }),
-);
+export const KvSet = named('PluginValueSet', Closed({ value }));

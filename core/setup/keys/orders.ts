@@ -4,10 +4,11 @@ import { Type, type Static } from 'typebox';
 import type { apiKeyKind } from '../../identity/api-keys/kind.ts';
 import { graceHoursMax } from '../../identity/api-keys/roll.ts';
 import { Closed, nullable, text } from '../../lib/schema.ts';
+import { hourMs } from '../../lib/time.ts';
 import { allScopes } from '../../rights/scopes.ts';
 
 /** For the old key, after a roll. */
-export const graceMsMax = graceHoursMax * 3_600_000;
+export const graceMsMax = graceHoursMax * hourMs;
 /** What is said where there is none to ask for. */
 export const noWorkspace =
   'There is no workspace yet. Stop the server, if one runs, and make one with `tatami init`.';

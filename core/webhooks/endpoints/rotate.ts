@@ -8,8 +8,8 @@ import { ApiError } from '../../lib/errors.ts';
 import { mintSecret, sealSecret, type PreviousSecret } from '../secret.ts';
 import { Closed, named } from '../../lib/schema.ts';
 import { endpointKind } from './kind.ts';
+import { hourMs } from '../../lib/time.ts';
 
-const hourMs = 3_600_000;
 const overlapHoursDefault = 24;
 export const SecretRotate = named(
   'WebhookSecretRotate',

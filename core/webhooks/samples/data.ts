@@ -5,8 +5,7 @@ import { Check } from 'typebox/value';
 import type { Contract } from '../../contract/contract.ts';
 import { contracts, eventsOf } from '../../contracts.ts';
 import { storyOf, type Moment, type SampleSetting, type Values } from './story.ts';
-
-const dayMs = 24 * 60 * 60 * 1000;
+import { dayMs } from '../../lib/time.ts';
 
 /** The fields that are known; what a schema has besides is for the caller to fill in. */
 export function sampleData(

@@ -12,6 +12,7 @@ import type { project } from '../../tracker/projects/contract.ts';
 import type { team } from '../../tracker/teams/contract.ts';
 import type { state } from '../../tracker/workflows/contract.ts';
 import type { webhook } from '../endpoints/contract.ts';
+import { dayMs } from '../../lib/time.ts';
 
 export interface SampleSetting {
   readonly nowMs: number;
@@ -34,7 +35,6 @@ export interface Story {
   readonly moments: Readonly<Record<string, Moment>>;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 /** An id of the story. @param nth which of its kind */
 const idOf = (prefix: string, nth = 1): string => `${prefix}_01m7wd7tg0000sampe0000000${nth}`;
 const ana = { id: idOf('usr'), name: 'Ana Kovač' };
