@@ -3,6 +3,7 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
+import { catalogueCosts } from './parts/catalogue.ts';
 import { create } from './parts/create.ts';
 import { footprint } from './parts/footprint.ts';
 import { get } from './parts/get.ts';
@@ -23,6 +24,7 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   list,
   'list-filters': listFilters,
   create,
+  catalogue: catalogueCosts,
   'slow-disk': slowDisk,
   'plugin-runs': pluginRuns,
   sandbox,

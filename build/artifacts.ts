@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { firstPartyNames, packFirstParty } from '../core/plugins/first-party.ts';
+import { firstPartyNames, packFirstParty, publicTriage } from '../core/plugins/first-party.ts';
 import { readSdkSources } from '../core/plugins/sdk-sources.ts';
 import { bundlePrograms } from '../core/sandbox/fleet/bundle.ts';
 import { addonOf } from '../core/sandbox/locate.ts';
@@ -42,6 +42,8 @@ export async function makeArtifacts(target: Target, level: number): Promise<stri
 }
 
 async function packedPlugins(): Promise<Record<string, unknown>> {
-  const packed = firstPartyNames().map(async (name) => [name, await packFirstParty(name)] as const);
+  const packed = [...firstPartyNames(), publicTriage].map(
+    async (name) => [name, await packFirstParty(name)] as const,
+  );
   return Object.fromEntries(await Promise.all(packed));
 }

@@ -41,6 +41,8 @@ export interface Config {
     readonly events: number | null;
     readonly snapshots: number | null;
   };
+  /** Attached to issues, in bytes. */
+  readonly files: { readonly fileBytesMax: number; readonly workspaceBytesMax: number };
   /** Null: no metrics. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
   /** 0 does not look. */
@@ -130,6 +132,10 @@ export function readConfig(
     },
     readBudgetMs: integer('readBudget', 600_000),
     kept: readKept(days),
+    files: {
+      fileBytesMax: integer('fileSize', 10_240) * 1024 * 1024,
+      workspaceBytesMax: integer('fileQuota', 100_000_000) * 1024 * 1024,
+    },
     metrics:
       value('metricsPort') === ''
         ? null

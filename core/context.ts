@@ -11,6 +11,7 @@ import type { Tally } from './lib/tally.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Rights } from './rights/rights.ts';
 import type { LoopTurns } from './lib/fairness/loop-turns.ts';
+import type { Blobs } from './store/blobs.ts';
 import type { Scope, Store } from './store/store.ts';
 
 export type { Directory } from './contracts.ts';
@@ -31,6 +32,7 @@ export interface Services {
   readonly turns: LoopTurns;
   readonly problems: Problems;
   readonly tally: Tally;
+  readonly blobs: Blobs;
   readonly baseUrl: string;
   /** False while what was restored waits for the operator's word: webhooks, plugins and schedules are planned and not done. */
   mayWork(): boolean;

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { defineContract, type Contract } from './contract/contract.ts';
+import { defineContract, scopeOfContract, type Contract } from './contract/contract.ts';
 import { choice, number, reference, text } from './contract/field.ts';
 import { checkContracts, contracts, eventsOf } from './contracts.ts';
 import { namespaceOf, namespaceScopes } from './events/catalogue.ts';
@@ -59,9 +59,12 @@ test('what would fail at the first request fails at the start, and says what to 
 });
 
 test('events are read with the scope of their resource, and each contract that there is counts', () => {
-  for (const { path, events } of contracts)
-    for (const type of eventsOf(events))
-      expect([type, namespaceScopes[namespaceOf(type)]]).toEqual([type, `${path}:read`]);
+  for (const contract of contracts)
+    for (const type of eventsOf(contract.events))
+      expect([type, namespaceScopes[namespaceOf(type)]]).toEqual([
+        type,
+        (contract as Contract).heardBy ?? scopeOfContract(contract, 'read'),
+      ]);
   const files = [...new Bun.Glob('**/contract.ts').scanSync(import.meta.dir)].filter(
     (file) => file !== 'contract/contract.ts',
   );

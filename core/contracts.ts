@@ -5,25 +5,61 @@ import type { Contract, Entry, EventTypeOf } from './contract/contract.ts';
 import { apiKey } from './identity/api-keys/contract.ts';
 import { member } from './identity/members/contract.ts';
 import { workspace } from './identity/workspace/contract.ts';
+import { inboxItem } from './inbox/contract.ts';
 import { idPrefixes } from './lib/ids.ts';
 import { plugin } from './plugins/installs/contract.ts';
+import { calendar } from './tracker/calendars/contract.ts';
+import { attachment } from './tracker/attachments/contract.ts';
+import { board } from './tracker/boards/contract.ts';
 import { comment } from './tracker/comments/contract.ts';
+import { field } from './tracker/fields/contract.ts';
+import { cycle } from './tracker/cycles/contract.ts';
 import { issue } from './tracker/issues/contract.ts';
 import { label } from './tracker/labels/contract.ts';
+import { milestone } from './tracker/milestones/contract.ts';
+import { pipeline } from './tracker/pipelines/contract.ts';
+import { projectUpdate } from './tracker/project-updates/contract.ts';
 import { project } from './tracker/projects/contract.ts';
+import { release } from './tracker/releases/contract.ts';
+import { relation } from './tracker/relations/contract.ts';
+import { slaPolicy } from './tracker/sla-policies/contract.ts';
+import { slaClock } from './tracker/sla/contract.ts';
+import { search } from './tracker/search/contract.ts';
+import { reaction } from './tracker/reactions/contract.ts';
+import { subscriber } from './tracker/subscribers/contract.ts';
 import { team } from './tracker/teams/contract.ts';
+import { template } from './tracker/templates/contract.ts';
+import { view } from './tracker/views/contract.ts';
 import { state } from './tracker/workflows/contract.ts';
 import { webhook } from './webhooks/endpoints/contract.ts';
 
 const all = [
   issue,
   comment,
+  attachment,
+  field,
+  relation,
+  template,
+  reaction,
+  subscriber,
   project,
+  projectUpdate,
+  milestone,
+  pipeline,
+  release,
+  cycle,
+  board,
+  view,
   label,
   state,
+  calendar,
+  slaPolicy,
+  slaClock,
   team,
+  search,
   member,
   workspace,
+  inboxItem,
   apiKey,
   webhook,
   plugin,

@@ -3,7 +3,7 @@
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from './contract/contract.ts';
 import { shownProperties, schemasOf } from './contract/schemas.ts';
-import { contracts, eventsOf } from './contracts.ts';
+import { contracts, eventsOf, type Directory } from './contracts.ts';
 import type { EventType } from './events/catalogue.ts';
 import { eventRoutes } from './events/routes.ts';
 import { envelope } from './events/schema.ts';
@@ -12,30 +12,83 @@ import { apiKeys } from './identity/api-keys/api-keys.ts';
 import { auditRoutes } from './identity/audit/routes.ts';
 import { members } from './identity/members/members.ts';
 import { workspaces } from './identity/workspace/workspace.ts';
-import { inboxRoutes } from './inbox/routes.ts';
+import { snoozeAlarm } from './inbox/kind.ts';
+import { InboxPreferencesTold } from './inbox/preferences.ts';
 import { SystemProblemShown } from './inbox/problem.ts';
-import { InboxItemShown } from './inbox/schema.ts';
+import { inbox } from './inbox/routes.ts';
 import { usageRoutes } from './ledger/routes.ts';
-import { parseFilter, type FilterFields } from './lib/filter.ts';
+import type { FilterFields } from './lib/filter.ts';
 import { Closed, described, named } from './lib/schema.ts';
+import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
+import type { Alarm } from './reactions/alarm.ts';
+import type { Reaction } from './reactions/reaction.ts';
 import { defineResource, type Resource } from './resource/define.ts';
-import type { CheckFilter, Filtering } from './resource/filtering.ts';
+import { eventFilteringOf, fieldsOfShape } from './resource/event-filter.ts';
+import {
+  createEventFiltering,
+  type CheckFilter,
+  type EventFiltering,
+  type FindMentioned,
+} from './resource/filtering.ts';
 import { kindOf } from './resource/kind.ts';
+import { attachment } from './tracker/attachments/contract.ts';
+import { attachments } from './tracker/attachments/attachments.ts';
+import { calendars } from './tracker/calendars/calendars.ts';
+import { boards } from './tracker/boards/boards.ts';
+import { CardMoved } from './tracker/boards/bodies.ts';
 import { comments } from './tracker/comments/comments.ts';
+import { fields } from './tracker/fields/fields.ts';
+import { cycleAlarm } from './tracker/cycles/alarm.ts';
+import { cycles } from './tracker/cycles/cycles.ts';
 import { issues } from './tracker/issues/resource.ts';
 import { labels } from './tracker/labels/labels.ts';
+import { milestoneCompletion } from './tracker/milestones/completion.ts';
+import { milestones } from './tracker/milestones/milestones.ts';
+import { pipelines } from './tracker/pipelines/pipelines.ts';
+import { projectUpdates } from './tracker/project-updates/project-updates.ts';
 import { projects } from './tracker/projects/projects.ts';
+import { releases } from './tracker/releases/resource.ts';
+import { relations } from './tracker/relations/relations.ts';
+import { slaPolicies } from './tracker/sla-policies/policies.ts';
+import { slaAlarms } from './tracker/sla/alarm.ts';
+import { slaClocks, slaReaction } from './tracker/sla/sla.ts';
+import { search } from './tracker/search/contract.ts';
+import { searchRoutes } from './tracker/search/routes.ts';
+import { notifying } from './tracker/notifications/reaction.ts';
+import { reactions as reactionResource } from './tracker/reactions/reactions.ts';
+import { subscribers } from './tracker/subscribers/subscribers.ts';
 import { teams } from './tracker/teams/teams.ts';
+import { templates } from './tracker/templates/templates.ts';
+import { triageRoutes } from './tracker/triage/routes.ts';
+import { snooze } from './tracker/triage/snooze.ts';
+import { views } from './tracker/views/views.ts';
 import { workflows } from './tracker/workflows/workflows.ts';
 import { webhook } from './webhooks/endpoints/contract.ts';
 
 const special: readonly Resource[] = [
   issues,
   comments,
+  attachments,
+  fields,
+  reactionResource,
+  subscribers,
+  inbox,
   labels,
   projects,
+  projectUpdates,
+  milestones,
+  pipelines,
+  releases,
+  relations,
+  templates,
+  cycles,
+  boards,
+  views,
   workflows,
+  calendars,
+  slaPolicies,
+  slaClocks,
   teams,
   members,
   workspaces,
@@ -44,42 +97,78 @@ const special: readonly Resource[] = [
 /** Their operations need the running service, which hands their routes over. */
 const ofRunningService: readonly Contract[] = [webhook, plugin];
 
+/** It has no objects. */
+const withoutObjects: readonly Contract[] = [search];
+
 const plain = contracts
   .filter(
-    (contract) => !ofRunningService.includes(contract) && !special.some((one) => one.contract === contract),
+    (contract) =>
+      ![...ofRunningService, ...withoutObjects].includes(contract) &&
+      !special.some((one) => one.contract === contract),
   )
   .map((contract) => defineResource(contract, kindOf(contract)));
 
 export const resources: readonly Resource[] = [...special, ...plain];
 
+/** What the service does by itself when something happened, and when a moment has come. */
+export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying];
+export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm];
+
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
 
 export const resourceRoutes: readonly Route[] = [
   ...resources.flatMap(({ routes }) => routes),
+  ...triageRoutes,
+  ...searchRoutes,
   ...eventRoutes,
   ...auditRoutes,
-  ...inboxRoutes,
   ...usageRoutes,
 ];
 
-const filteringByType: ReadonlyMap<string, Filtering> = new Map(
-  resources.flatMap(({ contract, filtering }) =>
-    eventsOf(contract.events).map((type) => [type, filtering] as const),
-  ),
-);
-const unfiltered: FilterFields = {};
+/** What is told without an object of its own that is stored. */
+const announced = {
+  'board.card_moved': CardMoved,
+  'inbox.preferences_updated': InboxPreferencesTold,
+  'system.problem_raised': SystemProblemShown,
+  'system.problem_cleared': SystemProblemShown,
+} satisfies Partial<Record<EventType, TObject>>;
 
-/** The fields that subscriptions to an event type can filter by; the same object for types that share them. */
-export function filterFieldsOf(eventType: string): FilterFields {
-  return filteringByType.get(eventType)?.fields ?? unfiltered;
+const filterings = new Map(resources.map(({ contract, filtering }) => [contract.name, filtering]));
+/** Each resource finds its own. */
+const find: FindMentioned = async (ctx, mention) =>
+  filterings.get(mention.field.to.name)?.find?.(ctx, mention);
+
+const filteringByType: ReadonlyMap<string, EventFiltering> = new Map([
+  ...contracts.flatMap((contract) => {
+    const filtering = eventFilteringOf(contract, filterings.get(contract.name), find);
+    return eventsOf(contract.events).map((type) => [type, filtering] as const);
+  }),
+  ...Object.entries(announced).map(
+    ([type, shape]) => [type, createEventFiltering({ fields: fieldsOfShape(shape), find })] as const,
+  ),
+]);
+
+/** Of what an earlier version sent, and nothing sends now. */
+const unsent = createEventFiltering({ fields: {} });
+const filteringOf = (eventType: string): EventFiltering => filteringByType.get(eventType) ?? unsent;
+
+/**
+ * The fields that subscriptions to an event type can filter by; the same object for types that share them.
+ * @param directory of the workspace, which may add some; absent: those of every workspace
+ */
+export function filterFieldsOf(eventType: string, directory?: Directory): FilterFields {
+  const { fields, fieldsIn } = filteringOf(eventType);
+  return directory ? fieldsIn(directory) : fields;
+}
+
+/** Of which field of the objects of an event type a workspace adds parts to filter by; null for none. */
+export function addedFieldsOf(eventType: string): string | null {
+  return filteringOf(eventType).under;
 }
 
 /** Checks the filter of a subscription that is made. @throws ApiError validation_failed */
-export const checkFilter: CheckFilter = async (ctx, eventType, filter, at) => {
-  const filtering = filteringByType.get(eventType);
-  if (filtering) await filtering.check(ctx, filter, at);
-  else parseFilter(filter, unfiltered, at);
-};
+export const checkFilter: CheckFilter = (ctx, eventType, filter, at) =>
+  filteringOf(eventType).check(ctx, filter, at, eventType);
 
 /** The envelope of every event type that is sent: `data` holds the object as it is shown; of a change, also `previous`. */
 export function sentEvents(): { type: EventType; envelope: TSchema }[] {
@@ -88,16 +177,11 @@ export function sentEvents(): { type: EventType; envelope: TSchema }[] {
     const changed = [updated, deleted, restored, ...other].filter((type) => type !== undefined);
     const made = created === undefined ? told : [created, ...told];
     return [
-      ...made.map((type) => sentEvent(type, schemasOf(contract).shown)),
+      ...made.map((type) => sentEvent(type, besideOf(contract, type) ?? schemasOf(contract).shown)),
       ...changed.map((type) => sentEvent(type, changedShape(contract))),
     ];
   });
-  return [
-    ...own,
-    sentEvent('inbox.item_created', InboxItemShown),
-    sentEvent('system.problem_raised', SystemProblemShown),
-    sentEvent('system.problem_cleared', SystemProblemShown),
-  ];
+  return [...own, ...Object.entries(announced).map(([type, shape]) => sentEvent(type, shape))];
 }
 
 function sentEvent(type: string, data: TSchema): { type: EventType; envelope: TSchema } {
@@ -109,6 +193,26 @@ function sentEvent(type: string, data: TSchema): { type: EventType; envelope: TS
       data: described(data, 'The object as it was then.'),
     }),
   };
+}
+
+/** What an event tells of another object, whose contract refers to the one of the event. */
+const others: Readonly<Record<string, Contract>> = {
+  'issue.attachment_added': attachment,
+  'issue.attachment_removed': attachment,
+};
+const shapesBeside = new Map<string, TObject>();
+
+/** The object, with what an event shows beside it; undefined where it shows nothing else. */
+function besideOf(contract: Contract, type: string): TObject | undefined {
+  const other = others[type];
+  const told = other
+    ? { [other.name]: described(schemasOf(other).shown, other.doc) }
+    : contract.events.beside?.[type];
+  if (!told) return undefined;
+  const name = `${contract.title}With${Object.keys(told).map(capital).join('')}`;
+  const shape = shapesBeside.get(name) ?? named(name, Closed({ ...shownProperties(contract), ...told }));
+  shapesBeside.set(name, shape);
+  return shape;
 }
 
 const previous = Type.Record(Type.String(), Type.Unknown(), {

@@ -39,6 +39,7 @@ import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
 import { createKeyDesk, type DeskOptions } from './setup/keys/desk.ts';
 import { readInstallation, type Installation } from './store/installation.ts';
+import { clearIncoming, createBlobs } from './store/blobs.ts';
 import { openStore } from './store/open-store.ts';
 import { scopeOf, type Store } from './store/store.ts';
 import { directoryAfter, directorySection } from './resource/directory.ts';
@@ -153,10 +154,11 @@ async function compose(ground: Ground): Promise<Tatami> {
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = await mount(door, services, workers, health, config);
+  const app: App = mount(door, services, workers, health, config);
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
+  if (opened.onlyToRead === null) clearIncoming(opened.dataDir.blobs);
   socket.serve(app.fetch);
   // Their work is to write.
   if (opened.onlyToRead === null) {
@@ -240,6 +242,7 @@ function createServices(
     ledger,
     problems,
     tally: createTally(),
+    blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     baseUrl: config.baseUrl ?? socket.url,
     mayWork: hold.mayWork,
@@ -265,13 +268,7 @@ async function createCopy(
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-async function mount(
-  door: Door,
-  { baseUrl }: Services,
-  workers: Workers,
-  health: Health,
-  { rates }: Config,
-): Promise<App> {
+function mount(door: Door, { baseUrl }: Services, workers: Workers, health: Health, { rates }: Config): App {
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
     ...resourceRoutes,
@@ -279,7 +276,7 @@ async function mount(
     ...workers.routes,
     ...streamRoutes(workers.streams),
     openapi.route,
-    ...(await docsRoutes(version)),
+    ...docsRoutes(version),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
     ...health.routes,

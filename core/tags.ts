@@ -26,6 +26,13 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
       doc: 'Who did what, and through which key or plugin. An entry is the event that tells of the change.',
     },
   ],
+  Triage: [
+    {
+      name: 'triage',
+      title: 'Public triage',
+      doc: 'What issues are and how much they press, for anybody; no token is needed, and nothing is kept.',
+    },
+  ],
   Events: [
     {
       name: 'events',
@@ -51,11 +58,6 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
     },
   ],
   Operation: [
-    {
-      name: 'inbox',
-      title: 'Inbox',
-      doc: 'What the system did that somebody should look at, such as a webhook that was switched off.',
-    },
     { name: 'usage', title: 'Usage', doc: 'What each key, plugin and webhook has cost lately.' },
     {
       name: 'health',

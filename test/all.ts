@@ -1,5 +1,7 @@
 // Every test, for `npm test`: two files at a time, and then, one after the other, those that want the machine to themselves. With
 // arguments it is `bun test` with these.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dir, '..');
@@ -11,6 +13,33 @@ const alone = [
   'test/sandbox/attacks.test.ts',
   'test/sandbox/starved.test.ts',
 ];
+
+/** They take so many seconds, the others less: begun last, one of them would keep one core waiting for the other. */
+const longest: Readonly<Record<string, number>> = {
+  'test/first-hour.test.ts': 45,
+  'test/upgrade/upgrade.test.ts': 20,
+  'test/faults/kill.test.ts': 20,
+  'test/faults/copy-kill.test.ts': 18,
+  'test/api/fuzz.test.ts': 18,
+  'test/api/entrances.test.ts': 18,
+  'test/faults/tenants.test.ts': 17,
+  'test/faults/directory.test.ts': 17,
+  'test/month/month.test.ts': 16,
+  'test/plugins/attacks.test.ts': 16,
+  'test/plugins/schedules.test.ts': 16,
+  'test/plugins/catch-up.test.ts': 16,
+  'test/webhooks/bad-receivers.test.ts': 16,
+  'test/contributing.test.ts': 15,
+};
+
+/** Of every file, as Bun wants it. @returns the path of a file */
+function writeTimings(folder: string): string {
+  const files = [...new Bun.Glob('{core,sdk,plugins,examples,test}/**/*.test.ts').scanSync(root)].toSorted();
+  const path = join(folder, 'timings.json');
+  const timings = files.map((file) => [file, (longest[file] ?? 1) * 1_000]);
+  writeFileSync(path, JSON.stringify({ version: 1, files: Object.fromEntries(timings) }));
+  return path;
+}
 
 /** @returns whether every test passed */
 async function bunTest(args: readonly string[]): Promise<boolean> {
@@ -25,7 +54,12 @@ const named = process.argv.slice(2);
 if (named.length > 0) process.exit((await bunTest(named)) ? 0 : 1);
 
 // What is imported stays for the next file of a worker: to import it anew for each would cost as much as many of them.
-const together = ['--parallel=2', '--no-isolate', ...alone.map((path) => `--path-ignore-patterns=${path}`)];
+const folder = mkdtempSync(join(tmpdir(), 'tatami-tests-'));
+process.on('exit', () => rmSync(folder, { recursive: true }));
+const together = [
+  ...['--parallel=2', '--no-isolate', `--timings=${writeTimings(folder)}`],
+  ...alone.map((path) => `--path-ignore-patterns=${path}`),
+];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());
 const results = [await bunTest(together), await bunTest(apart.map((file) => `./${file}`))];
 process.exit(results.every(Boolean) ? 0 : 1);

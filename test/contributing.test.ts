@@ -92,6 +92,6 @@ test('the tests that are made of the contracts know the new resource, without a 
 }, 120_000);
 
 test('the new command answers', async () => {
-  const { code, output } = await run(bun, 'core/main.ts', 'milestones', '--help');
-  expect([code, output]).toEqual([0, expect.stringContaining('list milestones')]);
+  const { code, output } = await run(bun, 'core/main.ts', 'objectives', '--help');
+  expect([code, output]).toEqual([0, expect.stringContaining('list objectives')]);
 }, 30_000);

@@ -29,18 +29,21 @@ afterAll(async () => {
 
 const read = (page: string): string => readFileSync(join(docs, page), 'utf8');
 
+/** The namespace of the scopes that the calls of a path need. */
+
 /** A whole plugin around lines that use `ctx`. */
 function aroundCalls(text: string): string {
   const [imports, lines] = [true, false].map((wanted) =>
     text.split('\n').filter((line) => line.startsWith('import ') === wanted),
   ) as [string[], string[]];
-  const scopes = surface.map(
-    ({ name, writes }) => `'${name}:${writes.length > 0 ? 'write' : 'read'}': { why: 'x' }`,
+  const writes = new Set(surface.flatMap(({ scope, writes }) => (writes.length > 0 ? [scope] : [])));
+  const scopes = [...new Set(surface.map(({ scope }) => scope))].map(
+    (scope) => `'${scope}:${writes.has(scope) ? 'write' : 'read'}': { why: 'x' }`,
   );
   return `import { definePlugin } from '@tatami/sdk/plugin';
 ${imports.join('\n')}
 export default definePlugin({
-  id: 'x', version: '1.0.0', engines: { tatami: '*' }, scopes: { ${scopes.join(', ')} },
+  id: 'x', version: '1.0.0', engines: { tatami: '*' }, scopes: { ${[...scopes].join(', ')} },
   schedules: { x: { cron: '0 3 * * *', async handle(_, ctx) {
 ${lines.join('\n')}
   } } },
@@ -84,11 +87,11 @@ test('every example type-checks in the folder of a new plugin, and every plugin 
 
 test('the reference of ctx has every call that there is, with its scope, and no other', () => {
   const page = read('ctx.md');
-  const rows = [...page.matchAll(/^\| `ctx\.(\w+)\.(\w+)\([^)]*\)` \| `([\w:]+)` \|$/gm)];
+  const rows = [...page.matchAll(/^\| `ctx(?:\.|\[')([\w-]+)(?:'\])?\.(\w+)\([^)]*\)` \| `([\w:-]+)` \|$/gm)];
   const said = rows.map(([, name, call, scope]) => `${name}.${call} ${scope}`);
-  const known = surface.flatMap(({ name, reads, writes }) => [
-    ...reads.map((call) => `${name}.${call} ${name}:read`),
-    ...writes.map((call) => `${name}.${call} ${name}:write`),
+  const known = surface.flatMap(({ name, scope, reads, writes }) => [
+    ...reads.map((call) => `${name}.${call} ${scope}:read`),
+    ...writes.map((call) => `${name}.${call} ${scope}:write`),
   ]);
   expect(said.toSorted()).toEqual(known.toSorted());
 });

@@ -1,4 +1,5 @@
-// The examples run and check themselves; the main job also on real issues where they lie beside the project.
+// The examples run and check themselves, beside each other, as they mostly wait; the main job also on real issues where they lie beside
+// the project.
 import { expect, test } from 'bun:test';
 import { parse } from 'csv-parse/sync';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,22 +19,30 @@ async function run(...args: string[]): Promise<{ code: number; output: string }>
   return { code, output: out + err };
 }
 
-test('the main job on its sample', async () => {
-  const { code, output } = await run('examples/main-job/main.ts');
-  expect(output).toContain('The main job is done.');
-  expect(code).toBe(0);
-}, 120_000);
+test.concurrent(
+  'the main job on its sample',
+  async () => {
+    const { code, output } = await run('examples/main-job/main.ts');
+    expect(output).toContain('The main job is done.');
+    expect(code).toBe(0);
+  },
+  120_000,
+);
 
-test('the webhook receiver takes in each event once, through forgeries, replays and kills', async () => {
-  const { code, output } = await run('examples/webhook-receiver/check.ts');
-  expect(output).toContain('The receiver took in each event once.');
-  expect(code).toBe(0);
-}, 120_000);
+test.concurrent(
+  'the webhook receiver takes in each event once, through forgeries, replays and kills',
+  async () => {
+    const { code, output } = await run('examples/webhook-receiver/check.ts');
+    expect(output).toContain('The receiver took in each event once.');
+    expect(code).toBe(0);
+  },
+  120_000,
+);
 
 /** All 1,500 in the long form, every fifth in the fast one. */
 const every = process.env.TATAMI_LONG === '1' ? 1 : 5;
 
-test.skipIf(!existsSync(realIssues))(
+test.concurrent.skipIf(!existsSync(realIssues))(
   `the main job on ${1_500 / every} real issues (skips where shared/data is not beside the project)`,
   async () => {
     const [head, ...issues] = parse(readFileSync(realIssues, 'utf8')) as string[][];

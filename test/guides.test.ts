@@ -8,8 +8,12 @@ import { errorCodes } from '../core/lib/errors.ts';
 import { startApp, type TestApp } from './app.ts';
 import { examplesOf, isLike, unlike } from './documents/blocks.ts';
 
-const folder = join(import.meta.dir, '../docs/guides');
-const guides = readdirSync(folder).filter((file) => file.endsWith('.md'));
+const docs = join(import.meta.dir, '../docs');
+const guides = ['guides', 'api'].flatMap((folder) =>
+  readdirSync(join(docs, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `${folder}/${file}`),
+);
 const hasCurl = Bun.which('curl') !== null;
 
 describe.each(guides.filter((file) => examplesOf(read(file)).length > 0))('%s', (file) => {
@@ -56,6 +60,7 @@ describe('a server', () => {
     const seen = new Set<string>();
     const open = [
       '/docs/guides',
+      '/docs/api',
       '/docs/spec',
       ...Object.keys(errorCodes).map((code) => `/docs/errors/${code}`),
     ];
@@ -76,8 +81,7 @@ describe('a server', () => {
         if (to.startsWith('/docs/')) open.push(to);
       }
     }
-    for (const file of guides)
-      expect([...seen]).toContain(`/docs/guides${file === 'README.md' ? '' : `/${file.slice(0, -3)}`}`);
+    for (const file of guides) expect([...seen]).toContain(`/docs/${file.replace(/(\/README)?\.md$/, '')}`);
   });
 
   test('leads from each refusal to a page that says what it means and what to do', async () => {
@@ -87,7 +91,7 @@ describe('a server', () => {
     const page = await get(/<(.*)>/.exec(link)![1]!);
     expect(page.text).toContain('<h1 id="validation_failed">');
     expect(page.text).toContain('Status 422');
-    const text = read('errors.md');
+    const text = read('guides/errors.md');
     for (const code of Object.keys(errorCodes)) expect(text).toContain(`\n## ${code}\n`);
   });
 
@@ -103,7 +107,7 @@ describe('a server', () => {
 });
 
 function read(file: string): string {
-  return readFileSync(join(folder, file), 'utf8');
+  return readFileSync(join(docs, file), 'utf8');
 }
 
 async function typed(command: string, cwd: string, app: TestApp): Promise<string> {

@@ -11,7 +11,9 @@ export const asText: Take<string | null> = (body) => {
 };
 
 export function routeAt(app: TestApp, method: string, path: string): [Route, Record<string, string>] {
-  for (const route of app.app.routes) {
+  // As a router does: what is written out goes before what a parameter stands for.
+  const exact = app.app.routes.filter((route) => route.path === path);
+  for (const route of [...exact, ...app.app.routes]) {
     const pattern = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     const found = route.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
     if (found) return [route, decoded(found.groups ?? {})];

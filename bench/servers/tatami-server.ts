@@ -50,6 +50,12 @@ const plannedDeliveries = systemStatement<{ count: number }>(
   "SELECT count(*) AS count FROM due_work WHERE kind = 'delivery'",
 );
 
+const breachedClocks = systemStatement<{ count: number }>(
+  'bench.breached_clocks',
+  'a bench counts clocks in the whole installation',
+  "SELECT count(*) AS count FROM sla_clocks WHERE state = 'breached'",
+);
+
 let tatami: Tatami;
 let apiKey = '';
 
@@ -130,9 +136,15 @@ async function recordRequests(): Promise<Recorded> {
   };
 }
 
+/** What a read runs. */
+async function recordRead(path: string): Promise<RecordedStatement[]> {
+  return (await record(tatami.services.store, () => call('GET', path))).reads;
+}
+
 answerParent({
   start,
   recordRequests,
+  recordRead,
   call: ({ method, path, body }: { method: string; path: string; body?: unknown }) =>
     call(method, path, body),
   install: async (document: PluginPackage) => {
@@ -142,6 +154,7 @@ answerParent({
   settled: () => tatami.settled(),
   stop: () => tatami.stop(),
   deliveries: async () => (await tatami.services.store.readSystem(plannedDeliveries))[0]!.count,
+  breachedClocks: async () => (await tatami.services.store.readSystem(breachedClocks))[0]!.count,
   runsDone: async () => (await tatami.services.store.readSystem(runsDone))[0]!.count,
   openWork: async () => (await tatami.services.store.readSystem(openWork))[0],
 });

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { fingerprintOf } from '../lib/sealing.ts';
 import { isDiskFull } from '../store/engine-errors.ts';
 import { findDamage, openLive, readFacts } from '../store/copied-database.ts';
+import { incomingFolder } from '../store/blobs.ts';
 import { tryLock } from '../store/data-dir.ts';
 import { wayBack } from '../store/integrity/damage.ts';
 import { findDamagedPages } from '../store/integrity/live-verify.ts';
@@ -108,7 +109,7 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
     {
       database: copy,
       // Listed after the copy was made: what an event file took over from the database before is among them.
-      beside: filesBelow(dataDir, 'archive'),
+      beside: [...filesBelow(dataDir, 'archive'), ...blobsBelow(dataDir)],
       key: options.withKey ? keyFor(dataDir, facts.keyFingerprint) : null,
     },
     (bytes) => onStep('compress', bytes, totalBytes),
@@ -166,6 +167,10 @@ function checkSpace(folder: string, neededBytes: number): void {
         'Make room, or choose a folder on another disk.',
     );
 }
+
+/** Those that are on their way in have no row yet. */
+const blobsBelow = (dataDir: string): PackedFile[] =>
+  filesBelow(dataDir, 'blobs').filter(({ name }) => !name.startsWith(join('blobs', incomingFolder)));
 
 function filesBelow(dataDir: string, name: string): PackedFile[] {
   const folder = join(dataDir, name);

@@ -24,8 +24,8 @@ export interface Manifest extends DatabaseFacts {
 const format = 1;
 export const databasePart = 'tatami.db.zst';
 export const keyPart = 'master.key';
-/** What lies beside the database and belongs to it: `archive/` and names without a way out. */
-const partName = /^(tatami\.db\.zst|master\.key|archive(\/\w[\w.-]*){1,4})$/;
+/** What lies beside the database and belongs to it: `archive/`, `blobs/` and names without a way out. */
+const partName = /^(tatami\.db\.zst|master\.key|(archive|blobs)(\/\w[\w.-]*){1,4})$/;
 
 const headerBytesMax = 256 * 1024 * 1024;
 

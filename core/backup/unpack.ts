@@ -127,7 +127,7 @@ function sink(folder: string | null, name: string): Writable {
   if (folder === null) return new Writable({ write: (_chunk, _encoding, done) => done() });
   const path = join(folder, name);
   if (dirname(name) !== '.') {
-    makePrivateDir(join(folder, 'archive'));
+    makePrivateDir(join(folder, name.slice(0, name.indexOf('/'))));
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   }
   makePrivateFile(path);

@@ -3,6 +3,7 @@
 import type { View } from '../context.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { EventType } from '../events/catalogue.ts';
+import type { Cause } from '../events/origin.ts';
 
 /** Every stored object of the domain. */
 export interface Entity {
@@ -21,6 +22,10 @@ export interface Change {
   readonly baseVersion: number | null;
   /** Of the machinery's own rows: it derives no event. */
   readonly isSilent: boolean;
+  /** The object whose changes get in the way of each other, where that is another one: the board of a card. */
+  readonly contends?: string;
+  /** Why it was made, where a batch answers several events; absent: the cause of the batch. */
+  readonly cause?: Cause;
   ops(scope: Scope): Op[];
   events(view: View): EventDraft[];
   /** Whether the object is of one of these teams, before and after. Absent where it is of none. */
@@ -47,6 +52,8 @@ export interface ChangeSet<T = unknown> {
   readonly changes: readonly Change[];
   /** Rows of the machinery (runs, deliveries, plugin code) that belong to the same batch; they make no events. */
   readonly ops?: readonly Op[];
+  /** What has to be there before the rows are, and must not happen in a simulation: called before each try to commit. */
+  beforeCommit?(): Promise<void>;
   /** What must not happen in a simulation, and no op says: called once all is durable. */
   afterCommit?(): void;
   /** The answer, still without what the commit learns. Undefined answers 204. */

@@ -125,8 +125,8 @@ function eventsOf(
   { ids, createdAt }: { ids: Ids; createdAt: number },
 ): NewEvent[] {
   return changes
-    .flatMap((change) => change.events(view))
-    .map((draft) => {
+    .flatMap((change) => change.events(view).map((draft) => ({ draft, why: change.cause ?? cause })))
+    .map(({ draft, why }) => {
       const id = draft.id ?? ids.next(idPrefixes.event);
       return {
         id,
@@ -138,7 +138,7 @@ function eventsOf(
         subjectId: draft.subjectId,
         learnsOf: draft.learnsOf,
         actor,
-        cause: rootedIn(cause, id),
+        cause: rootedIn(why, id),
         requestId,
         traceparent,
         data: draft.data,

@@ -10,6 +10,8 @@ export interface Alias {
   readonly columns: readonly string[];
   /** The values of those columns; null where nothing can have them; undefined for what is no such name. */
   values(name: string, view: Pick<View, 'directory'>): Readonly<Record<string, Value>> | null | undefined;
+  /** The table of what things were called before, looked into where nothing is called so now: the same columns, and the id. */
+  readonly former?: { readonly table: string; readonly id: string };
 }
 
 export interface Finding<E extends Entity> {
@@ -17,8 +19,8 @@ export interface Finding<E extends Entity> {
   readonly table: string;
   readonly columns: Columns<E>;
   readonly alias: Alias | undefined;
-  /** The team it belongs to, where objects of the kind belong to one. */
-  readonly teamOf: ((entity: E) => string) | undefined;
+  /** The team or teams it belongs to, where objects of the kind belong to some. */
+  readonly teamOf: ((entity: E) => string | readonly string[]) | undefined;
 }
 
 export function findingOf<E extends Entity>({ name, table, columns, alias, teamOf }: Finding<E>) {
@@ -28,24 +30,20 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     `${table}.find_many`,
     `${select} AND id IN (SELECT value FROM json_each(:ids))`,
   );
-  const called = alias?.columns.map((column) => `${column} = :${column}`).join(' AND ');
-  const byAlias = called && tenantStatement<Row>(`${table}.find_aliased`, `${select} AND ${called}`);
-  const listed = alias?.columns.map((column, at) => `one.${column} = named.value->>${at + 1}`).join(' AND ');
-  const idsByAlias =
-    listed &&
-    tenantStatement<{ name: string; id: string }>(
-      `${table}.ids_of_aliases`,
-      // Joined across, so that the names are looked up, however many rows there are.
-      `SELECT named.value->>0 AS name, one.id AS id FROM json_each(:names) AS named
-       CROSS JOIN ${table} AS one ON one.workspace_id = :ws AND ${listed}`,
-    );
-
+  const { byAlias, idsByAlias } = calledSo(table, select, alias);
+  const idOfFormer = formerNames(alias);
   const stagedOf = (ctx: Context, id: string) => ctx.staged?.find(name, id) as E | undefined;
   const seen = (ctx: Context, found: E | undefined): E | undefined =>
-    found && ctx.visibleTeams && teamOf && !ctx.visibleTeams.has(teamOf(found)) ? undefined : found;
-  const read = async (ctx: Context, statement: Statement<Row>, params: Readonly<Record<string, Value>>) => {
+    found && ctx.visibleTeams && teamOf && !areAmong(teamOf(found), ctx.visibleTeams) ? undefined : found;
+  const read = async (ctx: Context, statement: Statement<Row>, params: Values) => {
     const row = await ctx.store.readOne(ctx.scope, statement, params);
     return row && columns.read(row);
+  };
+  const findCalled = async (ctx: Context, values: Values): Promise<E | undefined> => {
+    const found = byAlias && (await read(ctx, byAlias, values));
+    if (found) return found;
+    const id = await idOfFormer(ctx, values);
+    return id === undefined ? undefined : read(ctx, byId, { id });
   };
 
   return {
@@ -53,7 +51,7 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
       const values = alias?.values(id, ctx);
       if (values === undefined || !byAlias)
         return seen(ctx, stagedOf(ctx, id) ?? (await read(ctx, byId, { id })));
-      const found = values === null ? undefined : await read(ctx, byAlias, values);
+      const found = values === null ? undefined : await findCalled(ctx, values);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
     },
     /** The ids of those names that something is called by; what is no other name than an id is not looked at. */
@@ -64,7 +62,13 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
       });
       if (!idsByAlias || wanted.length === 0) return new Map();
       const rows = await ctx.store.read(ctx.scope, idsByAlias, { names: JSON.stringify(wanted) });
-      return new Map(rows.map((row) => [row.name, row.id]));
+      const ids = new Map(rows.map((row) => [row.name, row.id]));
+      for (const given of names) {
+        const values = ids.has(given) ? undefined : alias?.values(given, ctx);
+        const id = values && (await idOfFormer(ctx, values));
+        if (id) ids.set(given, id);
+      }
+      return ids;
     },
     /** Those that are there, in no order. @param ids ids alone */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
@@ -75,4 +79,43 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
       });
     },
   };
+}
+
+type Values = Readonly<Record<string, Value>>;
+
+const matching = (columns: readonly string[]): string =>
+  columns.map((column) => `${column} = :${column}`).join(' AND ');
+
+/** What finds rows by their other name, one or many. */
+function calledSo(table: string, select: string, alias: Alias | undefined) {
+  if (!alias) return {};
+  const { columns } = alias;
+  const listed = columns.map((column, at) => `one.${column} = named.value->>${at + 1}`).join(' AND ');
+  return {
+    byAlias: tenantStatement<Row>(`${table}.find_aliased`, `${select} AND ${matching(columns)}`),
+    idsByAlias: tenantStatement<{ name: string; id: string }>(
+      `${table}.ids_of_aliases`,
+      // Joined across, so that the names are looked up, however many rows there are.
+      `SELECT named.value->>0 AS name, one.id AS id FROM json_each(:names) AS named
+       CROSS JOIN ${table} AS one ON one.workspace_id = :ws AND ${listed}`,
+    ),
+  };
+}
+
+/** Finds the id of what was called so before. */
+function formerNames(
+  alias: Alias | undefined,
+): (ctx: Context, values: Values) => Promise<string | undefined> {
+  if (!alias?.former) return async () => undefined;
+  const { columns, former } = alias;
+  const statement = tenantStatement<{ id: string }>(
+    `${former.table}.find`,
+    `SELECT ${former.id} AS id FROM ${former.table} WHERE workspace_id = :ws AND ${matching(columns)}`,
+  );
+  return async (ctx, values) => (await ctx.store.readOne(ctx.scope, statement, values))?.id;
+}
+
+/** @param teams the id of one, or those of several */
+export function areAmong(teams: string | readonly string[], ids: ReadonlySet<string>): boolean {
+  return typeof teams === 'string' ? ids.has(teams) : teams.every((id) => ids.has(id));
 }

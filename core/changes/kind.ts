@@ -8,7 +8,7 @@ import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
 import { columnsOf, type Column, type PickedFields } from './columns.ts';
 import { entityOpsOf, type EntityOps } from './entity-ops.ts';
-import { findingOf, type Alias } from './find.ts';
+import { areAmong, findingOf, type Alias } from './find.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -18,12 +18,19 @@ export interface KindSpec<E extends Entity, W extends Wire> {
   /** Every field of the entity but id and version, with its column. */
   readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
   wire(entity: E, view: View): W;
+  /** How its events show it, where they tell less than it shows to whoever may see it. */
+  told?(entity: E, view: View): W;
   /** The events a change means, in order: at least one. */
-  events(before: E | null, after: E): readonly EventType[];
+  events(before: E | null, after: E, view: View): readonly EventType[];
+  /** Whether its events are the same whatever was there before: they say no `previous`. */
+  readonly isTold?: true;
   /** The object whose history its events belong to. */
   subjectId?(entity: E): string | null;
-  /** The id of the team it belongs to, and the condition over the table's columns that this is one of a list. */
-  readonly team?: { of(entity: E): string; isIn(list: string): string };
+  /**
+   * The id of the team it belongs to, or of all those that it does, and the condition over the table's columns that all are in a list.
+   * What belongs to none is seen by everybody, and written by who may write in every team.
+   */
+  readonly team?: { of(entity: E): string | readonly string[]; isIn(list: string): string };
   /** What people call it by beside its id. */
   readonly alias?: Alias;
   /** What its events learn at commit, and of which object (its id), while the entity is shown without it. */
@@ -124,7 +131,7 @@ function changesOf<E extends Entity, W extends Wire>(
     },
     events: (view) => draftsOf(spec, before, after, view),
     ...(spec.team && {
-      isOfTeams: (ids) => [before ?? after, after].every((entity) => ids.has(spec.team!.of(entity))),
+      isOfTeams: (ids) => [before ?? after, after].every((entity) => isOfSome(spec.team!.of(entity), ids)),
     }),
     followedBy(later) {
       if (later.kind !== spec.name || later.id !== after.id)
@@ -133,6 +140,10 @@ function changesOf<E extends Entity, W extends Wire>(
     },
   });
   return changeOf;
+}
+
+function isOfSome(teams: string | readonly string[], ids: ReadonlySet<string>): boolean {
+  return teams.length > 0 && areAmong(teams, ids);
 }
 
 /** Of a kind whose rows can go for good: only deleted ones do. */
@@ -160,7 +171,7 @@ function purgesOf<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): (befo
         tenantOp(scope, removeRow, { id, base: version }, { expectRows: 1 }),
       ],
       events: (view) => [draftOf(spec, purged.event, before, spec.wire(before, view))],
-      ...(team && { isOfTeams: (ids) => ids.has(team.of(before)) }),
+      ...(team && { isOfTeams: (ids) => isOfSome(team.of(before), ids) }),
       followedBy() {
         throw new Error(`Nothing follows the end of ${name} ${id}.`);
       },
@@ -175,10 +186,12 @@ function draftsOf<E extends Entity, W extends Wire>(
   after: E,
   view: View,
 ): EventDraft[] {
-  const types = spec.events(before, after);
+  const types = spec.events(before, after, view);
   if (types.length === 0) throw new Error(`A change of ${spec.name} ${after.id} derives no event.`);
-  const shown = spec.wire(after, view);
-  const data = before ? { ...shown, previous: previousValues(spec.wire(before, view), shown) } : shown;
+  const show = spec.told ?? spec.wire;
+  const shown = show(after, view);
+  const data =
+    before && !spec.isTold ? { ...shown, previous: previousValues(show(before, view), shown) } : shown;
   return types.map((type) => draftOf(spec, type, after, data));
 }
 

@@ -1,6 +1,7 @@
 // Lists of one kind in their public shape: a keyset page, with what a plugin run has staged laid over it (changed fields
 // show, new objects do not). What belongs to teams that the caller does not see is left out.
 import type { Context } from '../context.ts';
+import type { CursorValue } from '../lib/cursor.ts';
 import { invalidField } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { readPage, type Condition, type Page, type SortKey } from '../store/page.ts';
@@ -18,6 +19,8 @@ interface ListOptions<E> {
   readonly order?: readonly SortKey[];
   readonly without?: readonly string[];
   keep?(entity: E): boolean;
+  /** In place of the cursor: the values of the sort keys, and the id, that the page begins behind. */
+  readonly beyond?: readonly CursorValue[] | undefined;
   /** What beside the parameters of the list was asked for: its parent. */
   readonly asked?: Readonly<Record<string, unknown>>;
 }
@@ -52,7 +55,8 @@ export async function pageOfKind<E extends Entity, W>(
       ctx.visibleTeams && kind.isOfTeamIn ? [...where, ofTeams(kind.isOfTeamIn, ctx.visibleTeams)] : where,
     order: options.order ?? [{ sql: 'created_at', direction: 'asc' }],
     limit: page.limit ?? limitDefault,
-    after: cursorOf(page),
+    after: options.beyond ? undefined : cursorOf(page),
+    ...(options.beyond ? { beyond: options.beyond } : {}),
     asked: { ...askedOf(page), ...options.asked },
     ...(options.without ? { without: options.without } : {}),
   });
@@ -73,7 +77,7 @@ function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Cond
 }
 
 /** What tells one page from another, and how its rows are shown: neither is asked of the list. */
-const ofPages = new Set(['limit', 'after', 'cursor', 'fields', 'expand']);
+const ofPages = new Set(['limit', 'after', 'cursor', 'fields', 'expand', 'include']);
 
 /** What the parameters of a list ask for. */
 export function askedOf(query: PageParameters): Readonly<Record<string, unknown>> {

@@ -28,13 +28,13 @@ export function connect(options: RemoteOptions, note: (text: string) => void = s
   });
 }
 
-/** Every page of a list. */
+/** Every page of a list. @param path of it, also with a query */
 export async function readAll<T>(call: Call, path: string): Promise<T[]> {
   const all: T[] = [];
   for (let after: string | null = ''; after !== null;) {
     const page: { data: T[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } = await call(
       'GET',
-      `${path}?limit=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+      `${path}${path.includes('?') ? '&' : '?'}limit=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
     );
     all.push(...page.data);
     after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;

@@ -9,6 +9,8 @@ import type { CleanStart } from './clean-start.ts';
 import type { CopiesOptions } from './copies.ts';
 import type { DoctorOptions, FixOptions } from './doctor.ts';
 import type { HealthOptions } from './health.ts';
+import type { ExportOptions } from './exchange/export.ts';
+import type { TakeInOptions } from './exchange/take-in.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
@@ -152,12 +154,23 @@ function addImport(program: Command, folder: string): void {
   remote(
     program
       .command('import <file>')
-      .description('import issues from CSV (repo, created_at, label, title, body)'),
+      .description('import issues from CSV, or from an export of GitHub, Linear or Jira'),
   )
-    .option('--team-from <column>', 'column that names the team', 'repo')
-    .option('--source <name>', 'externalSource of the issues', 'csv')
-    .action(async (file: string, options: ImportOptions) =>
-      (await import('./import/import.ts')).importIssues(resolve(folder, file), options),
+    .option('--from <format>', 'csv, github, linear or jira; by default what the file looks like')
+    .option('--team-from <column>', 'column that names the team; of GitHub the key of the team')
+    .option('--source <name>', 'externalSource of the issues; by default the format')
+    .option('--data-dir <dir>', 'where a workspace goes that `tatami export` wrote (TATAMI_DATA_DIR)')
+    .action(async (file: string, options: ImportOptions & TakeInOptions) =>
+      (await import('./import/any.ts')).importAny(resolve(folder, file), options, folder),
+    );
+  program
+    .command('export <file>')
+    .description('write a workspace to a file of JSON lines, which `tatami import` takes in elsewhere')
+    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
+    .option('--workspace <name>', 'its name or its id, where there are several')
+    .option(...json)
+    .action(async (file: string, options: ExportOptions) =>
+      (await import('./exchange/export.ts')).exportWorkspace(file, options, folder),
     );
 }
 

@@ -69,6 +69,16 @@ export const keys = {
     fallback: '512',
     text: 'Megabytes of free disk below which readiness and alerts warn (of a small disk, a tenth of it); 0 never does.',
   },
+  fileSize: {
+    env: 'TATAMI_FILE_SIZE',
+    fallback: '25',
+    text: 'Megabytes that a file attached to an issue may have.',
+  },
+  fileQuota: {
+    env: 'TATAMI_FILE_QUOTA',
+    fallback: '5120',
+    text: 'Megabytes that the files of a workspace may have together.',
+  },
   metricsPort: {
     env: 'TATAMI_METRICS_PORT',
     fallback: '',

@@ -1,5 +1,6 @@
 // What a resource is, as plain data that does no I/O: server, SDK, client, command line and documents read the same value.
 // What it does beyond the plain operations stands beside it, in code (core/resource/define.ts).
+import type { TObject } from 'typebox';
 import type { ErrorCode } from '../lib/errors.ts';
 import { capital } from '../lib/words.ts';
 import type { Field, Reference, Target } from './field.ts';
@@ -12,13 +13,17 @@ interface OperationFacts {
   readonly description?: string;
   /** Beyond those that every operation of its sort can answer. */
   readonly errors?: readonly ErrorCode[];
+  /** Fields that it writes beside those of its body. */
+  readonly writes?: readonly string[];
 }
 
 export interface Contract extends Target {
   /** Of one object, in events and messages: `project`. */
   readonly name: string;
-  /** URL segment, scope namespace, namespace in `ctx` of plugins, noun of its commands: `projects`. */
+  /** URL segment, namespace in `ctx` of plugins, noun of its commands: `projects`. */
   readonly path: string;
+  /** The namespace of its scopes, where that is another resource's: relations are read by who reads issues. Absent: the path. */
+  readonly scope?: string;
   /** Of its schema in the OpenAPI document. */
   readonly title: string;
   readonly doc: string;
@@ -34,11 +39,17 @@ export interface Contract extends Target {
     readonly told?: readonly string[];
     /** Of changes, which show `previous`. */
     readonly other?: readonly string[];
+    /** What events show beside the object, by their type. */
+    readonly beside?: Readonly<Record<string, TObject['properties']>>;
   };
+  /** It and its list can be read as they were at a moment (`asOf`). */
+  readonly asOf?: true;
   /** A deleted object keeps its row, and what refers to it keeps meaning something. */
   readonly keepsDeleted?: true;
   /** All that its operations read and write belongs to a team, so a scope narrowed to teams holds for it. */
   readonly ofTeam?: true;
+  /** Each object is one member's, whom its events name as `member`; the scope that hears those of all members. Absent: it is everybody's. */
+  readonly heardBy?: string;
   /** The object that it belongs to: its list and creation stand below that one's path. */
   readonly parent?: Target & { readonly path: string };
   /** Of lists: by time of creation, or ascending by what rows keep under these names. Absent: oldest. */
@@ -85,6 +96,11 @@ type OfType<C, T extends Field['type']> = {
   [K in Names<C>]: Fields<C>[K]['type'] extends T ? K : never;
 }[Names<C>];
 
+/** What is shown as HTML where a reader asks for it. */
+type ShownHtml<C> = {
+  [K in Names<C> as Fields<C>[K]['options'] extends { readonly html: true } ? `${K}Html` : never]?: string;
+};
+
 /** An object as answers and events show it. */
 export type Shown<C> = Simplify<
   { id: string } & { [K in Names<C>]: Out<Fields<C>[K]> } & {
@@ -93,8 +109,17 @@ export type Shown<C> = Simplify<
     updatedAt: string;
   } & (C extends { readonly operations: { readonly restore: unknown } }
       ? { deletedAt: string | null }
-      : unknown)
+      : unknown) &
+    ShownHtml<C>
 >;
+
+/** The scope that its operations need. */
+export function scopeOfContract(
+  { path, scope = path }: Pick<Contract, 'path' | 'scope'>,
+  right: 'read' | 'write',
+): string {
+  return `${scope}:${right}`;
+}
 
 /** What can be restored is shown with the time of its deletion, and listed while it is deleted. */
 export function isRestorable({ operations }: Pick<Contract, 'operations'>): boolean {

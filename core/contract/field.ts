@@ -12,6 +12,7 @@ import {
   ruled,
   text as textOf,
   time as timeText,
+  type CalledBy,
 } from '../lib/schema.ts';
 
 export interface FieldOptions {
@@ -27,10 +28,15 @@ export interface FieldOptions {
   readonly write?: 'create' | 'update' | 'never';
   /** Made when the object is shown; no column holds it. */
   readonly computed?: true;
-  /** It moves without an event and without a new version, so that the log may say an older value of it. */
+  /** Of Markdown: whoever reads the object can ask for it as HTML, as `<name>Html`. */
+  readonly html?: true;
+  /** The log may say another value of it: it moves without an event and a new version, or events do not tell it. */
   readonly unlogged?: true;
-  /** What lists and subscriptions filter by: true for the value, else the property of the reference. */
-  readonly filter?: true | string;
+  /**
+   * What lists filter by: true for the value, else the property of the reference. Subscriptions to its events filter by it in any case,
+   * unless the log may say another value (`unlogged`); false: not even they.
+   */
+  readonly filter?: boolean | string;
   /** Lists sort by it. */
   readonly sort?: true;
   /** The first version of the API that has it: `2026-12-01`. */
@@ -169,8 +175,7 @@ export interface Target {
   readonly name: string;
   /** Prefix of its ids; null for UUIDs. */
   readonly id: string | null;
-  /** What people call its objects by, taken wherever their ids are. */
-  readonly alias?: { readonly pattern: string; readonly doc: string };
+  readonly alias?: CalledBy;
   readonly directory?: { readonly as: string; readonly keeps: readonly string[] };
 }
 

@@ -30,6 +30,7 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
     createdAt: described(time, 'When it was made.'),
     updatedAt: described(time, 'When it was last changed.'),
     ...(isRestorable(contract) ? { deletedAt: nullable(deletedAt) } : {}),
+    ...Object.fromEntries([...htmlFieldsOf(contract)].map(([name, field]) => [name, htmlOf(field)])),
   };
   const shown = named(contract.title, Closed(properties, { description: contract.doc }));
   return {
@@ -101,9 +102,22 @@ export function actorParts(name: string): string[] {
   return ['Kind', 'Id', 'Name'].map((part) => `${name}${part}`);
 }
 
-/** The fields that answers show, by name. */
+/** The fields that answers always show, by name. */
 export function shownProperties(contract: Contract): TObject['properties'] {
-  return (schemasOf(contract).shown as TSchema as TObject).properties;
+  const html = htmlFieldsOf(contract);
+  const { properties } = schemasOf(contract).shown as TSchema as TObject;
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => !html.has(name)));
+}
+
+/** What is shown as HTML on request: its name → the field that it is made of. */
+export function htmlFieldsOf({ fields }: Contract): ReadonlyMap<string, string> {
+  const names = Object.keys(fields).filter((name) => fields[name]!.options.html);
+  return new Map(names.map((name) => [`${name}Html`, name]));
+}
+
+function htmlOf(field: string): TSchema {
+  const description = `\`${field}\` as HTML that any page may show; there where \`include\` asks for it.`;
+  return Type.Optional(Type.String({ description }));
 }
 
 function orNull(field: Field, schema: TSchema): TSchema {

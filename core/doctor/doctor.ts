@@ -6,6 +6,7 @@ import { backups } from './checks/backups.ts';
 import { clock } from './checks/clock.ts';
 import { disk } from './checks/disk.ts';
 import { endpoints } from './checks/endpoints.ts';
+import { files } from './checks/files.ts';
 import { identity } from './checks/identity.ts';
 import { key } from './checks/key.ts';
 import { log } from './checks/log.ts';
@@ -15,6 +16,7 @@ import { pages } from './checks/pages.ts';
 import { permissions } from './checks/permissions.ts';
 import { replay } from './checks/replay.ts';
 import { schema } from './checks/schema.ts';
+import { search } from './checks/search.ts';
 import { structure } from './checks/structure.ts';
 import { texts } from './checks/texts.ts';
 import { work } from './checks/work.ts';
@@ -30,7 +32,9 @@ export const checks: readonly Check[] = [
   key,
   log,
   archive,
+  files,
   replay,
+  search,
   orphans,
   work,
   clock,

@@ -13,9 +13,10 @@ import { indexes } from './fixes/indexes.ts';
 import { leftovers } from './fixes/leftovers.ts';
 import { orphans } from './fixes/orphans.ts';
 import { permissions } from './fixes/permissions.ts';
+import { search } from './fixes/search.ts';
 import type { Subject } from './subject.ts';
 
-const fixes: readonly Fix[] = [permissions, leftovers, indexes, orphans, accept];
+const fixes: readonly Fix[] = [permissions, leftovers, indexes, search, orphans, accept];
 
 /** @returns what was done, in words. @throws Error that says what is missing */
 export async function mend(subject: Subject, id: string, consent: Consent): Promise<string> {

@@ -1,20 +1,21 @@
 // Every event type that is sent, by namespace, as the contracts name them. A subscription names one of them, a namespace
 // (`issue.*`) or all (`*`). docs/spec/events.md › Types.
+import { scopeOfContract, type Contract } from '../contract/contract.ts';
 import { contracts, eventsOf, type ContractEvent } from '../contracts.ts';
 import { didYouMean } from '../lib/nearest.ts';
 
 /** Told of without an object of its own that is stored. */
-const announced = ['inbox.item_created', 'system.problem_raised', 'system.problem_cleared'] as const;
+const announced = [
+  'board.card_moved',
+  'inbox.preferences_updated',
+  'system.problem_raised',
+  'system.problem_cleared',
+] as const;
 /** Whoever reads the inbox is told of problems there as well. */
-const announcedScopes = { inbox: 'inbox:read', system: 'inbox:read' } as const;
+const announcedScopes = { system: 'inbox:read' } as const;
 
 /** Decided, and sent by no resource yet: whoever subscribes to `*` today hears of them from the day they are. */
 const planned = {
-  reaction: 'comments:read',
-  milestone: 'projects:read',
-  cycle: 'cycles:read',
-  release: 'releases:read',
-  sla: 'issues:read',
   automation: 'automations:read',
 } as const;
 
@@ -29,9 +30,26 @@ export function namespaceOf(type: string): EventNamespace {
 }
 
 const definedScopes: Readonly<Record<string, string>> = Object.fromEntries(
-  contracts.flatMap(({ path, events }) =>
-    eventsOf(events).map((type) => [namespaceOf(type), `${path}:read`] as const),
+  contracts.flatMap((contract) =>
+    eventsOf(contract.events).map(
+      (type) => [namespaceOf(type), heardByOf(contract) ?? scopeOfContract(contract, 'read')] as const,
+    ),
   ),
+);
+
+function heardByOf({ heardBy }: Contract): string | undefined {
+  return heardBy;
+}
+
+/** Of namespaces whose events are each one member's: the read scope with which members hear of their own. */
+export const ownScopes: Readonly<Record<string, string>> = Object.fromEntries(
+  contracts
+    .filter(heardByOf)
+    .flatMap((contract) =>
+      eventsOf(contract.events).map(
+        (type) => [namespaceOf(type), scopeOfContract(contract, 'read')] as const,
+      ),
+    ),
 );
 
 /** The read scope a subscriber needs for each namespace's events. What is defined counts, also where it was planned. */
@@ -41,11 +59,21 @@ export const namespaceScopes: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(planned).filter(([namespace]) => !(namespace in definedScopes))),
 };
 
+/** The member whose event it is; null for one that is nobody's own. */
+export function memberOfEvent({
+  type,
+  data,
+}: {
+  readonly type: EventType;
+  readonly data: Readonly<Record<string, unknown>>;
+}): string | null {
+  if (!(namespaceOf(type) in ownScopes)) return null;
+  return (data as { member?: { id?: string } }).member?.id ?? null;
+}
+
 /** Those whose `data` tells the team it belongs to: by its `team`, or by the identifier of its `issue`. */
 export const namespacesOfTeams: readonly string[] = [
   ...contracts.flatMap(({ ofTeam, events }) => (ofTeam ? eventsOf(events).map(namespaceOf) : [])),
-  'reaction',
-  'sla',
 ];
 
 /** The event types a subscription pattern covers; empty for an unknown one. */

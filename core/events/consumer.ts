@@ -13,7 +13,7 @@ import { createProgress, type Progress } from './progress.ts';
 import { createStep, type ReadingOptions } from './reading.ts';
 import type { Unit } from './work.ts';
 
-const allWorkspaces = systemStatement<{ workspace_id: string }>(
+export const allWorkspaces = systemStatement<{ workspace_id: string }>(
   'consumers.workspaces',
   'at start every workspace may have events that its consumers have not seen',
   'SELECT workspace_id FROM workspaces',

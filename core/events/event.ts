@@ -64,7 +64,8 @@ function isShownAsStored({ type, learned }: EventRow): boolean {
   return learned === null && !type.startsWith('webhook.');
 }
 
-function shownData(row: EventRow): EventRow['data'] {
+/** `data` with what the commit learned, and without what earlier versions said too much. */
+export function shownData(row: EventRow): EventRow['data'] {
   if (row.learned !== null) return learningOf(row.entityKind).complete(row.data, row.learned);
   return isShownAsStored(row) ? row.data : maskAddress(row.data);
 }

@@ -11,7 +11,16 @@ import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, unsentType, type EventType } from './catalogue.ts';
 import { renderEvent, type EventEnvelope } from './event.ts';
 import { placeIn, type GivenPlace } from './history.ts';
-import { findEvent, pageAfter, pageOfSubject, type EventFacts, type LogPage, type LogQuery } from './log.ts';
+import {
+  findEvent,
+  firstSequenceSince,
+  lastSequence,
+  pageAfter,
+  pageOfSubject,
+  type EventFacts,
+  type LogPage,
+  type LogQuery,
+} from './log.ts';
 
 const batch = 200;
 /** Events looked at for one page; past it the page ends early and says that more may follow. */
@@ -32,23 +41,40 @@ export async function listEvents(ctx: Context, query: PageParameters & FeedPlace
     cursorOf: (position) => [position, ctx.generation],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageAfter(ctx.store, ctx.scope, after, query),
-    wants: (type) => !wanted || wanted.has(type),
+    wants: ({ type }) => !wanted || wanted.has(type),
   });
   return { data, pageInfo: { ...pageInfo, generation: ctx.generation } };
 }
 
+/** Some of a history: what its cursors belong to, and from when on there is any of it. */
+interface PartOfHistory {
+  readonly name: string;
+  readonly sinceMs: number;
+  wants(event: EventFacts): boolean;
+}
+
 /** The history of a subject: its part of the log, oldest first. @throws ApiError invalid_cursor */
-export async function listEventsOf(ctx: Context, subjectId: string, query: PageParameters) {
-  const list = `${ctx.workspaceId} history ${subjectId}`;
+export async function listEventsOf(
+  ctx: Context,
+  subjectId: string,
+  query: PageParameters,
+  part?: PartOfHistory,
+) {
+  const list = `${ctx.workspaceId} history ${part?.name ?? subjectId}`;
   const after = cursorOf(query);
   return pageOfLog(ctx, {
     list,
-    from: after === undefined ? 0 : Number(decodeCursor(ctx.sealing, list, after)[0]),
+    from: after === undefined ? await beginOf(ctx, part) : Number(decodeCursor(ctx.sealing, list, after)[0]),
     cursorOf: (position) => [position],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageOfSubject(ctx.store, ctx.scope, subjectId, after, query),
-    wants: () => true,
+    wants: part?.wants ?? (() => true),
   });
+}
+
+async function beginOf({ store, scope }: Context, part: PartOfHistory | undefined): Promise<number> {
+  if (!part) return 0;
+  return (await firstSequenceSince(store, scope, part.sinceMs, await lastSequence(store, scope))) - 1;
 }
 
 async function pageOfLog(
@@ -60,14 +86,14 @@ async function pageOfLog(
     limit: number;
     /** A batch after a sequence, ascending. */
     read(after: number, query: LogQuery): Promise<LogPage>;
-    wants(type: EventType): boolean;
+    wants(event: EventFacts): boolean;
   },
 ) {
   const data: EventEnvelope[] = [];
   let position = part.from;
   let bytes = 0;
   let more = true;
-  const wants = ({ type }: EventFacts): boolean => mayHear(ctx, type) && part.wants(type);
+  const wants = (event: EventFacts): boolean => mayHear(ctx, event.type) && part.wants(event);
   for (
     let examined = 0;
     more && data.length < part.limit && bytes <= pageBytesMax && examined < examinedMax;

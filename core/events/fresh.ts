@@ -19,6 +19,8 @@ export interface FreshEvents {
   /** The sequence of the last one of a workspace; 0 where none is here. */
   newest(workspaceId: string): number;
   onAdded(listener: (workspaceId: string) => void): void;
+  /** How often events were added, in all workspaces. */
+  added(): number;
 }
 
 interface Tail {
@@ -34,9 +36,11 @@ export function createFreshEvents(): FreshEvents {
     sizeCalculation: ({ characters }) => characters + overhead,
   });
   const listeners: ((workspaceId: string) => void)[] = [];
+  let added = 0;
   return {
     add(workspaceId, events) {
       if (events.length === 0) return;
+      added++;
       const tail = tails.get(workspaceId) ?? { events: [], characters: 0 };
       extend(tail, events);
       // Set anew, so that its size is counted anew.
@@ -53,6 +57,7 @@ export function createFreshEvents(): FreshEvents {
       return events.slice(at, at + limit);
     },
     newest: (workspaceId) => tails.peek(workspaceId)?.events.at(-1)?.sequence ?? 0,
+    added: () => added,
     onAdded: (listener) => void listeners.push(listener),
   };
 }

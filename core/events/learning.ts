@@ -60,7 +60,7 @@ export async function completeText(
   text: string,
   find: (id: string) => Promise<Learned | null>,
 ): Promise<string> {
-  if (![...learnings.values()].some(({ waits }) => waits.test(text))) return text;
+  if (!waitsForCommit(text)) return text;
   const body = JSON.parse(text) as Shown;
   const learned = new Map<string, Learned>();
   for (const { id } of (Array.isArray(body.data) ? body.data : [body]) as Shown[]) {
@@ -68,6 +68,11 @@ export async function completeText(
     if (found) learned.set(String(id), found);
   }
   return JSON.stringify(completeBody(body, learned));
+}
+
+/** Whether something in the JSON of an answer waits for what its commit learns. */
+export function waitsForCommit(text: string): boolean {
+  return [...learnings.values()].some(({ waits }) => waits.test(text));
 }
 
 /** The body of an answer as it is shown of what is not committed: without what only the commit will know. */

@@ -43,9 +43,10 @@ const beforeSequence = tenantStatement<ListedEvent>(
   'events.before',
   `SELECT ${listed} FROM events WHERE workspace_id = :ws AND sequence < :before ORDER BY sequence DESC LIMIT :limit`,
 );
+/** By that index: SQLite, left to itself, reads the log of the whole workspace from there on. */
 const ofSubject = tenantStatement<ListedEvent>(
   'events.of_subject',
-  `SELECT ${listed} FROM events WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after ORDER BY sequence LIMIT :limit`,
+  `SELECT ${listed} FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after ORDER BY sequence LIMIT :limit`,
 );
 const byId = tenantStatement<Facts>(
   'events.by_id',
@@ -135,6 +136,26 @@ async function readLog(
   return { events, bytes, through, examined, more: examined < rows.length || rows.length === limit };
 }
 
+const atSequences = tenantStatement<ListedEvent>(
+  'events.at_sequences',
+  `SELECT ${listed} FROM events WHERE workspace_id = :ws AND sequence IN (SELECT value FROM json_each(:sequences))`,
+);
+
+/** The events of these sequences, in no order. */
+export async function eventsAt(
+  store: Store,
+  scope: Scope,
+  sequences: readonly number[],
+): Promise<EventRow[]> {
+  if (sequences.length === 0) return [];
+  const rows = await store.read(scope, atSequences, { sequences: JSON.stringify(sequences) });
+  return Promise.all(
+    rows.map(async (row) =>
+      eventOf(scope, row, partsAlong(row) ?? (await readParts(store, scope, row.sequence))),
+    ),
+  );
+}
+
 export async function findEvent(store: Store, scope: Scope, id: string): Promise<EventRow | undefined> {
   const row = await store.readOne(scope, byId, { id });
   return row && eventOf(scope, row, await readParts(store, scope, row.sequence));
@@ -167,6 +188,11 @@ export function eventOf(scope: Scope, row: Facts, parts: Parts): EventRow {
 /** 0 before the first event. */
 export async function lastSequence(store: Store, scope: Scope): Promise<number> {
   return (await store.readOne(scope, last))?.sequence ?? 0;
+}
+
+/** When an event happened; undefined where there is none. */
+export async function timeOfEvent(store: Store, scope: Scope, sequence: number): Promise<number | undefined> {
+  return (await store.readOne(scope, timeOf, { sequence }))?.created_at;
 }
 
 /**
@@ -268,11 +294,16 @@ class StoredEventRow implements EventRow {
 const firstLearned = tenantStatement<{ entity_kind: string; learned: number }>(
   'events.first_learned',
   `SELECT entity_kind, number AS learned FROM events INDEXED BY events_issue
-   WHERE workspace_id = :ws AND issue_id = :subjectId AND number IS NOT NULL ORDER BY sequence LIMIT 1`,
+   WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after AND number IS NOT NULL ORDER BY sequence LIMIT 1`,
 );
 
-/** What the commit learned that made a subject. */
-export async function learnedOf(store: Store, scope: Scope, subjectId: string): Promise<Learned | null> {
-  const row = await store.readOne(scope, firstLearned, { subjectId });
+/** What was first learned of a subject after an event: by the commit that made it, where that is 0. */
+export async function learnedOf(
+  store: Store,
+  scope: Scope,
+  subjectId: string,
+  after: number,
+): Promise<Learned | null> {
+  const row = await store.readOne(scope, firstLearned, { subjectId, after });
   return row ? { entityKind: row.entity_kind, value: row.learned } : null;
 }

@@ -8,11 +8,12 @@ import { forgetWantsOp } from './past-wants.ts';
 /** Workspaces whose place is remembered though nothing of theirs is under way. */
 export const placesMax = 1_000;
 
-const readCursor = tenantStatement<{ sequence: number }>(
+export const readCursor = tenantStatement<{ sequence: number }>(
   'cursors.read',
   'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
-const moveCursor = tenantStatement(
+/** From where it is known to stand; guards its batch where a row is expected. */
+export const moveCursor = tenantStatement(
   'cursors.move',
   `INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, :to)
    ON CONFLICT (workspace_id, consumer) DO UPDATE SET sequence = :to WHERE sequence = :from`,

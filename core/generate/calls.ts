@@ -3,10 +3,17 @@
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { successStatusOf } from '../http/route.ts';
-import { earlierNames, type Argument, type HostCall, type HostCalls } from '../plugins/host-calls.ts';
+import {
+  callName,
+  earlierNames,
+  type Argument,
+  type HostCall,
+  type HostCalls,
+} from '../plugins/host-calls.ts';
 import type { Library } from './library.ts';
 import { bodyName, fileOf, queryName } from './objects.ts';
 import { choosingOf, idNameOf, itemOfPage } from './signatures.ts';
+import { camel } from '../lib/words.ts';
 import { docText, type JsonSchema } from './type-text.ts';
 
 interface Call extends HostCall {
@@ -18,6 +25,7 @@ interface Call extends HostCall {
 
 interface Namespace {
   readonly path: string;
+  readonly scope: string;
   readonly reads: readonly Call[];
   readonly writes: readonly Call[];
 }
@@ -27,27 +35,30 @@ function namespacesOf(hostCalls: HostCalls): Namespace[] {
     const calls = (contract.calls ?? []).map((operation) => callOf(contract, operation, hostCalls));
     const reads = calls.filter(({ isRead }) => isRead);
     const writes = calls.filter(({ isRead }) => !isRead);
-    return calls.length === 0 ? [] : [{ path: contract.path, reads, writes }];
+    return calls.length === 0
+      ? []
+      : [{ path: contract.path, scope: contract.scope ?? contract.path, reads, writes }];
   });
 }
 
 function callOf(contract: Contract, operation: string, hostCalls: HostCalls): Call {
-  const name = `${contract.path}.${operation}`;
+  const name = callName(contract, operation);
   const call = hostCalls.get(name);
   if (!call) throw new Error(`There is no host call ${name}.`);
   const earlier = Object.keys(earlierNames).filter((one) => earlierNames[one] === name);
   return {
     ...call,
     contract,
-    operation,
+    operation: camel(operation),
     earlier: earlier.map((one) => one.slice(contract.path.length + 1)),
   };
 }
 
 /** What the guest makes of `ctx`. */
 export function surfaceText(hostCalls: HostCalls): string {
-  const rows = namespacesOf(hostCalls).map(({ path, reads, writes }) => ({
+  const rows = namespacesOf(hostCalls).map(({ path, scope, reads, writes }) => ({
     name: path,
+    scope,
     reads: reads.map(({ operation }) => operation),
     writes: writes.map(({ operation }) => operation),
     earlier: [...reads, ...writes].flatMap(({ earlier, operation }) =>
@@ -57,7 +68,9 @@ export function surfaceText(hostCalls: HostCalls): string {
   return `/** A part of \`ctx\`. */
     export interface Namespace {
       readonly name: string;
-      /** Methods that \`<name>:read\` allows, and those that need \`<name>:write\`. */
+      /** The namespace of the scopes that it needs. */
+      readonly scope: string;
+      /** Methods that \`<scope>:read\` allows, and those that need \`<scope>:write\`. */
       readonly reads: readonly string[];
       readonly writes: readonly string[];
       /** Earlier names of methods. */
@@ -79,8 +92,13 @@ export function writeCalls(library: Library, file: string, hostCalls: HostCalls)
       });
     library.add(file, name, `${docText(doc)}export interface ${name} {\n${members.join('\n')}\n}`);
   };
-  add('ReadCalls', 'What `<namespace>:read` allows, by namespace.', ({ reads }) => reads);
-  add('WriteCalls', 'What `<namespace>:write` allows besides.', ({ writes }) => writes);
+  add('ReadCalls', 'What the read scope of a namespace allows, by namespace.', ({ reads }) => reads);
+  add('WriteCalls', 'What its write scope allows besides.', ({ writes }) => writes);
+  const scopes = namespaces.map(
+    ({ path, scope }) => `readonly ${JSON.stringify(path)}: ${JSON.stringify(scope)};`,
+  );
+  const doc = docText('The namespace of the scopes that each namespace of `ctx` needs.');
+  library.add(file, 'ScopeNamespaces', `${doc}export interface ScopeNamespaces {\n${scopes.join('\n')}\n}`);
 }
 
 /** A call under all its names. */
@@ -122,11 +140,7 @@ function answerText({ contract, route }: Call, chosen: boolean, library: Library
   if (!schema) return 'void';
   const item = itemOfPage(schema);
   const { properties = {} } = item ?? schema;
-  // Items of a list that chooses fields are the object with all of them left out.
-  const type =
-    chosen || 'version' in properties
-      ? contract.title
-      : library.typeIn(fileOf(contract), item ?? schema, true);
+  const type = library.typeIn(fileOf(contract), item ?? schema, true);
   const shown = chosen ? `Chosen<${type}>` : type;
   const received = 'description' in properties ? `Received<${shown}>` : shown;
   return item ? `Page<${received}>` : received;

@@ -5,6 +5,7 @@ import { createMe } from '../identity/me.ts';
 import { catchUpRoutes } from '../plugins/catch-up/routes.ts';
 import { installRoutes } from '../plugins/installs/routes.ts';
 import { kvRoutes } from '../plugins/kv/routes.ts';
+import { createPublicTriage } from '../plugins/public-triage/triage.ts';
 import { runRoutes } from '../plugins/runs/routes.ts';
 import { resourceRoutes } from '../resources.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
@@ -14,7 +15,10 @@ import { sampleRoutes } from '../webhooks/samples/routes.ts';
 
 const nothing = <T>(): T => ({}) as T;
 
-export const clientRoutes: readonly Route[] = [
+/** A file is sent and got by `fetch`: a method would have nothing to add. */
+const isOfFile = ({ kind }: Route): boolean => kind === 'upload' || kind === 'file';
+
+const all: readonly Route[] = [
   ...resourceRoutes,
   createMe(nothing()),
   ...endpointResource(nothing()).routes,
@@ -25,4 +29,7 @@ export const clientRoutes: readonly Route[] = [
   ...runRoutes(nothing()),
   ...catchUpRoutes(nothing()),
   ...kvRoutes,
+  createPublicTriage(nothing()),
 ];
+
+export const clientRoutes: readonly Route[] = all.filter((route) => !isOfFile(route));

@@ -1,10 +1,10 @@
 // The types of filters. Which tests a field has and what they compare with is asked of the parser itself, so that what the types let
 // through it takes.
-import type { Contract } from '../contract/contract.ts';
+import type { TObject } from 'typebox';
 import { contracts, eventsOf } from '../contracts.ts';
 import { ApiError } from '../lib/errors.ts';
 import { parseFilter, type FilterField, type FilterFields } from '../lib/filter.ts';
-import { filterFieldsOf } from '../resources.ts';
+import { addedFieldsOf, filterFieldsOf, sentEvents } from '../resources.ts';
 import type { Library } from './library.ts';
 
 /** What a test is given: a value, a list of values, a piece of text, whether there is none. */
@@ -22,32 +22,32 @@ const tests: Readonly<Record<string, (value: unknown) => unknown>> = {
   null: () => true,
 };
 
-const fieldsOf = ({ events }: Contract): FilterFields => {
-  const [type] = eventsOf(events);
-  return type === undefined ? {} : filterFieldsOf(type);
-};
-
-/** Null for what nothing filters. */
-export function filterName(contract: Contract): string | null {
-  return Object.keys(fieldsOf(contract)).length === 0 ? null : `${contract.title}Filter`;
+/** By the contract of the object that is told of; of what has none, by the shape of the data. */
+function filterName(type: string, data: TObject): string {
+  const contract = contracts.find(({ events }) => eventsOf(events).includes(type));
+  const { 'x-name': shape } = data as { 'x-name'?: string };
+  return `${contract?.title ?? shape}Filter`;
 }
 
-/** The filters of each kind of object, of each event, and of any. */
+/** The filters of the objects that events tell of, those of each event, and of any. */
 export function writeFilters(library: Library, file: string): void {
   const sets = new Map<string, string>();
-  const filtered = contracts.filter((contract) => filterName(contract) !== null);
-  for (const contract of filtered) {
-    const name = filterName(contract)!;
-    library.add(file, name, filterText(name, fieldsOf(contract), sets));
+  const names = new Map(
+    sentEvents().map(({ type, envelope }) => {
+      const { data } = (envelope as TObject).properties;
+      return [type, filterName(type, data as TObject)] as const;
+    }),
+  );
+  for (const name of new Set(names.values())) {
+    const [type] = [...names].find(([, other]) => other === name)!;
+    library.add(file, name, filterText(name, type, sets));
   }
   for (const [set, name] of sets) library.add(file, name, `type ${name} = ${set};`);
-  const members = filtered.flatMap((contract) =>
-    eventsOf(contract.events).map((type) => `readonly '${type}': ${filterName(contract)};`),
-  );
+  const members = [...names].map(([type, name]) => `readonly '${type}': ${name};`);
   library.add(
     file,
     'EventFilters',
-    `/** What subscriptions to a type of event can filter by; a type that is not here has nothing to filter by. */
+    `/** What subscriptions to a type of event can filter by. */
     export interface EventFilters {\n${members.join('\n')}\n}`,
   );
   library.add(
@@ -58,7 +58,8 @@ export function writeFilters(library: Library, file: string): void {
   );
 }
 
-function filterText(name: string, fields: FilterFields, sets: Map<string, string>): string {
+function filterText(name: string, type: string, sets: Map<string, string>): string {
+  const fields = filterFieldsOf(type);
   const joints = [
     `readonly and?: readonly ${name}[] | undefined;`,
     `readonly or?: readonly ${name}[] | undefined;`,
@@ -68,7 +69,17 @@ function filterText(name: string, fields: FilterFields, sets: Map<string, string
     ([field, how]) => `readonly ${field}?: ${fieldText(field, how, fields, sets)} | undefined;`,
   );
   return `/** All conditions must hold; a value alone means \`eq\`, a list of values \`in\`. */
-    export interface ${name} {\n${[...joints, ...members].join('\n')}\n}`;
+    export interface ${name} {\n${[...joints, ...members, ...addedText(type, sets)].join('\n')}\n}`;
+}
+
+/** What a workspace adds has any name below that of its field, and the tests of a type that only the workspace knows. */
+function addedText(type: string, sets: Map<string, string>): string[] {
+  const under = addedFieldsOf(type);
+  if (under === null) return [];
+  const value = 'string | number | boolean | null';
+  return [
+    `readonly [part: \`${under}.\${string}\`]: Test<${value}, ${setName(Object.keys(tests), sets)}> | undefined;`,
+  ];
 }
 
 function fieldText(
@@ -89,7 +100,7 @@ function fieldText(
 function valuesOf(field: FilterField): readonly unknown[] {
   if (field.type === 'reference')
     return field.ways.map(({ by, pattern, words = {} }) => {
-      if (by === 'word') return Object.keys(words)[0];
+      if (by === 'word' || by === 'turn') return Object.keys(words)[0];
       return pattern === undefined ? sampleNames[by] : idLike(pattern);
     });
   const { type, values, pattern } = field;

@@ -1,5 +1,5 @@
 // The types of the SDK while they are written: each has one name and one file, and a file imports what it names of others.
-import { docText, membersText, typeText, type JsonSchema, type Printing } from './type-text.ts';
+import { bodyText, docText, membersOf, typeText, type JsonSchema, type Printing } from './type-text.ts';
 
 export interface Library {
   /** Declares a type by its schema. */
@@ -12,7 +12,7 @@ export interface Library {
   texts(): ReadonlyMap<string, string>;
 }
 
-interface How extends Pick<Printing, 'isShown' | 'filter'> {
+interface How extends Pick<Printing, 'isShown'> {
   readonly doc: string;
 }
 
@@ -20,7 +20,13 @@ interface Declaration {
   readonly file: string;
   /** Empty for what is written by hand. */
   text: string;
+  /** Of an object that is shown. */
+  members?: ReadonlyMap<string, string>;
 }
+
+/** A type says only what it adds to another with which it has so many members in common, and of which it leaves out few. */
+const commonLeast = 6;
+const leftOutMost = 2;
 
 /**
  * @param known names that are written by hand, and the files that have them
@@ -44,9 +50,8 @@ export function createLibrary(
     return declaration;
   };
 
-  const printing = (file: string, isShown: boolean, filter: string | null = null): Printing => ({
+  const printing = (file: string, isShown: boolean): Printing => ({
     isShown,
-    filter,
     nameOf(schema: JsonSchema): string | null {
       const given = schema['x-name'];
       if (given === undefined) return listNames.get((schema.enum ?? []).toSorted().join()) ?? null;
@@ -57,10 +62,12 @@ export function createLibrary(
   });
 
   const library: Library = {
-    declare(file, name, schema, { isShown, doc, filter = null }) {
+    declare(file, name, schema, { isShown, doc }) {
       const declaration = reserve(file, name);
-      const members = membersText(schema, printing(file, isShown, filter));
-      declaration.text = `${docText(doc || schema.description)}export interface ${name} ${members}`;
+      const members = membersOf(schema, printing(file, isShown));
+      const base = baseOf(members, isShown ? declarations : new Map());
+      if (isShown) declaration.members = members;
+      declaration.text = `${docText(doc || schema.description)}export interface ${name} ${base.clause}${bodyText(base.others)}`;
     },
     add: (file, name, text) => void (reserve(file, name).text = text),
     typeIn: (file, schema, isShown) => typeText(schema, printing(file, isShown)),
@@ -70,6 +77,23 @@ export function createLibrary(
     },
   };
   return library;
+}
+
+/** The type that has most in common with these members, said in a clause, and the members that it has not. */
+function baseOf(
+  members: ReadonlyMap<string, string>,
+  declarations: ReadonlyMap<string, Declaration>,
+): { clause: string; others: Iterable<string> } {
+  let best = { clause: '', others: members.values() as Iterable<string>, common: commonLeast - 1 };
+  for (const [name, { members: of = new Map<string, string>() }] of declarations) {
+    const leftOut = [...of.keys()].filter((one) => of.get(one) !== members.get(one));
+    const common = of.size - leftOut.length;
+    if (common <= best.common || leftOut.length > leftOutMost) continue;
+    const others = [...members].filter(([one, text]) => of.get(one) !== text).map(([, text]) => text);
+    const without = leftOut.map((one) => `'${one}'`).join(' | ');
+    best = { clause: `extends ${without ? `Omit<${name}, ${without}>` : name} `, others, common };
+  }
+  return best;
 }
 
 function textOf(file: string, declarations: ReadonlyMap<string, Declaration>): string {

@@ -23,9 +23,12 @@ export function queryName(title: string, operation: string): string {
 /** All that is shown. */
 export function writeObjects(library: Library): void {
   // All of them first, so that each is declared in the file of its own.
-  for (const contract of contracts)
+  for (const contract of contracts) {
+    // A search has no objects.
+    if (Object.keys(contract.fields).length === 0) continue;
     library.declare(fileOf(contract), contract.title, schemasOf(contract).shown as TSchema, {
       isShown: true,
       doc: contract.doc,
     });
+  }
 }

@@ -2,8 +2,7 @@
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { successStatusOf, takesIfMatch, type Route } from '../http/route.ts';
-import { filterName } from './filters.ts';
-import { capital } from '../lib/words.ts';
+import { camel, capital } from '../lib/words.ts';
 import type { Library } from './library.ts';
 import { bodyName, queryName } from './objects.ts';
 import { choosingOf, idNameOf, itemOfPage } from './signatures.ts';
@@ -37,14 +36,10 @@ function operationOf(route: Route): Operation {
   };
 }
 
-const camel = (name: string): string =>
-  name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-
 /** What the operations take. */
 export function writeInputs(library: Library, routes: readonly Route[]): void {
-  for (const { route, title, operation, file, contract } of routes.map(operationOf)) {
-    const filter = contract ? filterName(contract) : null;
-    const how = { isShown: false, doc: `${route.summary}.`, filter };
+  for (const { route, title, operation, file } of routes.map(operationOf)) {
+    const how = { isShown: false, doc: `${route.summary}.` };
     if (route.body) library.declare(file, bodyName(title, operation), route.body, how);
     if (route.query) library.declare(file, queryName(title, operation), route.query, how);
   }
@@ -129,13 +124,9 @@ function answerText(one: Operation, isChosen: boolean, library: Library): string
   const schema = one.route.responses[successStatusOf(one.route)] as JsonSchema | null | undefined;
   if (!schema) return 'Promise<void>';
   const item = itemOfPage(schema);
-  const type = isChosen ? `Chosen<${one.title}>` : wholeText(one, item ?? schema, library);
+  const whole = library.typeIn(one.file, item ?? schema, true);
+  const type = isChosen ? `Chosen<${whole}>` : whole;
   return item ? `List<${type}>` : `Promise<${type}>`;
-}
-
-/** What chooses fields is described with all of them left out. */
-function wholeText({ route, title, file }: Operation, schema: JsonSchema, library: Library): string {
-  return choosingOf(route) === undefined ? library.typeIn(file, schema, true) : title;
 }
 
 /** What the client makes its methods of: `PATCH /issues/{id}`, and whether it sends a body, parameters, or lists pages. */

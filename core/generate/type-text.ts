@@ -22,8 +22,6 @@ export interface JsonSchema {
 export interface Printing {
   /** Of what the server shows, nothing is written to. */
   readonly isShown: boolean;
-  /** The type of filters of what is listed. */
-  readonly filter?: string | null;
   /** What a schema is called where it is used; null where its type is written out. */
   nameOf(schema: JsonSchema): string | null;
 }
@@ -31,22 +29,23 @@ export interface Printing {
 /** The type of what a schema accepts, by its name where it has one. */
 export function typeText(schema: JsonSchema, printing: Printing): string {
   const given = schema[givenAs];
-  if (given !== undefined && !printing.isShown) return plainTypes[given](printing);
+  if (given !== undefined && !printing.isShown) return plainTypes[given];
   return printing.nameOf(schema) ?? structureText(schema, printing);
 }
 
 /** What may be given in place of what the schema says. */
-const plainTypes: Readonly<Record<GivenAs, (printing: Printing) => string>> = {
-  fields: () => 'string | readonly string[]',
-  list: () => 'string | readonly string[]',
-  json: ({ filter }) => `string | ${filter ?? 'Readonly<Record<string, unknown>>'}`,
-  eventPatterns: () => 'string | readonly EventPattern[]',
-  eventFilter: () => 'EventFilter',
-  eventPattern: () => 'EventPattern',
+const plainTypes: Readonly<Record<GivenAs, string>> = {
+  fields: 'string | readonly string[]',
+  list: 'string | readonly string[]',
+  json: 'string | IssueFilter',
+  eventPatterns: 'string | readonly EventPattern[]',
+  issueFilter: 'IssueFilter',
+  eventFilter: 'EventFilter',
+  eventPattern: 'EventPattern',
 };
 
-/** The members of an object, with braces: the body of an interface. */
-export function membersText(schema: JsonSchema, printing: Printing): string {
+/** The members of an object, each as the body of an interface has it, by name. */
+export function membersOf(schema: JsonSchema, printing: Printing): ReadonlyMap<string, string> {
   const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const mark = schema.required?.includes(name) ? '' : '?';
     const readonly = printing.isShown ? 'readonly ' : '';
@@ -55,9 +54,15 @@ export function membersText(schema: JsonSchema, printing: Printing): string {
       typeText(property, printing),
       ...(mark && !printing.isShown ? ['undefined'] : []),
     ]);
-    return `${docText(property['x-doc'] ?? property.description)}${readonly}${nameText(name)}${mark}: ${type};`;
+    const doc = docText(property['x-doc'] ?? property.description);
+    return [name, `${doc}${readonly}${nameText(name)}${mark}: ${type};`] as const;
   });
-  return `{\n${members.join('\n')}\n}`;
+  return new Map(members);
+}
+
+/** The body of an interface. */
+export function bodyText(members: Iterable<string>): string {
+  return `{\n${[...members].join('\n')}\n}`;
 }
 
 export function docText(text: string | undefined): string {
@@ -88,7 +93,9 @@ function textOfType(type: string, schema: JsonSchema, printing: Printing): strin
     case 'array':
       return `readonly (${schema.items ? typeText(schema.items, printing) : 'unknown'})[]`;
     case 'object':
-      return schema.properties ? membersText(schema, printing) : recordText(schema, printing);
+      return schema.properties
+        ? bodyText(membersOf(schema, printing).values())
+        : recordText(schema, printing);
     default:
       throw new Error(`No TypeScript type is known for the JSON type ${type}.`);
   }

@@ -1,15 +1,15 @@
 // Tells every workspace of what is wrong with the server, where it concerns its people, and when it is over. What comes and goes within a
 // minute is not told; what cannot be written is told once it can.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
+import type { Directory } from '../context.ts';
 import { problemChanges, toldKinds, type ToldKind, type ToldProblem } from '../inbox/problem.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Problems } from '../lib/problems.ts';
-import { emptyDirectory } from '../resource/directory.ts';
 import { systemStatement } from '../store/statement.ts';
-import { backgroundCommitDelayMs, scopeOf, systemOp, type Store } from '../store/store.ts';
+import { backgroundCommitDelayMs, scopeOf, systemOp, type Scope, type Store } from '../store/store.ts';
 
 /** A problem is told when it has been there for so long, and so is its end. */
 const settledMs = 60_000;
@@ -45,6 +45,7 @@ interface AlertsOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly problems: Problems;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
 async function toldBefore(store: Store): Promise<[ToldKind, number][]> {
@@ -126,7 +127,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
  * @returns false where it was stopped before the last
  */
 async function tellAll(
-  { store, committer, ids, clock }: AlertsOptions,
+  { store, committer, ids, clock, directoryOf }: AlertsOptions,
   problem: ToldProblem,
   isStopped: () => boolean,
 ): Promise<boolean> {
@@ -135,8 +136,9 @@ async function tellAll(
     isLast = page.length < pageWorkspaces;
     for (const { id } of page) {
       if (isStopped()) return false;
-      const author = systemAuthor(scopeOf(id), 'system', emptyDirectory);
-      const changes = problemChanges(problem, { ids, nowMs: clock.nowMs() });
+      const directory = await directoryOf(scopeOf(id));
+      const author = systemAuthor(scopeOf(id), 'system', directory);
+      const changes = problemChanges(problem, { ids, nowMs: clock.nowMs(), directory });
       await committer.commit(author, changes, [], [], { commitDelayMs: backgroundCommitDelayMs });
       after = id;
     }

@@ -1,7 +1,7 @@
 // How it goes, for those who run it: readiness, the watch behind it, and metrics where they are asked for.
 import type { Committer } from '../changes/commit.ts';
 import type { Config } from '../config.ts';
-import type { Services } from '../context.ts';
+import type { Directory, Services } from '../context.ts';
 import type { Progress } from '../events/progress.ts';
 import type { Traffic } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createAlerts } from './alerts.ts';
 import { healthRoutes } from './readiness.ts';
 import { createHealthWatch } from './watch.ts';
+import type { Scope } from '../store/store.ts';
 
 export interface Health {
   readonly routes: readonly Route[];
@@ -25,6 +26,7 @@ interface HealthOptions {
   readonly clock: Clock;
   readonly services: Services;
   readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly version: string;
   progress(): readonly Progress[];
   sandboxState(): string;
@@ -40,7 +42,8 @@ export async function createHealth(options: HealthOptions): Promise<Health> {
     if (problem) log('warn', 'a problem came up', { kind, message: problem.message });
     else log('info', 'a problem is over', { kind });
   });
-  const alerts = createAlerts({ ...services, clock: options.clock, committer: options.committer });
+  const { clock, committer, directoryOf } = options;
+  const alerts = createAlerts({ ...services, clock, committer, directoryOf });
   const watch = createHealthWatch({ ...measured, clock: options.clock, diskReserveMb });
   // Who asks for none does without the library.
   const metrics = listen && (await import('./metrics/metrics.ts')).serveMetrics({ ...measured, ...listen });

@@ -3,8 +3,10 @@
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
+import type { Blobs } from '../store/blobs.ts';
 import { StoreError, type Store } from '../store/store.ts';
 import { archiveOld } from './archive.ts';
+import { sweepBlobs } from './blobs.ts';
 import type { Kept } from './retention.ts';
 import { removeSnapshots } from './snapshots.ts';
 import { giveSpaceBack } from './space.ts';
@@ -29,17 +31,13 @@ interface HousekeepingOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly kept: Kept;
+  readonly blobs: Blobs;
   /** The folder of the snapshots. */
   readonly snapshots: string;
 }
 
-export function createHousekeeping({
-  store,
-  clock,
-  log,
-  kept,
-  snapshots,
-}: HousekeepingOptions): Housekeeping {
+export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
+  const { store, clock, log, kept, blobs, snapshots } = options;
   let cancel: (() => void) | null = null;
   let stopped = false;
   let sweeping: Promise<void> = Promise.resolve();
@@ -61,12 +59,14 @@ export function createHousekeeping({
     const old =
       kept.snapshots === null ? [] : removeSnapshots(snapshots, clock.nowMs() - kept.snapshots * dayMs);
     const events = (await archive().catch(apart)) ?? 0;
+    const files = (await sweepBlobs(store, blobs).catch(apart)) ?? 0;
     const pages = await giveSpaceBack(store, isStopped);
-    if (Object.keys(removed).length + old.length + events + pages > 0)
+    if (Object.keys(removed).length + old.length + events + files + pages > 0)
       log('info', 'housekeeping removed what is too old', {
         rows: removed,
         snapshots: old,
         archivedEvents: events,
+        files,
         pages,
       });
   };

@@ -12,6 +12,17 @@ const goneIssues = `SELECT i.workspace_id, i.id FROM issues AS i WHERE i.deleted
 
 const withoutReplies = `NOT EXISTS (SELECT 1 FROM comments AS r WHERE r.workspace_id = c.workspace_id AND r.parent_id = c.id)`;
 
+/** Rows that belong to an issue and go with it. */
+const ofGoneIssues = (table: string) =>
+  remove(
+    `${table}.sweep_of_issues`,
+    table,
+    `SELECT r.workspace_id, r.id FROM (${goneIssues}) AS gone CROSS JOIN ${table} AS r
+       ON r.workspace_id = gone.workspace_id AND r.issue_id = gone.id`,
+  );
+const without = (table: string): string =>
+  `NOT EXISTS (SELECT 1 FROM ${table} AS r WHERE r.workspace_id = gone.workspace_id AND r.issue_id = gone.id)`;
+
 /** An endpoint that deliveries are kept of is kept with them. */
 const goneEndpoints = `SELECT e.workspace_id, e.id FROM endpoints AS e WHERE e.deleted_at <= :before
   AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.workspace_id = e.workspace_id AND d.endpoint_id = e.id)
@@ -19,7 +30,37 @@ const goneEndpoints = `SELECT e.workspace_id, e.id FROM endpoints AS e WHERE e.d
 
 const sweep = (removals: Sweep['removals']): Sweep => ({ keptFor: 'deleted', removals, rows });
 
+const removeDeleted = (table: string): Sweep['removals'][number] =>
+  remove(`${table}.sweep`, table, `SELECT workspace_id, id FROM ${table} WHERE deleted_at <= :before`);
+
 export const tombstones: readonly Sweep[] = [
+  sweep([
+    remove(
+      'attachments.sweep',
+      'attachments',
+      'SELECT workspace_id, id FROM attachments WHERE deleted_at <= :before',
+    ),
+  ]),
+  sweep([
+    remove(
+      'reactions.sweep',
+      'reactions',
+      'SELECT workspace_id, id FROM reactions WHERE deleted_at <= :before',
+    ),
+    remove(
+      'reactions.sweep_of_comments',
+      'reactions',
+      `SELECT r.workspace_id, r.id FROM comments AS c CROSS JOIN reactions AS r INDEXED BY reactions_one
+         ON r.workspace_id = c.workspace_id AND r.subject_id = c.id AND r.deleted_at IS NULL WHERE c.deleted_at <= :before`,
+    ),
+  ]),
+  sweep([
+    remove(
+      'inbox_items.sweep',
+      'inbox_items',
+      'SELECT workspace_id, id FROM inbox_items WHERE archived_at <= :before',
+    ),
+  ]),
   sweep([
     remove(
       'comments.sweep',
@@ -35,20 +76,109 @@ export const tombstones: readonly Sweep[] = [
          ON c.workspace_id = gone.workspace_id AND c.issue_id = gone.id WHERE ${withoutReplies}`,
     ),
     remove(
+      'attachments.sweep_of_issues',
+      'attachments',
+      `SELECT a.workspace_id, a.id FROM (${goneIssues}) AS gone CROSS JOIN attachments AS a
+         ON a.workspace_id = gone.workspace_id AND a.issue_id = gone.id`,
+    ),
+    remove(
       'issue_labels.sweep_of_issues',
       'issue_labels',
       `SELECT l.workspace_id, l.issue_id, l.label_id FROM (${goneIssues}) AS gone CROSS JOIN issue_labels AS l
          ON l.workspace_id = gone.workspace_id AND l.issue_id = gone.id`,
       'workspace_id, issue_id, label_id',
     ),
+    ...['reactions', 'subscribers', 'inbox_items'].map(ofGoneIssues),
+    remove(
+      'release_issues.sweep_of_issues',
+      'release_issues',
+      `SELECT r.workspace_id, r.release_id, r.issue_id FROM (${goneIssues}) AS gone CROSS JOIN release_issues AS r
+         ON r.workspace_id = gone.workspace_id AND r.issue_id = gone.id`,
+      'workspace_id, release_id, issue_id',
+    ),
+    remove(
+      'relations.sweep_of_issues',
+      'relations',
+      `SELECT r.workspace_id, r.id FROM (${goneIssues}) AS gone CROSS JOIN relations AS r
+         ON r.workspace_id = gone.workspace_id AND (r.from_id = gone.id OR r.issue_id = gone.id)`,
+    ),
+    remove(
+      'former_identifiers.sweep_of_issues',
+      'former_identifiers',
+      `SELECT f.workspace_id, f.team_id, f.number FROM (${goneIssues}) AS gone CROSS JOIN former_identifiers AS f
+         ON f.workspace_id = gone.workspace_id AND f.issue_id = gone.id`,
+      'workspace_id, team_id, number',
+    ),
+    remove(
+      'sla_clocks.sweep_of_issues',
+      'sla_clocks',
+      `SELECT c.workspace_id, c.id FROM (${goneIssues}) AS gone CROSS JOIN sla_clocks AS c
+         ON c.workspace_id = gone.workspace_id AND c.issue_id = gone.id`,
+    ),
+    remove(
+      'board_cards.sweep_of_issues',
+      'board_cards',
+      `SELECT c.workspace_id, c.board_id, c.issue_id FROM (${goneIssues}) AS gone CROSS JOIN board_cards AS c
+         ON c.workspace_id = gone.workspace_id AND c.issue_id = gone.id`,
+      'workspace_id, board_id, issue_id',
+    ),
     remove(
       'issues.sweep',
       'issues',
       `SELECT gone.workspace_id, gone.id FROM (${goneIssues}) AS gone
-       WHERE NOT EXISTS (SELECT 1 FROM comments AS c WHERE c.workspace_id = gone.workspace_id AND c.issue_id = gone.id)
-         AND NOT EXISTS (SELECT 1 FROM issue_labels AS l WHERE l.workspace_id = gone.workspace_id AND l.issue_id = gone.id)`,
+       WHERE ${without('reactions')} AND ${without('subscribers')} AND ${without('inbox_items')}
+         AND NOT EXISTS (SELECT 1 FROM comments AS c WHERE c.workspace_id = gone.workspace_id AND c.issue_id = gone.id)
+         AND NOT EXISTS (SELECT 1 FROM issue_labels AS l WHERE l.workspace_id = gone.workspace_id AND l.issue_id = gone.id)
+         AND NOT EXISTS (SELECT 1 FROM release_issues AS r WHERE r.workspace_id = gone.workspace_id AND r.issue_id = gone.id)
+         AND NOT EXISTS (SELECT 1 FROM relations AS r WHERE r.workspace_id = gone.workspace_id AND r.from_id = gone.id)
+         AND NOT EXISTS (SELECT 1 FROM relations AS r WHERE r.workspace_id = gone.workspace_id AND r.issue_id = gone.id)
+         AND NOT EXISTS (SELECT 1 FROM former_identifiers AS f WHERE f.workspace_id = gone.workspace_id AND f.issue_id = gone.id)
+         AND NOT EXISTS (SELECT 1 FROM sla_clocks AS c WHERE c.workspace_id = gone.workspace_id AND c.issue_id = gone.id)
+         AND NOT EXISTS (SELECT 1 FROM attachments AS a WHERE a.workspace_id = gone.workspace_id AND a.issue_id = gone.id)
+         AND NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = gone.workspace_id AND c.issue_id = gone.id)`,
     ),
   ]),
+  sweep([removeDeleted('project_updates')]),
+  sweep([removeDeleted('milestones')]),
+  sweep([
+    remove(
+      'release_issues.sweep_of_releases',
+      'release_issues',
+      `SELECT i.workspace_id, i.release_id, i.issue_id FROM releases AS r CROSS JOIN release_issues AS i
+         ON i.workspace_id = r.workspace_id AND i.release_id = r.id WHERE r.deleted_at <= :before`,
+      'workspace_id, release_id, issue_id',
+    ),
+    remove(
+      'releases.sweep',
+      'releases',
+      `SELECT r.workspace_id, r.id FROM releases AS r WHERE r.deleted_at <= :before
+         AND NOT EXISTS (SELECT 1 FROM release_issues AS i WHERE i.workspace_id = r.workspace_id AND i.release_id = r.id)`,
+    ),
+    remove(
+      'pipelines.sweep',
+      'pipelines',
+      `SELECT p.workspace_id, p.id FROM pipelines AS p WHERE p.deleted_at <= :before
+         AND NOT EXISTS (SELECT 1 FROM releases AS r WHERE r.workspace_id = p.workspace_id AND r.pipeline_id = p.id)`,
+    ),
+  ]),
+  sweep([removeDeleted('relations')]),
+  sweep([removeDeleted('templates')]),
+  sweep([
+    remove(
+      'board_cards.sweep_of_boards',
+      'board_cards',
+      `SELECT c.workspace_id, c.board_id, c.issue_id FROM boards AS b CROSS JOIN board_cards AS c
+         ON c.workspace_id = b.workspace_id AND c.board_id = b.id WHERE b.deleted_at <= :before`,
+      'workspace_id, board_id, issue_id',
+    ),
+    remove(
+      'boards.sweep',
+      'boards',
+      `SELECT b.workspace_id, b.id FROM boards AS b WHERE b.deleted_at <= :before
+         AND NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = b.workspace_id AND c.board_id = b.id)`,
+    ),
+  ]),
+  sweep([remove('views.sweep', 'views', 'SELECT workspace_id, id FROM views WHERE deleted_at <= :before')]),
   sweep([
     remove(
       'issue_labels.sweep_of_labels',

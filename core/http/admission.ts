@@ -1,9 +1,9 @@
 // Decides whether a caller may do what a request asks: by its scope, and where it holds the scope only in part, by the fields it
 // writes and the objects it sees and changes. This is the one place that enforces the table of core/rights.
 import type { ChangeSet } from '../changes/change.ts';
-import type { Context, Directory } from '../context.ts';
+import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
-import { readScopeOf, type Narrowing, type Rights } from '../rights/rights.ts';
+import { teamsNamed, type Narrowing } from '../rights/rights.ts';
 import { fieldsOf, writtenFields } from '../rights/table.ts';
 import type { Principal } from './principal.ts';
 import { needsCaller, type Input, type Route } from './route.ts';
@@ -68,21 +68,11 @@ export async function requireAlso(
     );
 }
 
-/** The ids of the teams whose objects an operation sees; null for all teams. */
-export function visibleTeams(
-  route: Route,
-  { narrowed }: Rights,
-  directory: Directory,
-): ReadonlySet<string> | null {
-  const teams = narrowed && route.scope !== null && narrowed.get(readScopeOf(route.scope))?.teams;
-  return teams ? idsOf(teams, directory) : null;
-}
-
 /** Holds a plan to the teams of the caller by what it would write, whichever way it came to that. @throws ApiError insufficient_scope */
 export function requireRows(route: Route, ctx: Context, { changes }: ChangeSet): void {
   const narrowing = ctx.narrowed?.get(route.scope ?? '');
   if (!narrowing || narrowing.teams === null) return;
-  const ids = idsOf(narrowing.teams, ctx.directory);
+  const ids = teamsNamed(narrowing.teams, ctx.directory);
   if (!changes.every((change) => change.isOfTeams?.(ids) ?? false))
     throw new ApiError(
       'insufficient_scope',
@@ -92,8 +82,4 @@ export function requireRows(route: Route, ctx: Context, { changes }: ChangeSet):
 
 function inTeams({ teams }: Narrowing): string {
   return `only in the teams ${teams!.join(', ') || '(none)'}`;
-}
-
-function idsOf(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
-  return new Set([...teams.values()].filter(({ key }) => keys.includes(key)).map(({ id }) => id));
 }

@@ -54,10 +54,16 @@ export function announcesBody({ headers }: Request): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
 }
 
+/** Nothing at all says what an object without properties says, and is answered alike: done, or with what is required. */
+function isSent(request: Request): boolean {
+  return announcesBody(request) || request.headers.has('content-type');
+}
+
 export function createBodies(turns: LoopTurns, coder: Pick<Coder, 'decode'>): Bodies {
   const hold = createHold();
   return {
     async read(payer, request, { bytesMax, partsMax }, check) {
+      if (!isSent(request)) return this.take(payer, {}, { bytesMax, partsMax }, check);
       requireJson(request);
       const coding = codingOf(request);
       const announced = Number(request.headers.get('content-length') ?? Number.NaN);

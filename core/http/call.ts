@@ -26,6 +26,15 @@ export interface Origin {
 export const plainTerms: Terms = { ifMatch: null, mode: 'commit', idempotencyKey: null };
 export const noOrigin: Origin = { cause: null, staged: null, traceparent: null };
 
+/** A file on its way in. */
+export interface IncomingFile {
+  readonly contentType: string | null;
+  /** Null where the request does not say. */
+  readonly announcedBytes: number | null;
+  /** To be read once. */
+  readonly source: AsyncIterable<Uint8Array>;
+}
+
 export interface Asked {
   readonly exchange: Exchange;
   /** Null at a public route for a request without a token. */
@@ -33,6 +42,8 @@ export interface Asked {
   readonly origin: Origin;
   readonly terms: Terms;
   readonly input: CheckedInput;
+  /** The file that an upload brings; null where there is none. */
+  readonly file: IncomingFile | null;
   /** The body as it came; null where it came as a value, or not at all. */
   readonly bodyText: string | null;
 }

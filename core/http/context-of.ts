@@ -1,7 +1,8 @@
 // Makes the context that an operation is given: who asks, in which workspace, and what of it may be seen.
 import type { Context, Directory, Services } from '../context.ts';
 import type { Scope } from '../store/store.ts';
-import { requireAlso, visibleTeams } from './admission.ts';
+import { teamsSeen } from '../rights/rights.ts';
+import { requireAlso } from './admission.ts';
 import type { Call } from './call.ts';
 import type { Route } from './route.ts';
 
@@ -23,7 +24,7 @@ export function createContextOf(
     actor: principal.actor,
     scopes: principal.scopes,
     narrowed: principal.narrowed,
-    visibleTeams: principal.narrowed && visibleTeams(route, principal, directory),
+    visibleTeams: teamsSeen(route.scope, principal, directory),
     cause: origin.cause,
     requestId: exchange.requestId,
     traceparent: origin.traceparent,

@@ -2,7 +2,6 @@
 // routes, so that they carry our headers and nothing is fetched from elsewhere.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { swagger } from '@elysiajs/swagger';
 import { Elysia } from 'elysia';
 import { Type } from 'typebox';
 // The package does not export this file by name.
@@ -14,9 +13,8 @@ import { defineRoute, type Route } from './route.ts';
 const csp =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-export async function docsRoutes(version: string): Promise<Route[]> {
-  const html = await makePage(version);
-  const kept = await keep(() => html);
+export function docsRoutes(version: string): Route[] {
+  let page: Promise<Kept> | null = null;
   let script: Promise<Kept> | null = null;
   return [
     defineRoute({
@@ -29,9 +27,9 @@ export async function docsRoutes(version: string): Promise<Route[]> {
       kept: true,
       responses: { 200: Type.String() },
       contentType: 'text/html',
-      raw: () => ({
+      raw: async () => ({
         contentType: 'text/html; charset=utf-8',
-        body: kept,
+        body: await (page ??= keepPage(version)),
         headers: { 'content-security-policy': csp, 'cache-control': 'no-cache' },
       }),
     }),
@@ -54,6 +52,11 @@ export async function docsRoutes(version: string): Promise<Route[]> {
   ];
 }
 
+async function keepPage(version: string): Promise<Kept> {
+  const html = await makePage(version);
+  return keep(() => html);
+}
+
 async function makePage(version: string): Promise<string> {
   const configuration = {
     url: '/api/v1/openapi.json',
@@ -65,6 +68,8 @@ async function makePage(version: string): Promise<string> {
     mcp: { disabled: true },
     telemetry: false,
   };
+  // Most processes are never asked for the page.
+  const { swagger } = await import('@elysiajs/swagger');
   const page = await new Elysia()
     .use(
       swagger({

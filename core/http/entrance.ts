@@ -4,7 +4,7 @@
 import type { ApiError } from '../lib/errors.ts';
 import type { Payer } from '../lib/payer.ts';
 import type { BodyLimits, ReadBody } from './body.ts';
-import type { Answer, Origin, Terms } from './call.ts';
+import type { Answer, IncomingFile, Origin, Terms } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
 import type { Route } from './route.ts';
@@ -32,6 +32,8 @@ export interface Entrance<In extends Incoming, Out> {
     limits: BodyLimits,
     check: (value: unknown) => void,
   ): ReadBody | Promise<ReadBody>;
+  /** Of an upload, what is read of it later. @throws ApiError */
+  fileOf(incoming: In, exchange: Exchange): IncomingFile;
   /** Asked of writes alone. @throws ApiError validation_failed */
   termsOf(incoming: In): Terms;
   originOf(incoming: In): Origin;

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../lib/errors.ts';
 import type { Sealing } from '../lib/sealing.ts';
-import { completeText } from '../events/learning.ts';
+import { completeText, waitsForCommit } from '../events/learning.ts';
 import { learnedOf } from '../events/log.ts';
 import type { WrittenAnswer } from './call.ts';
 import { etagOf, ifMatchVersion } from './etag.ts';
@@ -36,7 +36,7 @@ const insert = tenantStatement(
   'idempotency.insert',
   `INSERT INTO idempotency (workspace_id, id, body_hash, status, headers_json, body, sealed, created_at, expires_at, recall_json, after_sequence)
    VALUES (:ws, :id, :bodyHash, :status, :headers, :body, :sealed, :now, :expiresAt, :recall,
-     CASE WHEN :recall IS NOT NULL THEN (SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws) END)`,
+     CASE WHEN :recall IS NOT NULL OR :learns THEN (SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws) END)`,
 );
 
 /** What is kept of an answer beside its body, as the headers that say it. */
@@ -130,10 +130,11 @@ async function keptAnswer(
   const bytes = new Uint8Array(row.body);
   const stored = row.sealed === 1 ? sealing.open(bytes, purpose) : new TextDecoder().decode(bytes);
   const recalled = row.recall_json === null ? null : (JSON.parse(row.recall_json) as Recalled[]);
+  const after = row.after_sequence ?? 0;
   const whole = recalled
-    ? await recall(store, scope, { text: stored, recalled }, row.after_sequence ?? 0, request.value)
+    ? await recall(store, scope, { text: stored, recalled }, after, request.value)
     : stored;
-  const text = whole === '' ? null : await completeText(whole, (of) => learnedOf(store, scope, of));
+  const text = whole === '' ? null : await completeText(whole, (of) => learnedOf(store, scope, of, after));
   const { etag, location } = JSON.parse(row.headers_json) as KeptHeaders;
   return {
     kind: 'written',
@@ -169,10 +170,16 @@ function keeping(
       body: request.secret ? sealing.seal(kept, purpose) : new TextEncoder().encode(kept),
       sealed: request.secret ? 1 : 0,
       recall: short && JSON.stringify(short.recalled),
+      learns: mayHaveLearned(status, kept) ? 1 : 0,
       now,
       expiresAt: now + idempotencyHours * 3_600_000,
     }),
   ];
+}
+
+/** What is made learns first at its commit; what was there before may have learned earlier. */
+function mayHaveLearned(status: number, text: string): boolean {
+  return status !== 201 && waitsForCommit(text);
 }
 
 function sha256(text: string): string {

@@ -48,7 +48,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
     const isRefused = failure !== null || needsCaller(route);
     exchange.verdict = principal
       ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
-      : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public');
+      : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public', route.limit);
     requireAdmitted(exchange);
     if (failure !== null) throw failure;
     return principal;

@@ -1,5 +1,4 @@
-// Reads what a request brings to its route: path parameters, query and body, each by a schema that is compiled once, when the
-// route is mounted.
+// Reads what a request brings to its route: path parameters, query and body, each by a schema that is compiled once.
 import { ApiError } from '../lib/errors.ts';
 import { jsonPartsMax } from '../lib/json.ts';
 import type { Payer } from '../lib/payer.ts';

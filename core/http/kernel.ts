@@ -3,13 +3,15 @@
 // come in and answers go out in the entrances (`entrance.ts`).
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
+import { withCaller } from './caller.ts';
 import { admitTo, requireFields } from './admission.ts';
 import { plainTerms, type Asked, type Terms } from './call.ts';
+import type { Payer } from '../lib/payer.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import { newExchange, type Exchange } from './exchange.ts';
 import { createInputReader } from './input.ts';
 import { refusalOf } from './refusal.ts';
-import { pathOf, takesIfMatch, type Route } from './route.ts';
+import { pathOf, takesIfMatch, writesRows, type Route } from './route.ts';
 import { workOf, type WorkOptions } from './work.ts';
 
 export interface Kernel {
@@ -26,7 +28,7 @@ export function createKernel(options: WorkOptions): Kernel {
   return {
     serve(route) {
       const ask = createAsk(route);
-      const work = workOf(route, options);
+      const work = workOf(withCaller(route), options);
       return async (entrance, incoming) => {
         const exchange = newExchange(ids.next(idPrefixes.request));
         try {
@@ -47,7 +49,7 @@ export function createKernel(options: WorkOptions): Kernel {
 /** The steps that all kinds of route share: who asks, whether they may, and what for. */
 function createAsk(route: Route) {
   const read = createInputReader(route);
-  const isOfOneVersion = takesIfMatch(route);
+  const termsOf = createTermsOf(route);
   return async <In extends Incoming>(
     entrance: Entrance<In, unknown>,
     incoming: In,
@@ -59,16 +61,29 @@ function createAsk(route: Route) {
     const narrowing = admitTo(route, principal, params);
     read.checkParams(entrance, incoming);
     const query = read.query(entrance.queryOf(incoming));
-    const reading = principal && read.body(entrance, incoming, exchange, principal.scope);
+    const reading = read.body(entrance, incoming, exchange, exchange.payer ?? stranger);
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, body?.value);
-    const terms = route.kind === 'write' ? entrance.termsOf(incoming) : plainTerms;
-    if (!isOfOneVersion) requireUnconditional(terms);
+    const terms = termsOf(entrance, incoming);
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = entrance.originOf(incoming);
-    return { exchange, principal, origin, terms, input, bodyText: body?.text ?? null };
+    const file = route.kind === 'upload' ? entrance.fileOf(incoming, exchange) : null;
+    return { exchange, principal, origin, terms, input, file, bodyText: body?.text ?? null };
   };
 }
+
+function createTermsOf(route: Route) {
+  const isWrite = writesRows(route);
+  const isOfOneVersion = takesIfMatch(route);
+  return <In extends Incoming>(entrance: Entrance<In, unknown>, incoming: In): Terms => {
+    const terms = isWrite ? entrance.termsOf(incoming) : plainTerms;
+    if (!isOfOneVersion) requireUnconditional(terms);
+    return terms;
+  };
+}
+
+/** Whoever asks without a token: all of them together, where something counts against who sends it. */
+const stranger: Payer = { workspaceId: '', payer: null };
 
 /** A condition that is not looked at would pass for one that holds. @throws ApiError precondition_failed */
 function requireUnconditional({ ifMatch }: Terms): void {

@@ -40,7 +40,7 @@ export interface RateLimiter {
    * so that guessing tokens does not use up what an address may ask of public pages. So does a `preflight`, of which a browser sends
    * one for each address that a page asks for: there may be as many of them as requests of a whole workspace.
    */
-  hitPeer(peer: string, kind: 'public' | 'refused' | 'preflight'): RateVerdict;
+  hitPeer(peer: string, kind: 'public' | 'refused' | 'preflight', limitClass?: LimitClass): RateVerdict;
 }
 
 /**
@@ -82,11 +82,13 @@ export function createRateLimiter(limits: RateLimits, nowMs: () => number): Rate
 
   return {
     size: () => ofTokens.size + ofPeers.size,
-    hitPeer(peer, kind) {
-      const limit = kind === 'preflight' ? limits.workspacePerMinute : limits.perMinute.read;
+    hitPeer(peer, kind, limitClass = 'read') {
+      const isSearch = kind === 'public' && limitClass === 'search';
+      const own = limits.perMinute[isSearch ? 'search' : 'read'];
+      const limit = kind === 'preflight' ? limits.workspacePerMinute : own;
       if (limit === 0) return unlimited;
       const now = nowMs();
-      const bucket = ofPeers.at(`${peer} ${kind}`, now);
+      const bucket = ofPeers.at(`${peer} ${kind}${isSearch ? ' search' : ''}`, now);
       const admitted = bucket.count < limit;
       if (admitted) bucket.count++;
       return verdictOf(bucket, limit, admitted, now);

@@ -29,7 +29,7 @@ const madeAfter = tenantStatement<{ sequence: number }>(
 );
 const stoodAt = tenantStatement<{ sequence: number }>(
   'events.stood_at',
-  `SELECT sequence FROM events WHERE workspace_id = :ws AND issue_id = :id AND sequence <= :after AND entity_id = :id
+  `SELECT sequence FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id = :id AND sequence <= :after AND entity_id = :id
    ORDER BY sequence DESC LIMIT 1`,
 );
 

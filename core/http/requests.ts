@@ -12,6 +12,7 @@ import { refusalOf } from './refusal.ts';
 import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import { pathOf } from './request-url.ts';
 import { respondError } from './response.ts';
+import { fileOf } from './upload.ts';
 import { createSend, type SendOptions } from './send.ts';
 
 interface IncomingRequest extends Incoming {
@@ -52,6 +53,7 @@ export function createRequests(options: RequestsOptions): Requests {
       exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
       return bodies.read(payer, request, limits, check);
     },
+    fileOf: ({ request }, exchange) => fileOf(request, exchange, options.holdOpen),
     termsOf({ request: { headers } }) {
       const mode = modeOf(headers.get('tatami-mode'));
       const key = mode === 'commit' ? headers.get('idempotency-key') : null;

@@ -13,11 +13,12 @@ const csp = "default-src 'none'; frame-ancestors 'none'";
 export function respond(
   exchange: Exchange,
   status: number,
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | null,
   headers: HeaderBag = {},
 ): Response {
   const { verdict } = exchange;
   if (typeof body === 'string' || body instanceof Uint8Array) exchange.bytesOut = body.length;
+  else if (body instanceof Blob) exchange.bytesOut = body.size;
   headers['x-request-id'] = exchange.requestId;
   headers['ratelimit-limit'] = String(verdict.limit);
   headers['ratelimit-remaining'] = String(verdict.remaining);

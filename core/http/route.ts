@@ -4,6 +4,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../lib/errors.ts';
+import type { ArrivedBlob } from '../store/blobs.ts';
 import type { Kept } from './kept.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -69,6 +70,8 @@ interface RouteFacts<
   readonly writes?: readonly string[];
   /** The path parameter that names an install. A plugin that names its own there needs no grant. */
   readonly own?: string;
+  /** Of an upload, asked before any of the file is taken. @param announcedBytes null where the request does not say */
+  readonly admitsFile?: (ctx: Context, input: CheckedInput, announcedBytes: number | null) => Promise<void>;
   /** Scopes needed beside `scope`, where the object decides which those are. */
   readonly also?: AlsoNeeded;
 }
@@ -83,7 +86,7 @@ export interface AlsoNeeded {
 export interface RawAnswer {
   readonly contentType: string;
   /** What is `Kept` is sent coded, and with its entity tag. */
-  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Kept;
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | Kept;
   readonly headers?: Readonly<Record<string, string>>;
   readonly status?: number;
 }
@@ -100,7 +103,14 @@ export interface Connection {
   hangUp(): void;
 }
 
-/** What the four kinds of route do; a route does exactly one of them. */
+/** A file as a request brought it. */
+export interface FileSent {
+  /** Its `Content-Type`; null where it has none. */
+  readonly contentType: string | null;
+  readonly blob: ArrivedBlob;
+}
+
+/** What the kinds of route do; a route does exactly one of them. */
 interface Works<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> {
   /** Answers. */
   read(ctx: Context, input: Input<P, Q, B>): Promise<unknown>;
@@ -108,6 +118,10 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet>;
   /** Answers a page or a document. */
   raw(input: Input<P, Q, B>): Promise<RawAnswer> | RawAnswer;
+  /** As `write`, with a file for a body. */
+  upload(ctx: Context, input: Input<P, Q, B>, sent: FileSent): Promise<ChangeSet>;
+  /** Answers a file to who may have it. */
+  file(ctx: Context, input: Input<P, Q, B>): Promise<RawAnswer>;
   /** Answers for as long as the connection is held. */
   stream(ctx: Context, input: Input<P, Q, B>, connection: Connection): Promise<ReadableStream<Uint8Array>>;
 }
@@ -126,9 +140,11 @@ export type ReadRoute = RouteOf<'read'>;
 export type WriteRoute = RouteOf<'write'>;
 export type RawRoute = RouteOf<'raw'>;
 export type StreamRoute = RouteOf<'stream'>;
+export type UploadRoute = RouteOf<'upload'>;
+export type FileRoute = RouteOf<'file'>;
 
 /** A route as the kernel holds it: its types erased, and its kind as a tag. */
-export type Route = ReadRoute | WriteRoute | RawRoute | StreamRoute;
+export type Route = ReadRoute | WriteRoute | RawRoute | StreamRoute | UploadRoute | FileRoute;
 
 /** Declares a route; the handler's input is typed by the schemas, which the kernel enforces before it calls. */
 export function defineRoute<
@@ -140,6 +156,8 @@ export function defineRoute(route: AnyFacts & OneWork<TObject, TObject, TSchema>
   if (route.read) return { kind: 'read', ...route };
   if (route.write) return { kind: 'write', ...route };
   if (route.raw) return { kind: 'raw', ...route };
+  if (route.upload) return { kind: 'upload', ...route };
+  if (route.file) return { kind: 'file', ...route };
   return { kind: 'stream', ...route };
 }
 
@@ -162,6 +180,11 @@ export function hasVersion(schema: TSchema | null): boolean {
 /** Whether it answers only to somebody. */
 export function needsCaller({ scope, anyKey }: Pick<Route, 'scope' | 'anyKey'>): boolean {
   return scope !== null || anyKey === true;
+}
+
+/** Whether it commits what it is asked for. */
+export function writesRows({ kind }: Pick<Route, 'kind'>): boolean {
+  return kind === 'write' || kind === 'upload';
 }
 
 export function makes(route: Route): boolean {

@@ -35,8 +35,16 @@ interface SchemaError {
   params: Record<string, unknown>;
 }
 
-/** Compiles a schema into a check, which throws ApiError validation_failed. */
+/**
+ * Turns a schema into a check, which throws ApiError validation_failed. It is compiled when it is first asked: there are hundreds of
+ * schemas, and a process that starts would compile for a fifth of a second what it may never be asked.
+ */
 export function compileCheck(schema: TSchema): (value: unknown) => void {
+  let check: ((value: unknown) => void) | null = null;
+  return (value) => (check ??= compiled(schema))(value);
+}
+
+function compiled(schema: TSchema): (value: unknown) => void {
   const validator = Compile(schema);
   const lists = listsOf(schema);
   return (value) => {
@@ -215,8 +223,8 @@ function unknownFix({ instancePath, schemaPath }: SchemaError, schema: TSchema):
   const around = schemaAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf('/')));
   const { properties = {} } = (around ?? {}) as Partial<TObject>;
   const name = pathOf(instancePath.slice(instancePath.lastIndexOf('/')));
-  const filtered =
-    'filter' in properties ? ' What a list filters by beside its parameters goes into `filter`.' : '';
+  const isList = 'filter' in properties && 'limit' in properties;
+  const filtered = isList ? ' What a list filters by beside its parameters goes into `filter`.' : '';
   return `Remove it; this operation does not know it.${didYouMean(name, Object.keys(properties))}${filtered}`;
 }
 

@@ -65,6 +65,9 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
     requirePath: () => undefined,
     queryOf: ({ query }) => (query ? textsOf(query) : noQuery),
     bringsBody: ({ body }) => body !== undefined,
+    fileOf() {
+      throw new ApiError('forbidden', 'A file is sent over HTTP alone.');
+    },
     readBody: ({ body }, _, payer, limits, check) => bodies.take(payer, body, limits, check),
     termsOf({ ifMatch = null, mode = 'commit', idempotencyKey }) {
       if (ifMatch === null && mode === 'commit' && idempotencyKey === undefined) return plainTerms;

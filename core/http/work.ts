@@ -1,5 +1,6 @@
 // What each kind of route does with a call that was admitted.
 import { hidePending } from '../events/learning.ts';
+import { tooLargeFile } from '../store/blobs.ts';
 import { requireCaller, type Answer, type Asked } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';
 import {
@@ -7,7 +8,9 @@ import {
   type RawRoute,
   type ReadRoute,
   type Route,
+  type FileRoute,
   type StreamRoute,
+  type UploadRoute,
   type WriteRoute,
 } from './route.ts';
 import { createWrite, type WriteOptions } from './write.ts';
@@ -27,6 +30,10 @@ export function workOf(route: Route, options: WorkOptions): Work {
       return writeWork(route, options);
     case 'stream':
       return streamWork(route, options);
+    case 'upload':
+      return uploadWork(route, options);
+    case 'file':
+      return fileWork(route, options);
   }
 }
 
@@ -61,5 +68,44 @@ function streamWork(route: StreamRoute, options: WorkOptions): Work {
     const ctx = await contextOf(asked);
     const { tokenId } = asked.principal;
     return { kind: 'stream', tokenId, open: (connection) => route.stream(ctx, asked.input, connection) };
+  };
+}
+
+function fileWork(route: FileRoute, options: WorkOptions): Work {
+  const contextOf = createContextOf(route, options);
+  return async (asked) => {
+    requireCaller(asked);
+    return { kind: 'raw', raw: await route.file(await contextOf(asked), asked.input) };
+  };
+}
+
+/** The file is there whole before the write is planned, and is forgotten where nothing was committed that names it. */
+function uploadWork(route: UploadRoute, options: WorkOptions): Work {
+  const contextOf = createContextOf(route, options);
+  const { blobs } = options.services;
+  return async (asked) => {
+    requireCaller(asked);
+    const ctx = await contextOf(asked);
+    const { file, exchange, input } = asked;
+    if (!file) throw new Error('An upload has a file.');
+    await route.admitsFile?.(ctx, input, file.announcedBytes);
+    if ((file.announcedBytes ?? 0) > blobs.limits.fileBytesMax) throw tooLargeFile(blobs.limits.fileBytesMax);
+    const askedMs = performance.now();
+    const blob = await blobs.take(file.source).finally(() => {
+      exchange.away.ms += performance.now() - askedMs;
+    });
+    exchange.bytesIn = blob.bytes;
+    try {
+      const sent = { contentType: file.contentType, blob };
+      const write = createWrite(
+        { ...route, kind: 'write', write: (now, given) => route.upload(now, given, sent) },
+        options,
+      );
+      // What an idempotency key compares.
+      const bodyText = JSON.stringify([sent.contentType, blob.sha256]);
+      return await write({ ...asked, bodyText }, ctx);
+    } finally {
+      blob.release();
+    }
   };
 }

@@ -102,6 +102,7 @@ function createCommit(
       return { answer: planned };
     }
     const { stored, guards } = claim ? keptUnder(claim, set, planned) : { stored: planned, guards: [] };
+    await set.beforeCommit?.();
     const handedMs = performance.now();
     const committed = await committer.commit(now, set.changes, guards, set.ops ?? []);
     away.ms += performance.now() - handedMs;
@@ -140,7 +141,8 @@ type Tried =
 
 /** What others change at the same time, by all likelihood: the first object that was there before. */
 function contendedOf({ changes }: ChangeSet): string | undefined {
-  return changes.find(({ before }) => before !== null)?.id;
+  const { contends } = changes.find((change) => change.contends !== undefined) ?? {};
+  return contends ?? changes.find(({ before }) => before !== null)?.id;
 }
 
 /** The answer with its text, and what keeps it in the batch that it answers. */

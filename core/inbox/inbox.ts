@@ -1,49 +1,115 @@
-// The inbox, a reading of the event log: items land as `inbox.item_created` events, in the batch of what they are about.
-import { announce } from '../changes/announcement.ts';
-import type { Change } from '../changes/change.ts';
-import { cursorOf, type PageParameters } from '../changes/list.ts';
-import { isoTime } from '../changes/operations.ts';
+// The inbox of the calling member: nobody else's is there.
+import type { ChangeSet } from '../changes/change.ts';
+import { listKind, type PageParameters } from '../changes/list.ts';
+import { updated } from '../changes/operations.ts';
+import type { Patch } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
-import { readParts } from '../events/log.ts';
-import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
-import type { Ids } from '../lib/ids.ts';
-import { idPrefixes } from '../lib/ids.ts';
-import { limitDefault } from '../lib/schema.ts';
+import { ApiError, invalidField, notFound } from '../lib/errors.ts';
+import { readTime } from '../lib/time.ts';
+import type { Condition } from '../store/page.ts';
 import { tenantStatement } from '../store/statement.ts';
-import type { InboxItem } from './schema.ts';
+import type { inboxItem } from './contract.ts';
+import { inboxItemKind, type InboxItem, type ShownItem } from './kind.ts';
 
-const itemsBefore = tenantStatement<{ sequence: number }>(
-  'events.inbox_before',
-  `SELECT sequence FROM events WHERE workspace_id = :ws AND type = 'inbox.item_created' AND sequence < :before
-   ORDER BY sequence DESC LIMIT :limit`,
+/** Items that one request reads at once. */
+export const readAtOnce = 500;
+
+const unread = 'read_at IS NULL AND archived_at IS NULL AND snoozed_until IS NULL';
+const countUnread = tenantStatement<{ unread: number }>(
+  'inbox_items.count_unread',
+  `SELECT count(*) AS unread FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND ${unread}`,
+);
+const unreadIds = tenantStatement<{ id: string }>(
+  'inbox_items.unread',
+  `SELECT id FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND ${unread} LIMIT :limit`,
 );
 
-/** The change that makes an item land. */
-export function inboxItem(
-  item: Pick<InboxItem, 'kind' | 'title' | 'body' | 'target'>,
-  at: { readonly ids: Ids; readonly nowMs: number },
-): Change {
-  const id = at.ids.next(idPrefixes.inboxItem);
-  const shown: InboxItem = { id, ...item, createdAt: isoTime(at.nowMs) };
-  return announce({ kind: 'inbox_item', id }, 'inbox.item_created', shown);
+/** The member whose inbox it is. @throws ApiError forbidden for plugins, who have none */
+export function holderOf({ actor }: Context): string {
+  if (actor.kind !== 'plugin' && actor.memberId !== undefined) return actor.memberId;
+  throw new ApiError('forbidden', 'Only members have an inbox: this takes the key of one.');
 }
 
-/** Newest first. @throws ApiError invalid_cursor */
-export async function listInbox(ctx: Context, query: PageParameters) {
-  const list = `${ctx.workspaceId} inbox`;
-  const after = cursorOf(query);
-  const limit = query.limit ?? limitDefault;
-  const before =
-    after === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(ctx.sealing, list, after)[0]);
-  const rows = await ctx.store.read(ctx.scope, itemsBefore, { before, limit: limit + 1 });
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const parts = await Promise.all(page.map(({ sequence }) => readParts(ctx.store, ctx.scope, sequence)));
-  return {
-    data: parts.map(({ data }) => JSON.parse(data) as InboxItem),
-    pageInfo: {
-      hasNextPage: rows.length > limit,
-      endCursor: last ? encodeCursor(ctx.sealing, list, [last.sequence]) : null,
-    },
-  };
+/** Which of them a list shows: what is put away, or rests. */
+type Shelf = 'exclude' | 'include' | 'only';
+
+interface InboxQuery extends PageParameters {
+  readonly unread?: boolean;
+  readonly reason?: string;
+  readonly archived?: Shelf;
+  readonly snoozed?: Shelf;
+}
+
+/** Newest first. @throws ApiError invalid_cursor, forbidden */
+export function listInbox(ctx: Context, query: InboxQuery) {
+  const where: Condition[] = [
+    { sql: 'member_id = :memberId', params: { memberId: holderOf(ctx) } },
+    ...onShelf('archived_at', query.archived),
+    ...onShelf('snoozed_until', query.snoozed),
+  ];
+  if (query.unread !== undefined)
+    where.push({ sql: `read_at IS ${query.unread ? '' : 'NOT '}NULL`, params: {} });
+  if (query.reason !== undefined) where.push({ sql: 'reason = :reason', params: { reason: query.reason } });
+  return listKind(ctx, inboxItemKind, query, { where, order: [{ sql: 'happened_at', direction: 'desc' }] });
+}
+
+function onShelf(column: string, shelf: Shelf = 'exclude'): Condition[] {
+  if (shelf === 'include') return [];
+  return [{ sql: `${column} IS ${shelf === 'only' ? 'NOT ' : ''}NULL`, params: {} }];
+}
+
+/** @throws ApiError not_found, also for an item of somebody else */
+async function findOwn(ctx: Context, id: string): Promise<InboxItem> {
+  const found = await inboxItemKind.find(ctx, id);
+  if (!found || found.memberId !== holderOf(ctx)) throw notFound();
+  return found;
+}
+
+export async function getItem(ctx: Context, id: string): Promise<ShownItem> {
+  return inboxItemKind.wire(await findOwn(ctx, id), ctx);
+}
+
+export type ItemPatch = Patch<typeof inboxItem> & { readonly read?: boolean; readonly archived?: boolean };
+
+/** What is put away or rests counts as read, and no longer rests where it is put away. */
+export async function updateItem(
+  ctx: Context,
+  id: string,
+  { read, archived, snoozedUntil }: ItemPatch,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const found = await findOwn(ctx, id);
+  const now = ctx.nowMs();
+  const patch: { -readonly [K in keyof InboxItem]?: InboxItem[K] } = {};
+  if (read !== undefined) patch.readAt = read ? (found.readAt ?? now) : null;
+  if (archived !== undefined) patch.archivedAt = archived ? (found.archivedAt ?? now) : null;
+  if (snoozedUntil !== undefined) patch.snoozedUntil = restsUntil(snoozedUntil, now);
+  if (archived) Object.assign(patch, { readAt: found.readAt ?? now, snoozedUntil: null });
+  return updated(ctx, inboxItemKind, found, patch, ifMatch);
+}
+
+/** @throws ApiError validation_failed */
+function restsUntil(given: string | null, now: number): number | null {
+  if (given === null) return null;
+  const until = readTime(given, 'snoozedUntil');
+  if (until > now) return until;
+  throw invalidField('snoozedUntil', 'too_small', 'Give a time in the future, or null to end the rest.');
+}
+
+export async function unreadCount(ctx: Context): Promise<{ unread: number }> {
+  const row = await ctx.store.readOne(ctx.scope, countUnread, { memberId: holderOf(ctx) });
+  return { unread: row?.unread ?? 0 };
+}
+
+/** What comes meanwhile stays unread. */
+export async function readAll(ctx: Context): Promise<ChangeSet> {
+  const memberId = holderOf(ctx);
+  const rows = await ctx.store.read(ctx.scope, unreadIds, { memberId, limit: readAtOnce + 1 });
+  const ids = rows.slice(0, readAtOnce).map(({ id }) => id);
+  const now = ctx.nowMs();
+  const items = await inboxItemKind.findMany(ctx, ids);
+  const changes = items.flatMap(
+    (item) => inboxItemKind.update(item, { readAt: item.readAt ?? now }, now) ?? [],
+  );
+  return { changes, body: { read: changes.length, hasMore: rows.length > readAtOnce } };
 }

@@ -4,10 +4,9 @@ import { Type, type Static } from 'typebox';
 import { announce } from '../changes/announcement.ts';
 import type { Change } from '../changes/change.ts';
 import { isoTime } from '../changes/operations.ts';
-import type { Ids } from '../lib/ids.ts';
 import type { ProblemKind } from '../lib/problems.ts';
 import { Closed, described, enumeration, named, nullable, time } from '../lib/schema.ts';
-import { inboxItem } from './inbox.ts';
+import { itemsForAdmins } from './items.ts';
 
 const texts = {
   damage: {
@@ -61,7 +60,7 @@ export interface ToldProblem {
 /** The changes that tell a workspace that a problem has come or gone. */
 export function problemChanges(
   { kind, sinceMs, untilMs }: ToldProblem,
-  at: { readonly ids: Ids; readonly nowMs: number },
+  at: Parameters<typeof itemsForAdmins>[1],
 ): Change[] {
   const { title, message } = texts[kind];
   const target = { kind: 'system', id: kind };
@@ -74,6 +73,6 @@ export function problemChanges(
   if (untilMs !== null) return [announce(target, 'system.problem_cleared', shown)];
   return [
     announce(target, 'system.problem_raised', shown),
-    inboxItem({ kind: 'system_problem', title, body: message, target }, at),
+    ...itemsForAdmins({ kind: 'system_problem', reason: 'system', title, body: message, target }, at),
   ];
 }

@@ -1,6 +1,6 @@
 // Cron expressions of schedules and backups, by croner: five fields, at most every five minutes.
 import { Cron } from 'croner';
-import { didYouMean } from './nearest.ts';
+import { checkZone } from './zone.ts';
 
 const everyMinutesMin = 5;
 /** Any time from which all months and days of the week come round. */
@@ -10,8 +10,8 @@ const lookedAtFrom = new Date('2028-01-01T00:00:00Z');
 export function checkCron(expression: string, tz: string | undefined): string | null {
   const [minutes = '', hours = '', ...days] = expression.trim().split(/\s+/);
   if (days.length !== 3) return 'A schedule has five cron fields, such as "0 3 * * *".';
-  if (tz !== undefined && !isTimeZone(tz))
-    return `There is no time zone ${tz}; name one such as Europe/Berlin.${didYouMean(tz, Intl.supportedValuesOf('timeZone'))}`;
+  const noZone = tz === undefined ? null : checkZone(tz);
+  if (noZone !== null) return noZone;
   try {
     if (!new Cron(expression, { timezone: tz ?? 'UTC' }).nextRun(lookedAtFrom))
       return 'This schedule never runs.';
@@ -20,14 +20,6 @@ export function checkCron(expression: string, tz: string | undefined): string | 
       : null;
   } catch (error) {
     return `This is not a cron expression: ${error instanceof Error ? error.message : String(error)}`;
-  }
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
   }
 }
 

@@ -5,6 +5,7 @@ import type {
   FilterFields,
   FilterTest,
   FilterValue,
+  FilterWay,
   Listing,
   Operand,
   Order,
@@ -81,15 +82,16 @@ function passesTest(filter: FilterTest, field: FilterField): Passes {
 const isThere = (): boolean => true;
 
 function looked(field: FilterField, test: 'contains' | 'startsWith', part: string): Passes {
-  if (field.type === 'reference') return lookedInNames(searchedWay(field)?.path ?? field.path, test, part);
+  if (field.type === 'reference')
+    return lookedInNames(searchedWay(field) ?? { path: field.path }, test, part);
   const anyAt = valuesAt(field.path);
   return test === 'contains'
     ? (shown, searched) => anyAt(shown, (text) => searched.of(String(text)).contains(part))
     : (shown, searched) => anyAt(shown, (text) => searched.of(String(text)).folded.startsWith(part));
 }
 
-function lookedInNames(path: string, test: 'contains' | 'startsWith', part: string): Passes {
-  const anyAt = valuesAt(path);
+function lookedInNames(way: Place, test: 'contains' | 'startsWith', part: string): Passes {
+  const anyAt = valuesOf(way);
   const passes = (name: FilterValue): boolean => {
     const folded = foldName(String(name));
     return test === 'contains' ? folded.includes(part) : folded.startsWith(part);
@@ -99,7 +101,7 @@ function lookedInNames(path: string, test: 'contains' | 'startsWith', part: stri
 
 function listedIn({ groups }: Listing, path: string): Passes {
   const each = groups.map(({ way, values }): Passes => {
-    const anyAt = valuesAt(way?.path ?? path);
+    const anyAt = valuesOf(way ?? { path });
     const relative = values.filter((value) => typeof value === 'object');
     const known = new Set<unknown>(values);
     // What stands there mostly is as it was folded already.
@@ -145,6 +147,13 @@ function ordered(field: FilterField, test: Order, operand: Operand): Passes {
 }
 
 type AnyAt = (shown: unknown, passes: (value: FilterValue) => boolean) => boolean;
+type Place = Pick<FilterWay, 'path' | 'upTo'>;
+
+function valuesOf({ path, upTo }: Place): AnyAt {
+  const anyAt = valuesAt(path);
+  if (upTo === undefined) return anyAt;
+  return (shown, passes) => anyAt(shown, (value) => passes(String(value).split(upTo, 1)[0]!));
+}
 
 /** Whether any value that stands at a path passes; none where it is null or missing. */
 function valuesAt(path: string): AnyAt {

@@ -3,6 +3,7 @@ import { invalidField } from './errors.ts';
 import type { FilterField, FilterValue, FilterWay, Operand, PlainField, ReferenceField } from './filter.ts';
 import { foldCase, foldName } from './fold.ts';
 import { identifierGivenPattern, teamKeyGivenPattern } from './issue-names.ts';
+import { requireMe } from './me.ts';
 import { didYouMean } from './nearest.ts';
 import { looksRelative, relativeDay, relativeTime } from './relative.ts';
 import { isDay, isTime } from './time.ts';
@@ -146,6 +147,11 @@ export function readNamed(
   for (const way of field.ways) {
     const value = readWay(way, given);
     if (value === undefined) continue;
+    if (way.by === 'turn' && !me)
+      throw invalidField(path, 'invalid_format', {
+        why: `What \`${given}\` means moves with time, and an event is judged by what stands in it.`,
+        fix: 'Give an id or a name.',
+      });
     mentions?.push({ path, field, way, value, given });
     return { way, value };
   }
@@ -154,15 +160,11 @@ export function readNamed(
 
 /** A plugin makes things, and nothing is given to it. */
 function meOf(field: ReferenceField, me: Me | undefined, path: string): string {
-  const id = me && (me.memberId ?? (field.nullable ? null : me.id));
-  if (id) return id;
-  throw invalidField(
-    path,
-    'invalid_format',
-    me
-      ? 'Whoever asks is no member, so that nothing is theirs: give the id of a member.'
-      : 'Nobody asks where an event is judged, so that `me` is nobody: give the id of a member.',
-  );
+  if (me) return requireMe(me.memberId ?? (field.nullable ? null : me.id), path);
+  throw invalidField(path, 'invalid_format', {
+    why: 'Nobody asks where an event is judged, so that `me` is nobody.',
+    fix: 'Give the id of a member.',
+  });
 }
 
 function idWay({ ways }: ReferenceField): FilterWay {
@@ -175,12 +177,15 @@ const readers: Readonly<Record<FilterWay['by'], (way: FilterWay, given: string) 
   id: ({ pattern = '' }, given) => (matcherOf(pattern).test(given) ? given : undefined),
   key: (_, given) => (matcherOf(teamKeyGivenPattern).test(given) ? given.toUpperCase() : undefined),
   identifier: (_, given) => (matcherOf(identifierGivenPattern).test(given) ? given.toUpperCase() : undefined),
-  word({ words = {} }, given) {
-    const folded = foldName(given);
-    return Object.hasOwn(words, folded) ? words[folded] : undefined;
-  },
+  word: readFoldedWord,
+  turn: readFoldedWord,
   name: (_, given) => (given !== '' && given.length <= textCharactersMax ? foldName(given) : undefined),
 };
+
+function readFoldedWord({ words = {} }: FilterWay, given: string): string | undefined {
+  const folded = foldName(given);
+  return Object.hasOwn(words, folded) ? words[folded] : undefined;
+}
 
 function readWay(way: FilterWay, given: string): string | undefined {
   return readers[way.by](way, given);
@@ -191,6 +196,7 @@ const wayWords: Readonly<Record<FilterWay['by'], string>> = {
   key: 'key',
   identifier: 'identifier',
   word: 'type',
+  turn: 'turn',
   name: 'name',
 };
 

@@ -246,8 +246,10 @@ test('days and times are those of the calendar', () => {
     expect([day, isDay(day)]).toEqual([day, true]);
   for (const day of ['2026-02-29', '2026-02-30', '2026-13-01', '2026-00-10', '2026-1-1', '20261120', ''])
     expect([day, isDay(day)]).toEqual([day, false]);
-  for (const time of ['2026-11-20', '2026-11-20T12:00Z', '2026-11-20T12:00:00.123456789+05:30'])
+  for (const time of ['2026-11-20', '2026-11-20T12:00Z', '2026-11-20T12:00:00.123456789+05:30', '0000-01-01'])
     expect([time, isTime(time)]).toEqual([time, true]);
+  for (const beyond of ['9999-12-31T23:00:00-12:00', '0000-01-01T00:00:00+12:00'])
+    expect([beyond, isTime(beyond)]).toEqual([beyond, false]);
   for (const time of ['2026-02-30T00:00:00Z', '2026-11-20T12:00:00', '2026-11-20T25:00:00Z', 'now', '1e3'])
     expect([time, isTime(time)]).toEqual([time, false]);
 });

@@ -28,8 +28,11 @@ export interface PlainField {
 
 /** One way to say which object is meant, and where it lies in the public shape: `team.key`, or `labels[].name` for any of several. */
 export interface FilterWay {
-  /** Ids, keys and identifiers are whole; `name` is in any case, and `word` one of a few that many objects share. */
-  readonly by: 'id' | 'key' | 'identifier' | 'word' | 'name';
+  /**
+   * Ids, keys and identifiers are whole; `name` is in any case, and `word` one of a few that many objects share. What a `turn` means,
+   * such as `current`, moves with time: lists know it, and an event that is judged does not.
+   */
+  readonly by: 'id' | 'key' | 'identifier' | 'word' | 'turn' | 'name';
   readonly path: string;
   /** What an id looks like. */
   readonly pattern?: string;
@@ -37,6 +40,8 @@ export interface FilterWay {
   readonly words?: Readonly<Record<string, string>>;
   /** Under which name the directory keeps it. */
   readonly property: string;
+  /** The value is what of the text at the path stands before this: the key of a team, in an identifier. */
+  readonly upTo?: string;
 }
 
 /** A field that refers to objects. */
@@ -62,6 +67,7 @@ interface Referred {
   /** Prefix of its ids; null for UUIDs. */
   readonly id: string | null;
   readonly path?: string;
+  readonly scope?: string;
   readonly directory?: { readonly as: string };
 }
 
@@ -110,8 +116,12 @@ export interface ReadingOptions {
   readonly me?: Me;
   /** Told of each object that it names. */
   readonly mentions?: Mention[];
-  /** It was taken once, by the rules of that day: a value that would be refused now matches nothing. */
+  /** It was taken once, by the rules of that day: a value that would be refused now matches nothing, and a part that is gone has none. */
   readonly wasTaken?: boolean;
+  /** The field whose parts a workspace names, where nobody knows of which workspace: they are taken unseen. */
+  readonly under?: string | null;
+  /** What is filtered, for errors: a type of event. */
+  readonly of?: string;
 }
 
 /**
@@ -188,22 +198,49 @@ function parseTerms(
 function parseCondition(reading: Reading, name: string, value: unknown, path: string): Filter {
   const { fields } = reading;
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (!field) throw unknownName(path, name, 'field', [...Object.keys(fields), 'and', 'or', 'not']);
+  if (!field && isUnseen(reading, name)) return withoutValue(value);
+  if (!field) {
+    const { of } = reading;
+    const why = of === undefined ? `There is no field ${name}.` : `${of} events have no field ${name}.`;
+    throw unknownName(path, name, why, [...Object.keys(fields), 'and', 'or', 'not']);
+  }
   const asked = { name, field };
   if (!isObject(value)) return anyOf(reading, asked, Array.isArray(value) ? value : [value], path);
   const parsed = Object.entries(value).map(([test, operand]) => {
     const here = `${path}.${test}`;
     countTerm(reading, here);
     const parse = Object.hasOwn(tests, test) ? tests[test] : undefined;
-    if (!parse) throw unknownName(here, test, 'test', Object.keys(tests));
+    if (!parse) throw unknownName(here, test, `There is no test ${test}.`, Object.keys(tests));
     return parse(reading, asked, operand, here);
   });
   if (parsed.length === 0) throw invalidField(path, 'required', 'Give a test such as {"eq": …}.');
   return allOf(parsed);
 }
 
-function unknownName(path: string, given: string, what: string, known: readonly string[]): ApiError {
-  const fix = `There is no ${what} ${given}.${didYouMean(given, known)} Use ${known.join(', ')}.`;
+/** Whether a workspace may name it, or may have named it once. */
+function isUnseen({ wasTaken, under }: Reading, name: string): boolean {
+  return under ? name.startsWith(`${under}.`) : wasTaken === true && name.includes('.');
+}
+
+const always: Filter = { all: [] };
+const never: Filter = { any: [] };
+
+/** A condition on a field of which nothing has a value. */
+function withoutValue(condition: unknown): Filter {
+  const isNull = (value: unknown): boolean =>
+    value === null || (Array.isArray(value) && value.includes(null));
+  if (!isObject(condition)) return isNull(condition) ? always : never;
+  return allOf(
+    Object.entries(condition).map(([test, operand]) => {
+      if (test === 'null') return operand === true ? always : never;
+      if (test === 'neq' || test === 'nin') return isNull(operand) ? never : always;
+      return isNull(operand) ? always : never;
+    }),
+  );
+}
+
+function unknownName(path: string, given: string, why: string, known: readonly string[]): ApiError {
+  const fix = `${why}${didYouMean(given, known)} Use ${known.join(', ')}.`;
   return invalidField(path, 'unknown_field', fix);
 }
 

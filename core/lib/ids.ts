@@ -10,7 +10,6 @@ export const idPrefixes = {
   delivery: 'dlv',
   replay: 'rpl',
   run: 'run',
-  inboxItem: 'inb',
   gap: 'gap',
 } as const;
 

@@ -13,7 +13,11 @@ export function nullable<S extends TSchema>(schema: S): ReturnType<typeof Type.U
   if (values) return Type.Unsafe<Static<S> | null>({ ...schema, enum: [...values, null] });
   if (type !== undefined && type !== 'object' && type !== 'array')
     return Type.Unsafe<Static<S> | null>({ ...schema, type: [type, 'null'] });
-  const { description, ...rest } = schema as { description?: string; 'x-name'?: string };
+  const { 'x-doc': doc, ...here } = schema as { description?: string; 'x-name'?: string; 'x-doc'?: string };
+  // The words on this place are no part of what has the name.
+  if (doc !== undefined)
+    return Type.Unsafe<Static<S> | null>({ anyOf: [here, { type: 'null' }], description: doc });
+  const { description, ...rest } = here;
   if (description === undefined || rest['x-name'] !== undefined)
     return Type.Unsafe<Static<S> | null>({ anyOf: [schema, { type: 'null' }] });
   return Type.Unsafe<Static<S> | null>({ anyOf: [rest, { type: 'null' }], description });
@@ -71,18 +75,33 @@ export function idPattern(prefix: string | null): string {
   return prefix === null ? uuidPattern : patternOf(prefix);
 }
 
+/** What people call an object by, taken wherever its id is. */
+export interface CalledBy {
+  readonly pattern: string;
+  /** What it is, as the end of a sentence. */
+  readonly doc: string;
+  /** Where that is a field which no two of them share: its name. Kept in upper case, taken in any. */
+  readonly field?: string;
+  /** Where it means whoever asks. */
+  readonly isCaller?: true;
+}
+
+/** Of a place where `me` stands for the member who asks. */
+export const takesMe: unique symbol = Symbol('takes me');
+
 /** What names an object: its id, or beside it what people call it by. */
 export function nameOf({
   id,
   alias,
 }: {
   readonly id: string | null;
-  readonly alias?: { readonly pattern: string; readonly doc: string };
+  readonly alias?: CalledBy;
 }): ReturnType<typeof Type.String> {
-  if (id === null || !alias) return idOf(id);
+  if (!alias) return idOf(id);
   return Type.String({
-    pattern: `${patternOf(id)}|${alias.pattern}`,
-    description: `An id with the prefix ${id}_, or ${alias.doc}`,
+    pattern: `${idPattern(id)}|${alias.pattern}`,
+    description: `${id === null ? 'A UUID in lower case' : `An id with the prefix ${id}_`}, or ${alias.doc}`,
+    ...(alias.isCaller ? { [takesMe]: true } : {}),
   });
 }
 
@@ -115,9 +134,10 @@ const limitMax = 100;
 export const givenAs: unique symbol = Symbol('given as');
 /**
  * Of a parameter whose text has parts, which host calls also take as plain values: names of fields, types of events and other words,
- * comma-separated; a filter. In bodies: a filter of a subscription, what types of events it is of.
+ * comma-separated; a filter of issues. In bodies: a filter of issues, a filter of a subscription, what types of events that is of.
  */
-export type GivenAs = 'fields' | 'list' | 'eventPatterns' | 'json' | 'eventFilter' | 'eventPattern';
+export type GivenAs =
+  'fields' | 'list' | 'eventPatterns' | 'json' | 'issueFilter' | 'eventFilter' | 'eventPattern';
 
 /**
  * Of a property of a body: the fields that it writes, where that is not the one of its name; `inside` where the properties of its own

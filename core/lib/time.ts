@@ -1,15 +1,21 @@
 // Times as they come in: ISO 8601, checked against the calendar, because `Date.parse` alone takes what nobody meant.
 import { invalidField } from './errors.ts';
 
+export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
+
+/** Of the years 0000 to 9999, in which times are written; everything is shown in UTC. */
+const firstTimeMs = Date.UTC(-1, 12, 1);
+export const lastTimeMs = Date.UTC(10_000, 0, 1) - 1;
 
 /** ISO 8601 date or date-time. */
 export function isTime(text: string): boolean {
   return (
     /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) &&
     isDay(text.slice(0, 10)) &&
-    !Number.isNaN(Date.parse(text))
+    Date.parse(text) >= firstTimeMs &&
+    Date.parse(text) <= lastTimeMs
   );
 }
 

@@ -5,6 +5,11 @@ export function capital(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
+/** `list-on-issue` → `listOnIssue` */
+export function camel(name: string): string {
+  return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** The flag of a setting: `dataDir` → `--data-dir` */
 export function flagOf(setting: string): string {
   return `--${setting.replaceAll(/[A-Z]/g, (upper) => `-${upper.toLowerCase()}`)}`;

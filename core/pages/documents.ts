@@ -1,5 +1,19 @@
 // The documents that a server shows below /docs, for who uses its API or writes plugins: the files of docs/ as they stand in the
 // repository. The executable holds them as text.
+import apiIssues from '../../docs/api/issues.md' with { type: 'text' };
+import apiCycles from '../../docs/api/cycles.md' with { type: 'text' };
+import api from '../../docs/api/README.md' with { type: 'text' };
+import projects from '../../docs/api/projects.md' with { type: 'text' };
+import releases from '../../docs/api/releases.md' with { type: 'text' };
+import timeTravel from '../../docs/api/time-travel.md' with { type: 'text' };
+import apiAttachments from '../../docs/api/attachments.md' with { type: 'text' };
+import apiFields from '../../docs/api/fields.md' with { type: 'text' };
+import sla from '../../docs/api/sla.md' with { type: 'text' };
+import apiSearch from '../../docs/api/search.md' with { type: 'text' };
+import apiTriage from '../../docs/api/triage.md' with { type: 'text' };
+import apiBoards from '../../docs/api/boards.md' with { type: 'text' };
+import apiComments from '../../docs/api/comments.md' with { type: 'text' };
+import apiInbox from '../../docs/api/inbox.md' with { type: 'text' };
 import authentication from '../../docs/guides/authentication.md' with { type: 'text' };
 import errors from '../../docs/guides/errors.md' with { type: 'text' };
 import filters from '../../docs/guides/filters.md' with { type: 'text' };
@@ -31,6 +45,22 @@ import webhooks from '../../docs/webhooks.md' with { type: 'text' };
 /** Folder → name → Markdown. The name of a folder's README.md is `README`. */
 export const documents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': { scopes, webhooks },
+  api: {
+    README: api,
+    attachments: apiAttachments,
+    boards: apiBoards,
+    comments: apiComments,
+    cycles: apiCycles,
+    fields: apiFields,
+    inbox: apiInbox,
+    issues: apiIssues,
+    projects,
+    releases,
+    search: apiSearch,
+    sla,
+    'time-travel': timeTravel,
+    triage: apiTriage,
+  },
   guides: {
     README: guides,
     authentication,

@@ -1,7 +1,7 @@
 // Switches a plugin off for the good of the others, and tells the people of its workspace why.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
-import { inboxItem } from '../inbox/inbox.ts';
+import { itemsForAdmins } from '../inbox/items.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
@@ -26,10 +26,11 @@ export function createDisable(options: DisableOptions): Disable {
   return async (scope, install, { state, reason }) => {
     const change = installKind.update(install, { state, stateReason: reason }, clock.nowMs());
     if (!change) return;
-    const author = systemAuthor(scope, 'sandbox', await options.directoryOf(scope));
-    const item = inboxItem(noteOf(install, reason), { ids, nowMs: clock.nowMs() });
+    const directory = await options.directoryOf(scope);
+    const author = systemAuthor(scope, 'sandbox', directory);
+    const items = itemsForAdmins(noteOf(install, reason), { ids, nowMs: clock.nowMs(), directory });
     const stateOps = options.stateOps(change.after, { scope });
-    const committed = await committer.commit(author, [change, item], [], stateOps);
+    const committed = await committer.commit(author, [change, ...items], [], stateOps);
     if (!committed.ok) return;
     options.log('warn', 'plugin disabled', {
       workspaceId: scope.workspaceId,
@@ -42,6 +43,7 @@ export function createDisable(options: DisableOptions): Disable {
 function noteOf(install: Install, reason: string) {
   return {
     kind: 'plugin_disabled' as const,
+    reason: 'plugin' as const,
     title: `The plugin ${install.manifest.name ?? install.pluginId} was switched off`,
     body: `${reason} Look at its runs; once it is mended, install the new version or switch it on again. What it misses until then is counted, and run when you ask for it.`,
     target: { kind: installKind.name, id: install.id },

@@ -12,15 +12,21 @@ import type { Scope } from '../store/store.ts';
 
 const folder = join(import.meta.dir, '../../plugins');
 
+/** Comes along as well, for `POST /triage`; nobody installs it. */
+export const publicTriage = 'auto-triage/general';
+
 export function firstPartyNames(): string[] {
-  if (embedded) return Object.keys(embedded.plugins());
+  if (embedded) return Object.keys(embedded.plugins()).filter((name) => name !== publicTriage);
   return readdirSync(folder).filter((entry) => existsSync(join(folder, entry, 'plugin.ts')));
 }
 
-/** @param name one of `firstPartyNames` */
+/** @param name one of `firstPartyNames`, or `publicTriage` */
 export async function packFirstParty(name: string): Promise<PluginPackage> {
   if (embedded) return parsePackage(JSON.stringify(embedded.plugins()[name]));
-  return packPlugin(join(folder, name), { describe: describePackage });
+  const options = { describe: describePackage };
+  if (name === publicTriage)
+    return packPlugin(join(folder, 'auto-triage'), { ...options, entry: 'general.ts' });
+  return packPlugin(join(folder, name), options);
 }
 
 /** @throws Error where the door refuses it, and why */

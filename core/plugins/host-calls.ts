@@ -1,9 +1,10 @@
 // The calls that plugins make of the host: each is the operation of the same name, and the contracts say which those are. What a
 // call takes follows from its route, so the door checks it by that operation's entry in the table of rights. The guest's side of
 // this list (core/sandbox/sidecar/guest/surface.ts) and the types of the SDK are generated from it.
-import type { Contract } from '../contract/contract.ts';
+import { scopeOfContract, type Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { takesIfMatch, type Route } from '../http/route.ts';
+import { camel } from '../lib/words.ts';
 
 /** What an argument becomes, in the order of arguments: the `{id}` of the path, the body, the query, headers. */
 export type Argument = 'id' | 'body' | 'query' | 'options';
@@ -27,18 +28,23 @@ export function hostCallsOf(routes: readonly Route[]): HostCalls {
     contracts.flatMap((contract) =>
       (contract.calls ?? []).map((operation) => {
         const name = `${contract.path}.${operation}`;
-        return [name, hostCallOf(contract, name, byName.get(name))] as const;
+        return [callName(contract, operation), hostCallOf(contract, name, byName.get(name))] as const;
       }),
     ),
   );
 }
 
-function hostCallOf({ path }: Contract, name: string, route: Route | undefined): HostCall {
+/** As it is called: `reactions.listOnIssue` is the operation `reactions.list-on-issue`. */
+export function callName({ path }: Pick<Contract, 'path'>, operation: string): string {
+  return `${path}.${camel(operation)}`;
+}
+
+function hostCallOf(contract: Contract, name: string, route: Route | undefined): HostCall {
   if (route?.kind !== 'read' && route?.kind !== 'write')
     throw new Error(`The host call ${name} has no route that reads or writes.`);
   const isRead = route.kind === 'read';
-  // The guest shows a call by the name of its namespace's scope.
-  if (route.scope !== `${path}:${isRead ? 'read' : 'write'}`)
+  // The guest shows a call by the scope of its namespace.
+  if (route.scope !== scopeOfContract(contract, isRead ? 'read' : 'write'))
     throw new Error(`The host call ${name} needs the scope ${route.scope}.`);
   return { route, takes: takesOf(name, route), isRead };
 }

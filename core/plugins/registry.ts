@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
+import type { Directory } from '../context.ts';
 import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type FilterFields } from '../lib/filter.ts';
@@ -11,6 +12,7 @@ import type { Rights } from '../rights/rights.ts';
 import type { Log } from '../lib/log.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
+import { field } from '../tracker/fields/contract.ts';
 import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
 import { installKind, type Install } from './installs/schema.ts';
 import { noPlaces, placesOf, type FindPlace } from './source-places.ts';
@@ -70,11 +72,20 @@ interface Reading {
   readonly filterFields: (eventType: string) => FilterFields;
 }
 
-export function createRegistry(options: Reading & { store: Store; cache: WorkspaceCache }): Registry {
-  const { store } = options;
+export function createRegistry(options: {
+  store: Store;
+  cache: WorkspaceCache;
+  log: Log;
+  filterFields: (eventType: string, directory?: Directory) => FilterFields;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}): Registry {
+  const { store, log } = options;
   const { of } = options.cache.section<Listeners>({
-    kinds: new Set([installKind.name]),
+    // What a filter may name depends on the fields of the workspace.
+    kinds: new Set([installKind.name, field.name]),
     load: async (scope) => {
+      const directory = await options.directoryOf(scope);
+      const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
       const installs = (await store.read(scope, activeInstalls)).map(installKind.fromRow);
       const past = await readPastWants<InstallWants>(store, scope, consumerName);
       return {
@@ -83,7 +94,7 @@ export function createRegistry(options: Reading & { store: Store; cache: Workspa
           installs,
           past,
           ({ wants }, install) => install && asItWanted(install, wants),
-          (wanting) => byTypeOf(options, wanting),
+          (wanting) => byTypeOf({ log, filterFields }, wanting),
         ),
       };
     },
@@ -99,7 +110,7 @@ export function createRegistry(options: Reading & { store: Store; cache: Workspa
     subscriptions: async (scope, eventType) => (await of(scope)).byType.now.get(eventType) ?? none,
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
     source: createSources(store),
-    ...createPlaces(store, options.log),
+    ...createPlaces(store, log),
   };
 }
 

@@ -1,5 +1,6 @@
 // The plugin runtime as the server starts, asks and stops it: its routes, and what works behind them.
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
+import type { Directory } from '../context.ts';
 import type { Route } from '../http/route.ts';
 import type { Progress } from '../events/progress.ts';
 import { errorForLog } from '../lib/failures.ts';
@@ -41,16 +42,17 @@ export interface PluginRuntime {
 export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 'failures' | 'isStopping'> {
   readonly cache: WorkspaceCache;
   /** The fields that a subscription to an event type can be filtered by. */
-  readonly filterFields: (eventType: string) => FilterFields;
+  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
+  readonly addedFields: (eventType: string) => string | null;
   readonly checkFilter: CheckFilter;
   /** Semantic version of this server. */
   readonly serverVersion: string;
 }
 
 export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntime {
-  const { clock, committer, sandbox, filterFields } = options;
+  const { clock, committer, sandbox, cache, filterFields, directoryOf } = options;
   const { store, log, ids } = options.services;
-  const registry = createRegistry({ store, cache: options.cache, log, filterFields });
+  const registry = createRegistry({ store, cache, log, filterFields, directoryOf });
   const failures = createFailureWatch(clock.monotonicMs);
   let stopping = false;
   const workers = createWorkers({ ...options, registry, failures, isStopping: () => stopping });
@@ -118,11 +120,12 @@ function routesOf(
   registry: Pick<Registry, 'codeKept'>,
   { runner, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
-  const { app, filterFields, checkFilter, serverVersion } = options;
+  const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
   return [
     ...installRoutes({
       codeKept: registry.codeKept,
       filterFields,
+      addedFields,
       checkFilter,
       unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
       serverVersion,

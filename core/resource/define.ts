@@ -44,7 +44,12 @@ export function defineResource<C extends Contract, E extends Entity>(
   const operations = { ...plain, ...definition.operations };
   const special = definition.routes ?? [];
   const names = new Set(special.map(({ name }) => name));
-  const derived = plainRoutes(contract, operations, definition);
+  const { query, updateBody } = definition;
+  const derived = plainRoutes(contract, operations, {
+    ...(query && { query }),
+    ...(updateBody && { updateBody }),
+    isOrdered: definition.operations?.list !== undefined,
+  });
   return {
     contract,
     kind,

@@ -23,7 +23,7 @@ import { snake } from './kind.ts';
 import { idsNamed } from './names.ts';
 
 /** A field that filters, and by which property of what it refers to. */
-interface Filterable {
+export interface Filterable {
   readonly name: string;
   readonly field: Field;
   readonly by: string;
@@ -34,7 +34,7 @@ type AnyReference = Reference<Target, string, unknown, FieldOptions>;
 function filterablesOf({ fields }: Contract): Filterable[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const { filter } = field.options;
-    return filter === undefined ? [] : [{ name, field, by: filter === true ? 'id' : filter }];
+    return filter ? [{ name, field, by: filter === true ? 'id' : filter }] : [];
   });
 }
 
@@ -57,7 +57,7 @@ const comparedAs: Readonly<Partial<Record<FieldType, PlainField['type']>>> = {
   day: 'day',
 };
 
-function filterFieldOf({ name, field, by }: Filterable): FilterField {
+export function filterFieldOf({ name, field, by }: Filterable): FilterField {
   if (field.type === 'actor') return actorField(name);
   if (isReference(field)) return referenceField(name, field, by);
   if (field.type === 'choice') {
@@ -180,27 +180,45 @@ export function filterQueryOf(contract: Contract): TObject['properties'] {
 /** What a field is compared with: of a reference, what it is found by. */
 function valueOf(one: Filterable): TSchema {
   const field = filterFieldOf(one);
-  if (field.type === 'reference') return namedText(field);
+  if (field.type === 'reference') return namedText(byIdAsWell(one, field));
   if (field.type === 'day') return text('A day as YYYY-MM-DD, or one relative to today, such as `-P7D`.');
   if (field.type === 'time') return text('An ISO 8601 time, or one relative to now, such as `-P7D`.');
   return one.field.given;
 }
 
+function byIdAsWell({ field }: Filterable, named: ReferenceField): ReferenceField {
+  if (!isReference(field) || field.by === 'id') return named;
+  return { ...named, ways: [...named.ways, { by: 'id', path: named.path, property: 'id' }] };
+}
+
 /** The parameter that names what is referred to. */
 export function namedText({ to, ways, nullable, isPerson }: ReferenceField): TSchema {
-  const by = ways.map((way) => (way.by === 'word' ? way.property : way.by)).join(' or ');
-  const words = [isPerson ? '`me`' : '', nullable ? '`none`' : ''].filter((word) => word !== '');
-  const also = words.length > 0 ? `; also ${words.join(' and ')}` : '';
+  const by = ways
+    .filter((way) => way.by !== 'turn')
+    .map((way) => (way.by === 'word' ? way.property : way.by))
+    .join(' or ');
+  const turns = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
+  const words = [...(isPerson ? ['me'] : []), ...turns, ...(nullable ? ['none'] : [])];
+  const also = words.length > 0 ? `; also ${words.map((word) => `\`${word}\``).join(' and ')}` : '';
   return text(`The ${to.name}, by its ${by}${also}.`);
 }
 
 const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });
 
 /** What the parameters of a list ask for. */
-export function askedBy(contract: Contract): (query: Readonly<Record<string, unknown>>) => object | null {
-  const names = filterablesOf(contract).map(({ name }) => name);
-  return (query) => {
-    const asked = names.filter((name) => query[name] !== undefined);
-    return asked.length === 0 ? null : Object.fromEntries(asked.map((name) => [name, query[name]]));
+export function askedBy(
+  contract: Contract,
+): (directory: Directory, query: Readonly<Record<string, unknown>>) => object | null {
+  const all = filterablesOf(contract);
+  return (directory, query) => {
+    const asked = all.filter(({ name }) => query[name] !== undefined);
+    if (asked.length === 0) return null;
+    return Object.fromEntries(asked.map(({ name, field }) => [name, asShown(directory, field, query[name])]));
   };
+}
+
+/** What is shown by its key is compared by that; a list is asked for it by its id as well. */
+function asShown(directory: Directory, field: Field, given: unknown): unknown {
+  if (!isReference(field) || field.by === 'id') return given;
+  return entriesOf(directory, field.to).get(String(given))?.[field.by] ?? given;
 }

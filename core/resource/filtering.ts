@@ -6,6 +6,7 @@ import type { Context, Directory } from '../context.ts';
 import type { Contract } from '../contract/contract.ts';
 import { invalidField } from '../lib/errors.ts';
 import { isAlways, isNever, parseFilter, type Filter, type FilterFields } from '../lib/filter.ts';
+import { createSearched, passesOf } from '../lib/filter-match.ts';
 import type { Me, Mention } from '../lib/filter-value.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import { filterConditions } from '../store/filter-sql.ts';
@@ -23,15 +24,33 @@ export type Asked =
       readonly at: string;
       /** One that everything passes is refused. */
       readonly narrows?: true;
+      /** It was taken once, and is kept: what it names and is there no more matches nothing. */
+      readonly wasTaken?: true;
     }
   | { readonly filter: Filter };
 
-export interface Filtering {
+/** What subscriptions filter by. */
+export interface EventFiltering {
+  /** Those of every workspace. */
   readonly fields: FilterFields;
+  /** Of which field a workspace adds parts to filter by, under `<its name>.<key>`; null for none. */
+  readonly under: string | null;
+  /** With those that a workspace adds; the same object until something of the directory moves. */
+  fieldsIn(directory: Directory): FilterFields;
+  /**
+   * What a filter names must be there, and something must be able to pass it.
+   * @param of a type of event, for errors. @throws ApiError validation_failed
+   */
+  check(ctx: Context, filter: unknown, at: string, of?: string): Promise<void>;
+}
+
+export interface Filtering extends EventFiltering {
+  readonly added: Added | undefined;
+  readonly find: FindMentioned | undefined;
   /** The conditions of a list. @throws ApiError validation_failed */
   conditions(ctx: Context, asked: readonly Asked[]): Promise<readonly Condition[]>;
-  /** The same for a subscription that is made. @throws ApiError validation_failed */
-  check(ctx: Context, filter: unknown, at: string): Promise<void>;
+  /** What an object must be to be in such a list, in its public shape. @throws ApiError validation_failed */
+  passes(ctx: Context, asked: readonly Asked[]): Promise<(shown: unknown) => boolean>;
 }
 
 /** Checks the filter of a subscription to a type of event, before it is made. @throws ApiError validation_failed */
@@ -40,12 +59,50 @@ export type CheckFilter = (ctx: Context, eventType: string, filter: unknown, at:
 /** Finds what the directory does not hold. @returns its id; undefined where the caller sees none */
 export type FindMentioned = (ctx: Context, mention: Mention) => Promise<string | undefined>;
 
-export function createFiltering(options: {
+/** Fields that depend on the workspace. */
+interface Added {
+  /** The field whose parts they are. */
+  readonly under: string;
+  /** By their whole names. */
+  fieldsIn(directory: Directory): FilterFields;
+}
+
+interface FilteringOptions {
   readonly fields: FilterFields;
-  readonly columns: FilterColumns;
-  readonly find?: FindMentioned;
-}): Filtering {
-  const { fields, columns, find } = options;
+  readonly added?: Added | undefined;
+  readonly find?: FindMentioned | undefined;
+}
+
+export function createEventFiltering({ fields, added, find }: FilteringOptions): EventFiltering {
+  const known = new WeakMap<Directory, FilterFields>();
+  const fieldsIn = (directory: Directory): FilterFields => {
+    if (!added) return fields;
+    const all = known.get(directory) ?? { ...fields, ...added.fieldsIn(directory) };
+    known.set(directory, all);
+    return all;
+  };
+  return {
+    fields,
+    under: added?.under ?? null,
+    fieldsIn,
+    async check(ctx, filter, at, of) {
+      const mentions: Mention[] = [];
+      const reading = of === undefined ? { mentions } : { mentions, of };
+      const parsed = parseFilter(filter, fieldsIn(ctx.directory), at, reading);
+      if (isNever(parsed))
+        throw invalidField(at, 'conflict', {
+          why: 'Nothing can pass this.',
+          fix: 'Name a value, or leave it out.',
+        });
+      await requireKnown(ctx, mentions, find);
+    },
+  };
+}
+
+export function createFiltering(options: FilteringOptions & { readonly columns: FilterColumns }): Filtering {
+  const { added, columns, find } = options;
+  const ofEvents = createEventFiltering(options);
+  const { fieldsIn } = ofEvents;
   // The same for every list until something of the directory moves.
   const made = new WeakMap<Directory, Columns>();
   const columnsIn = (directory: Directory, found: ReadonlyMap<string, string>): Columns => {
@@ -55,34 +112,63 @@ export function createFiltering(options: {
     return known;
   };
   return {
-    fields,
+    ...ofEvents,
+    added,
+    find,
     async conditions(ctx, asked) {
       if (asked.length === 0) return none;
-      const mentions: Mention[] = [];
-      const filters = asked.map((one) => {
-        if ('filter' in one) return one.filter;
-        const filter = parseFilter(one.tree, fields, one.at, { me: meOf(ctx), mentions });
-        if (one.narrows && isAlways(filter))
-          throw invalidField(one.at, 'too_short', {
-            why: 'Everything passes this.',
-            fix: 'Name what those that are meant have in common.',
-          });
-        return filter;
-      });
+      const { filters, mentions, taken } = filtersIn(ctx, asked, fieldsIn(ctx.directory));
       const found = await requireKnown(ctx, mentions, find);
+      for (const mention of taken) await addFound(ctx, mention, find, found);
       return filterConditions(filters, columnsIn(ctx.directory, found), ctx.nowMs());
     },
-    async check(ctx, filter, at) {
-      const mentions: Mention[] = [];
-      const parsed = parseFilter(filter, fields, at, { mentions });
-      if (isNever(parsed))
-        throw invalidField(at, 'conflict', {
-          why: 'Nothing can pass this.',
-          fix: 'Name a value, or leave it out.',
-        });
+    async passes(ctx, asked) {
+      const known = fieldsIn(ctx.directory);
+      const { filters, mentions } = filtersIn(ctx, asked, known);
       await requireKnown(ctx, mentions, find);
+      const meant = filters.map((filter) => withTurns(filter, columnsIn(ctx.directory, new Map())));
+      const passes = passesOf({ all: meant }, known);
+      const nowMs = ctx.nowMs();
+      return (shown) => passes(shown, createSearched(), nowMs);
     },
   };
+}
+
+/** @throws ApiError validation_failed */
+function filtersIn(
+  ctx: Context,
+  asked: readonly Asked[],
+  fields: FilterFields,
+): { filters: Filter[]; mentions: Mention[]; taken: Mention[] } {
+  const mentions: Mention[] = [];
+  const taken: Mention[] = [];
+  const filters = asked.map((one) => {
+    if ('filter' in one) return one.filter;
+    const { wasTaken = false } = one;
+    const reading = { me: meOf(ctx), mentions: wasTaken ? taken : mentions, wasTaken };
+    const filter = parseFilter(one.tree, fields, one.at, reading);
+    if (one.narrows && isAlways(filter))
+      throw invalidField(one.at, 'too_short', {
+        why: 'Everything passes this.',
+        fix: 'Name what those that are meant have in common.',
+      });
+    return filter;
+  });
+  return { filters, mentions, taken };
+}
+
+/** With ids in place of words such as `current`, which no object shows. */
+function withTurns(filter: Filter, columns: Columns): Filter {
+  if ('all' in filter) return { all: filter.all.map((one) => withTurns(one, columns)) };
+  if ('any' in filter) return { any: filter.any.map((one) => withTurns(one, columns)) };
+  if ('not' in filter) return { not: withTurns(filter.not, columns) };
+  if (filter.test !== 'in') return filter;
+  const groups = filter.groups.map(({ way, values }) =>
+    way?.by === 'turn'
+      ? { way, values: columns[filter.field]?.ids?.(way, values.map(String)) ?? [] }
+      : { way, values },
+  );
+  return { ...filter, groups };
 }
 
 /** By what a contract says alone. */
@@ -111,24 +197,35 @@ async function requireKnown(
   ctx: Context,
   mentions: readonly Mention[],
   find: FindMentioned | undefined,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const mention of mentions) {
-    const { field, value } = mention;
-    if (field.to.directory) {
-      if (!isInDirectory(ctx, mention)) throw unknown(ctx, mention);
-    } else if (find) {
-      const id = found.get(value) ?? (await find(ctx, mention));
-      if (id !== undefined) found.set(value, id);
-      else if (!field.isSelf) throw unknown(ctx, mention);
-    }
+    const { field } = mention;
+    const isKnown = field.to.directory
+      ? isInDirectory(ctx, mention)
+      : !find || (await addFound(ctx, mention, find, found)) || field.isSelf;
+    if (!isKnown) throw unknown(ctx, mention);
   }
   return found;
 }
 
+/** Looks for what the directory does not hold. @returns whether it is there */
+async function addFound(
+  ctx: Context,
+  mention: Mention,
+  find: FindMentioned | undefined,
+  found: Map<string, string>,
+): Promise<boolean> {
+  const { field, value } = mention;
+  if (field.to.directory || !find) return false;
+  const id = found.get(value) ?? (await find(ctx, mention));
+  if (id !== undefined) found.set(value, id);
+  return id !== undefined;
+}
+
 function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
   const { to } = field;
-  if (way.by === 'word') return true;
+  if (way.by === 'word' || way.by === 'turn') return true;
   // Who is no member, such as a plugin, is in no directory.
   if (way.by === 'id' && to.id !== null && !value.startsWith(`${to.id}_`)) return true;
   const entries = entriesOf(ctx.directory, to);
@@ -160,7 +257,8 @@ function unknown(ctx: Context, { path, field, way, given }: Mention): Error {
 
 /** The names that the caller may read, and so be told of. */
 export function namesSeen(ctx: Context, to: Omit<Mention['field']['to'], 'id'>, property: string): string[] {
-  if (!to.directory || to.path === undefined || !ctx.scopes.has(`${to.path}:read`)) return [];
+  const { path, scope = path } = to;
+  if (!to.directory || path === undefined || !ctx.scopes.has(`${scope}:read`)) return [];
   return [...entriesOf(ctx.directory, to).values()]
     .filter((entry) => !entry.removed && isSeen(ctx, entry))
     .map((entry) => String(entry[property]));

@@ -57,7 +57,16 @@ function checked(directory: Directory, field: Field, given: unknown, path: strin
   if (field.type === 'time') return readTime(String(given), path);
   if (field.type === 'choice') return aliased(field, String(given));
   if (field.type === 'markdown') requireBytes(field, String(given), path);
+  if (field.type === 'json') return filled(field, given);
   return given;
+}
+
+/** With the defaults of its parts where they are left out, as the schema of what is shown says them. */
+function filled({ shown }: Field, given: unknown): unknown {
+  const { properties } = shown as { properties?: Readonly<Record<string, { default?: unknown }>> };
+  if (!properties || typeof given !== 'object') return given;
+  const parts = Object.entries(properties).filter(([, part]) => part.default !== undefined);
+  return { ...Object.fromEntries(parts.map(([name, part]) => [name, part.default])), ...given };
 }
 
 function aliased({ options }: Field, given: string): string {
@@ -74,7 +83,9 @@ function requireBytes({ options }: Field, text: string, path: string): void {
 /** The id of what is referred to. @throws ApiError validation_failed (not_found) */
 function found(directory: Directory, to: Target, by: string, given: unknown, path: string): string {
   const entries = entriesOf(directory, to);
-  const ids = by === 'id' ? [String(given)] : idsNamed(entries, by, String(given));
+  const name = String(given);
+  const property = to.alias?.field ?? by;
+  const ids = property === 'id' || entries.has(name) ? [name] : idsNamed(entries, property, name);
   const known = ids.map((id) => entries.get(id)).find((entry) => entry && !entry.removed);
   if (known) return known.id;
   throw invalidField(path, 'not_found', { why: `There is no ${to.name} ${String(given)}.` });

@@ -32,10 +32,12 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   readonly shows?: { readonly [K in keyof Shown<C>]?: (entity: E, view: View) => Shown<C>[K] };
   /** All of how it is shown, where speed or shape want it by hand. */
   readonly wire?: (entity: E, view: View) => Shown<C>;
+  /** How its events show it, where they tell less: by what it shows otherwise. */
+  readonly told?: (entity: E, shown: Shown<C>) => Shown<C>;
   readonly events?: KindSpec<E, Wire>['events'];
   readonly special?: Pick<
     KindSpec<E, Wire>,
-    'subjectId' | 'team' | 'alias' | 'purged' | 'learns' | 'insertExpressions' | 'related'
+    'isTold' | 'subjectId' | 'team' | 'alias' | 'purged' | 'learns' | 'insertExpressions' | 'related'
   >;
 }
 
@@ -44,13 +46,17 @@ export function kindOf<C extends Contract, const X extends KeptBeside = Record<n
   storage: Storage<C, X, EntityOf<C, X>> = {},
 ): Kind<EntityOf<C, X>, Shown<C>> {
   type E = EntityOf<C, X>;
+  const wire = (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as KindSpec<E, Wire>['wire'];
+  const { told } = storage;
   const spec: KindSpec<E, Wire> = {
     name: contract.name,
     table: storage.table ?? contract.path,
     fields: columnsOf(contract, storage) as KindSpec<E, Wire>['fields'],
-    wire: (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as KindSpec<E, Wire>['wire'],
+    wire,
+    ...(told && { told: (entity, view) => told(entity, wire(entity, view) as Shown<C>) }),
     events: storage.events ?? ((before, after) => [plainEvent(contract, before, after)]),
     ...teamOf<E>(contract),
+    ...aliasOf(contract),
     ...storage.special,
   };
   if (contract.ofTeam && !spec.team)
@@ -58,13 +64,30 @@ export function kindOf<C extends Contract, const X extends KeptBeside = Record<n
   return defineKind(spec) as Kind<E, Shown<C>>;
 }
 
+/** What has a field that people call it by is found by that as well: a unique index has it. */
+function aliasOf({ alias }: Contract): Pick<KindSpec<Entity, Wire>, 'alias'> {
+  if (!alias?.field) return {};
+  const column = snake(alias.field);
+  const isAlias = new RegExp(alias.pattern);
+  const values = (name: string) => (isAlias.test(name) ? { [column]: name.toUpperCase() } : undefined);
+  return { alias: { columns: [column], values } };
+}
+
 /** An object that refers to a team belongs to it. */
 function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<KindSpec<E, Wire>, 'team'> {
   const { team } = fields;
   if (!ofTeam || !team || !isReference(team)) return {};
   const key = keptName('team', team);
+  const column = snake(key);
+  if (!team.options.nullable)
+    return {
+      team: { of: (entity) => String(entity[key as keyof E]), isIn: (list) => `${column} IN (${list})` },
+    };
   return {
-    team: { of: (entity) => String(entity[key as keyof E]), isIn: (list) => `${snake(key)} IN (${list})` },
+    team: {
+      of: (entity) => [entity[key as keyof E] as string | null].filter((id) => id !== null),
+      isIn: (list) => `(${column} IS NULL OR ${column} IN (${list}))`,
+    },
   };
 }
 

@@ -10,6 +10,8 @@ import type { Condition, Page, SortKey } from '../store/page.ts';
 import { whereDeleted, type Deleted } from './deleted.ts';
 import { askedBy } from './filter.ts';
 import { filteringOf, type Filtering } from './filtering.ts';
+import type { Was } from './as-of/objects.ts';
+import { readsAt } from './as-of/reads.ts';
 import { defaultsOf, keptOf } from './input.ts';
 import { snake } from './kind.ts';
 import { sortingsOf, sortKeysOf } from './sort.ts';
@@ -20,7 +22,8 @@ type Query = PageParameters & { readonly deleted?: Deleted } & Readonly<Record<s
 export interface Operations<C extends Contract> {
   list(ctx: Context, query: Query, parentId: string | null): Promise<Page<Shown<C>>>;
   create(ctx: Context, body: Created<C>, parentId: string | null): Promise<ChangeSet>;
-  get(ctx: Context, id: string): Promise<Shown<C>>;
+  /** @param asOf the moment at which it is shown; absent: now */
+  get(ctx: Context, id: string, asOf?: string): Promise<Shown<C>>;
   update(ctx: Context, id: string, patch: Patch<C>, ifMatch: number | null): Promise<ChangeSet>;
   delete(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
   restore(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
@@ -34,6 +37,8 @@ export interface Rules<C extends Contract, E extends Entity> {
     body: Created<C>,
     parentId: string | null,
   ) => Partial<E> | Promise<Partial<E>>;
+  /** What an update moves beside what its body says. */
+  readonly follows?: (ctx: Context, patch: Partial<E>, before: E) => Partial<E>;
   /**
    * Refuses what may not be. `after` is the whole object, whatever of it a patch moves; `before` is null for a creation and for
    * an object that comes back. @throws ApiError
@@ -47,6 +52,8 @@ export interface Rules<C extends Contract, E extends Entity> {
     query: Query,
     parentId: string | null,
   ) => readonly Condition[] | Promise<readonly Condition[]>;
+  /** What `where` says of an object as it was, in its public shape: for resources that are read `asOf`. */
+  readonly wasAmong?: (query: Query, was: Was) => boolean;
 }
 
 export function plainOperations<C extends Contract, E extends Entity>(
@@ -55,7 +62,8 @@ export function plainOperations<C extends Contract, E extends Entity>(
   rules: Rules<C, E>,
   filtering: Filtering = filteringOf(contract, kind),
 ): Operations<C> {
-  if (contract.parent && !(rules.where && rules.sets))
+  const needsSets = 'create' in contract.operations;
+  if (contract.parent && !(rules.where && (rules.sets || !needsSets)))
     throw new Error(
       `${contract.name} has a parent: say \`where\` its list looks and what its creation \`sets\`.`,
     );
@@ -63,6 +71,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
   const order = orderOf(contract);
   const sortings = sortingsOf(contract);
   const askedIn = askedBy(contract);
+  const then = readsAt<Shown<C>>(contract, filtering, rules.wasAmong);
 
   const find = async (ctx: Context, id: string): Promise<E> => {
     const entity = await getEntity(ctx, kind, id);
@@ -72,12 +81,13 @@ export function plainOperations<C extends Contract, E extends Entity>(
 
   return {
     async list(ctx, query, parentId) {
-      const narrowed = (await rules.where?.(ctx, query, parentId)) ?? [];
-      const tree = askedIn(query);
+      const tree = askedIn(ctx.directory, query);
+      if (typeof query.asOf === 'string') return then.list(ctx, query, query.asOf);
+      const narrowed = narrowedTo(parentId, await rules.where?.(ctx, query, parentId));
       const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
       const kept = contract.keepsDeleted ? whereDeleted(query.deleted) : [];
-      const where = [...kept, ...narrowed, ...filtered];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
+      const where = [...kept, ...narrowed, ...filtered];
       return listKind(ctx, kind, query, { where, order: keys, asked: { parentId } });
     },
     async create(ctx, body, parentId) {
@@ -90,18 +100,16 @@ export function plainOperations<C extends Contract, E extends Entity>(
       await rules.check?.(ctx, entity, null);
       return created(ctx, kind, entity, contract.path);
     },
-    async get(ctx, id) {
-      return kind.wire(await find(ctx, id), ctx);
-    },
+    get: async (ctx, id, asOf) =>
+      asOf === undefined ? kind.wire(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
     async update(ctx, id, body, ifMatch) {
       const before = await find(ctx, id);
-      const patch = patchOf<E>(keptOf(ctx, contract, 'update', body));
+      const given = patchOf<E>(keptOf(ctx, contract, 'update', body));
+      const patch = { ...given, ...rules.follows?.(ctx, given, before) };
       await rules.check?.(ctx, { ...before, ...patch }, before);
       return updated(ctx, kind, before, patch, ifMatch);
     },
-    async delete(ctx, id, ifMatch) {
-      return removed(ctx, kind, await find(ctx, id), ifMatch);
-    },
+    delete: async (ctx, id, ifMatch) => removed(ctx, kind, await find(ctx, id), ifMatch),
     async restore(ctx, id, ifMatch) {
       const entity = await kind.find(ctx, id);
       if (!entity) throw notFound();
@@ -110,6 +118,12 @@ export function plainOperations<C extends Contract, E extends Entity>(
       return updated(ctx, kind, entity, patchOf<E>({ deletedAt: null }), ifMatch);
     },
   };
+}
+
+/** What one parent of many has is few: told so, the planner finds it by its parent also where another order sorts it. */
+function narrowedTo(parentId: string | null, where: readonly Condition[] = []): readonly Condition[] {
+  if (parentId === null) return where;
+  return where.map((condition) => ({ ...condition, sql: `unlikely(${condition.sql})` }));
 }
 
 function orderOf({ order = 'oldest' }: Contract): SortKey[] {

@@ -1,11 +1,19 @@
 // The routes of the plain operations, from a contract: path, scope, schemas, examples and words.
 import type { TObject, TString, TUnsafe } from 'typebox';
-import type { Contract, Created, Patch, PlainOperation } from '../contract/contract.ts';
+import {
+  scopeOfContract,
+  type Contract,
+  type Created,
+  type Patch,
+  type PlainOperation,
+} from '../contract/contract.ts';
 import { schemasOf } from '../contract/schemas.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { Closed, nameOf, pageQuery } from '../lib/schema.ts';
+import { asOfQueryOf, withMoment } from './as-of/reads.ts';
 import { deletedQueryOf } from './deleted.ts';
 import { filterQueryOf } from './filter.ts';
+import { htmlQueryOf, includedHtml } from './html.ts';
 import type { Operations } from './operations.ts';
 import { sortingsOf, sortQueryOf } from './sort.ts';
 
@@ -15,6 +23,8 @@ type IdParams = TObject<{ id: TString }>;
 interface Beyond<C extends Contract> {
   /** Parameters of the list beside those of the fields. */
   readonly query?: TObject['properties'];
+  /** Its list is made by hand, in the one order that it has. */
+  readonly isOrdered?: boolean;
   readonly updateBody?: TUnsafe<Patch<C>>;
 }
 
@@ -26,14 +36,14 @@ interface Making<C extends Contract> extends Beyond<C> {
 export function plainRoutes<C extends Contract>(
   contract: C,
   operations: Operations<C>,
-  { query, updateBody }: Beyond<C>,
+  beyond: Beyond<C>,
 ): Route[] {
-  const making = { contract, operations, ...(query && { query }), ...(updateBody && { updateBody }) };
+  const making = { contract, operations, ...beyond };
   return (Object.keys(contract.operations) as PlainOperation[]).map((name) => makers[name](making));
 }
 
 const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Making<C>) => Route>> = {
-  list: ({ contract, operations, query }) =>
+  list: ({ contract, operations, query, isOrdered = false }) =>
     defineRoute<IdParams | undefined, TObject>({
       ...wordsOf(contract, 'list'),
       ...below(contract),
@@ -43,11 +53,17 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
         ...pageQuery,
         ...filterQueryOf(contract),
         ...deletedQueryOf(contract),
-        ...sortQueryOf(sortingsOf(contract)),
+        ...asOfQueryOf(contract),
+        ...(isOrdered ? {} : sortQueryOf(sortingsOf(contract))),
+        ...htmlQueryOf(contract),
         ...query,
       }),
-      responses: { 200: schemasOf(contract).page },
-      read: (ctx, { params, query }) => operations.list(ctx, query, params?.id ?? null),
+      responses: { 200: contract.asOf ? withMoment(contract).page : schemasOf(contract).page },
+      async read(ctx, { params, query }) {
+        const shown = includedHtml(contract, query);
+        const page = await operations.list(ctx, query, params?.id ?? null);
+        return { ...page, data: page.data.map(shown) };
+      },
     }),
   create: <C extends Contract>({ contract, operations }: Making<C>) =>
     defineRoute<IdParams | undefined, undefined, TUnsafe<Created<C>>>({
@@ -61,13 +77,17 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
       write: (ctx, { params, body }) => operations.create(ctx, body, params?.id ?? null),
     }),
   get: ({ contract, operations }) =>
-    defineRoute<IdParams>({
+    defineRoute<IdParams, TObject | undefined>({
       ...wordsOf(contract, 'get'),
       ...one(contract),
+      ...queryOf({ ...htmlQueryOf(contract), ...asOfQueryOf(contract) }),
       method: 'GET',
       limit: 'read',
-      responses: { 200: schemasOf(contract).shown },
-      read: (ctx, { params }) => operations.get(ctx, params.id),
+      responses: { 200: contract.asOf ? withMoment(contract).shown : schemasOf(contract).shown },
+      async read(ctx, { params, query = {} }) {
+        const shown = includedHtml(contract, query);
+        return shown(await operations.get(ctx, params.id, query.asOf as string | undefined));
+      },
     }),
   update: <C extends Contract>({ contract, operations, updateBody }: Making<C>) =>
     defineRoute<IdParams, undefined, TUnsafe<Patch<C>>>({
@@ -103,13 +123,14 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
 };
 
 /** Name, scope and words of an operation. */
-function wordsOf({ path, operations, ofTeam }: Contract, operation: PlainOperation) {
+function wordsOf(contract: Contract, operation: PlainOperation) {
+  const { path, operations, ofTeam } = contract;
   const facts = operations[operation] ?? '';
   const words = typeof facts === 'string' ? { summary: facts } : facts;
   const reads = operation === 'list' || operation === 'get';
   return {
     name: `${path}.${operation}`,
-    scope: `${path}:${reads ? 'read' : 'write'}`,
+    scope: scopeOfContract(contract, reads ? 'read' : 'write'),
     ...(ofTeam ? { rows: 'team' as const } : {}),
     ...words,
   };
@@ -123,6 +144,11 @@ function one(contract: Contract, suffix = '') {
 function below({ path, parent }: Contract) {
   if (!parent) return { path: `/api/v1/${path}` };
   return { path: `/api/v1/${parent.path}/{id}/${path}`, params: Closed({ id: nameOf(parent) }) };
+}
+
+/** A route that takes no parameters says none. */
+function queryOf(properties: TObject['properties']): { query?: TObject } {
+  return Object.keys(properties).length === 0 ? {} : { query: Closed(properties) };
 }
 
 /** That a definition's examples fit its own fields is checked where it is declared. */

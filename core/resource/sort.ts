@@ -1,4 +1,4 @@
-// What lists of a resource are sorted by, from its contract: `sort=-targetDate,name`. A missing value sorts last when ascending.
+// What lists of a resource are sorted by, from its contract: `sort=-targetDate,name`. What is missing comes last, whichever way they run.
 import { Type, type TObject } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
@@ -16,42 +16,63 @@ export interface Sorting {
 
 const namesMax = 3;
 
-/** By the names that `sort` takes; empty where nothing sorts. */
+/** What every list sorts by: when its objects were made and changed, what they are called, and what their contract says besides. */
+function sortedFields({ fields }: Contract): readonly (readonly [name: string, field: Field])[] {
+  const isName = (name: string, { type }: Field): boolean => name === 'name' && type === 'text';
+  return Object.entries(fields).filter(([name, field]) => field.options.sort || isName(name, field));
+}
+
+/** By the names that `sort` takes. */
 export function sortingsOf(contract: Contract): Readonly<Record<string, Sorting>> {
-  const own = Object.entries(contract.fields).filter(([, { options }]) => options.sort);
-  if (own.length === 0) return {};
+  const own = sortedFields(contract).map(([name, field]) => {
+    const [last, first] = endsOf(field);
+    return [name, bothWays(expressionOf(name, field, last), expressionOf(name, field, first))] as const;
+  });
   return {
-    createdAt: by('created_at'),
-    updatedAt: by('updated_at'),
-    ...Object.fromEntries(own.map(([name, field]) => [name, by(expressionOf(name, field))])),
+    createdAt: bothWays('created_at'),
+    updatedAt: bothWays('updated_at'),
+    ...Object.fromEntries(own),
   };
 }
 
-function by(sql: string): Sorting {
-  return { ascending: [{ sql, direction: 'asc' }], descending: [{ sql, direction: 'desc' }] };
+/** @param descending the expression where it runs the other way: what is missing comes last there as well */
+export function bothWays(ascending: string, descending: string = ascending): Sorting {
+  return {
+    ascending: [{ sql: ascending, direction: 'asc' }],
+    descending: [{ sql: descending, direction: 'desc' }],
+  };
+}
+
+/** What stands for a missing value: above every value of the field, and below. */
+export function endsOf({ type, shown }: Field): readonly [above: string | number, below: string | number] {
+  if (type === 'choice') return [(shown as { enum?: readonly string[] }).enum?.length ?? 0, -1];
+  if (type === 'number') return [1e9, -1e9];
+  if (type === 'time') return [9e15, -9e15];
+  if (type === 'day') return ['9999-12-31', ''];
+  return ['\u{10FFFF}', ''];
 }
 
 /** Never NULL, and no longer than a cursor carries without outgrowing its parameter. */
-function expressionOf(name: string, field: Field): string {
+function expressionOf(name: string, field: Field, missing: string | number): string {
   const column = snake(keptName(name, field));
-  if (field.type === 'choice') return rankOf(column, field);
-  if (field.type === 'number') return field.options.nullable ? `coalesce(${column}, 1e9)` : column;
-  if (field.type === 'day') return field.options.nullable ? `coalesce(${column}, '9999-12-31')` : column;
-  if (field.type === 'time') return field.options.nullable ? `coalesce(${column}, 9e15)` : column;
-  return `substr(coalesce(${column}, ''), 1, 200)`;
+  if (field.type === 'choice') return rankOf(column, field, missing);
+  const stand = typeof missing === 'number' ? missing : quoted(missing);
+  const value = field.options.nullable ? `coalesce(${column}, ${stand})` : column;
+  return /^(number|day|time)$/.test(field.type) ? value : `substr(${value}, 1, 200)`;
 }
 
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
 /** By the place of the word in its list, as filters compare it. */
-function rankOf(column: string, { shown }: Field): string {
+function rankOf(column: string, { shown }: Field, missing: string | number): string {
   const { enum: words = [] } = shown as { enum?: readonly string[] };
-  const cases = words.map((word, rank) => `WHEN '${word.replaceAll("'", "''")}' THEN ${rank}`);
-  return `CASE ${column} ${cases.join(' ')} ELSE ${words.length} END`;
+  const cases = words.map((word, rank) => `WHEN ${quoted(word)} THEN ${rank}`);
+  return `CASE ${column} ${cases.join(' ')} ELSE ${missing} END`;
 }
 
 /** The parameter of a list that sorts. */
 export function sortQueryOf(sortings: Readonly<Record<string, Sorting>>): TObject['properties'] {
   const names = Object.keys(sortings);
-  if (names.length === 0) return {};
   const description = `Up to ${namesMax} of ${names.join(', ')}, comma-separated; a minus before a name reverses.`;
   return { sort: Type.Optional(Type.String({ maxLength: 100, description })) };
 }

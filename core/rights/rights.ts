@@ -1,6 +1,15 @@
 // What a caller may do: the scopes it holds in full, and those it holds in part. A narrowing binds what it writes to fields,
 // and what it sees and writes to the objects of teams. See docs/decisions/0015.
-import { namespaceOf, namespaceScopes, namespacesOfTeams, type EventType } from '../events/catalogue.ts';
+import type { Directory } from '../contracts.ts';
+import {
+  memberOfEvent,
+  namespaceOf,
+  namespaceScopes,
+  namespacesOfTeams,
+  ownScopes,
+  type EventType,
+} from '../events/catalogue.ts';
+import type { Actor } from '../events/origin.ts';
 
 export interface Narrowing {
   /** The only fields that may be written; null for any. */
@@ -60,33 +69,73 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
 
-/** The read scope that one must hold to hear of an event. */
+/** Who hears of events. A member behind a key hears of their own what others need more for; nobody else has any of their own. */
+export type Reader = Rights & { readonly actor?: Pick<Actor, 'kind' | 'memberId'> };
+
+/** The read scope that one must hold to hear of an event, whoever it concerns. */
 export function scopeOfEvent(type: EventType): string {
   return namespaceScopes[namespaceOf(type)]!;
 }
 
 /** Whether any event of a type may reach the holder. */
-export function mayHear({ scopes, narrowed }: Rights, type: EventType): boolean {
+export function mayHear(reader: Reader, type: EventType): boolean {
+  const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(type);
-  return scopes.has(scope) || (narrowed?.has(scope) ?? false);
+  return scopes.has(scope) || (narrowed?.has(scope) ?? false) || hearsOwn(reader, type) !== null;
+}
+
+/** The member whose events of a type the holder hears of, as these are theirs; null where it hears of none for that. */
+export function hearsOwn({ scopes, actor }: Reader, type: EventType): string | null {
+  const scope = ownScopes[namespaceOf(type)];
+  if (scope === undefined || !actor || actor.kind === 'plugin' || !scopes.has(scope)) return null;
+  return actor.memberId ?? null;
+}
+
+interface ReadEvent {
+  readonly type: EventType;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** Whether the holder may read this event, in whichever way it comes. */
-export function mayReadEvent(
-  { scopes, narrowed }: Rights,
-  event: { readonly type: EventType; readonly data: Readonly<Record<string, unknown>> },
-): boolean {
+export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
+  const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(event.type);
   if (scopes.has(scope)) return true;
+  const own = hearsOwn(reader, event.type);
+  if (own !== null && own === memberOfEvent(event)) return true;
   const teams = narrowed?.get(scope)?.teams;
   if (!teams) return false;
   const team = teamKeyOf(namespaceOf(event.type), event.data);
-  return team !== null && teams.includes(team);
+  return team !== null && teams.includes(team) && isRelatedWithin(teams, event.data);
+}
+
+/** A relation is seen by whoever sees both of its issues. */
+function isRelatedWithin(teams: readonly string[], data: Readonly<Record<string, unknown>>): boolean {
+  const { relation } = data as { relation?: { issue?: { identifier?: string | null } } };
+  return relation === undefined || teams.includes(relation.issue?.identifier?.split('-')[0] ?? '');
 }
 
 /** The team an event's object belongs to, by the object's public shape. */
 function teamKeyOf(namespace: string, data: Readonly<Record<string, unknown>>): string | null {
   if (!namespacesOfTeams.includes(namespace)) return null;
-  const { team, issue } = data as { team?: { key?: string }; issue?: { identifier?: string | null } };
-  return team?.key ?? issue?.identifier?.split('-')[0] ?? null;
+  const { team, issue } = data as {
+    team?: { key?: string } | string | null;
+    issue?: { identifier?: string | null };
+  };
+  return (typeof team === 'string' ? team : team?.key) ?? issue?.identifier?.split('-')[0] ?? null;
+}
+
+/** The ids of the teams whose objects the holder sees under a scope; null for all teams. */
+export function teamsSeen(
+  scope: string | null,
+  { narrowed }: Rights,
+  directory: Directory,
+): ReadonlySet<string> | null {
+  const teams = scope !== null && narrowed?.get(readScopeOf(scope))?.teams;
+  return teams ? teamsNamed(teams, directory) : null;
+}
+
+/** The ids of teams, by their keys. */
+export function teamsNamed(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
+  return new Set([...teams.values()].filter(({ key }) => keys.includes(key)).map(({ id }) => id));
 }

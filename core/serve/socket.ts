@@ -30,7 +30,10 @@ export interface Socket {
 type Handle = (request: Request) => Response | Promise<Response>;
 
 /** @throws Error with the system's `code` where the address cannot be listened on */
-export function listen({ host, port: wanted, trustedProxy, keepAliveSeconds }: Config, log: Log): Socket {
+export function listen(
+  { host, port: wanted, trustedProxy, keepAliveSeconds, files }: Config,
+  log: Log,
+): Socket {
   const peerName = createPeerNames(trustedProxy, (address) =>
     log('warn', 'requests carry X-Forwarded-For of a peer that is not trusted', {
       peer: address,
@@ -44,7 +47,7 @@ export function listen({ host, port: wanted, trustedProxy, keepAliveSeconds }: C
     hostname: host,
     reusePort: false,
     idleTimeout: requestSeconds,
-    maxRequestBodySize: socketBodyBytesMax,
+    maxRequestBodySize: Math.max(socketBodyBytesMax, 2 * files.fileBytesMax),
     fetch: (request) => {
       const answer = handle(request);
       return answer instanceof Promise

@@ -13,12 +13,17 @@ import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createEgress, type Resolve } from '../lib/egress/egress.ts';
 import { createPluginRuntime } from '../plugins/runtime.ts';
+import { createPublicTriage } from '../plugins/public-triage/triage.ts';
 import { createSandboxOnDemand, type SandboxOnDemand } from '../plugins/sandbox-on-demand.ts';
-import { checkFilter, filterFieldsOf, sentEvents } from '../resources.ts';
+import { createAlarms } from '../reactions/alarms.ts';
+import { createReactions } from '../reactions/reactions.ts';
+import { addedFieldsOf, alarms, checkFilter, filterFieldsOf, reactions, sentEvents } from '../resources.ts';
 import { findNode } from '../sandbox/locate.ts';
 import { startSandbox } from '../sandbox/supervisor.ts';
 import type { Scope } from '../store/store.ts';
 import { createLeaving } from '../tracker/labels/leaving.ts';
+import { createFindDuplicates } from '../tracker/search/public.ts';
+import { createIndexing } from '../tracker/search/worker.ts';
 import { version } from '../version.ts';
 import { createWebhooks } from '../webhooks/runtime.ts';
 import type { Door } from './door.ts';
@@ -74,48 +79,59 @@ export function createWorkers(options: WorkersOptions): Workers {
     cache: options.cache,
     directoryOf: options.directoryOf,
     filterFields: filterFieldsOf,
+    addedFields: addedFieldsOf,
     checkFilter,
   };
-  const plugins = createPluginRuntime({
-    ...shared,
-    sandbox,
-    app: options.app,
-    serverVersion: version,
-  });
+  const plugins = createPluginRuntime({ ...shared, sandbox, app: options.app, serverVersion: version });
   const streams = createStreams({
     ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
     generation: services.generation,
     unsent: door.outflow.unsent,
   });
   const webhooks = createWebhooks({ ...shared, ...surroundings(options), streams });
-  const housekeeping = createHousekeeping({ store, clock, log, kept: config.kept, snapshots });
+  const housekeeping = createHousekeeping({
+    ...{ store, clock, log, kept: config.kept, blobs: services.blobs, snapshots },
+  });
   const leaving = createLeaving(shared);
-  const wallClock = createWallClock({ store, clock, log, follow: () => follow([plugins, webhooks]) });
+  const indexing = createIndexing(shared);
+  const reacting = createReactions(shared, reactions);
+  const bells = createAlarms(shared, alarms);
+  const wallClock = createWallClock({ store, clock, log, follow: () => follow([plugins, webhooks, bells]) });
+  const duplicatesOf = createFindDuplicates(services, options.directoryOf);
   return {
-    routes: [...plugins.routes, ...webhooks.routes],
+    routes: [...plugins.routes, ...webhooks.routes, createPublicTriage({ sandbox, log, duplicatesOf })],
     streams,
     sandboxState: () => sandbox.status().state,
     progress: () => [plugins.progress(), webhooks.progress()],
     async start() {
       await plugins.start();
       await webhooks.start();
-      await leaving.start();
+      for (const worker of [leaving, reacting, bells, indexing]) await worker.start();
       housekeeping.start();
       await wallClock.start();
     },
-    async settled() {
-      await leaving.settled();
-      await plugins.settled();
-      await webhooks.settled();
-    },
+    settled: () => settleAll(options.fresh, [leaving, bells, reacting, plugins, webhooks, indexing]),
     async stop() {
       await wallClock.stop();
       await housekeeping.stop();
-      await leaving.stop();
+      for (const worker of [leaving, bells, reacting, indexing]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
       await sandbox.stop();
     },
   };
+}
+
+interface Settling {
+  settled(): Promise<void>;
+}
+
+/** One after the other and again, as long as events come of it: each may cause what the others answer. */
+async function settleAll(fresh: FreshEvents, workers: readonly Settling[]): Promise<void> {
+  let added: number;
+  do {
+    added = fresh.added();
+    for (const worker of workers) await worker.settled();
+  } while (fresh.added() !== added);
 }
 
 /** Has what waits move with the clock, one after the other. */

@@ -60,6 +60,9 @@ export async function createWorkspace(
     key: input.teamKey,
     name: input.teamName,
     transitions: null,
+    triage: 'off',
+    timeZone: 'UTC',
+    cycles: null,
     ...times,
   });
   const key = newKey(services, firstKeyOf(owner.id));
@@ -73,7 +76,7 @@ export async function createWorkspace(
       directory: emptyDirectory,
     },
     [
-      workspaceKind.create({ id: workspaceId, name: input.name, ...times }),
+      workspaceKind.create({ id: workspaceId, name: input.name, publicTriage: null, ...times }),
       owner,
       team,
       ...defaultStates(team.id, () => ids.next(state.id), now),

@@ -17,6 +17,8 @@ export interface DataDir {
   readonly snapshots: string;
   /** Where the continuous copy puts aside what was not sent yet. */
   readonly spool: string;
+  /** The contents of files. */
+  readonly blobs: string;
   /** 32 bytes; made at the first start. */
   readonly masterKey: Uint8Array;
   readonly keyFile: string;
@@ -49,6 +51,7 @@ export function openDataDir(path: string): DataDir {
       logHead: join(path, 'log-head'),
       snapshots,
       spool,
+      blobs: join(path, 'blobs'),
       masterKey,
       keyFile,
       created,

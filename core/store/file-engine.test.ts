@@ -34,6 +34,11 @@ const one = tenantStatement(
   'test.kv_one',
   'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
+/** Never run: a virtual table whose statement is judged must not keep the log from being folded in. */
+tenantStatement(
+  'test.words_drop',
+  'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
+);
 const pragmas = systemStatement(
   'test.pragmas',
   'settings of the connection, which belong to no workspace',

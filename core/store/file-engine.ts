@@ -74,7 +74,7 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
   const uri = onlyToRead?.uri ?? readOnlyUri(path);
   const db = new Database(uri);
   for (const pragma of pragmas) db.prepare(`PRAGMA ${pragma}`).all();
-  const planner = new Database(uri);
+  const planner = openPlanner(uri);
   const compile = createCompiler(db, planner);
   for (const statement of registeredStatements()) compile(statement);
   const head = startLogHead(logHead, readRows(compile, readHead, {}, null)[0], onlyToRead === null);
@@ -172,4 +172,17 @@ function startLogHead(path: string, inside: LogHead | undefined, mayWrite: boole
   } finally {
     file.close();
   }
+}
+
+/**
+ * A connection that is only for plans. A virtual table reads tables of its own when a connection first meets it: that is done before any
+ * EXPLAIN, whose statements stay in progress there, and with them what else was read.
+ */
+function openPlanner(uri: string): Database.Database {
+  const planner = new Database(uri);
+  const virtual = planner
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'")
+    .all() as { name: string }[];
+  for (const { name } of virtual) planner.prepare(`SELECT rowid FROM ${name} LIMIT 0`).all();
+  return planner;
 }

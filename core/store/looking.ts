@@ -39,6 +39,9 @@ export interface SchemaEntry {
 export const schemaEntries =
   "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
+/** The schema that this program makes. */
+export const latestSchema = migrations.length;
+
 /** What the first migrations make of an empty database. */
 export function schemaAt(version: number): SchemaEntry[] {
   const db = new Database(':memory:');
@@ -46,4 +49,22 @@ export function schemaAt(version: number): SchemaEntry[] {
   const made = db.prepare(schemaEntries).all() as SchemaEntry[];
   db.close();
   return made;
+}
+
+export interface ColumnFacts {
+  readonly name: string;
+  readonly type: string;
+  /** SQL; null where a row must say it, or may leave it out. */
+  readonly default: string | null;
+}
+
+/** The columns that a table has after the first migrations. */
+export function columnsAt(version: number, table: string): ColumnFacts[] {
+  const db = new Database(':memory:');
+  for (const { sql } of migrations.slice(0, version)) db.exec(sql);
+  const columns = db
+    .prepare('SELECT name, type, dflt_value AS "default" FROM pragma_table_info(?1) ORDER BY cid')
+    .all([table]) as ColumnFacts[];
+  db.close();
+  return columns;
 }

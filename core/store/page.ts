@@ -32,6 +32,8 @@ export interface PageQuery {
   readonly order: readonly SortKey[];
   readonly limit: number;
   readonly after: string | undefined;
+  /** In place of a cursor: the values of the keys, the id as the last, that the page begins behind. */
+  readonly beyond?: readonly CursorValue[];
   /**
    * What was asked for: a cursor goes on only with a list that the same was asked of. Names it resolves to, and what is under way, are
    * not among it, as those move while somebody pages.
@@ -71,8 +73,9 @@ export async function readPage(
     ...query.where.map((condition) => condition.params),
   );
   const list = listOf(scope, query);
-  if (query.after !== undefined) {
-    const values = decodeCursor(sealing, list, query.after);
+  const values =
+    query.beyond ?? (query.after === undefined ? null : decodeCursor(sealing, list, query.after));
+  if (values) {
     values.forEach((value, index) => (params[`k${index}`] = value));
     where.push(beyond(order));
   }
@@ -131,8 +134,8 @@ function sourceOf({ table, where, order }: PageQuery): Source {
   };
 }
 
-/** Row values where all keys run one way, so that an index can seek; the expanded form where directions are mixed. */
-function beyond(order: readonly SortKey[]): string {
+/** Row values where all keys run one way, so that an index can seek; the expanded form where directions are mixed. Values: k0, k1, … */
+export function beyond(order: readonly SortKey[]): string {
   const directions = new Set(order.map((key) => key.direction));
   if (directions.size === 1) {
     const sign = directions.has('desc') ? '<' : '>';
@@ -146,7 +149,7 @@ function beyond(order: readonly SortKey[]): string {
 }
 
 /** Columns whose length users choose, by the names that migrations give them, as they stand in a select list. */
-const longColumn = /(?<=^|,\s*)(?:description|body|\w+_json)(?=,|$)/g;
+const longColumn = /(?<=^|,\s*)(?:description|body|notes|\w+_json)(?=,|$)/g;
 
 interface Columns {
   /** The select list; where a column is long, its length in bytes stands in its place. */

@@ -11,7 +11,10 @@ db.exec(`
   CREATE INDEX issues_team ON issues (workspace_id, team_id);
   CREATE TABLE teams (workspace_id TEXT, id TEXT, name TEXT, PRIMARY KEY (workspace_id, id)) STRICT, WITHOUT ROWID;
   CREATE TABLE plain (id INTEGER PRIMARY KEY, position INTEGER) STRICT;
-  CREATE VIRTUAL TABLE words USING fts5(title);`);
+  CREATE VIRTUAL TABLE words USING fts5(title);
+  CREATE VIRTUAL TABLE search_index USING fts5(title, content='', contentless_delete=1);
+  CREATE TABLE search_documents (workspace_id TEXT, id TEXT, doc INTEGER, PRIMARY KEY (workspace_id, id)) STRICT, WITHOUT ROWID;
+  CREATE INDEX search_documents_doc ON search_documents (workspace_id, doc);`);
 afterAll(() => db.close());
 
 function breach(sql: string): string | null {
@@ -51,6 +54,11 @@ test.each([
   [
     'an insert by select',
     'INSERT INTO teams (workspace_id, id, name) SELECT :ws, id, title FROM issues WHERE workspace_id = :ws',
+  ],
+  [
+    'an insert by select of several arms',
+    `INSERT INTO teams (workspace_id, id, name) SELECT :ws, id, title FROM issues WHERE workspace_id = :ws UNION ALL
+       SELECT :ws, id, name FROM teams WHERE workspace_id = :ws UNION SELECT :ws, :id, :name`,
   ],
   [
     'an upsert',
@@ -137,6 +145,14 @@ test.each([
     'INSERT INTO teams (workspace_id, id, name) SELECT :ws, :id, :n UNION ALL SELECT :other, :id, :n',
   ],
   [
+    'a second arm of values for another workspace',
+    'INSERT INTO teams (workspace_id, id, name) SELECT :ws, :id, :n UNION  ALL VALUES (:other, :id, :n)',
+  ],
+  [
+    'a third arm for another workspace',
+    'INSERT INTO teams (workspace_id, id, name) SELECT :ws, :id, :n UNION ALL SELECT :ws, :id, :n UNION SELECT :other, :id, :n',
+  ],
+  [
     'an INSERT behind a WITH',
     'INSERT INTO teams (workspace_id, id, name) WITH x AS (SELECT :other AS w) SELECT w, :ws, :n FROM x',
   ],
@@ -149,5 +165,75 @@ test.each([
   ['an UPDATE of everything', 'UPDATE issues SET title = :ws'],
   ['a DELETE of everything', 'WITH x AS (SELECT :ws) DELETE FROM issues'],
 ])('%s is refused', (_, sql) => {
+  expect(breach(sql)).not.toBeNull();
+});
+
+const ownHits = `SELECT d.id FROM search_index CROSS JOIN search_documents AS d ON d.workspace_id = :ws AND d.doc = search_index.rowid
+  WHERE search_index MATCH :match`;
+
+const bestHits = `WITH ranked AS MATERIALIZED (
+    SELECT doc, score FROM (
+      SELECT search_index.rowid AS doc, bm25(search_index, 2.0) AS score FROM search_index
+      WHERE search_index MATCH :match ORDER BY search_index.rowid DESC LIMIT 9)
+    ORDER BY score, doc DESC LIMIT :limit)
+  SELECT d.id AS hit, nullif(d.id, d.doc) AS other
+  FROM ranked CROSS JOIN search_documents AS d ON d.workspace_id = :ws AND d.doc = ranked.doc
+  ORDER BY ranked.score, ranked.doc DESC`;
+
+test.each([
+  ['hits', ownHits],
+  ['the best of all hits', bestHits],
+  ['hits in their order', `${ownHits} AND d.id > :after ORDER BY bm25(search_index, 2.0) LIMIT :limit`],
+  [
+    'hits with what else they must be',
+    `WITH hits AS MATERIALIZED (${ownHits}) SELECT title FROM hits CROSS JOIN issues ON workspace_id = :ws AND issues.id = hits.id`,
+  ],
+  [
+    'the removal of words',
+    'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
+  ],
+])('the full-text index lets through %s', (_, sql) => {
+  expect(breach(sql)).toBeNull();
+});
+
+test.each([
+  ['a search of all', 'SELECT rowid FROM search_index WHERE search_index MATCH :ws'],
+  ['a table-valued call', "SELECT i.id FROM search_index('a') JOIN issues i ON i.workspace_id = :ws"],
+  ['a join that leaves out the row', ownHits.replace('d.doc = search_index.rowid', 'd.doc > 0')],
+  ['a left join', ownHits.replace('CROSS JOIN', 'LEFT JOIN')],
+  ['a join widened by OR', ownHits.replace('WHERE', 'OR 1 WHERE')],
+  ['another workspace', ownHits.replace(':ws', ':other')],
+  [
+    'a second, free read',
+    `${ownHits} AND EXISTS (SELECT 1 FROM search_index AS s WHERE s.title MATCH :match)`,
+  ],
+  ['an arm beside it', `${ownHits} UNION ALL SELECT rowid FROM search_index WHERE search_index MATCH :match`],
+  ['a quoted name', ownHits.replace('FROM search_index', 'FROM "search_index"')],
+  [
+    'its own tables',
+    'SELECT d.id FROM search_documents d JOIN search_index_docsize s WHERE d.workspace_id = :ws',
+  ],
+  ['the best without their join', bestHits.replace('d.doc = ranked.doc', 'd.doc > 0')],
+  ['the best of another workspace', bestHits.replace(':ws', ':other')],
+  ['the best by a left join', bestHits.replace('CROSS JOIN', 'LEFT JOIN')],
+  ['the best by a join widened by OR', bestHits.replace('ranked.doc\n', 'ranked.doc OR 1\n')],
+  [
+    'the best and an arm beside it',
+    bestHits.replace(/ORDER BY ranked.*/s, 'UNION ALL SELECT doc, score FROM ranked'),
+  ],
+  [
+    'the best and an arm before it',
+    bestHits.replace('SELECT d.id', 'SELECT doc, score FROM ranked UNION ALL SELECT d.id'),
+  ],
+  [
+    'the best and what else is among them',
+    bestHits.replace('d.id AS hit', '(SELECT group_concat(doc) FROM ranked) AS hit'),
+  ],
+  ['the removal of any words', 'DELETE FROM search_index WHERE rowid = :doc AND :ws = :ws'],
+  [
+    'the removal of more',
+    'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id) OR rowid > 0',
+  ],
+])('the full-text index refuses %s', (_, sql) => {
   expect(breach(sql)).not.toBeNull();
 });

@@ -3,15 +3,17 @@ import type { Entry } from '../contract/contract.ts';
 import type { Directory } from '../context.ts';
 import { invalidField, type Wrong } from '../lib/errors.ts';
 import type { team } from './teams/contract.ts';
-import type { state } from './workflows/contract.ts';
+import type { state, StateType } from './workflows/contract.ts';
 
 export type TeamEntry = Entry<typeof team>;
-type StateEntry = Entry<typeof state>;
+export type StateEntry = Entry<typeof state>;
 
-/** By its key, in any case. */
-export function findTeam(directory: Directory, key: string): TeamEntry | undefined {
-  const wanted = key.toUpperCase();
-  for (const team of directory.teams.values()) if (team.key === wanted) return team;
+/** @param name its key, in any case, or its id */
+export function findTeam({ teams }: Directory, name: string): TeamEntry | undefined {
+  const named = teams.get(name);
+  if (named) return named;
+  const wanted = name.toUpperCase();
+  for (const team of teams.values()) if (team.key === wanted) return team;
   return undefined;
 }
 
@@ -21,9 +23,9 @@ export function noTeam(given: string): Wrong {
 }
 
 /** The team that a list is asked for. @throws ApiError validation_failed (not_found) */
-export function getTeam(directory: Directory, key: string): TeamEntry {
-  const team = findTeam(directory, key);
-  if (!team) throw invalidField('team', 'not_found', noTeam(key));
+export function getTeam(directory: Directory, name: string): TeamEntry {
+  const team = findTeam(directory, name);
+  if (!team) throw invalidField('team', 'not_found', noTeam(name));
   return team;
 }
 
@@ -33,6 +35,11 @@ export function statesOf(directory: Directory, teamId: string): StateEntry[] {
     .filter((state) => state.teamId === teamId && !state.removed)
     .sort((a, b) => a.position - b.position);
 }
+
+const finished: ReadonlySet<StateType | undefined> = new Set(['completed', 'canceled', 'duplicate']);
+
+/** Whether nothing is left to do of an issue in a state of that type. */
+export const isFinishedState = (type: StateType | undefined): boolean => finished.has(type);
 
 /** Where new issues of a team go. */
 export function firstState(directory: Directory, teamId: string): StateEntry {

@@ -49,7 +49,7 @@ interface WebhooksOptions {
   readonly cache: WorkspaceCache;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly egress: Egress;
-  readonly filterFields: (eventType: string) => FilterFields;
+  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
   readonly checkFilter: CheckFilter;
   readonly sentEvents: readonly SentEvent[];
   readonly streams: Streams;
@@ -57,11 +57,11 @@ interface WebhooksOptions {
 }
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { clock, owner, filterFields } = options;
+  const { clock, owner } = options;
   const { store, log, ids, turns, mayWork } = options.services;
   const healths = createHealths(store);
   const lanes = createLanes(healths.isProbing);
-  const subscriptions = createSubscriptions({ store, cache: options.cache, log, turns, filterFields });
+  const subscriptions = createSubscriptions({ ...options, store, log, turns });
   const pipeline = createPipeline({ ...options, subscriptions, healths, lanes });
   const { consumer, queue, deliverer } = pipeline;
   const replays = createReplays({

@@ -1,6 +1,7 @@
 // Which endpoints of a workspace want which event: a section of the workspace cache, loaded again when an endpoint changes. What
 // a filter costs is its endpoint's: it is looked at in turns, which the endpoint pays.
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
+import type { Directory } from '../context.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
@@ -11,6 +12,7 @@ import type { Log } from '../lib/log.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
+import { field } from '../tracker/fields/contract.ts';
 import { endpointKind, type Endpoint } from './endpoints/kind.ts';
 import { consumerName, type EndpointWants } from './endpoints/wants.ts';
 
@@ -65,11 +67,17 @@ export function createSubscriptions(options: {
   cache: WorkspaceCache;
   turns: LoopTurns;
   log: Log;
-  filterFields: (eventType: string) => FilterFields;
+  filterFields: (eventType: string, directory?: Directory) => FilterFields;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }): Subscriptions {
   const { of } = options.cache.section<Listeners>({
-    kinds: new Set([endpointKind.name]),
-    load: (scope) => readListeners(options.store, scope, options),
+    // What a filter may name depends on the fields of the workspace.
+    kinds: new Set([endpointKind.name, field.name]),
+    load: async (scope) => {
+      const directory = await options.directoryOf(scope);
+      const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
+      return readListeners(options.store, scope, { log: options.log, filterFields });
+    },
     move: () => undefined,
   });
 

@@ -122,7 +122,7 @@ test('what the server would refuse does not compile', () => {
     // @ts-expect-error nothing sends it
     await tatami.webhooks.create({ url: 'https://acme.example', events: ['issue.exploded'] });
     // @ts-expect-error nothing sends it
-    tatami.stream({ types: ['cycle.started'] });
+    tatami.stream({ types: ['issue.exploded'] });
     // @ts-expect-error it makes something, so there is no version to compare
     await tatami.issues.create({ team: 'ENG', title: 'One' }, { ifVersion: 1 });
     // @ts-expect-error there is no such scope

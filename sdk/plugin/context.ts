@@ -1,6 +1,6 @@
 // The types of `ctx`: its members appear for the scopes that the plugin declares, and only for those.
 import type { Page } from '../page.ts';
-import type { ReadCalls, WriteCalls } from '../types/calls.ts';
+import type { ReadCalls, ScopeNamespaces, WriteCalls } from '../types/calls.ts';
 
 export interface RunInfo {
   readonly id: string;
@@ -50,7 +50,8 @@ export interface BaseContext<Settings> {
 
 /** Whether one of `Needed` is among the declared scopes. */
 type Declares<Declared, Needed> = [Extract<Declared, Needed>] extends [never] ? false : true;
-type Namespace = keyof (ReadCalls & WriteCalls);
+type Namespace = keyof ScopeNamespaces;
+type ScopeOf<Name extends Namespace, Right extends string> = `${ScopeNamespaces[Name]}:${Right}`;
 type Part<Calls, Name, Allowed> = [Allowed, Name] extends [true, keyof Calls]
   ? Calls[Name & keyof Calls]
   : unknown;
@@ -58,8 +59,8 @@ type Part<Calls, Name, Allowed> = [Allowed, Name] extends [true, keyof Calls]
 /** What `ctx` can call: a namespace for the scopes that are declared for it; write implies read. */
 type Calls<Scopes> = {
   readonly [
-    Name in Namespace as Declares<Scopes, `${Name}:${'read' | 'write'}`> extends true ? Name : never
-  ]: Part<ReadCalls, Name, true> & Part<WriteCalls, Name, Declares<Scopes, `${Name}:write`>>;
+    Name in Namespace as Declares<Scopes, ScopeOf<Name, 'read' | 'write'>> extends true ? Name : never
+  ]: Part<ReadCalls, Name, true> & Part<WriteCalls, Name, Declares<Scopes, ScopeOf<Name, 'write'>>>;
 };
 
 /** `Scopes` is the union of the declared ones. */

@@ -70,7 +70,7 @@ test('a plugin subscribes to what is sent, and reads what that carries', () => {
       },
       'comment.added': { handle: ({ data }) => void [data.body.length, data.issue.id] },
       // @ts-expect-error nothing sends it
-      'cycle.started': { handle() {} },
+      'issue.exploded': { handle() {} },
     },
   });
   expect(Object.keys(plugin.on ?? {})).toHaveLength(3);

@@ -11,11 +11,13 @@ export interface PackOptions {
   describe(code: string, sourceMap: PackageSourceMap | null): Promise<unknown>;
   /** Where no sources lie beside this file: those of `plugin/index.ts` and what it imports, path below the SDK's folder → text. */
   sdk?: SdkFiles | null;
+  /** The module of the definition in the folder; `plugin.ts` unless given. */
+  entry?: string;
 }
 
 /** @throws PackageError with what to change */
 export async function packPlugin(dir: string, options: PackOptions): Promise<PluginPackage> {
-  const entrypoint = join(dir, 'plugin.ts');
+  const entrypoint = join(dir, options.entry ?? 'plugin.ts');
   if (statSync(entrypoint, { throwIfNoEntry: false })?.isFile() !== true)
     throw new PackageError('', `${entrypoint} does not exist; a plugin's folder has a plugin.ts.`);
   const { code, sourceMap } = await bundlePlugin(entrypoint, options.sdk);

@@ -43,6 +43,8 @@ export interface ApiKeyQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
 }
 
 /** Mint an API key; the key is shown once. */
@@ -51,7 +53,7 @@ export interface ApiKeyCreate {
   name: string;
   /** What it may do: no more than the key that mints it. */
   scopes: readonly Scope[];
-  /** The member whom the key acts for; by default its minter. Only admins and owners mint for others. */
+  /** The member whom the key acts for; by default its minter. Only admins and owners mint for others. An id with the prefix usr_, or `me` for the one who asks. */
   memberId?: string | undefined;
   /** ISO 8601 time in the future; null or absent never expires. */
   expiresAt?: string | null | undefined;
@@ -65,72 +67,12 @@ export interface ApiKeyRoll {
   expiresAt?: string | null | undefined;
 }
 
-export interface ApiKeyMinted {
-  /** An id with the prefix key_. */
-  readonly id: string;
-  /** What it is for. */
-  readonly name: string;
-  /** The public part: ttm_<prefix>_…. */
-  readonly prefix: string;
-  /** What it may do. */
-  readonly scopes: readonly string[];
-  /** Whom it acts for. */
-  readonly member: {
-    /** An id with the prefix usr_. */
-    readonly id: string;
-    /** What it is called. */
-    readonly name: string;
-  };
-  /** From when on it is refused; null for never. ISO 8601, UTC. */
-  readonly expiresAt: string | null;
-  /** When it was revoked; null while it is not. ISO 8601, UTC. */
-  readonly revokedAt: string | null;
-  /** When a request last came with it, up to a minute late; null for never. ISO 8601, UTC. */
-  readonly lastUsedAt: string | null;
-  /** The key that took its place when it was rolled. */
-  readonly replacedBy: string | null;
-  /** Counts the changes of the object; compared by If-Match. */
-  readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
-  readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
-  readonly updatedAt: string;
+export interface ApiKeyMinted extends ApiKey {
   /** The whole key. It is shown this once. */
   readonly key: string;
 }
 
-export interface ApiKeyRolled {
-  /** An id with the prefix key_. */
-  readonly id: string;
-  /** What it is for. */
-  readonly name: string;
-  /** The public part: ttm_<prefix>_…. */
-  readonly prefix: string;
-  /** What it may do. */
-  readonly scopes: readonly string[];
-  /** Whom it acts for. */
-  readonly member: {
-    /** An id with the prefix usr_. */
-    readonly id: string;
-    /** What it is called. */
-    readonly name: string;
-  };
-  /** From when on it is refused; null for never. ISO 8601, UTC. */
-  readonly expiresAt: string | null;
-  /** When it was revoked; null while it is not. ISO 8601, UTC. */
-  readonly revokedAt: string | null;
-  /** When a request last came with it, up to a minute late; null for never. ISO 8601, UTC. */
-  readonly lastUsedAt: string | null;
-  /** The key that took its place when it was rolled. */
-  readonly replacedBy: string | null;
-  /** Counts the changes of the object; compared by If-Match. */
-  readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
-  readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
-  readonly updatedAt: string;
-  /** The whole key. It is shown this once. */
-  readonly key: string;
+export interface ApiKeyRolled extends ApiKeyMinted {
   /** The old key, and when it ends. */
   readonly previous: {
     /** An id with the prefix key_. */

@@ -2,18 +2,59 @@
 
 import type { Page } from '../page.ts';
 import type { Chosen, Received, VersionOptions } from '../plugin/call.ts';
-import type { Comment, CommentCreate, CommentQuery } from './comments.ts';
-import type { Issue, IssueCreate, IssueCreated, IssueGetQuery, IssuePatch, IssueQuery } from './issues.ts';
+import type { Attachment, AttachmentCreate, AttachmentQuery } from './attachments.ts';
+import type {
+  Board,
+  BoardAsOf,
+  BoardCard,
+  BoardCards,
+  BoardCardsQuery,
+  BoardGetQuery,
+  BoardMove,
+  BoardQuery,
+} from './boards.ts';
+import type { Comment, CommentCreate, CommentGetQuery, CommentPatch, CommentQuery } from './comments.ts';
+import type { Cycle, CycleProgress, CycleQuery } from './cycles.ts';
+import type { Field, FieldQuery } from './fields.ts';
+import type {
+  Issue,
+  IssueAsOf,
+  IssueCreate,
+  IssueCreated,
+  IssueGetQuery,
+  IssueMove,
+  IssuePatch,
+  IssueQuery,
+} from './issues.ts';
 import type { Label, LabelQuery } from './labels.ts';
-import type { Project, ProjectQuery } from './projects.ts';
+import type { Milestone, MilestoneCreate, MilestonePatch, MilestoneQuery } from './milestones.ts';
+import type { Pipeline, PipelineQuery } from './pipelines.ts';
+import type { StatusUpdate, StatusUpdateCreate, StatusUpdateQuery } from './project-updates.ts';
+import type {
+  Project,
+  ProjectAsOf,
+  ProjectCreate,
+  ProjectGetQuery,
+  ProjectPatch,
+  ProjectProgress,
+  ProjectProgressQuery,
+  ProjectQuery,
+} from './projects.ts';
+import type { Reaction, ReactionCreate, ReactionCreateOnIssue, ReactionGroups } from './reactions.ts';
+import type { Relation, RelationCreate, RelationQuery } from './relations.ts';
+import type { Release, ReleaseCreate, ReleasePatch, ReleaseQuery } from './releases.ts';
+import type { SearchHit, SearchQueryQuery } from './search.ts';
+import type { Subscriber, SubscriberQuery } from './subscribers.ts';
+import type { Template, TemplateQuery } from './templates.ts';
+import type { View, ViewQuery } from './views.ts';
 
-/** What `<namespace>:read` allows, by namespace. */
+/** What the read scope of a namespace allows, by namespace. */
 export interface ReadCalls {
   readonly issues: {
     /** Get an issue. */
-    get(id: string, query?: IssueGetQuery & { fields?: never }): Promise<Received<Issue>>;
+    get(id: string, query?: IssueGetQuery & { fields?: never }): Promise<Received<IssueAsOf>>;
     /** Get an issue. */
-    get(id: string, query: IssueGetQuery): Promise<Received<Chosen<Issue>>>;
+    get(id: string, query: IssueGetQuery): Promise<Received<Chosen<IssueAsOf>>>;
     /** List issues, newest first. */
     list(query?: IssueQuery & { fields?: never }): Promise<Page<Received<Issue>>>;
     /** List issues, newest first. */
@@ -22,33 +63,185 @@ export interface ReadCalls {
   readonly comments: {
     /** List the comments of an issue, oldest first. */
     list(issueId: string, query?: CommentQuery): Promise<Page<Comment>>;
+    /** Get a comment. */
+    get(id: string, query?: CommentGetQuery): Promise<Comment>;
+  };
+  readonly attachments: {
+    /** List the attachments of an issue, oldest first. */
+    list(issueId: string, query?: AttachmentQuery): Promise<Page<Attachment>>;
+  };
+  readonly fields: {
+    /** List custom fields. With `team`, the fields that issues of that team can have: its own and those of the workspace. */
+    list(query?: FieldQuery): Promise<Page<Received<Field>>>;
+  };
+  readonly relations: {
+    /** List the relations of an issue, oldest first. Those to deleted issues are left out. */
+    list(issueId: string, query?: RelationQuery): Promise<Page<Relation>>;
+    /** Get a relation. From the side of the issue that blocks the other one, or is its duplicate. */
+    get(id: string): Promise<Relation>;
+  };
+  readonly templates: {
+    /** List templates. With `team`, those for issues of that team. */
+    list(query?: TemplateQuery): Promise<Page<Received<Template>>>;
+    /** Get a template. */
+    get(id: string): Promise<Received<Template>>;
+  };
+  readonly reactions: {
+    /** The reactions to a comment, by emoji. */
+    list(id: string): Promise<ReactionGroups>;
+    /** The reactions to an issue, by emoji. */
+    listOnIssue(id: string): Promise<ReactionGroups>;
+  };
+  readonly subscribers: {
+    /** Who is told of what becomes of an issue, the first first. */
+    list(id: string, query?: SubscriberQuery): Promise<Page<Subscriber>>;
   };
   readonly projects: {
     /** Get a project. */
-    get(id: string): Promise<Received<Project>>;
+    get(id: string, query?: ProjectGetQuery): Promise<Received<ProjectAsOf>>;
     /** List projects, newest first. */
     list(query?: ProjectQuery): Promise<Page<Received<Project>>>;
+    /** Count what of a project is done. Its issues and those of each milestone by what their states mean, as they stand now, of the teams whose issues the caller reads. It looks at every issue of the project. */
+    progress(id: string, query?: ProjectProgressQuery): Promise<ProjectProgress>;
+  };
+  readonly 'project-updates': {
+    /** List the updates of a project, newest first. */
+    list(projectId: string, query?: StatusUpdateQuery): Promise<Page<StatusUpdate>>;
+  };
+  readonly milestones: {
+    /** Get a milestone. */
+    get(id: string): Promise<Received<Milestone>>;
+    /** List the milestones of a project, in their order. */
+    list(projectId: string, query?: MilestoneQuery): Promise<Page<Received<Milestone>>>;
+  };
+  readonly pipelines: {
+    /** List pipelines, oldest first. */
+    list(query?: PipelineQuery): Promise<Page<Pipeline>>;
+  };
+  readonly releases: {
+    /** Get a release. */
+    get(id: string): Promise<Release>;
+    /** List releases, newest first. */
+    list(query?: ReleaseQuery): Promise<Page<Release>>;
+  };
+  readonly cycles: {
+    /** Get a cycle. */
+    get(id: string): Promise<Received<Cycle>>;
+    /** List cycles, the earliest first. */
+    list(query?: CycleQuery): Promise<Page<Received<Cycle>>>;
+    /** Scope and progress of a cycle, day by day. What a burn-up draws, read from the event log: as the issues were at the end of each day. */
+    progress(id: string): Promise<CycleProgress>;
+  };
+  readonly boards: {
+    /** List boards, oldest first. */
+    list(query?: BoardQuery): Promise<Page<Received<Board>>>;
+    /** Get a board. */
+    get(id: string, query?: BoardGetQuery): Promise<Received<BoardAsOf>>;
+    /** Show a board: of each column how many cards it has, and the first of them. One answer holds up to 1,000 cards in 150 cells; a cell beyond that has `hasNextPage` and no `endCursor`, and is read by the column. Cards whose issues a token does not see are neither shown nor counted. */
+    cards(id: string, query?: BoardCardsQuery): Promise<BoardCards>;
+  };
+  readonly views: {
+    /** List shared views and one's own, oldest first. */
+    list(query?: ViewQuery): Promise<Page<Received<View>>>;
+    /** Get a view. */
+    get(id: string): Promise<Received<View>>;
   };
   readonly labels: {
     /** List labels. With `team`, the labels that issues of that team can carry: its own and those of the workspace. */
     list(query?: LabelQuery): Promise<Page<Label>>;
   };
+  readonly search: {
+    /** Find issues by their words, the likeliest first. Looks at titles and descriptions, and with `comments:read` at comments, which lead to their issue. An issue has all words in itself or in one comment. The identifier or number of an issue finds it first. Reaches 1000 issues deep. */
+    query(query: SearchQueryQuery): Promise<Page<SearchHit>>;
+  };
 }
 
-/** What `<namespace>:write` allows besides. */
+/** What its write scope allows besides. */
 export interface WriteCalls {
   readonly issues: {
     /** Create an issue. */
     create(body: IssueCreate): Promise<IssueCreated>;
     /** Update an issue. A patch that changes nothing answers 200 with the same version and makes no event. */
     update(id: string, body: IssuePatch, options?: VersionOptions): Promise<Received<Issue>>;
+    /** Move an issue to another team. It gets an identifier of that team; the old one goes on finding it. Labels of the old team become what the other team or the workspace calls so, or go. Sub-issues stay where they are. */
+    move(id: string, body: IssueMove, options?: VersionOptions): Promise<Received<Issue>>;
   };
   readonly comments: {
     /** Add a comment to an issue. */
     create(issueId: string, body: CommentCreate): Promise<Comment>;
     /** @deprecated Its name is `create`. */
     add(issueId: string, body: CommentCreate): Promise<Comment>;
+    /** Change the text of a comment of one's own. */
+    update(id: string, body: CommentPatch, options?: VersionOptions): Promise<Comment>;
     /** Resolve a thread at its first comment. */
     resolve(id: string, options?: VersionOptions): Promise<Comment>;
   };
+  readonly attachments: {
+    /** Attach a link to an issue. */
+    create(issueId: string, body: AttachmentCreate): Promise<Attachment>;
+  };
+  readonly relations: {
+    /** Relate an issue to another. Also to one of another team. With `duplicate_of` the issue moves to the state of its team of type `duplicate`, else `canceled`; with `duplicated_by` the other one does. */
+    create(issueId: string, body: RelationCreate): Promise<Relation>;
+    /** Remove a relation, on both sides. */
+    delete(id: string, options?: VersionOptions): Promise<void>;
+  };
+  readonly reactions: {
+    /** React to a comment with an emoji. Who has reacted with it already gets that reaction (200). */
+    create(id: string, body: ReactionCreate): Promise<Reaction>;
+    /** React to an issue with an emoji. Who has reacted with it already gets that reaction (200). */
+    createOnIssue(id: string, body: ReactionCreateOnIssue): Promise<Reaction>;
+    /** Take a reaction of one’s own back. What is taken back already is taken back again without an error. */
+    delete(id: string, options?: VersionOptions): Promise<void>;
+  };
+  readonly projects: {
+    /** Create a project. */
+    create(body: ProjectCreate): Promise<Received<Project>>;
+    /** Change a project. */
+    update(id: string, body: ProjectPatch, options?: VersionOptions): Promise<Received<Project>>;
+  };
+  readonly 'project-updates': {
+    /** Post an update of a project, which sets its health. */
+    create(projectId: string, body: StatusUpdateCreate): Promise<StatusUpdate>;
+  };
+  readonly milestones: {
+    /** Add a milestone to a project. */
+    create(projectId: string, body: MilestoneCreate): Promise<Received<Milestone>>;
+    /** Change a milestone, or move it among the others. */
+    update(id: string, body: MilestonePatch, options?: VersionOptions): Promise<Received<Milestone>>;
+  };
+  readonly releases: {
+    /** Plan a release. */
+    create(body: ReleaseCreate): Promise<Release>;
+    /** Change a release. Once it is published only its notes can be changed. */
+    update(id: string, body: ReleasePatch, options?: VersionOptions): Promise<Release>;
+    /** Publish a release, once. From then on its issues stay as they are, and of its fields only the notes can be changed. */
+    publish(id: string, options?: VersionOptions): Promise<Release>;
+  };
+  readonly boards: {
+    /** Move a card. The issue becomes what the column and lane stand for, and gets its place there, all or nothing. `If-Match` takes the version of the issue, which is what is answered. */
+    move(id: string, body: BoardMove, options?: VersionOptions): Promise<BoardCard>;
+  };
+}
+
+/** The namespace of the scopes that each namespace of `ctx` needs. */
+export interface ScopeNamespaces {
+  readonly issues: 'issues';
+  readonly comments: 'comments';
+  readonly attachments: 'attachments';
+  readonly fields: 'workflows';
+  readonly relations: 'issues';
+  readonly templates: 'issues';
+  readonly reactions: 'comments';
+  readonly subscribers: 'issues';
+  readonly projects: 'projects';
+  readonly 'project-updates': 'projects';
+  readonly milestones: 'projects';
+  readonly pipelines: 'releases';
+  readonly releases: 'releases';
+  readonly cycles: 'cycles';
+  readonly boards: 'boards';
+  readonly views: 'views';
+  readonly labels: 'labels';
+  readonly search: 'issues';
 }

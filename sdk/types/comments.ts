@@ -15,6 +15,13 @@ export interface Comment {
   readonly parentId: string | null;
   /** What is said. Markdown, up to 64 KiB. */
   readonly body: string;
+  /** The members whom its text names as `@name`. */
+  readonly mentions: readonly {
+    /** An id with the prefix usr_. */
+    readonly id: string;
+    /** What the member is called. */
+    readonly name: string;
+  }[];
   /** Who said it. */
   readonly author: {
     /** What kind of author it is. */
@@ -24,6 +31,8 @@ export interface Comment {
     /** The name they had then. */
     readonly name: string;
   };
+  /** When its text was last changed; null where it never was. ISO 8601, UTC. */
+  readonly editedAt: string | null;
   /** When its thread was resolved; null while it is open. ISO 8601, UTC. */
   readonly resolvedAt: string | null;
   /** Who resolved its thread; null while it is open. */
@@ -41,6 +50,8 @@ export interface Comment {
   readonly createdAt: string;
   /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
+  /** `body` as HTML that any page may show; there where `include` asks for it. */
+  readonly bodyHtml?: string;
 }
 
 /** List the comments of an issue, oldest first. */
@@ -51,6 +62,10 @@ export interface CommentQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** Up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
+  /** What is shown beside the object itself: bodyHtml. */
+  include?: string | readonly string[] | undefined;
 }
 
 /** Add a comment to an issue. */
@@ -61,8 +76,42 @@ export interface CommentCreate {
   body: string;
 }
 
+/** Get a comment. */
+export interface CommentGetQuery {
+  /** What is shown beside the object itself: bodyHtml. */
+  include?: string | readonly string[] | undefined;
+}
+
 /** Change the text of a comment of one's own. */
 export interface CommentPatch {
   /** What is said. Markdown, up to 64 KiB. */
   body?: string | undefined;
+}
+
+/** What a comment said before, oldest first. */
+export interface CommentHistoryQuery {
+  /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
+  limit?: number | undefined;
+  /** The `endCursor` of the page before. */
+  after?: string | undefined;
+  /** Another name for `after`. */
+  cursor?: string | undefined;
+}
+
+export interface CommentEdit {
+  /** The event that told of the change. */
+  readonly eventId: string;
+  /** When it was changed. ISO 8601, UTC. */
+  readonly editedAt: string;
+  /** Who changed it. Who said it. */
+  readonly editor: {
+    /** What kind of author it is. */
+    readonly kind: 'user' | 'plugin' | 'system';
+    /** The id of the member or plugin install. */
+    readonly id: string;
+    /** The name they had then. */
+    readonly name: string;
+  };
+  /** What it said until then. */
+  readonly body: string;
 }

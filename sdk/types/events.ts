@@ -2,15 +2,31 @@
 
 import type { TatamiEvent } from '../webhooks/event.ts';
 import type { ApiKey } from './api-keys.ts';
+import type { BoardCardMoved } from './board.ts';
+import type { Board } from './boards.ts';
+import type { Calendar } from './calendars.ts';
 import type { Comment } from './comments.ts';
-import type { InboxItem } from './inbox.ts';
+import type { Cycle } from './cycles.ts';
+import type { Field } from './fields.ts';
+import type { InboxItem, InboxPreferencesTold } from './inbox.ts';
+import type { IssueWithAttachment, IssueWithRelation } from './issue.ts';
 import type { Issue } from './issues.ts';
 import type { Label } from './labels.ts';
 import type { Member } from './members.ts';
+import type { Milestone } from './milestones.ts';
+import type { Pipeline } from './pipelines.ts';
 import type { Plugin } from './plugins.ts';
+import type { StatusUpdate } from './project-updates.ts';
 import type { Project } from './projects.ts';
+import type { Reaction } from './reactions.ts';
+import type { Release } from './releases.ts';
+import type { SlaPolicy } from './sla-policies.ts';
+import type { SlaClock } from './sla.ts';
+import type { Subscriber } from './subscribers.ts';
 import type { SystemProblem } from './system.ts';
 import type { Team } from './teams.ts';
+import type { Template } from './templates.ts';
+import type { View } from './views.ts';
 import type { Webhook } from './webhooks.ts';
 import type { WorkflowState } from './workflows.ts';
 import type { Workspace } from './workspace.ts';
@@ -44,25 +60,87 @@ export interface EventsSample {
 export const EVENT_TYPES = [
   'issue.created',
   'issue.purged',
+  'issue.relation_added',
+  'issue.relation_removed',
+  'issue.attachment_added',
+  'issue.attachment_removed',
   'issue.updated',
   'issue.deleted',
   'issue.restored',
   'issue.state_changed',
   'issue.assigned',
   'issue.labeled',
+  'issue.moved',
+  'issue.triage_accepted',
+  'issue.triage_declined',
   'comment.added',
   'comment.updated',
   'comment.deleted',
   'comment.resolved',
   'comment.unresolved',
+  'field.created',
+  'field.updated',
+  'field.deleted',
+  'field.restored',
+  'template.created',
+  'template.updated',
+  'template.deleted',
+  'reaction.added',
+  'reaction.removed',
+  'issue.subscribed',
+  'issue.unsubscribed',
   'project.created',
   'project.updated',
+  'project.archived',
+  'project.unarchived',
+  'project.update_posted',
+  'project.update_edited',
+  'project.update_deleted',
+  'milestone.created',
+  'milestone.updated',
+  'milestone.deleted',
+  'milestone.completed',
+  'pipeline.created',
+  'pipeline.updated',
+  'pipeline.deleted',
+  'release.created',
+  'release.updated',
+  'release.deleted',
+  'release.published',
+  'release.rolled_back',
+  'cycle.created',
+  'cycle.updated',
+  'cycle.deleted',
+  'cycle.started',
+  'cycle.completed',
+  'board.created',
+  'board.updated',
+  'board.deleted',
+  'board.restored',
+  'view.created',
+  'view.updated',
+  'view.deleted',
+  'view.restored',
   'label.created',
   'label.updated',
   'label.deleted',
   'workflow.state_created',
   'workflow.state_updated',
   'workflow.state_deleted',
+  'calendar.created',
+  'calendar.updated',
+  'calendar.deleted',
+  'sla_policy.created',
+  'sla_policy.updated',
+  'sla_policy.deleted',
+  'sla.started',
+  'sla.paused',
+  'sla.resumed',
+  'sla.at_risk',
+  'sla.breached',
+  'sla.met',
+  'sla.reached_late',
+  'sla.canceled',
   'team.created',
   'team.updated',
   'member.added',
@@ -70,6 +148,10 @@ export const EVENT_TYPES = [
   'member.removed',
   'workspace.created',
   'workspace.updated',
+  'inbox.item_created',
+  'inbox.item_updated',
+  'inbox.item_read',
+  'inbox.item_archived',
   'api_key.created',
   'api_key.rolled',
   'api_key.revoked',
@@ -82,7 +164,8 @@ export const EVENT_TYPES = [
   'plugin.installed',
   'plugin.updated',
   'plugin.disabled',
-  'inbox.item_created',
+  'board.card_moved',
+  'inbox.preferences_updated',
   'system.problem_raised',
   'system.problem_cleared',
 ] as const;
@@ -94,16 +177,28 @@ export type EventPattern =
   | EventType
   | 'issue.*'
   | 'comment.*'
+  | 'field.*'
+  | 'template.*'
+  | 'reaction.*'
   | 'project.*'
+  | 'milestone.*'
+  | 'pipeline.*'
+  | 'release.*'
+  | 'cycle.*'
+  | 'board.*'
+  | 'view.*'
   | 'label.*'
   | 'workflow.*'
+  | 'calendar.*'
+  | 'sla_policy.*'
+  | 'sla.*'
   | 'team.*'
   | 'member.*'
   | 'workspace.*'
+  | 'inbox.*'
   | 'api_key.*'
   | 'webhook.*'
   | 'plugin.*'
-  | 'inbox.*'
   | 'system.*'
   | '*';
 
@@ -114,25 +209,87 @@ export type Changed<Shown> = Shown & { readonly previous: Readonly<Partial<Shown
 export interface EventData {
   'issue.created': Issue;
   'issue.purged': Issue;
+  'issue.relation_added': IssueWithRelation;
+  'issue.relation_removed': IssueWithRelation;
+  'issue.attachment_added': IssueWithAttachment;
+  'issue.attachment_removed': IssueWithAttachment;
   'issue.updated': Changed<Issue>;
   'issue.deleted': Changed<Issue>;
   'issue.restored': Changed<Issue>;
   'issue.state_changed': Changed<Issue>;
   'issue.assigned': Changed<Issue>;
   'issue.labeled': Changed<Issue>;
+  'issue.moved': Changed<Issue>;
+  'issue.triage_accepted': Changed<Issue>;
+  'issue.triage_declined': Changed<Issue>;
   'comment.added': Comment;
   'comment.updated': Changed<Comment>;
   'comment.deleted': Changed<Comment>;
   'comment.resolved': Changed<Comment>;
   'comment.unresolved': Changed<Comment>;
+  'field.created': Field;
+  'field.updated': Changed<Field>;
+  'field.deleted': Changed<Field>;
+  'field.restored': Changed<Field>;
+  'template.created': Template;
+  'template.updated': Changed<Template>;
+  'template.deleted': Changed<Template>;
+  'reaction.added': Reaction;
+  'reaction.removed': Changed<Reaction>;
+  'issue.subscribed': Subscriber;
+  'issue.unsubscribed': Subscriber;
   'project.created': Project;
   'project.updated': Changed<Project>;
+  'project.archived': Changed<Project>;
+  'project.unarchived': Changed<Project>;
+  'project.update_posted': StatusUpdate;
+  'project.update_edited': Changed<StatusUpdate>;
+  'project.update_deleted': Changed<StatusUpdate>;
+  'milestone.created': Milestone;
+  'milestone.updated': Changed<Milestone>;
+  'milestone.deleted': Changed<Milestone>;
+  'milestone.completed': Changed<Milestone>;
+  'pipeline.created': Pipeline;
+  'pipeline.updated': Changed<Pipeline>;
+  'pipeline.deleted': Changed<Pipeline>;
+  'release.created': Release;
+  'release.updated': Changed<Release>;
+  'release.deleted': Changed<Release>;
+  'release.published': Changed<Release>;
+  'release.rolled_back': Changed<Release>;
+  'cycle.created': Cycle;
+  'cycle.updated': Changed<Cycle>;
+  'cycle.deleted': Changed<Cycle>;
+  'cycle.started': Changed<Cycle>;
+  'cycle.completed': Changed<Cycle>;
+  'board.created': Board;
+  'board.updated': Changed<Board>;
+  'board.deleted': Changed<Board>;
+  'board.restored': Changed<Board>;
+  'view.created': View;
+  'view.updated': Changed<View>;
+  'view.deleted': Changed<View>;
+  'view.restored': Changed<View>;
   'label.created': Label;
   'label.updated': Changed<Label>;
   'label.deleted': Changed<Label>;
   'workflow.state_created': WorkflowState;
   'workflow.state_updated': Changed<WorkflowState>;
   'workflow.state_deleted': Changed<WorkflowState>;
+  'calendar.created': Calendar;
+  'calendar.updated': Changed<Calendar>;
+  'calendar.deleted': Changed<Calendar>;
+  'sla_policy.created': SlaPolicy;
+  'sla_policy.updated': Changed<SlaPolicy>;
+  'sla_policy.deleted': Changed<SlaPolicy>;
+  'sla.started': SlaClock;
+  'sla.paused': Changed<SlaClock>;
+  'sla.resumed': Changed<SlaClock>;
+  'sla.at_risk': Changed<SlaClock>;
+  'sla.breached': Changed<SlaClock>;
+  'sla.met': Changed<SlaClock>;
+  'sla.reached_late': Changed<SlaClock>;
+  'sla.canceled': Changed<SlaClock>;
   'team.created': Team;
   'team.updated': Changed<Team>;
   'member.added': Member;
@@ -140,6 +297,10 @@ export interface EventData {
   'member.removed': Changed<Member>;
   'workspace.created': Workspace;
   'workspace.updated': Changed<Workspace>;
+  'inbox.item_created': InboxItem;
+  'inbox.item_updated': Changed<InboxItem>;
+  'inbox.item_read': Changed<InboxItem>;
+  'inbox.item_archived': Changed<InboxItem>;
   'api_key.created': ApiKey;
   'api_key.rolled': Changed<ApiKey>;
   'api_key.revoked': Changed<ApiKey>;
@@ -152,7 +313,8 @@ export interface EventData {
   'plugin.installed': Plugin;
   'plugin.updated': Changed<Plugin>;
   'plugin.disabled': Changed<Plugin>;
-  'inbox.item_created': InboxItem;
+  'board.card_moved': BoardCardMoved;
+  'inbox.preferences_updated': InboxPreferencesTold;
   'system.problem_raised': SystemProblem;
   'system.problem_cleared': SystemProblem;
 }

@@ -8,6 +8,7 @@ export interface IssueFilter {
   readonly or?: readonly IssueFilter[] | undefined;
   readonly not?: IssueFilter | undefined;
   readonly id?: Test<string | null, TextTests> | undefined;
+  readonly identifier?: Test<string | null, ValueTests> | undefined;
   readonly number?: Test<number | null, OrderedValueTests> | undefined;
   readonly title?: Test<string | null, TextTests> | undefined;
   readonly description?: Test<string | null, TextTests> | undefined;
@@ -18,16 +19,134 @@ export interface IssueFilter {
   readonly creator?: Test<string | null, ValueTests> | undefined;
   readonly team?: Test<string | null, TextTests> | undefined;
   readonly project?: Test<string | null, TextTests> | undefined;
+  readonly milestone?: Test<string | null, TextTests> | undefined;
   readonly parent?: Test<string | null, ValueTests> | undefined;
+  readonly snoozedUntil?: Test<string | null, OrderedValueTests> | undefined;
   readonly estimate?: Test<number | null, OrderedValueTests> | undefined;
+  readonly cycle?: Test<string | null, TextTests> | undefined;
   readonly dueDate?: Test<string | null, OrderedTextTests> | undefined;
+  readonly slaDueAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly externalSource?: Test<string | null, TextTests> | undefined;
   readonly externalId?: Test<string | null, TextTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly label?: Test<string | null, TextTests> | undefined;
+  readonly stateId?: Test<string | null, ValueTests> | undefined;
+  readonly [part: `fields.${string}`]: Test<string | number | boolean | null, OrderedTextTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface CommentFilter {
+  readonly and?: readonly CommentFilter[] | undefined;
+  readonly or?: readonly CommentFilter[] | undefined;
+  readonly not?: CommentFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly issue?: Test<string | null, ValueTests> | undefined;
+  readonly parentId?: Test<string | null, TextTests> | undefined;
+  readonly body?: Test<string | null, TextTests> | undefined;
+  readonly mentions?: Test<string | null, TextTests> | undefined;
+  readonly author?: Test<string | null, ValueTests> | undefined;
+  readonly editedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly resolvedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly resolvedBy?: Test<string | null, ValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface FieldFilter {
+  readonly and?: readonly FieldFilter[] | undefined;
+  readonly or?: readonly FieldFilter[] | undefined;
+  readonly not?: FieldFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly key?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly type?:
+    | Test<
+        'text' | 'number' | 'date' | 'select' | 'multi_select' | 'member' | 'url' | 'checkbox' | null,
+        OrderedValueTests
+      >
+    | undefined;
+  readonly required?: Test<boolean | null, ValueTests> | undefined;
+  readonly archived?: Test<boolean | null, ValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface TemplateFilter {
+  readonly and?: readonly TemplateFilter[] | undefined;
+  readonly or?: readonly TemplateFilter[] | undefined;
+  readonly not?: TemplateFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly title?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly priority?:
+    Test<'none' | 'low' | 'medium' | 'high' | 'urgent' | null, OrderedValueTests> | undefined;
+  readonly assignee?: Test<string | null, TextTests> | undefined;
+  readonly project?: Test<string | null, TextTests> | undefined;
+  readonly labels?: Test<string | null, TextTests> | undefined;
+  readonly estimate?: Test<number | null, OrderedValueTests> | undefined;
+  readonly subIssues?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface ReactionFilter {
+  readonly and?: readonly ReactionFilter[] | undefined;
+  readonly or?: readonly ReactionFilter[] | undefined;
+  readonly not?: ReactionFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly issue?: Test<string | null, ValueTests> | undefined;
+  readonly commentId?: Test<string | null, TextTests> | undefined;
+  readonly emoji?: Test<string | null, TextTests> | undefined;
+  readonly actor?: Test<string | null, ValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface SubscriberFilter {
+  readonly and?: readonly SubscriberFilter[] | undefined;
+  readonly or?: readonly SubscriberFilter[] | undefined;
+  readonly not?: SubscriberFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly issue?: Test<string | null, ValueTests> | undefined;
+  readonly member?: Test<string | null, TextTests> | undefined;
+  readonly reason?:
+    Test<'created' | 'assigned' | 'commented' | 'mentioned' | 'added' | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly number?: Test<number | null, OrderedValueTests> | undefined;
+  readonly title?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly state?: Test<string | null, ValueTests> | undefined;
+  readonly priority?:
+    Test<'none' | 'low' | 'medium' | 'high' | 'urgent' | null, OrderedValueTests> | undefined;
+  readonly assignee?: Test<string | null, TextTests> | undefined;
+  readonly creator?: Test<string | null, ValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly project?: Test<string | null, TextTests> | undefined;
+  readonly milestone?: Test<string | null, TextTests> | undefined;
+  readonly parent?: Test<string | null, ValueTests> | undefined;
+  readonly snoozedUntil?: Test<string | null, OrderedValueTests> | undefined;
+  readonly estimate?: Test<number | null, OrderedValueTests> | undefined;
+  readonly cycle?: Test<string | null, TextTests> | undefined;
+  readonly dueDate?: Test<string | null, OrderedTextTests> | undefined;
+  readonly slaDueAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly externalSource?: Test<string | null, TextTests> | undefined;
+  readonly externalId?: Test<string | null, TextTests> | undefined;
+  readonly label?: Test<string | null, TextTests> | undefined;
   readonly identifier?: Test<string | null, ValueTests> | undefined;
   readonly stateId?: Test<string | null, ValueTests> | undefined;
+  readonly [part: `fields.${string}`]: Test<string | number | boolean | null, OrderedTextTests> | undefined;
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
@@ -36,34 +155,547 @@ export interface ProjectFilter {
   readonly or?: readonly ProjectFilter[] | undefined;
   readonly not?: ProjectFilter | undefined;
   readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
   readonly status?:
     | Test<'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | null, OrderedValueTests>
     | undefined;
+  readonly health?: Test<'on_track' | 'at_risk' | 'off_track' | null, OrderedValueTests> | undefined;
+  readonly lead?: Test<string | null, TextTests> | undefined;
+  readonly members?: Test<string | null, TextTests> | undefined;
+  readonly startDate?: Test<string | null, OrderedTextTests> | undefined;
+  readonly targetDate?: Test<string | null, OrderedTextTests> | undefined;
+  readonly icon?: Test<string | null, TextTests> | undefined;
+  readonly color?: Test<string | null, TextTests> | undefined;
+  readonly archivedAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }
 
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface StatusUpdateFilter {
+  readonly and?: readonly StatusUpdateFilter[] | undefined;
+  readonly or?: readonly StatusUpdateFilter[] | undefined;
+  readonly not?: StatusUpdateFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly project?: Test<string | null, TextTests> | undefined;
+  readonly health?: Test<'on_track' | 'at_risk' | 'off_track' | null, OrderedValueTests> | undefined;
+  readonly body?: Test<string | null, TextTests> | undefined;
+  readonly author?: Test<string | null, ValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface MilestoneFilter {
+  readonly and?: readonly MilestoneFilter[] | undefined;
+  readonly or?: readonly MilestoneFilter[] | undefined;
+  readonly not?: MilestoneFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly project?: Test<string | null, TextTests> | undefined;
+  readonly targetDate?: Test<string | null, OrderedTextTests> | undefined;
+  readonly position?: Test<number | null, OrderedValueTests> | undefined;
+  readonly completedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface PipelineFilter {
+  readonly and?: readonly PipelineFilter[] | undefined;
+  readonly or?: readonly PipelineFilter[] | undefined;
+  readonly not?: PipelineFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly type?: Test<'continuous' | 'scheduled' | null, OrderedValueTests> | undefined;
+  readonly stages?: Test<string | null, TextTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly repository?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface ReleaseFilter {
+  readonly and?: readonly ReleaseFilter[] | undefined;
+  readonly or?: readonly ReleaseFilter[] | undefined;
+  readonly not?: ReleaseFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly tag?: Test<string | null, TextTests> | undefined;
+  readonly pipeline?: Test<string | null, TextTests> | undefined;
+  readonly stage?: Test<string | null, TextTests> | undefined;
+  readonly status?:
+    Test<'planned' | 'in_progress' | 'published' | 'rolled_back' | null, OrderedValueTests> | undefined;
+  readonly targetDate?: Test<string | null, OrderedTextTests> | undefined;
+  readonly notes?: Test<string | null, TextTests> | undefined;
+  readonly issueIds?: Test<string | null, TextTests> | undefined;
+  readonly publishedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly rolledBackAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly rollbackReason?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface CycleFilter {
+  readonly and?: readonly CycleFilter[] | undefined;
+  readonly or?: readonly CycleFilter[] | undefined;
+  readonly not?: CycleFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly number?: Test<number | null, OrderedValueTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly startsAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly endsAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly status?: Test<'upcoming' | 'active' | 'completed' | null, OrderedValueTests> | undefined;
+  readonly startedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly completedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface BoardFilter {
+  readonly and?: readonly BoardFilter[] | undefined;
+  readonly or?: readonly BoardFilter[] | undefined;
+  readonly not?: BoardFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly groupBy?: Test<string | null, TextTests> | undefined;
+  readonly swimlanes?: Test<string | null, TextTests> | undefined;
+  readonly sort?: Test<string | null, TextTests> | undefined;
+  readonly limits?: Test<'soft' | 'hard' | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface ViewFilter {
+  readonly and?: readonly ViewFilter[] | undefined;
+  readonly or?: readonly ViewFilter[] | undefined;
+  readonly not?: ViewFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly visibility?: Test<'personal' | 'shared' | null, OrderedValueTests> | undefined;
+  readonly owner?: Test<string | null, ValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface LabelFilter {
+  readonly and?: readonly LabelFilter[] | undefined;
+  readonly or?: readonly LabelFilter[] | undefined;
+  readonly not?: LabelFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly color?: Test<string | null, TextTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface WorkflowStateFilter {
+  readonly and?: readonly WorkflowStateFilter[] | undefined;
+  readonly or?: readonly WorkflowStateFilter[] | undefined;
+  readonly not?: WorkflowStateFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly type?:
+    | Test<
+        | 'triage'
+        | 'backlog'
+        | 'unstarted'
+        | 'started'
+        | 'completed'
+        | 'canceled'
+        | 'duplicate'
+        | 'cancelled'
+        | null,
+        OrderedValueTests
+      >
+    | undefined;
+  readonly position?: Test<number | null, OrderedValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface CalendarFilter {
+  readonly and?: readonly CalendarFilter[] | undefined;
+  readonly or?: readonly CalendarFilter[] | undefined;
+  readonly not?: CalendarFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly timeZone?: Test<string | null, TextTests> | undefined;
+  readonly holidays?: Test<string | null, OrderedTextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface SlaPolicyFilter {
+  readonly and?: readonly SlaPolicyFilter[] | undefined;
+  readonly or?: readonly SlaPolicyFilter[] | undefined;
+  readonly not?: SlaPolicyFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly kind?: Test<'first_response' | 'resolution' | null, OrderedValueTests> | undefined;
+  readonly enabled?: Test<boolean | null, ValueTests> | undefined;
+  readonly position?: Test<number | null, OrderedValueTests> | undefined;
+  readonly targetMinutes?: Test<number | null, OrderedValueTests> | undefined;
+  readonly atRiskMinutes?: Test<number | null, OrderedValueTests> | undefined;
+  readonly calendar?: Test<string | null, TextTests> | undefined;
+  readonly pausedIn?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface SlaClockFilter {
+  readonly and?: readonly SlaClockFilter[] | undefined;
+  readonly or?: readonly SlaClockFilter[] | undefined;
+  readonly not?: SlaClockFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly kind?: Test<'first_response' | 'resolution' | null, OrderedValueTests> | undefined;
+  readonly state?:
+    | Test<'running' | 'paused' | 'at_risk' | 'breached' | 'met' | 'canceled' | null, OrderedValueTests>
+    | undefined;
+  readonly policy?: Test<string | null, TextTests> | undefined;
+  readonly issue?: Test<string | null, ValueTests> | undefined;
+  readonly assignee?: Test<string | null, TextTests> | undefined;
+  readonly startedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly dueAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly atRiskAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly pausedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly remainingMs?: Test<number | null, OrderedValueTests> | undefined;
+  readonly reachedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly endedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface TeamFilter {
+  readonly and?: readonly TeamFilter[] | undefined;
+  readonly or?: readonly TeamFilter[] | undefined;
+  readonly not?: TeamFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly key?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly triage?: Test<'off' | 'outside' | 'all' | null, OrderedValueTests> | undefined;
+  readonly timeZone?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface MemberFilter {
+  readonly and?: readonly MemberFilter[] | undefined;
+  readonly or?: readonly MemberFilter[] | undefined;
+  readonly not?: MemberFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly email?: Test<string | null, TextTests> | undefined;
+  readonly role?: Test<'guest' | 'member' | 'admin' | 'owner' | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface WorkspaceFilter {
+  readonly and?: readonly WorkspaceFilter[] | undefined;
+  readonly or?: readonly WorkspaceFilter[] | undefined;
+  readonly not?: WorkspaceFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface InboxItemFilter {
+  readonly and?: readonly InboxItemFilter[] | undefined;
+  readonly or?: readonly InboxItemFilter[] | undefined;
+  readonly not?: InboxItemFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly member?: Test<string | null, TextTests> | undefined;
+  readonly reason?:
+    | Test<
+        | 'assigned'
+        | 'mentioned'
+        | 'replied'
+        | 'subscribed'
+        | 'triage'
+        | 'sla'
+        | 'project_update'
+        | 'webhook'
+        | 'plugin'
+        | 'system'
+        | null,
+        OrderedValueTests
+      >
+    | undefined;
+  readonly kind?:
+    | Test<
+        | 'issue_assigned'
+        | 'issue_mentioned'
+        | 'comment_replied'
+        | 'comment_added'
+        | 'issue_changed'
+        | 'issue_triage'
+        | 'sla_at_risk'
+        | 'sla_breached'
+        | 'project_update'
+        | 'webhook_disabled'
+        | 'plugin_disabled'
+        | 'plugin_unheard'
+        | 'plugin_missed_events'
+        | 'system_problem'
+        | null,
+        OrderedValueTests
+      >
+    | undefined;
+  readonly title?: Test<string | null, TextTests> | undefined;
+  readonly body?: Test<string | null, TextTests> | undefined;
+  readonly issue?: Test<string | null, ValueTests> | undefined;
+  readonly actor?: Test<string | null, ValueTests> | undefined;
+  readonly count?: Test<number | null, OrderedValueTests> | undefined;
+  readonly happenedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly readAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly archivedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly snoozedUntil?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly team?: Test<string | null, TextTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface ApiKeyFilter {
+  readonly and?: readonly ApiKeyFilter[] | undefined;
+  readonly or?: readonly ApiKeyFilter[] | undefined;
+  readonly not?: ApiKeyFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly prefix?: Test<string | null, TextTests> | undefined;
+  readonly scopes?: Test<string | null, TextTests> | undefined;
+  readonly member?: Test<string | null, TextTests> | undefined;
+  readonly expiresAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly revokedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly replacedBy?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface WebhookFilter {
+  readonly and?: readonly WebhookFilter[] | undefined;
+  readonly or?: readonly WebhookFilter[] | undefined;
+  readonly not?: WebhookFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly url?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly events?: Test<string | null, TextTests> | undefined;
+  readonly ordering?: Test<'none' | 'entity' | null, OrderedValueTests> | undefined;
+  readonly payloadVersion?: Test<'v1' | null, OrderedValueTests> | undefined;
+  readonly enabled?: Test<boolean | null, ValueTests> | undefined;
+  readonly disabledReason?: Test<string | null, TextTests> | undefined;
+  readonly secretSince?: Test<string | null, OrderedValueTests> | undefined;
+  readonly previousSecretExpiresAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly previousSecretLastSucceededAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface PluginFilter {
+  readonly and?: readonly PluginFilter[] | undefined;
+  readonly or?: readonly PluginFilter[] | undefined;
+  readonly not?: PluginFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly pluginId?: Test<string | null, TextTests> | undefined;
+  readonly pluginVersion?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly sha256?: Test<string | null, TextTests> | undefined;
+  readonly events?: Test<string | null, TextTests> | undefined;
+  readonly mode?: Test<'apply' | 'simulate' | null, OrderedValueTests> | undefined;
+  readonly state?:
+    | Test<'active' | 'paused_by_admin' | 'disabled_failures' | 'disabled_sandbox' | null, OrderedValueTests>
+    | undefined;
+  readonly stateReason?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface BoardCardMovedFilter {
+  readonly and?: readonly BoardCardMovedFilter[] | undefined;
+  readonly or?: readonly BoardCardMovedFilter[] | undefined;
+  readonly not?: BoardCardMovedFilter | undefined;
+  readonly board?: Test<string | null, ValueTests> | undefined;
+  readonly issue?: Test<string | null, ValueTests> | undefined;
+  readonly column?: Test<string | null, TextTests> | undefined;
+  readonly lane?: Test<string | null, TextTests> | undefined;
+  readonly rank?: Test<string | null, TextTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface InboxPreferencesToldFilter {
+  readonly and?: readonly InboxPreferencesToldFilter[] | undefined;
+  readonly or?: readonly InboxPreferencesToldFilter[] | undefined;
+  readonly not?: InboxPreferencesToldFilter | undefined;
+  readonly member?: Test<string | null, TextTests> | undefined;
+  readonly assigned?: Test<boolean | null, ValueTests> | undefined;
+  readonly mentioned?: Test<boolean | null, ValueTests> | undefined;
+  readonly replied?: Test<boolean | null, ValueTests> | undefined;
+  readonly subscribed?: Test<boolean | null, ValueTests> | undefined;
+  readonly triage?: Test<boolean | null, ValueTests> | undefined;
+  readonly sla?: Test<boolean | null, ValueTests> | undefined;
+  readonly project_update?: Test<boolean | null, ValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface SystemProblemFilter {
+  readonly and?: readonly SystemProblemFilter[] | undefined;
+  readonly or?: readonly SystemProblemFilter[] | undefined;
+  readonly not?: SystemProblemFilter | undefined;
+  readonly kind?:
+    Test<'damage' | 'read_only' | 'key' | 'plugins' | 'backup' | 'held' | null, ValueTests> | undefined;
+  readonly message?: Test<string | null, TextTests> | undefined;
+  readonly since?: Test<string | null, OrderedValueTests> | undefined;
+  readonly until?: Test<string | null, OrderedValueTests> | undefined;
+}
+
 type TextTests = 'eq' | 'neq' | 'in' | 'nin' | 'contains' | 'startsWith' | 'null';
 
-type OrderedValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte' | 'null';
-
 type ValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'null';
+
+type OrderedValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte' | 'null';
 
 type OrderedTextTests =
   'eq' | 'neq' | 'in' | 'nin' | 'contains' | 'startsWith' | 'gt' | 'gte' | 'lt' | 'lte' | 'null';
 
-/** What subscriptions to a type of event can filter by; a type that is not here has nothing to filter by. */
+/** What subscriptions to a type of event can filter by. */
 export interface EventFilters {
   readonly 'issue.created': IssueFilter;
+  readonly 'issue.purged': IssueFilter;
+  readonly 'issue.relation_added': IssueFilter;
+  readonly 'issue.relation_removed': IssueFilter;
+  readonly 'issue.attachment_added': IssueFilter;
+  readonly 'issue.attachment_removed': IssueFilter;
   readonly 'issue.updated': IssueFilter;
   readonly 'issue.deleted': IssueFilter;
   readonly 'issue.restored': IssueFilter;
-  readonly 'issue.purged': IssueFilter;
   readonly 'issue.state_changed': IssueFilter;
   readonly 'issue.assigned': IssueFilter;
   readonly 'issue.labeled': IssueFilter;
+  readonly 'issue.moved': IssueFilter;
+  readonly 'issue.triage_accepted': IssueFilter;
+  readonly 'issue.triage_declined': IssueFilter;
+  readonly 'comment.added': CommentFilter;
+  readonly 'comment.updated': CommentFilter;
+  readonly 'comment.deleted': CommentFilter;
+  readonly 'comment.resolved': CommentFilter;
+  readonly 'comment.unresolved': CommentFilter;
+  readonly 'field.created': FieldFilter;
+  readonly 'field.updated': FieldFilter;
+  readonly 'field.deleted': FieldFilter;
+  readonly 'field.restored': FieldFilter;
+  readonly 'template.created': TemplateFilter;
+  readonly 'template.updated': TemplateFilter;
+  readonly 'template.deleted': TemplateFilter;
+  readonly 'reaction.added': ReactionFilter;
+  readonly 'reaction.removed': ReactionFilter;
+  readonly 'issue.subscribed': SubscriberFilter;
+  readonly 'issue.unsubscribed': SubscriberFilter;
   readonly 'project.created': ProjectFilter;
   readonly 'project.updated': ProjectFilter;
+  readonly 'project.archived': ProjectFilter;
+  readonly 'project.unarchived': ProjectFilter;
+  readonly 'project.update_posted': StatusUpdateFilter;
+  readonly 'project.update_edited': StatusUpdateFilter;
+  readonly 'project.update_deleted': StatusUpdateFilter;
+  readonly 'milestone.created': MilestoneFilter;
+  readonly 'milestone.updated': MilestoneFilter;
+  readonly 'milestone.deleted': MilestoneFilter;
+  readonly 'milestone.completed': MilestoneFilter;
+  readonly 'pipeline.created': PipelineFilter;
+  readonly 'pipeline.updated': PipelineFilter;
+  readonly 'pipeline.deleted': PipelineFilter;
+  readonly 'release.created': ReleaseFilter;
+  readonly 'release.updated': ReleaseFilter;
+  readonly 'release.deleted': ReleaseFilter;
+  readonly 'release.published': ReleaseFilter;
+  readonly 'release.rolled_back': ReleaseFilter;
+  readonly 'cycle.created': CycleFilter;
+  readonly 'cycle.updated': CycleFilter;
+  readonly 'cycle.deleted': CycleFilter;
+  readonly 'cycle.started': CycleFilter;
+  readonly 'cycle.completed': CycleFilter;
+  readonly 'board.created': BoardFilter;
+  readonly 'board.updated': BoardFilter;
+  readonly 'board.deleted': BoardFilter;
+  readonly 'board.restored': BoardFilter;
+  readonly 'view.created': ViewFilter;
+  readonly 'view.updated': ViewFilter;
+  readonly 'view.deleted': ViewFilter;
+  readonly 'view.restored': ViewFilter;
+  readonly 'label.created': LabelFilter;
+  readonly 'label.updated': LabelFilter;
+  readonly 'label.deleted': LabelFilter;
+  readonly 'workflow.state_created': WorkflowStateFilter;
+  readonly 'workflow.state_updated': WorkflowStateFilter;
+  readonly 'workflow.state_deleted': WorkflowStateFilter;
+  readonly 'calendar.created': CalendarFilter;
+  readonly 'calendar.updated': CalendarFilter;
+  readonly 'calendar.deleted': CalendarFilter;
+  readonly 'sla_policy.created': SlaPolicyFilter;
+  readonly 'sla_policy.updated': SlaPolicyFilter;
+  readonly 'sla_policy.deleted': SlaPolicyFilter;
+  readonly 'sla.started': SlaClockFilter;
+  readonly 'sla.paused': SlaClockFilter;
+  readonly 'sla.resumed': SlaClockFilter;
+  readonly 'sla.at_risk': SlaClockFilter;
+  readonly 'sla.breached': SlaClockFilter;
+  readonly 'sla.met': SlaClockFilter;
+  readonly 'sla.reached_late': SlaClockFilter;
+  readonly 'sla.canceled': SlaClockFilter;
+  readonly 'team.created': TeamFilter;
+  readonly 'team.updated': TeamFilter;
+  readonly 'member.added': MemberFilter;
+  readonly 'member.updated': MemberFilter;
+  readonly 'member.removed': MemberFilter;
+  readonly 'workspace.created': WorkspaceFilter;
+  readonly 'workspace.updated': WorkspaceFilter;
+  readonly 'inbox.item_created': InboxItemFilter;
+  readonly 'inbox.item_updated': InboxItemFilter;
+  readonly 'inbox.item_read': InboxItemFilter;
+  readonly 'inbox.item_archived': InboxItemFilter;
+  readonly 'api_key.created': ApiKeyFilter;
+  readonly 'api_key.rolled': ApiKeyFilter;
+  readonly 'api_key.revoked': ApiKeyFilter;
+  readonly 'webhook.created': WebhookFilter;
+  readonly 'webhook.ping': WebhookFilter;
+  readonly 'webhook.updated': WebhookFilter;
+  readonly 'webhook.deleted': WebhookFilter;
+  readonly 'webhook.disabled': WebhookFilter;
+  readonly 'webhook.secret_rotated': WebhookFilter;
+  readonly 'plugin.installed': PluginFilter;
+  readonly 'plugin.updated': PluginFilter;
+  readonly 'plugin.disabled': PluginFilter;
+  readonly 'board.card_moved': BoardCardMovedFilter;
+  readonly 'inbox.preferences_updated': InboxPreferencesToldFilter;
+  readonly 'system.problem_raised': SystemProblemFilter;
+  readonly 'system.problem_cleared': SystemProblemFilter;
 }
 
 /** Of a subscription to any types. */

@@ -8,7 +8,7 @@ export interface Label {
   readonly name: string;
   /** How it is shown. A colour as #rrggbb in lower case. */
   readonly color: string;
-  /** The key of the team whose issues carry it; null for those of all. */
+  /** The team whose issues carry it, by its key; null for those of all. */
   readonly team: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
@@ -26,7 +26,9 @@ export interface LabelQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
+  /** A UUID in lower case, or its key in any case, such as ENG. */
   team?: string | undefined;
 }
 
@@ -36,7 +38,7 @@ export interface LabelCreate {
   name: string;
   /** How it is shown. A colour as #rrggbb in lower case. */
   color?: string | undefined;
-  /** The key of the team whose issues carry it; null for those of all. A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** The team whose issues carry it, by its key; null for those of all. A UUID in lower case, or its key in any case, such as ENG. */
   team?: string | null | undefined;
 }
 

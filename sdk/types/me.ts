@@ -10,7 +10,7 @@ export interface Me {
     /** An e-mail address. */
     readonly email: string | null;
     /** What the person is in the workspace. */
-    readonly role: 'owner' | 'admin' | 'member' | 'guest';
+    readonly role: 'guest' | 'member' | 'admin' | 'owner';
   };
   /** All that the key reaches is in it. */
   readonly workspace: {

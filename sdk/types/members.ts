@@ -9,7 +9,7 @@ export interface Member {
   /** An e-mail address. */
   readonly email: string | null;
   /** What the person is in the workspace. */
-  readonly role: 'owner' | 'admin' | 'member' | 'guest';
+  readonly role: 'guest' | 'member' | 'admin' | 'owner';
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */
@@ -26,6 +26,8 @@ export interface MemberQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
 }
 
 /** Add a member. */
@@ -35,7 +37,7 @@ export interface MemberCreate {
   /** An e-mail address. */
   email?: string | null | undefined;
   /** What the person is in the workspace. */
-  role?: 'owner' | 'admin' | 'member' | 'guest' | undefined;
+  role?: 'guest' | 'member' | 'admin' | 'owner' | undefined;
 }
 
 /** Change a member. */
@@ -45,5 +47,5 @@ export interface MemberPatch {
   /** An e-mail address. */
   email?: string | null | undefined;
   /** What the person is in the workspace. */
-  role?: 'owner' | 'admin' | 'member' | 'guest' | undefined;
+  role?: 'guest' | 'member' | 'admin' | 'owner' | undefined;
 }

@@ -12,13 +12,55 @@ import type {
   ApiKeyRoll,
   ApiKeyRolled,
 } from './api-keys.ts';
+import type { Attachment, AttachmentCreate, AttachmentQuery } from './attachments.ts';
 import type { AuditEntry, AuditLogQuery } from './audit-log.ts';
-import type { Comment, CommentCreate, CommentPatch, CommentQuery } from './comments.ts';
+import type {
+  Board,
+  BoardAsOf,
+  BoardCard,
+  BoardCards,
+  BoardCardsQuery,
+  BoardColumnCardsQuery,
+  BoardCreate,
+  BoardGetQuery,
+  BoardMove,
+  BoardPatch,
+  BoardQuery,
+} from './boards.ts';
+import type { Calendar, CalendarCreate, CalendarPatch, CalendarQuery } from './calendars.ts';
+import type {
+  Comment,
+  CommentCreate,
+  CommentEdit,
+  CommentGetQuery,
+  CommentHistoryQuery,
+  CommentPatch,
+  CommentQuery,
+} from './comments.ts';
+import type {
+  Cycle,
+  CycleCreate,
+  CyclePatch,
+  CycleProgress,
+  CycleQuery,
+  CycleRollover,
+  CycleRolloversQuery,
+} from './cycles.ts';
 import type { DeliveriesQuery, DeliveryDetail } from './deliveries.ts';
 import type { EventsQuery, EventsSample, SampleSent } from './events.ts';
-import type { InboxItem, InboxQuery } from './inbox.ts';
+import type { Field, FieldCreate, FieldPatch, FieldQuery } from './fields.ts';
+import type {
+  InboxItem,
+  InboxItemPatch,
+  InboxItemPreferencesPut,
+  InboxItemQuery,
+  InboxPreferences,
+  InboxRead,
+  InboxUnread,
+} from './inbox.ts';
 import type {
   Issue,
+  IssueAsOf,
   IssueBulk,
   IssueBulkChanged,
   IssueBulkCreated,
@@ -29,12 +71,21 @@ import type {
   IssueExternalPut,
   IssueGetQuery,
   IssueHistoryQuery,
+  IssueMove,
   IssuePatch,
   IssueQuery,
+  IssueReorder,
+  IssueSimilarQuery,
+  IssueTriageAccept,
+  IssueTriageDecline,
+  IssueTriageSnooze,
+  SimilarIssues,
 } from './issues.ts';
 import type { Label, LabelCreate, LabelPatch, LabelQuery } from './labels.ts';
 import type { Me } from './me.ts';
 import type { Member, MemberCreate, MemberPatch, MemberQuery } from './members.ts';
+import type { Milestone, MilestoneCreate, MilestonePatch, MilestoneQuery } from './milestones.ts';
+import type { Pipeline, PipelineCreate, PipelinePatch, PipelineQuery } from './pipelines.ts';
 import type {
   CatchUp,
   Plugin,
@@ -48,9 +99,46 @@ import type {
   PluginValueEntry,
   Run,
 } from './plugins.ts';
-import type { Project, ProjectCreate, ProjectPatch, ProjectQuery } from './projects.ts';
+import type {
+  StatusUpdate,
+  StatusUpdateCreate,
+  StatusUpdatePatch,
+  StatusUpdateQuery,
+} from './project-updates.ts';
+import type {
+  Project,
+  ProjectAsOf,
+  ProjectCreate,
+  ProjectGetQuery,
+  ProjectPatch,
+  ProjectProgress,
+  ProjectProgressQuery,
+  ProjectQuery,
+} from './projects.ts';
+import type { Reaction, ReactionCreate, ReactionCreateOnIssue, ReactionGroups } from './reactions.ts';
+import type { Relation, RelationCreate, RelationQuery } from './relations.ts';
+import type {
+  Release,
+  ReleaseCreate,
+  ReleaseIssuesAdd,
+  ReleaseIssuesListQuery,
+  ReleaseIssuesRemove,
+  ReleaseNotes,
+  ReleaseNotesDraft,
+  ReleasePatch,
+  ReleaseQuery,
+  ReleaseRollback,
+  ReleaseStage,
+} from './releases.ts';
+import type { SearchHit, SearchQueryQuery } from './search.ts';
+import type { SlaPolicy, SlaPolicyCreate, SlaPolicyPatch, SlaPolicyQuery } from './sla-policies.ts';
+import type { SlaClock, SlaClockClocksQuery, SlaClockQuery } from './sla.ts';
+import type { Subscriber, SubscriberQuery } from './subscribers.ts';
 import type { Team, TeamCreate, TeamPatch, TeamQuery } from './teams.ts';
+import type { Template, TemplateCreate, TemplatePatch, TemplateQuery } from './templates.ts';
+import type { Triage, TriageAsk } from './triage.ts';
 import type { Usage } from './usage.ts';
+import type { View, ViewCreate, ViewIssuesQuery, ViewPatch, ViewQuery } from './views.ts';
 import type {
   Delivery,
   Replay,
@@ -84,9 +172,9 @@ export interface Operations {
     /** Create an issue. */
     create(body: IssueCreate, options?: WriteOptions): Promise<IssueCreated>;
     /** Get an issue. */
-    get(id: string, query?: IssueGetQuery & { fields?: never }, options?: CallOptions): Promise<Issue>;
+    get(id: string, query?: IssueGetQuery & { fields?: never }, options?: CallOptions): Promise<IssueAsOf>;
     /** Get an issue. */
-    get(id: string, query: IssueGetQuery, options?: CallOptions): Promise<Chosen<Issue>>;
+    get(id: string, query: IssueGetQuery, options?: CallOptions): Promise<Chosen<IssueAsOf>>;
     /** Update an issue. A patch that changes nothing answers 200 with the same version and makes no event. */
     update(id: string, body: IssuePatch, options?: ChangeOptions): Promise<Issue>;
     /** Delete an issue; it can be restored. */
@@ -110,10 +198,24 @@ export interface Operations {
         options?: ChangeOptions,
       ): Promise<Issue>;
     };
+    /** Move an issue to another team. It gets an identifier of that team; the old one goes on finding it. Labels of the old team become what the other team or the workspace calls so, or go. Sub-issues stay where they are. */
+    move(id: string, body?: IssueMove, options?: ChangeOptions): Promise<Issue>;
+    /** Put a sub-issue into another place among those of its parent. Give one of `before`, `after` and `position`. `GET /issues?parent=ENG-1&sort=subOrder` lists them in their order. */
+    reorder(id: string, body?: IssueReorder, options?: ChangeOptions): Promise<Issue>;
     /** Remove a deleted issue for good, with its comments. For owners and admins. Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue. */
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** The events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
+    readonly triage: {
+      /** Accept an issue that is in triage. It goes to `stateId`, or to the backlog of its team. The body may say whatever an update does, all in one change. */
+      accept(id: string, body?: IssueTriageAccept, options?: ChangeOptions): Promise<Issue>;
+      /** Decline an issue that is in triage: it is canceled. */
+      decline(id: string, body?: IssueTriageDecline, options?: ChangeOptions): Promise<Issue>;
+      /** Put off an issue that is in triage. It stays in triage; at that time `snoozedUntil` is null again, which `issue.updated` tells. */
+      snooze(id: string, body: IssueTriageSnooze, options?: ChangeOptions): Promise<Issue>;
+    };
+    /** Get issues that may be about the same thing, the likest first. */
+    similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
   };
   readonly comments: {
     /** List the comments of an issue, oldest first. */
@@ -121,7 +223,7 @@ export interface Operations {
     /** Add a comment to an issue. */
     create(issueId: string, body: CommentCreate, options?: WriteOptions): Promise<Comment>;
     /** Get a comment. */
-    get(id: string, options?: CallOptions): Promise<Comment>;
+    get(id: string, query?: CommentGetQuery, options?: CallOptions): Promise<Comment>;
     /** Change the text of a comment of one's own. */
     update(id: string, body: CommentPatch, options?: ChangeOptions): Promise<Comment>;
     /** Delete a comment. */
@@ -130,6 +232,72 @@ export interface Operations {
     resolve(id: string, options?: ChangeOptions): Promise<Comment>;
     /** Open a resolved thread again. */
     unresolve(id: string, options?: ChangeOptions): Promise<Comment>;
+    /** What a comment said before, oldest first. An entry for each change of its text: who changed it, when, and the text that it had until then. */
+    history(id: string, query?: CommentHistoryQuery, options?: CallOptions): List<CommentEdit>;
+  };
+  readonly attachments: {
+    /** List the attachments of an issue, oldest first. */
+    list(issueId: string, query?: AttachmentQuery, options?: CallOptions): List<Attachment>;
+    /** Attach a link to an issue. */
+    create(issueId: string, body: AttachmentCreate, options?: WriteOptions): Promise<Attachment>;
+    /** Get an attachment. */
+    get(id: string, options?: CallOptions): Promise<Attachment>;
+    /** Delete an attachment. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly fields: {
+    /** List custom fields. With `team`, the fields that issues of that team can have: its own and those of the workspace. */
+    list(query?: FieldQuery, options?: CallOptions): List<Field>;
+    /** Create a custom field. */
+    create(body: FieldCreate, options?: WriteOptions): Promise<Field>;
+    /** Get a custom field. */
+    get(id: string, options?: CallOptions): Promise<Field>;
+    /** Change a custom field. */
+    update(id: string, body: FieldPatch, options?: ChangeOptions): Promise<Field>;
+    /** Delete a custom field; it can be restored, with its values. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Restore a deleted custom field. */
+    restore(id: string, options?: ChangeOptions): Promise<Field>;
+  };
+  readonly reactions: {
+    /** The reactions to a comment, by emoji. */
+    list(id: string, options?: CallOptions): Promise<ReactionGroups>;
+    /** React to a comment with an emoji. Who has reacted with it already gets that reaction (200). */
+    create(id: string, body: ReactionCreate, options?: WriteOptions): Promise<Reaction>;
+    /** Get a reaction. */
+    get(id: string, options?: CallOptions): Promise<Reaction>;
+    /** Take a reaction of one’s own back. What is taken back already is taken back again without an error. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** The reactions to an issue, by emoji. */
+    listOnIssue(id: string, options?: CallOptions): Promise<ReactionGroups>;
+    /** React to an issue with an emoji. Who has reacted with it already gets that reaction (200). */
+    createOnIssue(id: string, body: ReactionCreateOnIssue, options?: WriteOptions): Promise<Reaction>;
+  };
+  readonly subscribers: {
+    /** Who is told of what becomes of an issue, the first first. */
+    list(id: string, query?: SubscriberQuery, options?: CallOptions): List<Subscriber>;
+    /** Make a member follow an issue. */
+    add(id: string, memberId: string, options?: ChangeOptions): Promise<Subscriber>;
+    /** Make a member follow an issue no longer. They stay away, whatever they do on the issue: only who is assigned or mentioned afterwards follows it again. */
+    remove(id: string, memberId: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly inbox: {
+    /** What one's own inbox holds, newest first. */
+    list(query?: InboxItemQuery, options?: CallOptions): List<InboxItem>;
+    /** Get an item of one's own inbox. */
+    get(id: string, options?: CallOptions): Promise<InboxItem>;
+    /** Read, archive or snooze an item, or undo that. */
+    update(id: string, body: InboxItemPatch, options?: ChangeOptions): Promise<InboxItem>;
+    /** How many items of one's own inbox are unread. */
+    unreadCount(options?: CallOptions): Promise<InboxUnread>;
+    /** Read all that is unread in one's own inbox. Up to 500 at once; what comes meanwhile stays unread. */
+    readAll(options?: WriteOptions): Promise<InboxRead>;
+    readonly preferences: {
+      /** Of which reasons the calling member hears. */
+      get(options?: CallOptions): Promise<InboxPreferences>;
+      /** Say of which reasons the calling member hears. A reason that is left out is on. What the system did by itself always reaches admins and owners. */
+      put(body?: InboxItemPreferencesPut, options?: WriteOptions): Promise<InboxPreferences>;
+    };
   };
   readonly labels: {
     /** List labels. With `team`, the labels that issues of that team can carry: its own and those of the workspace. */
@@ -149,9 +317,173 @@ export interface Operations {
     /** Create a project. */
     create(body: ProjectCreate, options?: WriteOptions): Promise<Project>;
     /** Get a project. */
-    get(id: string, options?: CallOptions): Promise<Project>;
+    get(id: string, query?: ProjectGetQuery, options?: CallOptions): Promise<ProjectAsOf>;
     /** Change a project. */
     update(id: string, body: ProjectPatch, options?: ChangeOptions): Promise<Project>;
+    /** Archive a project: lists leave it out. */
+    archive(id: string, options?: ChangeOptions): Promise<Project>;
+    /** Take a project out of the archive. */
+    unarchive(id: string, options?: ChangeOptions): Promise<Project>;
+    /** Count what of a project is done. Its issues and those of each milestone by what their states mean, as they stand now, of the teams whose issues the caller reads. It looks at every issue of the project. */
+    progress(id: string, query?: ProjectProgressQuery, options?: CallOptions): Promise<ProjectProgress>;
+  };
+  readonly projectUpdates: {
+    /** List the updates of a project, newest first. */
+    list(projectId: string, query?: StatusUpdateQuery, options?: CallOptions): List<StatusUpdate>;
+    /** Post an update of a project, which sets its health. */
+    create(projectId: string, body: StatusUpdateCreate, options?: WriteOptions): Promise<StatusUpdate>;
+    /** Get an update of a project. */
+    get(id: string, options?: CallOptions): Promise<StatusUpdate>;
+    /** Change the text of an update of one's own. */
+    update(id: string, body: StatusUpdatePatch, options?: ChangeOptions): Promise<StatusUpdate>;
+    /** Delete an update of one's own; the project keeps its health. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly milestones: {
+    /** List the milestones of a project, in their order. */
+    list(projectId: string, query?: MilestoneQuery, options?: CallOptions): List<Milestone>;
+    /** Add a milestone to a project. */
+    create(projectId: string, body: MilestoneCreate, options?: WriteOptions): Promise<Milestone>;
+    /** Get a milestone. */
+    get(id: string, options?: CallOptions): Promise<Milestone>;
+    /** Change a milestone, or move it among the others. */
+    update(id: string, body: MilestonePatch, options?: ChangeOptions): Promise<Milestone>;
+    /** Delete a milestone. Its issues stay in the project. With more than 500 issues it is refused. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly pipelines: {
+    /** List pipelines, oldest first. */
+    list(query?: PipelineQuery, options?: CallOptions): List<Pipeline>;
+    /** Create a pipeline. */
+    create(body: PipelineCreate, options?: WriteOptions): Promise<Pipeline>;
+    /** Get a pipeline. */
+    get(id: string, options?: CallOptions): Promise<Pipeline>;
+    /** Change a pipeline. Releases in a stage that is taken away stay in it until they are moved. */
+    update(id: string, body: PipelinePatch, options?: ChangeOptions): Promise<Pipeline>;
+    /** Delete a pipeline without releases. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly releases: {
+    /** List releases, newest first. */
+    list(query?: ReleaseQuery, options?: CallOptions): List<Release>;
+    /** Plan a release. */
+    create(body: ReleaseCreate, options?: WriteOptions): Promise<Release>;
+    /** Get a release. */
+    get(id: string, options?: CallOptions): Promise<Release>;
+    /** Change a release. Once it is published only its notes can be changed. */
+    update(id: string, body: ReleasePatch, options?: ChangeOptions): Promise<Release>;
+    /** Delete a release that was not published. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Move a release to a stage of its pipeline. */
+    stage(id: string, body: ReleaseStage, options?: ChangeOptions): Promise<Release>;
+    /** Publish a release, once. From then on its issues stay as they are, and of its fields only the notes can be changed. */
+    publish(id: string, options?: ChangeOptions): Promise<Release>;
+    /** Say that a published release was taken back. */
+    rollback(id: string, body: ReleaseRollback, options?: ChangeOptions): Promise<Release>;
+    readonly notes: {
+      /** Draft notes from the issues of a release. Features, fixes and other changes, by the labels `feature` and `bug`, without what was canceled. The notes that the release has stay as they are, unless `save` is true. */
+      draft(id: string, body?: ReleaseNotesDraft, options?: WriteOptions): Promise<ReleaseNotes>;
+    };
+    readonly issues: {
+      /** List the issues of a release, newest first. */
+      list(id: string, query?: ReleaseIssuesListQuery, options?: CallOptions): List<Issue>;
+      /** Add issues to a release. Those that `issueIds` names, or all that pass `filter`. What is in it already stays, and a release has up to 500 issues. */
+      add(id: string, body?: ReleaseIssuesAdd, options?: ChangeOptions): Promise<Release>;
+      /** Take issues out of a release. What is not in it is passed over. */
+      remove(id: string, body: ReleaseIssuesRemove, options?: ChangeOptions): Promise<Release>;
+    };
+  };
+  readonly relations: {
+    /** List the relations of an issue, oldest first. Those to deleted issues are left out. */
+    list(issueId: string, query?: RelationQuery, options?: CallOptions): List<Relation>;
+    /** Relate an issue to another. Also to one of another team. With `duplicate_of` the issue moves to the state of its team of type `duplicate`, else `canceled`; with `duplicated_by` the other one does. */
+    create(issueId: string, body: RelationCreate, options?: WriteOptions): Promise<Relation>;
+    /** Get a relation. From the side of the issue that blocks the other one, or is its duplicate. */
+    get(id: string, options?: CallOptions): Promise<Relation>;
+    /** Remove a relation, on both sides. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly templates: {
+    /** List templates. With `team`, those for issues of that team. */
+    list(query?: TemplateQuery, options?: CallOptions): List<Template>;
+    /** Create a template. */
+    create(body: TemplateCreate, options?: WriteOptions): Promise<Template>;
+    /** Get a template. */
+    get(id: string, options?: CallOptions): Promise<Template>;
+    /** Change a template. */
+    update(id: string, body: TemplatePatch, options?: ChangeOptions): Promise<Template>;
+    /** Delete a template. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly cycles: {
+    /** List cycles, the earliest first. */
+    list(query?: CycleQuery, options?: CallOptions): List<Cycle>;
+    /** Create a cycle. */
+    create(body: CycleCreate, options?: WriteOptions): Promise<Cycle>;
+    /** Get a cycle. */
+    get(id: string, options?: CallOptions): Promise<Cycle>;
+    /** Change a cycle. Of one that has started, the start stays; of one that is completed, the end as well. */
+    update(id: string, body: CyclePatch, options?: ChangeOptions): Promise<Cycle>;
+    /** Delete an upcoming cycle without issues. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Start the next cycle of a team early. Its start moves to now. One that is active already stays as it is. */
+    start(id: string, options?: ChangeOptions): Promise<Cycle>;
+    /** Complete an active cycle early. Its end moves to now, and its unfinished issues go on to the next cycle of the team. One that is completed already stays as it is. */
+    complete(id: string, options?: ChangeOptions): Promise<Cycle>;
+    /** Scope and progress of a cycle, day by day. What a burn-up draws, read from the event log: as the issues were at the end of each day. */
+    progress(id: string, options?: CallOptions): Promise<CycleProgress>;
+    /** The issues that went on when a cycle was completed. */
+    rollovers(id: string, query?: CycleRolloversQuery, options?: CallOptions): List<CycleRollover>;
+  };
+  readonly boards: {
+    /** List boards, oldest first. */
+    list(query?: BoardQuery, options?: CallOptions): List<Board>;
+    /** Create a board. */
+    create(body: BoardCreate, options?: WriteOptions): Promise<Board>;
+    /** Get a board. */
+    get(id: string, query?: BoardGetQuery, options?: CallOptions): Promise<BoardAsOf>;
+    /** Change a board. */
+    update(id: string, body: BoardPatch, options?: ChangeOptions): Promise<Board>;
+    /** Delete a board; it can be restored. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Restore a deleted board. */
+    restore(id: string, options?: ChangeOptions): Promise<Board>;
+    /** Show a board: of each column how many cards it has, and the first of them. One answer holds up to 1,000 cards in 150 cells; a cell beyond that has `hasNextPage` and no `endCursor`, and is read by the column. Cards whose issues a token does not see are neither shown nor counted. */
+    cards(id: string, query?: BoardCardsQuery, options?: CallOptions): Promise<BoardCards>;
+    /** List the cards of a column, in their order. Goes on after the `endCursor` of the column, or of its lane. */
+    columnCards(
+      id: string,
+      column: string,
+      query?: BoardColumnCardsQuery & { fields?: never },
+      options?: CallOptions,
+    ): List<BoardCard>;
+    /** List the cards of a column, in their order. Goes on after the `endCursor` of the column, or of its lane. */
+    columnCards(
+      id: string,
+      column: string,
+      query: BoardColumnCardsQuery,
+      options?: CallOptions,
+    ): List<Chosen<BoardCard>>;
+    /** Move a card. The issue becomes what the column and lane stand for, and gets its place there, all or nothing. `If-Match` takes the version of the issue, which is what is answered. */
+    move(id: string, body: BoardMove, options?: ChangeOptions): Promise<BoardCard>;
+  };
+  readonly views: {
+    /** List shared views and one's own, oldest first. */
+    list(query?: ViewQuery, options?: CallOptions): List<View>;
+    /** Create a view. */
+    create(body: ViewCreate, options?: WriteOptions): Promise<View>;
+    /** Get a view. */
+    get(id: string, options?: CallOptions): Promise<View>;
+    /** Change a view. */
+    update(id: string, body: ViewPatch, options?: ChangeOptions): Promise<View>;
+    /** Delete a view; it can be restored. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Restore a deleted view. */
+    restore(id: string, options?: ChangeOptions): Promise<View>;
+    /** List the issues of a view. Takes what the list of issues takes: conditions narrow the view further, and `sort` goes before its own. With `asOf` the view is as it is now, and its issues are as they were. */
+    issues(id: string, query?: ViewIssuesQuery & { fields?: never }, options?: CallOptions): List<Issue>;
+    /** List the issues of a view. Takes what the list of issues takes: conditions narrow the view further, and `sort` goes before its own. With `asOf` the view is as it is now, and its issues are as they were. */
+    issues(id: string, query: ViewIssuesQuery, options?: CallOptions): List<Chosen<Issue>>;
   };
   readonly workflows: {
     /** List workflow states, by team and position. */
@@ -162,6 +494,36 @@ export interface Operations {
     update(id: string, body: WorkflowStatePatch, options?: ChangeOptions): Promise<WorkflowState>;
     /** Delete a workflow state without issues. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly calendars: {
+    /** List calendars, oldest first. */
+    list(query?: CalendarQuery, options?: CallOptions): List<Calendar>;
+    /** Create a calendar. */
+    create(body: CalendarCreate, options?: WriteOptions): Promise<Calendar>;
+    /** Get a calendar. */
+    get(id: string, options?: CallOptions): Promise<Calendar>;
+    /** Change a calendar. Clocks that run keep the time at which they are due; the next that starts or goes on counts by the change. */
+    update(id: string, body: CalendarPatch, options?: ChangeOptions): Promise<Calendar>;
+    /** Delete a calendar that no policy counts by. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly slaPolicies: {
+    /** List SLA policies, by position. */
+    list(query?: SlaPolicyQuery, options?: CallOptions): List<SlaPolicy>;
+    /** Create an SLA policy. It holds for issues that are made or changed from then on. */
+    create(body: SlaPolicyCreate, options?: WriteOptions): Promise<SlaPolicy>;
+    /** Get an SLA policy. */
+    get(id: string, options?: CallOptions): Promise<SlaPolicy>;
+    /** Change an SLA policy. An issue comes under the change, or leaves the policy, when it is changed next. A clock that runs keeps the time at which it is due. */
+    update(id: string, body: SlaPolicyPatch, options?: ChangeOptions): Promise<SlaPolicy>;
+    /** Delete an SLA policy. Its clocks that run are canceled: soon, and of many one part after the other. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+  };
+  readonly sla: {
+    /** List the SLA clocks of an issue, oldest first. */
+    list(issueId: string, query?: SlaClockQuery, options?: CallOptions): List<SlaClock>;
+    /** List the SLA clocks of all issues, what is due first. Those that still count, or with `state` all that are in it, ended ones among them. What is paused is due at no time, and comes last. */
+    clocks(query?: SlaClockClocksQuery, options?: CallOptions): List<SlaClock>;
   };
   readonly teams: {
     /** List teams. */
@@ -188,7 +550,7 @@ export interface Operations {
   readonly workspace: {
     /** Get the workspace of the token. */
     get(options?: CallOptions): Promise<Workspace>;
-    /** Rename the workspace. */
+    /** Rename the workspace, or open it to public triage. */
     update(body: WorkspacePatch, options?: ChangeOptions): Promise<Workspace>;
   };
   readonly apiKeys: {
@@ -203,6 +565,10 @@ export interface Operations {
     /** Replace an API key; its successor is shown once. The successor has the same name, scopes and member. The old key goes on for the grace and ends then. */
     roll(id: string, body?: ApiKeyRoll, options?: WriteOptions): Promise<ApiKeyRolled>;
   };
+  readonly search: {
+    /** Find issues by their words, the likeliest first. Looks at titles and descriptions, and with `comments:read` at comments, which lead to their issue. An issue has all words in itself or in one comment. The identifier or number of an issue finds it first. Reaches 1000 issues deep. */
+    query(query: SearchQueryQuery, options?: CallOptions): List<SearchHit>;
+  };
   readonly events: {
     /** Read the event feed, oldest first. The same ids, payloads and sequences as webhooks carry. `after` takes an event id, a sequence (with the `generation` it was read in) or a cursor. Where the log does not go on from there, because it was restored, the answer is `history_changed`, with the sequence to go on after. */
     list(query?: EventsQuery, options?: CallOptions): List<TatamiEvent>;
@@ -214,10 +580,6 @@ export interface Operations {
   readonly auditLog: {
     /** Who did what, newest first. */
     list(query?: AuditLogQuery, options?: CallOptions): List<AuditEntry>;
-  };
-  readonly inbox: {
-    /** What the system did that somebody should look at, newest first. */
-    list(query?: InboxQuery, options?: CallOptions): List<InboxItem>;
   };
   readonly usage: {
     /** What the workspace used in the last hour, and who asked for it. */
@@ -302,5 +664,9 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Run>;
     /** Cancel a run that has not ended. It makes no more attempts and is dead, with the error `canceled`. An attempt that is under way is stopped, and nothing of it is kept. */
     cancel(id: string, options?: WriteOptions): Promise<Run>;
+  };
+  readonly triage: {
+    /** Ask what issues are: kind, priority and labels, with evidence; no token is needed. For anybody, so many times a minute for each address. Nothing of it is kept. With `workspace`, and where that opens it, issues that they may repeat. */
+    ask(body: TriageAsk, options?: CallOptions): Promise<Triage>;
   };
 }

@@ -10,6 +10,23 @@ export interface Team {
   readonly name: string;
   /** The moves between states that it allows. State id → ids of the states that its issues may move to. Null allows any move. */
   readonly transitions: Readonly<Record<string, readonly string[]>> | null;
+  /** Which new issues go to its triage state where they say no other: those of plugins and guests (`outside`), or all. */
+  readonly triage: 'off' | 'outside' | 'all';
+  /** The IANA name of the time zone by which its days begin, such as Europe/Zagreb. */
+  readonly timeZone: string;
+  /** The rhythm by which its cycles are made ahead; null where nothing makes them. */
+  readonly cycles: {
+    /** How long each cycle is; 2 unless given. */
+    readonly weeks: number;
+    /** The day on which each starts, at midnight where the team is; Monday unless given. */
+    readonly startsOn: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
+    /** How many weeks lie between two; none unless given. */
+    readonly cooldownWeeks: number;
+    /** How many upcoming ones there are to be; 2 unless given. */
+    readonly ahead: number;
+    /** Whether unfinished issues go on to the next cycle when theirs is completed; they do unless it says otherwise. */
+    readonly rollsOver: boolean;
+  } | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */
@@ -26,6 +43,8 @@ export interface TeamQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
 }
 
 /** Create a team with its workflow states. */
@@ -34,6 +53,10 @@ export interface TeamCreate {
   key: string;
   /** What it is called. Text that is not only white space. */
   name?: string | undefined;
+  /** Which new issues go to its triage state where they say no other: those of plugins and guests (`outside`), or all. */
+  triage?: 'off' | 'outside' | 'all' | undefined;
+  /** The IANA name of the time zone by which its days begin, such as Europe/Zagreb. Text that is not only white space. */
+  timeZone?: string | undefined;
 }
 
 /** Change a team or its allowed transitions. */
@@ -42,4 +65,23 @@ export interface TeamPatch {
   name?: string | undefined;
   /** The moves between states that it allows. State id → ids of the states that its issues may move to. Null allows any move. */
   transitions?: Readonly<Record<string, readonly string[]>> | null | undefined;
+  /** Which new issues go to its triage state where they say no other: those of plugins and guests (`outside`), or all. */
+  triage?: 'off' | 'outside' | 'all' | undefined;
+  /** The IANA name of the time zone by which its days begin, such as Europe/Zagreb. Text that is not only white space. */
+  timeZone?: string | undefined;
+  /** The rhythm by which its cycles are made ahead; null where nothing makes them. */
+  cycles?: CycleRhythmGiven | null | undefined;
+}
+
+export interface CycleRhythmGiven {
+  /** How long each cycle is; 2 unless given. */
+  weeks?: number | undefined;
+  /** The day on which each starts, at midnight where the team is; Monday unless given. */
+  startsOn?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | undefined;
+  /** How many weeks lie between two; none unless given. */
+  cooldownWeeks?: number | undefined;
+  /** How many upcoming ones there are to be; 2 unless given. */
+  ahead?: number | undefined;
+  /** Whether unfinished issues go on to the next cycle when theirs is completed; they do unless it says otherwise. */
+  rollsOver?: boolean | undefined;
 }

@@ -13,7 +13,7 @@ export interface Webhook {
   readonly description: string;
   /** The events that it is sent. */
   readonly events: readonly string[];
-  /** Of those, the ones that pass; null for all. A filter tree over the fields of issues, as in the list of issues; what it names must be there. */
+  /** Of those, the ones that pass; null for all. A filter tree over what the events show, such as the fields of issues; each of the events must have the fields, and what it names must be there. */
   readonly filter: Readonly<Record<string, unknown>> | null;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   readonly ordering: 'none' | 'entity';
@@ -45,6 +45,8 @@ export interface WebhookQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** Up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
 }
 
 /** Register a webhook; its signing secret is shown once. */
@@ -55,7 +57,7 @@ export interface WebhookCreate {
   description?: string | undefined;
   /** The events that it is sent. */
   events: readonly EventPattern[];
-  /** Of those, the ones that pass; null for all. A filter tree over the fields of issues, as in the list of issues; what it names must be there. */
+  /** Of those, the ones that pass; null for all. A filter tree over what the events show, such as the fields of issues; each of the events must have the fields, and what it names must be there. */
   filter?: EventFilter | null | undefined;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   ordering?: 'none' | 'entity' | undefined;
@@ -71,7 +73,7 @@ export interface WebhookPatch {
   description?: string | undefined;
   /** The events that it is sent. */
   events?: readonly EventPattern[] | undefined;
-  /** Of those, the ones that pass; null for all. A filter tree over the fields of issues, as in the list of issues; what it names must be there. */
+  /** Of those, the ones that pass; null for all. A filter tree over what the events show, such as the fields of issues; each of the events must have the fields, and what it names must be there. */
   filter?: EventFilter | null | undefined;
   /** With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on. */
   ordering?: 'none' | 'entity' | undefined;

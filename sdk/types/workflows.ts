@@ -10,7 +10,7 @@ export interface WorkflowState {
   readonly type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate';
   /** Its place among the states of the team. */
   readonly position: number;
-  /** The key of the team whose work it is a step of. */
+  /** The team whose work it is a step of, by its key. */
   readonly team: string;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
@@ -28,7 +28,9 @@ export interface WorkflowStateQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
+  /** A UUID in lower case, or its key in any case, such as ENG. */
   team?: string | undefined;
 }
 
@@ -40,7 +42,7 @@ export interface WorkflowStateCreate {
   type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
   /** Its place among the states of the team. */
   position?: number | undefined;
-  /** The key of the team whose work it is a step of. A team key, in any case: up to 10 characters A–Z and 0–9, a letter first. */
+  /** The team whose work it is a step of, by its key. A UUID in lower case, or its key in any case, such as ENG. */
   team: string;
 }
 

@@ -6,6 +6,11 @@ export interface Workspace {
   readonly id: string;
   /** What it is called. */
   readonly name: string;
+  /** Whose issues `POST /triage` names as duplicates, with identifier and title, to anybody who gives the id of the workspace; null: nobody’s. */
+  readonly publicTriage: {
+    /** Keys of the teams whose issues may be named. */
+    readonly teams: readonly string[];
+  } | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */
@@ -14,8 +19,16 @@ export interface Workspace {
   readonly updatedAt: string;
 }
 
-/** Rename the workspace. */
+/** Rename the workspace, or open it to public triage. */
 export interface WorkspacePatch {
   /** What it is called. Text that is not only white space. */
   name?: string | undefined;
+  /** Whose issues `POST /triage` names as duplicates, with identifier and title, to anybody who gives the id of the workspace; null: nobody’s. */
+  publicTriage?:
+    | {
+        /** Keys of the teams whose issues may be named. */
+        teams: readonly string[];
+      }
+    | null
+    | undefined;
 }

@@ -43,7 +43,7 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
     413,
     () => app.call('POST', '/api/v1/issues', JSON.stringify({ title: 'x'.repeat(2_000_000) })),
   ],
-  ['no content type', 415, () => app.call('POST', '/api/v1/issues', undefined, {})],
+  ['nothing where something is required', 422, () => app.call('POST', '/api/v1/issues', undefined, {})],
   [
     'form',
     415,

@@ -43,6 +43,9 @@ function comparable(): (text: string) => Json {
         /"((?:start|end)Cursor|cursor|generation|prefix|date|(?:X-W|w)ebhook-[Ss]ignature)":"[^"]*"/g,
         '"$1":"made"',
       )
+      // A card that nobody moved stands by its id; when a key was used last is kept by the way.
+      .replaceAll(/"rank":"[^"]*"/g, '"rank":"made"')
+      .replaceAll(/"lastUsedAt":("[^"]*"|null)/g, '"lastUsedAt":"measured"')
       .replaceAll(/"(\w*(?:Ms|ms|Bytes|bytesIn|bytesOut))":[\d.]+/g, '"$1":0');
     return same === '' ? null : (JSON.parse(same) as Json);
   };
@@ -65,13 +68,18 @@ async function lifeOf(app: TestApp, call: Client): Promise<unknown[]> {
   const routes = new Map(app.app.routes.map((route) => [route.name, route]));
   const show = comparable();
   const transcript: unknown[] = [];
-  await everyOperation({ ...app, call }, hookUrl, async (name, path, body) => {
+  // What goes on behind the door has ended before anything is asked, so that the order of events is known.
+  const unhurried: Client = async (...asked) => {
+    await app.settled();
+    return call(...asked);
+  };
+  await everyOperation({ ...app, call: unhurried }, hookUrl, async (name, path, body) => {
     const route = routes.get(name)!;
     if (!hasValue(route)) return null;
-    // What goes on behind the door has ended, and no two objects were made at the same time, so that their order is known.
+    // No two objects are made at the same time, so that their order is known too.
     await app.settled();
     app.clock.advance(10);
-    const reply = await call(route.method, path, body);
+    const reply = await unhurried(route.method, path, body);
     // How much was used is measured.
     if (name !== 'usage.get') transcript.push([name, visible(reply, show)]);
     return reply.json;

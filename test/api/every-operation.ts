@@ -3,6 +3,7 @@ import type { Contract, PlainOperation } from '../../core/contract/contract.ts';
 import { contracts } from '../../core/contracts.ts';
 import type { Json, TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
+import { furtherOperations } from './operations/all.ts';
 
 /** Performs one operation by its route's name and answers its body. */
 export interface Did {
@@ -13,15 +14,27 @@ export interface Did {
 const writtenOut = [
   'issue',
   'comment',
+  'reaction',
+  'subscriber',
+  'inbox_item',
   'project',
+  'project_update',
+  'milestone',
+  'pipeline',
+  'release',
+  'cycle',
   'label',
   'state',
+  'sla_clock',
   'team',
   'member',
   'workspace',
   'api_key',
   'webhook',
   'plugin',
+  'relation',
+  'template',
+  'search',
 ];
 
 /** The plain operations of any other resource, by its examples. @param parents id of an object of each kind */
@@ -137,6 +150,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('issues.delete', `${v1}/issues/${parent.id}`);
   await did('issues.restore', `${v1}/issues/${parent.id}/restore`);
   await did('issues.history', `${v1}/issues/${issue.id}/history`);
+  for (const steps of furtherOperations) await steps({ app, did, team, issue, parent, member, project });
   const comment = await did('comments.create', `${v1}/issues/${issue.id}/comments`, {
     body: 'I can reproduce this on 1.4.',
   });
@@ -225,7 +239,6 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('webhooks.delete', `${v1}/webhooks/${hook.id}`);
   const events = await did('events.list', `${v1}/events?limit=100`);
   await did('events.get', `${v1}/events/${events.data[0].id}`);
-  await did('inbox.list', `${v1}/inbox`);
   await did('audit-log.list', `${v1}/audit-log`);
   await did('health.live', '/healthz');
   await did('health.ready', '/readyz');

@@ -15,6 +15,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
+const now = (): string => new Date(hooks.app.clock.now()).toISOString();
 const inbox = async (query = ''): Promise<Json> => (await hooks.call('GET', `/api/v1/inbox${query}`)).json;
 
 async function gone(path: string): Promise<Json> {
@@ -37,7 +38,18 @@ test('an endpoint that the system switched off lands in the inbox, in the same m
       title: `The webhook to ${new URL(receiver.url).host} was switched off`,
       body: expect.stringContaining('The receiver answered 410 Gone.'),
       target: { kind: 'webhook', id: endpoint.id },
-      createdAt: new Date(hooks.app.clock.now()).toISOString(),
+      member: { id: hooks.app.workspace.userId, name: 'Acme owner' },
+      reason: 'webhook',
+      issue: null,
+      actor: null,
+      count: 1,
+      happenedAt: now(),
+      readAt: null,
+      archivedAt: null,
+      snoozedUntil: null,
+      version: 1,
+      createdAt: now(),
+      updatedAt: now(),
     },
   ]);
   const events = (await hooks.call('GET', `/api/v1/events?after=${from}&types=inbox.*`)).json.data;

@@ -1,4 +1,4 @@
-// What a key with `import:write` may say of an issue: when it was made and by whom. It is new all the same to whoever follows the
+// What a key with `import:write` may say of an issue: when it was made, by whom, and its number. It is new all the same to whoever follows the
 // log, asks what changed, or turns pages.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writtenFields } from '../../core/rights/table.ts';
@@ -51,7 +51,7 @@ test('without the scope it is refused by name, wherever a body takes it, and not
   for (const { also, name } of taking)
     expect([name, also?.words]).toEqual([name, expect.stringMatching(/import:write/)]);
   const entry = { team: 'ENG', title: 'x' };
-  for (const more of [{ createdAt: at('2020-01-01') }, { creatorId: ana }])
+  for (const more of [{ createdAt: at('2020-01-01') }, { creatorId: ana }, { number: 7 }])
     for (const [path, body] of [
       ['/api/v1/issues', { ...entry, ...more }],
       ['/api/v1/issues/bulk', { issues: [entry, { ...entry, ...more }] }],
@@ -81,6 +81,62 @@ test('a time to come, one before all computers and one that is none are refused 
     const { json } = await app.call('POST', '/api/v1/issues/bulk', { issues });
     expect(json.error?.details).toMatchObject([{ path: `issues.1.${path}`, issue }]);
   }
+});
+
+test('a number is kept, told by the event, and never that of another issue', async () => {
+  await app.call('POST', '/api/v1/teams', { key: 'NUM', name: 'Numbers' });
+  const number = async (more: object): Promise<unknown> => {
+    const { status, json } = await make('x', { team: 'NUM', ...more });
+    return status === 201 ? json.identifier : json.error.details;
+  };
+  const taken = [{ path: 'number', issue: 'already_exists', fix: expect.stringMatching(/^Leave it out: /) }];
+  const after = await app.lastSequence();
+  expect(await number({ number: 12 })).toBe('NUM-12');
+  const { json: events } = await app.call('GET', `/api/v1/events?after=${after}`);
+  expect(events.data).toMatchObject([
+    {
+      type: 'issue.created',
+      data: { number: 12, identifier: 'NUM-12', url: expect.stringMatching(/NUM-12$/) },
+    },
+  ]);
+  expect([await number({}), await number({ number: 3 }), await number({})]).toEqual([
+    'NUM-13',
+    'NUM-3',
+    'NUM-14',
+  ]);
+  expect(await number({ number: 12 })).toEqual(taken);
+  expect((await app.call('POST', '/api/v1/issues/NUM-14/move', { team: 'ENG' })).status).toBe(200);
+  expect(await number({ number: 14 })).toEqual(taken);
+  for (const wrong of [0, 1.5, 10_000_000])
+    expect(await number({ number: wrong })).toMatchObject([{ path: 'number' }]);
+
+  const bulk = (...numbers: (number | undefined)[]) =>
+    app.call('POST', '/api/v1/issues/bulk', {
+      issues: numbers.map((given) => ({ team: 'NUM', title: 'x', number: given })),
+    });
+  const refused = (await bulk(20, 12, 21, 20, 14)).json.error.details;
+  expect(refused.map(({ path, issue }: Json) => `${path} ${issue}`)).toEqual(
+    [1, 3, 4].map((index) => `issues.${index}.number already_exists`),
+  );
+  // The next number would be one that a later entry gives.
+  const { json } = await bulk(undefined, 15, undefined, 16);
+  expect(json.data.map(({ identifier }: Json) => identifier)).toEqual([
+    'NUM-17',
+    'NUM-15',
+    'NUM-18',
+    'NUM-16',
+  ]);
+});
+
+test('of many who want one number at once, one gets it, and whoever takes the next one is in nobody’s way', async () => {
+  await app.call('POST', '/api/v1/teams', { key: 'RACE', name: 'Race' });
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => make('x', { team: 'RACE', ...(n % 2 === 0 ? { number: 4 } : {}) })),
+  );
+  const made = answers.filter(({ status }) => status === 201).map(({ json }) => json.identifier);
+  expect(answers.filter(({ status }) => status === 422)).toHaveLength(5);
+  expect(new Set(made).size).toBe(7);
+  expect(made).toContain('RACE-4');
 });
 
 test('lists go by it, and pages stay whole while older issues arrive', async () => {

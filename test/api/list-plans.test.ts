@@ -14,6 +14,8 @@ beforeAll(async () => {
   app = await startApp();
   db = new Database(join(app.dataDir, 'tatami.db'), { readonly: true });
   ids.project = (await app.call('POST', '/api/v1/projects', { name: 'Flat' })).json.id;
+  const span = { startsAt: '2031-03-03T00:00:00Z', endsAt: '2031-03-17T00:00:00Z' };
+  ids.cycle = (await app.call('POST', '/api/v1/cycles', { team: 'ENG', ...span })).json.id;
   ids.label = (await app.call('POST', '/api/v1/labels', { name: 'flat', color: '#123456' })).json.id;
   const issue = async (n: number) =>
     (
@@ -23,6 +25,7 @@ beforeAll(async () => {
         priority: 'high',
         labels: ['flat'],
         projectId: ids.project,
+        cycleId: ids.cycle,
         ...(ids.parent ? { parentId: ids.parent } : {}),
       })
     ).json.id as string;
@@ -71,6 +74,7 @@ const flat: readonly [string, () => string, string][] = [
   ['sort=updatedAt', () => 'sort=updatedAt', 'issues_updated'],
   ['sort=-updatedAt', () => 'sort=-updatedAt', 'issues_updated'],
   ['sort=-priority', () => 'sort=-priority', 'issues_priority'],
+  ['sort=slaDueAt', () => 'sort=slaDueAt', 'issues_sla_due'],
   ['deleted=only', () => 'deleted=only', 'issues_trash'],
   ['team=', () => 'team=ENG', 'issues_team'],
   ['state= of one team', () => 'state=backlog', 'issues_state'],
@@ -82,6 +86,8 @@ const flat: readonly [string, () => string, string][] = [
   ['project', () => by({ project: ids.project }), 'issues_project'],
   ['parent', () => by({ parent: ids.parent }), 'issues_parent'],
   ['creator', () => by({ creator: ids.creator }), 'issues_creator'],
+  ['cycle', () => by({ cycle: ids.cycle }), 'issues_cycle'],
+  ['cycle, in its turn', () => 'cycle=next', 'issues_cycle'],
   ['project, by name', () => by({ project: 'FLAT' }), 'issues_project'],
   ['parent, by identifier', () => by({ parent: 'ENG-1' }), 'issues_parent'],
   ['updatedSince, relative', () => 'sort=updatedAt&updatedSince=-P7D', 'issues_updated'],

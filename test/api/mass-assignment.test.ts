@@ -58,7 +58,8 @@ function withProperty(
 ): unknown {
   if (step === undefined) return { ...Object(body), [name]: value };
   const inner = withProperty(Object(body)[step], rest, name, value);
-  return Array.isArray(body) ? [inner, ...body.slice(1)] : { ...Object(body), [step]: inner };
+  if (Array.isArray(body)) return [inner, ...body.slice(1)];
+  return body === undefined && step === '0' ? [inner] : { ...Object(body), [step]: inner };
 }
 
 test('every object of every body refuses read-only and unknown properties by their path', async () => {
@@ -122,10 +123,13 @@ test('a write that takes no body refuses one that says something', async () => {
 test('no query takes an unknown parameter, and none twice', async () => {
   for (const route of app.app.routes) {
     if (route.scope === null) continue;
+    const required = (route.query as { required?: string[] } | undefined)?.required ?? [];
+    const needed = (query: string) =>
+      required.filter((name) => !query.startsWith(`${name}=`)).map((name) => `${name}=x`);
     const ask = (query: string) =>
       app.call(
         route.method,
-        `${fillPath(route.path, route.params, own)}?${query}`,
+        `${fillPath(route.path, route.params, own)}?${[query, ...needed(query)].join('&')}`,
         exampleOf(route, hookUrl),
         { 'tatami-mode': 'simulate' },
       );

@@ -137,10 +137,15 @@ async function step(issues: Modelled[], command: Command): Promise<string[]> {
       if (missing) return [];
       const moved = (name: keyof typeof wanted): boolean =>
         wanted[name] !== undefined && JSON.stringify(wanted[name]) !== JSON.stringify(issue[name]);
+      const typeOf = (id: string): string => states.find((state: Json) => state.id === id).type;
+      const to = typeOf(wanted.state ?? issue.state);
+      const leavesTriage = typeOf(issue.state) === 'triage' && to !== 'triage';
+      const isDeclined = to === 'canceled' || to === 'duplicate';
       const events = (Object.keys(wanted) as (keyof typeof wanted)[]).some(moved)
         ? [
             'issue.updated',
             ...(moved('state') ? ['issue.state_changed'] : []),
+            ...(leavesTriage ? [isDeclined ? 'issue.triage_declined' : 'issue.triage_accepted'] : []),
             ...(moved('assignee') ? ['issue.assigned'] : []),
             ...(moved('labels') ? ['issue.labeled'] : []),
           ]

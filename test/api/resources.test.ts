@@ -305,6 +305,8 @@ test('a member who leaves stays on old issues, is refused on new ones, and never
   await step('PATCH', path, { role: 'member' }, { status: 200, body: { version: 1 } });
   await step('PATCH', path, { role: 'admin' }, { status: 200, events: ['member.updated'] });
   const issue = await make('/issues', { team: 'ENG', title: 'Hers', assigneeId: member.id });
+  // She is told of it.
+  await app.settled();
   await step('DELETE', path, undefined, { status: 204, events: ['member.removed'] });
   await step('GET', path, undefined, { status: 404, error: ['not_found'] });
   await step('GET', `/issues/${issue.id}`, undefined, { status: 200, body: { assignee: { name: 'Ana' } } });

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { namespaceScopes } from '../../core/events/catalogue.ts';
+import { namespaceScopes, ownScopes } from '../../core/events/catalogue.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { hostCallsOf } from '../../core/plugins/host-calls.ts';
 import { narrowable, writtenFields } from '../../core/rights/table.ts';
@@ -91,7 +91,12 @@ test('docs/scopes.md is the matrix', () => {
     return [row(code(scope), list(fields), teams ? code('team') : '')];
   });
   const events = Object.entries(namespaceScopes).map(([namespace, scope]) =>
-    row(code(`${namespace}.*`), code(scope)),
+    row(
+      code(`${namespace}.*`),
+      namespace in ownScopes
+        ? `${code(scope)}; a member's own with ${code(ownScopes[namespace]!)}`
+        : code(scope),
+    ),
   );
   const text = [
     '# Scopes',

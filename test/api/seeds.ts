@@ -2,6 +2,8 @@
 // nobody seeded fails the test that meets it, so that a new route cannot escape.
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
+import type { Contract } from '../../core/contract/contract.ts';
+import { givenName, isReference } from '../../core/contract/schemas.ts';
 import { contracts } from '../../core/contracts.ts';
 import { idPrefixes, patternOf } from '../../core/lib/ids.ts';
 import { install, packSource } from '../plugins/pack.ts';
@@ -51,7 +53,10 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     ),
   );
   const external = { externalSource: 'seeded', externalId: `of-${team}` };
-  const issue = await made('/issues', { team, title: `Secret of ${team}`, ...external });
+  const title = `Secret of ${team}`;
+  const promise = { name: `Promise of ${team}`, filter: { title }, targetMinutes: 600 };
+  const policy = await made('/sla-policies', promise);
+  const issue = await made('/issues', { team, title, ...external });
   await app.settled();
   const first = async (path: string): Promise<Json> => (await call('GET', `/api/v1${path}`)).json.data[0];
   const seeds = {
@@ -63,6 +68,8 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     label: (await made('/labels', { name: `label-${team}` })).id,
     event: (await first('/events')).id,
     project: (await made('/projects', { name: `Project of ${team}` })).id,
+    cycle: (await made('/cycles', { team, startsAt: '2031-01-06T00:00:00Z', endsAt: '2031-01-20T00:00:00Z' }))
+      .id,
     comment: (await made(`/issues/${issue.id}/comments`, { body: `Secret comment of ${team}` })).id,
     webhook: endpoint.id,
     delivery: (await first(`/webhooks/${endpoint.id}/deliveries`)).id,
@@ -72,16 +79,56 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     pluginRef: pluginId,
     run: (await first(`/plugins/${plugin.id}/runs`)).id,
     team: (await first('/teams')).id,
+    sla_policy: policy.id,
+    sla_clock: (await first(`/issues/${issue.id}/sla`)).id,
   };
-  const all: Record<string, string> = seeds;
-  for (const { name, path, parent, examples } of contracts)
-    if (all[name] === undefined && examples?.create)
-      all[name] = (
-        await made(parent ? `/${parent.path}/${all[parent.name]}/${path}` : `/${path}`, examples.create)
-      ).id;
+  const reaction = await made(`/comments/${seeds.comment}/reactions`, { emoji: '👍' });
+  const { key } = await made('/api-keys', {
+    name: 'other',
+    scopes: ['comments:write'],
+    memberId: seeds.member,
+  });
+  await app.clientOf(key)('POST', `/api/v1/issues/${issue.id}/comments`, { body: `An answer of ${team}` });
+  await app.settled();
+  const item = await first('/inbox');
+  const other = await made('/issues', { team, title: `Other secret of ${team}` });
+  const all: Record<string, string> = {
+    ...seeds,
+    reaction: reaction.id,
+    inbox_item: item.id,
+    relation: (await made(`/issues/${issue.id}/relations`, { type: 'relates_to', issueId: other.id })).id,
+    // Of all issues, in columns by the types of their states.
+    board: (await made('/boards', { name: `Board of ${team}`, groupBy: 'stateType' })).id,
+    view: (await made('/views', { name: `View of ${team}`, visibility: 'shared' })).id,
+    subscriber: (await first(`/issues/${issue.id}/subscribers`)).id,
+    template: (await made('/templates', { name: `Template of ${team}`, team })).id,
+  };
+  for (const { name, path, parent, fields, examples } of contracts) {
+    if (all[name] !== undefined || !examples?.create) continue;
+    const body = { ...examples.create, ...referredBy({ fields }, all) };
+    all[name] = (await made(parent ? `/${parent.path}/${all[parent.name]}/${path}` : `/${path}`, body)).id;
+  }
+  await call('POST', `/api/v1/releases/${all.release}/issues`, { issueIds: [issue.id] });
+  // One that is completed, so that an issue went on.
+  await call('PATCH', `/api/v1/issues/${issue.id}`, { cycleId: seeds.cycle });
+  for (const turn of ['start', 'complete']) await call('POST', `/api/v1/cycles/${seeds.cycle}/${turn}`);
   // Nothing of it moves on its own from here.
   await app.settled();
   return all;
+}
+
+/** What a creation must refer to, by the seeds. What is referred to by a name stands in the example. */
+export function referredBy(
+  { fields }: Pick<Contract, 'fields'>,
+  seeds: Seeds,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) =>
+      isReference(field) && field.by === 'id' && field.options.required
+        ? [[givenName(name, field), seeds[field.to.name]!]]
+        : [],
+    ),
+  );
 }
 
 /** A route's path with its ids filled in from `seeds`. @throws Error for a form without a seed */
@@ -92,6 +139,7 @@ export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds
     if (name === 'name') return 'nightly';
     if (name === 'identifier') return 'ENG-1';
     if (name === 'code') return 'not_found';
+    if (name === 'column') return 'backlog';
     if (name === 'source') return 'seeded';
     if (name === 'externalId') return seeds.externalId!;
     const form = formOf(properties[name] ?? {});

@@ -113,63 +113,72 @@ function openAnswered(to: number, request: string) {
   return opened;
 }
 
-test('dripping connections are closed within 15 s, others are served meanwhile, and those that were answered are kept', async () => {
-  const started = performance.now();
-  const asked = `GET /api/v1/team HTTP/1.1\r\n${auth()}\r\n`;
-  const kept = openAnswered(port, asked);
-  const closedAfter: number[] = [];
-  const sockets = Array.from({ length: process.env.TATAMI_LONG ? 2000 : 200 }, (_, index) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('error', () => undefined);
-    socket.resume();
-    socket.on('close', () => closedAfter.push(performance.now() - started));
-    socket.write(
-      index % 2 === 0
-        ? 'GET /api/v1/issues HTTP/1.1\r\nHost: localhost\r\nX-Drip: '
-        : 'POST /api/v1/issues HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{',
-    );
-    return socket;
-  });
-  expect((await app.call('GET', '/api/v1/issues')).status).toBe(200);
-  while (closedAfter.length < sockets.length && performance.now() - started < 16_000) await Bun.sleep(50);
-  for (const socket of sockets) socket.destroy();
-  expect(closedAfter.length).toBe(sockets.length);
-  expect([kept.text.slice(0, 12), kept.closed]).toEqual(['HTTP/1.1 404', false]);
-  expect(kept.text).toContain('Keep-Alive: timeout=75');
-  kept.text = '';
-  kept.socket.write(asked);
-  while (kept.text === '' && !kept.closed) await Bun.sleep(5);
-  expect(kept.text).toStartWith('HTTP/1.1 404');
-  kept.socket.destroy();
-}, 60_000);
+// These two mostly wait, and not for each other.
+test.concurrent(
+  'dripping connections are closed within 15 s, others are served meanwhile, and those that were answered are kept',
+  async () => {
+    const started = performance.now();
+    const asked = `GET /api/v1/team HTTP/1.1\r\n${auth()}\r\n`;
+    const kept = openAnswered(port, asked);
+    const closedAfter: number[] = [];
+    const sockets = Array.from({ length: process.env.TATAMI_LONG ? 2000 : 200 }, (_, index) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.resume();
+      socket.on('close', () => closedAfter.push(performance.now() - started));
+      socket.write(
+        index % 2 === 0
+          ? 'GET /api/v1/issues HTTP/1.1\r\nHost: localhost\r\nX-Drip: '
+          : 'POST /api/v1/issues HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{',
+      );
+      return socket;
+    });
+    expect((await app.call('GET', '/api/v1/issues')).status).toBe(200);
+    while (closedAfter.length < sockets.length && performance.now() - started < 16_000) await Bun.sleep(50);
+    for (const socket of sockets) socket.destroy();
+    expect(closedAfter.length).toBe(sockets.length);
+    expect([kept.text.slice(0, 12), kept.closed]).toEqual(['HTTP/1.1 404', false]);
+    expect(kept.text).toContain('Keep-Alive: timeout=75');
+    kept.text = '';
+    kept.socket.write(asked);
+    while (kept.text === '' && !kept.closed) await Bun.sleep(5);
+    expect(kept.text).toStartWith('HTTP/1.1 404');
+    kept.socket.destroy();
+  },
+  60_000,
+);
 
-test('an idle connection is kept as long as the setting says, after a large answer too', async () => {
-  const brief = await startApp({ flags: { keepAlive: '1' } });
-  const closing = await startApp({ flags: { keepAlive: '0' } });
-  try {
-    const request = (app: TestApp, path: string): string =>
-      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.workspace.apiKey}\r\n\r\n`;
-    const description = 'x'.repeat(90_000);
-    for (let index = 0; index < 4; index++)
-      expect(
-        (await brief.call('POST', '/api/v1/issues', { team: 'ENG', title: 't', description })).status,
-      ).toBe(201);
-    const open = [
-      openAnswered(Number(new URL(brief.url).port), request(brief, '/api/v1/workspace')),
-      openAnswered(Number(new URL(brief.url).port), request(brief, '/api/v1/issues')),
-      openAnswered(Number(new URL(closing.url).port), request(closing, '/api/v1/workspace')),
-    ];
-    for (const endMs = performance.now() + 9_000; performance.now() < endMs;) {
-      if (open.every(({ closed }) => closed)) break;
-      await Bun.sleep(20);
+test.concurrent(
+  'an idle connection is kept as long as the setting says, after a large answer too',
+  async () => {
+    const brief = await startApp({ flags: { keepAlive: '1' } });
+    const closing = await startApp({ flags: { keepAlive: '0' } });
+    try {
+      const request = (app: TestApp, path: string): string =>
+        `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.workspace.apiKey}\r\n\r\n`;
+      const description = 'x'.repeat(90_000);
+      for (let index = 0; index < 4; index++)
+        expect(
+          (await brief.call('POST', '/api/v1/issues', { team: 'ENG', title: 't', description })).status,
+        ).toBe(201);
+      const open = [
+        openAnswered(Number(new URL(brief.url).port), request(brief, '/api/v1/workspace')),
+        openAnswered(Number(new URL(brief.url).port), request(brief, '/api/v1/issues')),
+        openAnswered(Number(new URL(closing.url).port), request(closing, '/api/v1/workspace')),
+      ];
+      for (const endMs = performance.now() + 9_000; performance.now() < endMs;) {
+        if (open.every(({ closed }) => closed)) break;
+        await Bun.sleep(20);
+      }
+      expect(open.map(({ text, closed }) => `${text.slice(0, 12)} ${closed}`)).toEqual(
+        open.map(() => 'HTTP/1.1 200 true'),
+      );
+      expect(open[1]!.text.length).toBeGreaterThan(300_000);
+      expect(open[2]!.text).toContain('Connection: close');
+    } finally {
+      await brief.stop();
+      await closing.stop();
     }
-    expect(open.map(({ text, closed }) => `${text.slice(0, 12)} ${closed}`)).toEqual(
-      open.map(() => 'HTTP/1.1 200 true'),
-    );
-    expect(open[1]!.text.length).toBeGreaterThan(300_000);
-    expect(open[2]!.text).toContain('Connection: close');
-  } finally {
-    await brief.stop();
-    await closing.stop();
-  }
-}, 30_000);
+  },
+  30_000,
+);

@@ -127,16 +127,17 @@ test('pages and streams go out over HTTP alone', async () => {
   const { identifier } = (await bodyOf('issues.list', {})).data[0];
   const documents: Record<string, string> = {
     'docs.document': 'scopes',
+    'docs.api': 'inbox',
     'docs.guides': 'paging',
     'docs.plugins': 'tutorial',
     'docs.spec': 'api',
   };
-  for (const { name, params: schema } of others) {
+  for (const { name, params: schema, example: body } of others) {
     const all = { identifier, code: 'not_found', name: documents[name] ?? '' };
     const params = Object.fromEntries(
       Object.entries(all).filter(([param]) => param in (schema?.properties ?? {})),
     );
-    expect([name, (await ask(name, { params })).error?.code]).toEqual([name, 'forbidden']);
+    expect([name, (await ask(name, { params, body })).error?.code]).toEqual([name, 'forbidden']);
   }
 });
 

@@ -1,14 +1,21 @@
 // A real browser that npm brings along, so that pages are tried where only Node is installed. Runs under Node, because Playwright does not
 // work well under Bun.
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache/tatami-browser');
 
+/** The package's own looks for its fonts where another machine has them, and a page without any font ends the browser. */
+const fontsConf = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>${join(cache, 'fonts')}</dir><cachedir>${join(cache, 'fonts-cache')}</cachedir></fontconfig>
+`;
+
 /** The caller closes it. */
 export async function openBrowser(): Promise<Browser> {
   if (!existsSync(cache)) await unpack();
+  writeFileSync(join(cache, 'fonts/fonts.conf'), fontsConf);
   return chromium.launch({
     executablePath: join(cache, 'chromium'),
     // Without a sandbox of its own, because tests also run as root, where it has none.

@@ -12,13 +12,14 @@ let app: TestApp;
 afterEach(() => app.stop());
 
 async function archive(): Promise<void> {
-  const { store, log } = app.services;
+  const { store, log, blobs } = app.services;
   const kept = { runs: null, deliveries: null, deleted: null, snapshots: null, events: 30 };
   await createHousekeeping({
     store,
     log,
     clock: app.clock,
     kept,
+    blobs,
     snapshots: join(app.dataDir, 'snapshots'),
   }).sweep();
 }

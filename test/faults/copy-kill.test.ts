@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { openDestination, type Destination } from '../../core/backup/copy/destination.ts';
 import { listCopy, verifyCopy } from '../../core/backup/copy/inspect.ts';
 import { contentOf, copied, noS3, temporary, type Copied } from './copied.ts';
+import { copyAsKilled } from './own-copy.ts';
 import { startS3 } from './s3.ts';
 import { clientOf, seededRandom, startServer, type Server } from './server.ts';
 
@@ -26,13 +27,25 @@ afterAll(() => {
   for (const path of folders) rmSync(path, { recursive: true, force: true });
 });
 
+interface Made {
+  readonly dir: string;
+  readonly key: string;
+}
+
 /** Made by another process: libsql ends a connection once its statements are collected, and its end would fold the log into the file. */
-async function freshDir(): Promise<{ dir: string; key: string }> {
+async function makeDir(): Promise<Made> {
   const dir = folder();
   const command = [process.execPath, main, 'init', '--data-dir', dir, '--workspace', 'Acme', '--team', 'ENG'];
   const child = Bun.spawn([...command, '--json'], { stdout: 'pipe', stderr: 'ignore' });
   const { apiKey } = (await new Response(child.stdout).json()) as { apiKey: string };
   return { dir, key: apiKey };
+}
+
+let made: Promise<Made> | undefined;
+/** A copy of what is made once. */
+async function freshDir(): Promise<Made> {
+  const { dir, key } = await (made ??= makeDir());
+  return { dir: copyAsKilled(dir, join(folder(), 'data')), key };
 }
 
 /** Writes until the server dies. */

@@ -6,8 +6,13 @@ import { readIdentity, writeIdentity } from '../../core/store/integrity/identity
 
 /** By another process: to open and close a database's file here would drop SQLite's locks on it. */
 function copy(from: string, to: string): void {
-  const { exitCode } = Bun.spawnSync(['cp', '-r', from, to]);
-  if (exitCode !== 0) throw new Error(`cp ended with ${exitCode}`);
+  // A file that is removed while it copies makes it fail: what is left is copied then.
+  for (let tries = 3; ; tries--) {
+    const { exitCode } = Bun.spawnSync(['cp', '-r', from, to]);
+    if (exitCode === 0) return;
+    if (tries === 1) throw new Error(`cp ended with ${exitCode}`);
+    rmSync(to, { recursive: true, force: true });
+  }
 }
 
 export function copyAsKilled(from: string, to: string): string {

@@ -117,14 +117,14 @@ test('a schedule is told what is left of its processor time', async () => {
 test('a run that is interrupted again and again loses no attempt, and is done when it is let be', async () => {
   await schedule(
     'com.test.cut',
-    `async (_, ctx) => { await ctx.kv.increment('done'); await ctx.sleep(3_000); }`,
+    `async (_, ctx) => { await ctx.kv.increment('done'); await ctx.sleep(1_500); }`,
   );
   let cutting = true;
   const cut = (async () => {
     while (cutting) {
       for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
       // Long enough for a sidecar to come up and begin the run on a busy machine, and less than the run takes.
-      await Bun.sleep(2_000);
+      await Bun.sleep(1_000);
     }
   })();
   const asked = await app.call('POST', '/api/v1/plugins/com.test.cut/schedules/work/run');

@@ -30,7 +30,8 @@ export function fieldsWritten(
   inside: (name: string) => readonly string[],
 ): readonly string[] {
   if (name === 'addLabels' || name === 'removeLabels') return ['labels'];
-  if (!route.name.startsWith('issues.bulk')) return [name];
+  if (route.name === 'boards.move' || route.name === 'issues.reorder') return [];
+  if (!/^(issues\.bulk|releases\.issues)/.test(route.name)) return [name];
   if (name === 'ids' || name === 'filter') return [];
   if (name === 'issues' || name === 'set')
     return inside(name).flatMap((one) => fieldsWritten(route, one, inside));
@@ -109,6 +110,14 @@ export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTe
     description: 'outside-canary',
   });
   const comment = await made(`/issues/${issue.id}/comments`, { body: 'outside-canary' });
+  const second = await made('/issues', { team: 'OUT', title: 'outside-canary too' });
+  const relation = await made(`/issues/${issue.id}/relations`, { type: 'relates_to', issueId: second.id });
+  const template = await made('/templates', { name: 'outside-canary', team: 'OUT' });
+  const attached = { title: 'outside-canary', url: 'https://example.com/outside-canary' };
+  const attachment = await made(`/issues/${issue.id}/attachments`, attached);
+  const span = { startsAt: '2031-01-06T00:00:00Z', endsAt: '2031-01-20T00:00:00Z' };
+  const cycle = await made('/cycles', { team: 'OUT', name: 'outside-canary', ...span });
+  const reaction = await made(`/comments/${comment.id}/reactions`, { emoji: '👍' });
   // An issue of the inside that refers to one of the outside.
   await app.call('PATCH', `/api/v1/issues/${inside.issue}`, { parentId: issue.id });
   const [event] = (await app.call('GET', '/api/v1/events?types=issue.created&limit=100')).json.data.filter(
@@ -120,8 +129,13 @@ export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTe
     outside: {
       ...inside,
       issue: issue.id,
+      attachment: attachment.id,
       externalId: external.externalId,
       comment: comment.id,
+      relation: relation.id,
+      template: template.id,
+      cycle: cycle.id,
+      reaction: reaction.id,
       team: team.id,
       event: event.id,
     },

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installKind } from '../../core/plugins/installs/schema.ts';
+import { emptyDirectory } from '../../core/resource/directory.ts';
 import { composedStatement, type Row } from '../../core/store/statement.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
@@ -19,14 +20,13 @@ async function unask(app: TestApp, id: string): Promise<void> {
   const before = installKind.fromRow((await app.services.store.readOne(scope, find, { id }))!);
   const { scopes: _, ...manifest } = before.manifest;
   const change = installKind.update(before, { manifest, grant: [] }, app.clock.now())!;
-  const none = new Map<string, never>();
   const author = {
     scope,
     actor: { kind: 'system' as const, id: 'test', name: 'Test' },
     cause: null,
     requestId: null,
     traceparent: null,
-    directory: { teams: none, states: none, labels: none, members: none, projects: none },
+    directory: emptyDirectory,
   };
   expect((await app.committer.commit(author, [change], [], [])).ok).toBe(true);
 }

@@ -48,10 +48,14 @@ async function neededFor(type: string): Promise<string[]> {
 
 test('every event type needs one read scope, asked and granted, and it is the one that a webhook needs', async () => {
   const scopes = new Map<string, string[]>();
-  for (const type of eventTypes) {
+  const reads = allScopes.filter((one) => one.endsWith(':read'));
+  for (const [at, type] of eventTypes.entries()) {
     const on = { on: { [type]: {} }, schedules: {}, handlers: [`event:${type}`] };
     const sufficient = [];
-    for (const scope of allScopes.filter((one) => one.endsWith(':read'))) {
+    // Of the first type of a namespace each scope is tried, of the others its own and, in turn, another.
+    const own = scopes.get(type.split('.')[0]!);
+    const tried = own ? new Set([...own, reads[at % reads.length]!, 'webhooks:read']) : reads;
+    for (const scope of tried) {
       const { status, json } = await asking({ ...on, scopes: { [scope]: why } }, [scope]);
       if (status === 422) {
         expect(json.error.details).toMatchObject([
@@ -78,7 +82,10 @@ test('every event type needs one read scope, asked and granted, and it is the on
 }, 60_000);
 
 test('a narrowing is taken where every door holds it, and refused with the reason where one does not', async () => {
-  const byTeam = ['issues:read', 'issues:write', 'comments:read', 'comments:write'];
+  const byTeam = ['issues', 'comments', 'attachments', 'cycles'].flatMap((one) => [
+    `${one}:read`,
+    `${one}:write`,
+  ]);
   for (const scope of allScopes) {
     const tried = await asking({ scopes: { [scope]: { ...why, where: { team: ['ENG'] } } } }, [scope]);
     expect([scope, tried.status]).toEqual([scope, byTeam.includes(scope) ? 201 : 422]);

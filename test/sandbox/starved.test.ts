@@ -69,7 +69,7 @@ for (const [name, make] of slow)
 
 test('a schedule may work in one long stretch, while others keep their pace', async () => {
   const limits = { ...eventLimits, cpuMs: 5000, entryMs: 5000 };
-  const long = sandbox.run(jobOf('ins_long', await pluginOf(work(1500)), { limits, fresh: true }));
+  const long = sandbox.run(jobOf('ins_long', await pluginOf(work(3000)), { limits, fresh: true }));
   const code = await pluginOf('await ctx.issues.get(1);');
   const tookMs: number[] = [];
   let ended = false;

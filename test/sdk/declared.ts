@@ -20,14 +20,23 @@ export function membersOf(file: string, name: string): Member[] {
   const text = readFileSync(join(root, 'sdk/types', file), 'utf8');
   const [, body] = new RegExp(`^export interface ${name} \\{\\n(.*?)^\\}`, 'ms').exec(text) ?? [];
   if (body === undefined) throw new Error(`${file} has no interface ${name}.`);
-  return [...body.matchAll(/^  (\w+)(\??):\s+([^;]+);$/gm)].map(([, member, mark, type]) => ({
-    name: member!,
-    isOptional: mark === '?',
-    alternatives: type!
-      .split('|')
-      .map((one) => one.trim())
-      .filter((one) => one !== ''),
-  }));
+  return splitOutside(body.replaceAll(/\/\*\*.*?\*\//gs, ''), ';').map((member) => {
+    const [, called = '', mark, type = ''] = /^(\w+)(\??):(.*)$/s.exec(member) ?? [];
+    return { name: called, isOptional: mark === '?', alternatives: splitOutside(type, '|') };
+  });
+}
+
+/** What stands between the marks, where these are in no brackets. */
+function splitOutside(text: string, mark: string): string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const one of text) {
+    if ('{[(<'.includes(one)) depth++;
+    if ('}])>'.includes(one)) depth--;
+    if (one === mark && depth === 0) parts.push('');
+    else parts[parts.length - 1] += one;
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
 /** A value of one part of a union, within the bounds that the schema adds to it. */

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contracts, eventsOf } from '../../core/contracts.ts';
 import { parseFilter } from '../../core/lib/filter.ts';
 import { filterFieldsOf } from '../../core/resources.ts';
 import { root } from '../imports.ts';
@@ -12,12 +11,12 @@ const wordsOf = (union: string): string[] => [...union.matchAll(/'([^']+)'/g)].m
 const testsOf = (set: string): string[] =>
   wordsOf(new RegExp(`type ${set} = ([^;]+);`).exec(text)?.[1] ?? '');
 
-/** Values that the type of a field names. */
-function valuesOf(union: string): unknown[] {
+/** Values that the type of a field names. @param least the least that a number can be */
+function valuesOf(union: string, least: number): unknown[] {
   const plain = union.replaceAll(/'[^']+'/g, '');
   return [
     ...wordsOf(union),
-    ...(/\bnumber\b/.test(plain) ? [0, 7] : []),
+    ...(/\bnumber\b/.test(plain) ? [least, least + 7] : []),
     ...(/\bboolean\b/.test(plain) ? [true] : []),
     ...(/\bnull\b/.test(plain) ? [null] : []),
   ];
@@ -34,8 +33,7 @@ function givenFor(test: string, value: unknown): unknown[] {
 describe.each(
   [...text.matchAll(/export interface (\w+)Filter \{(.*?) \}/g)].map(([, name, body]) => [name!, body!]),
 )('%s', (name, body) => {
-  const contract = contracts.find(({ title }) => title === name);
-  const [type = ''] = contract ? eventsOf(contract.events) : [];
+  const [, type = ''] = new RegExp(`readonly '([^']+)': ${name}Filter;`).exec(text) ?? [];
   const fields = [...body.matchAll(/readonly (\w+)\?: \|? ?Test< ?(.*?), (\w+),? ?>/g)];
 
   test('all fields are read from the text', () => {
@@ -46,7 +44,9 @@ describe.each(
 
   test.each(fields.map(([, field, union, set]) => [field!, union!, set!]))('%s', (field, union, set) => {
     expect(testsOf(set).length).toBeGreaterThan(3);
-    for (const value of valuesOf(union)) {
+    const known = filterFieldsOf(type)[field];
+    const least = known?.type === 'number' ? known.minimum : 0;
+    for (const value of valuesOf(union, least ?? 0)) {
       const tests = testsOf(set).flatMap((one) => givenFor(one, value).map((given) => ({ [one]: given })));
       for (const condition of [value, [value], ...tests])
         parseFilter({ and: [{ [field]: condition }] }, filterFieldsOf(type));

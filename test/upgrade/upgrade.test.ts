@@ -47,7 +47,7 @@ async function expectAllOfIt(call: Client, { answers }: PackedDirectory): Promis
 }
 
 async function untilLabelled(call: Client, title: string): Promise<void> {
-  for (const until = Date.now() + 20_000; Date.now() < until;) {
+  for (const until = Date.now() + 40_000; Date.now() < until;) {
     const { data } = (await call('GET', '/api/v1/issues?limit=100')).json as { data: Json[] };
     if (data.find((issue) => issue.title === title)?.labels.length > 0) return;
     await Bun.sleep(50);
@@ -55,7 +55,8 @@ async function untilLabelled(call: Client, title: string): Promise<void> {
   throw new Error(`${title} got no label`);
 }
 
-describe.each(readdirSync(folder))('%s', (file) => {
+// Each has a directory of its own, and mostly waits for what a process does there.
+describe.concurrent.each(readdirSync(folder))('%s', (file) => {
   const packed = readPacked(join(folder, file));
 
   test('opens with all that was in it, goes on with its work, and keeps a snapshot', async () => {

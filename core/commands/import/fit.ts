@@ -12,9 +12,13 @@ export function fitChars(text: string, charsMax: number): string {
 }
 
 export function fitDescription(text: string): string {
-  if (Buffer.byteLength(text) <= descriptionBytesMax) return text;
+  return fitBytes(text, descriptionBytesMax);
+}
+
+export function fitBytes(text: string, bytesMax: number): string {
+  if (Buffer.byteLength(text) <= bytesMax) return text;
   const bytes = Buffer.from(text);
-  let end = descriptionBytesMax - Buffer.byteLength('…');
+  let end = bytesMax - Buffer.byteLength('…');
   // Not within a character: its further bytes are 10xxxxxx.
   while ((bytes[end]! & 0xc0) === 0x80) end--;
   return `${bytes.subarray(0, end).toString()}…`;

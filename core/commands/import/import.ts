@@ -1,69 +1,47 @@
-// `tatami import`: brings issues from a CSV file into teams through the public API. Running it again adds nothing: each issue
-// carries the hash of its row as its external id, and what the server has already is skipped. So an import that was cut
-// short is finished by running it again.
+// `tatami import`: brings issues from the export of another tracker into teams through the public API, and then, in a second reading, what
+// they have to do with each other. Running it again adds nothing: each issue carries its id there, or the hash of its row, as its external
+// id, and what the server has already is skipped. So an import that was cut short is finished by running it again.
 import { basename } from 'node:path';
-import { counted } from '../../lib/counted.ts';
 import { createProgress, exitCodes, printResult, type Progress } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
+import { formatOf } from './formats/detect.ts';
+import { optional, type ImportRow, type Told } from './formats/row.ts';
 import { fitDescription, fitTitle, teamKeyOf } from './fit.ts';
+import { findIssues, inBatches } from './found.ts';
+import { linkRows, type Linking } from './links.ts';
 import { paceText } from './pace.ts';
 import { createPacks } from './packs.ts';
 import { createPlaces, type Places } from './places.ts';
-import { readRows, type ImportRow } from './rows.ts';
-import { createPost, sendMissing, type Outcome, type Outgoing } from './send.ts';
+import { createPlan, type Plan, type Planning } from './plans.ts';
+import { emptyReport, summary, type Report } from './report.ts';
+import { createPost, send, type Outcome, type Outgoing } from './send.ts';
 import { survey } from './survey.ts';
 
 const untimedText =
-  'The key lacks the scope import:write: issues are made with the time of this import. For their own times stop here, and import with a key that has it.';
+  'The key lacks the scope import:write: issues are made now, by this key, and get new numbers. For their own stop here, and import with a key that has it.';
 
 export interface ImportOptions extends RemoteOptions {
-  teamFrom: string;
-  source: string;
-}
-
-interface Report {
-  created: number;
-  /** Issues that were there already, or stand twice in the file. */
-  skipped: number;
-  failed: number;
-  /** Rows of which title or body was shortened to what an issue holds. */
-  cut: number;
-  /** Rows of which `created_at` is no time that has passed: their issues get the time of the import. */
-  undated: number;
-  /** Teams and labels that were made. */
-  teams: number;
-  labels: number;
+  from?: string;
+  teamFrom?: string;
+  source?: string;
 }
 
 export async function importIssues(file: string, options: ImportOptions): Promise<void> {
   const total = await survey(file);
-  const report: Report = { created: 0, skipped: 0, failed: 0, cut: 0, undated: 0, teams: 0, labels: 0 };
+  const format = formatOf(file, options.from);
+  const { source = format.source, teamFrom } = options;
+  const report = emptyReport();
   const progress = createProgress();
-  const call = connect(options, progress.note);
-  const outcome = outcomeIn(report, progress);
-  const places = createPlaces(call, report);
-  const post = createPost(call, () => progress.note(untimedText));
-  const startedMs = performance.now();
-  const packs = createPacks(async (rows) => {
-    await sendMissing(call, post, options.source, rows, outcome);
-    progress.show(paceOf(report, total, performance.now() - startedMs));
-  });
-
+  const { note } = progress;
+  const call = connect(options, note);
+  const names = new Map<string, string>();
+  const linking = { call, source, made: report, note, left: leftIn(report), names };
+  const read = (told: Told): AsyncIterable<ImportRow> => format.read(file, { teamFrom }, told);
   try {
-    for await (const row of newRows(file, options.teamFrom, outcome)) {
-      const ready = await prepare(row, options.source, places);
-      if ('why' in ready) {
-        outcome.refused(row.line, ready.why);
-        continue;
-      }
-      tellOf(row, ready, report, progress);
-      await packs.add(ready);
-    }
-    await packs.end();
+    const toLink = await makeIssues(read, linking, { report, progress, total });
+    if (toLink > 0) await linkIssues(read, linking, { progress, total: toLink });
   } catch (error) {
-    progress.note(
-      `Stopped after ${report.created} created, ${report.skipped} there already. Run it again to go on.`,
-    );
+    note(`Stopped after ${report.created} created, ${report.skipped} there already. Run it again to go on.`);
     throw error;
   }
   progress.end();
@@ -71,10 +49,71 @@ export async function importIssues(file: string, options: ImportOptions): Promis
   if (report.failed > 0) process.exitCode = exitCodes.failed;
 }
 
+interface Shown {
+  readonly report: Report;
+  readonly progress: Progress;
+  /** How many rows the file has. */
+  readonly total: number;
+}
+
+/** @returns how many rows have links or comments */
+async function makeIssues(
+  read: (told: Told) => AsyncIterable<ImportRow>,
+  linking: Linking & Planning & { readonly names: Map<string, string> },
+  { report, progress, total }: Shown,
+): Promise<number> {
+  const { call, source, note, left, names } = linking;
+  const outcome = outcomeIn(report, progress);
+  const places = createPlaces(call, report, note, left);
+  const plan = createPlan(linking);
+  const post = createPost(call, () => note(untimedText));
+  const startedMs = performance.now();
+  const showPace = (): void => progress.show(paceOf(report, total, performance.now() - startedMs));
+  const packs = createPacks(async (rows) => {
+    await send(post, rows, outcome);
+    showPace();
+  });
+  let toLink = 0;
+  for await (const batch of inBatches(newRows(read({ bad: outcome.refused, left }), outcome.skipped))) {
+    const ids = batch.map(({ externalId }) => externalId);
+    const there = await findIssues(call, source, ids);
+    outcome.skipped(there.size);
+    if (there.size > 0) showPace();
+    for (const row of batch) {
+      if (hasMore(row)) toLink++;
+      if (row.alsoId !== undefined) names.set(row.alsoId, row.externalId);
+      if (there.has(row.externalId)) continue;
+      const ready = await prepare(row, source, places, plan);
+      if ('why' in ready) outcome.refused(row.line, ready.why);
+      else {
+        tellOf(row, ready, report, progress);
+        await packs.add(ready);
+      }
+    }
+  }
+  await packs.end();
+  return toLink;
+}
+
+async function linkIssues(
+  read: (told: Told) => AsyncIterable<ImportRow>,
+  linking: Linking,
+  { progress, total }: Omit<Shown, 'report'>,
+): Promise<void> {
+  const startedMs = performance.now();
+  let linked = 0;
+  for await (const batch of inBatches(withMore(newRows(read(untold), () => {})))) {
+    await linkRows(linking, batch);
+    linked += batch.length;
+    progress.show(`linked ${paceText(linked, total, performance.now() - startedMs)}`);
+  }
+}
+
 function outcomeIn(report: Report, progress: Progress): Outcome {
   return {
     created: (count) => void (report.created += count),
     skipped: (count) => void (report.skipped += count),
+    renumbered: () => void report.renumbered++,
     refused(line, why) {
       report.failed++;
       progress.note(`line ${line}: ${why}`);
@@ -82,19 +121,36 @@ function outcomeIn(report: Report, progress: Progress): Outcome {
   };
 }
 
+const leftIn =
+  ({ left }: Report): Told['left'] =>
+  (what, rows = 1) =>
+    void (left[what] = (left[what] ?? 0) + rows);
+
+/** What is wrong with a file is told when it is read first. */
+const untold: Told = { bad: () => {}, left: () => {} };
+
 function paceOf({ created, skipped, failed }: Report, total: number, tookMs: number): string {
   const pace = paceText(created + skipped + failed, total, tookMs);
   return failed === 0 ? pace : `${pace}, ${failed} failed`;
 }
 
 /** Each row of the file once. */
-async function* newRows(file: string, teamFrom: string, outcome: Outcome): AsyncGenerator<ImportRow> {
+async function* newRows(
+  rows: AsyncIterable<ImportRow>,
+  skipped: (count: number) => void,
+): AsyncGenerator<ImportRow> {
   const seen = new Set<string>();
-  for await (const row of readRows(file, teamFrom, outcome.refused)) {
-    if (seen.has(row.externalId)) outcome.skipped(1);
+  for await (const row of rows) {
+    if (seen.has(row.externalId)) skipped(1);
     else yield row;
     seen.add(row.externalId);
   }
+}
+
+const hasMore = ({ links, comments }: ImportRow): boolean => links.length + comments.length > 0;
+
+async function* withMore(rows: AsyncIterable<ImportRow>): AsyncGenerator<ImportRow> {
+  for await (const row of rows) if (hasMore(row)) yield row;
 }
 
 /** Of times that cannot be read as many are named: there may be one in each row. */
@@ -121,15 +177,14 @@ function tellOf(
 type Ready = Outgoing & { cut: string | null };
 type Prepared = Ready | { why: string };
 
-async function prepare(row: ImportRow, source: string, places: Places): Promise<Prepared> {
-  const { line, externalId, label, createdAt } = row;
-  const team = teamKeyOf(row.teamName);
+async function prepare(row: ImportRow, source: string, places: Places, plan: Plan): Promise<Prepared> {
+  const { line, externalId, createdAt, number } = row;
+  const team = teamKeyOf(row.teamKey ?? row.teamName);
   if (team === null) return { why: `no team key can be made of "${row.teamName}"` };
   const title = fitTitle(row.title);
   if (title.trim() === '') return { why: 'the title is empty' };
   const description = fitDescription(row.body);
-  const why =
-    (await places.team(team, row.teamName)) ?? (label === '' ? null : await places.label(label, team));
+  const why = (await places.team(team, row.teamName)) ?? (await refusedLabel(places, row.labels, team));
   if (why !== null) return { why };
   const cut = [title.length < row.title.length && 'title', description.length < row.body.length && 'body'];
   return {
@@ -140,14 +195,39 @@ async function prepare(row: ImportRow, source: string, places: Places): Promise<
       ...(createdAt === null ? {} : { createdAt }),
       title,
       description,
-      labels: label === '' ? [] : [label],
+      labels: [...row.labels],
+      ...(await valuesOf(row, team, places)),
+      ...(await plan(row, team)),
+      ...optional('number', number),
       externalSource: source,
       externalId,
     },
   };
 }
 
-function summary(file: string, { created, skipped, failed, cut, undated, teams, labels }: Report): string {
-  const made = teams + labels > 0 ? `, made ${counted(teams, 'team')} and ${counted(labels, 'label')}` : '';
-  return `${file}: ${created} created, ${skipped} there already, ${failed} failed${cut > 0 ? `, ${cut} cut to fit` : ''}${undated > 0 ? `, ${undated} without a time (delete these before importing their mended rows, which are other issues to an import)` : ''}${made}`;
+async function refusedLabel(places: Places, labels: readonly string[], team: string): Promise<string | null> {
+  for (const label of labels) {
+    const why = await places.label(label, team);
+    if (why !== null) return why;
+  }
+  return null;
+}
+
+/** What a file of our own plain format does not say. */
+async function valuesOf(
+  { priority, status = '', assignee = '', creator = '', estimate, dueDate }: ImportRow,
+  team: string,
+  places: Places,
+): Promise<Partial<Outgoing['issue']>> {
+  const stateId = status === '' ? undefined : await places.state(team, status);
+  const assigneeId = assignee === '' ? undefined : await places.member(assignee, 'assignee');
+  const creatorId = creator === '' ? undefined : await places.member(creator, 'creator');
+  return {
+    ...optional('priority', priority),
+    ...optional('stateId', stateId),
+    ...optional('assigneeId', assigneeId),
+    ...optional('creatorId', creatorId),
+    ...optional('estimate', estimate),
+    ...optional('dueDate', dueDate),
+  };
 }

@@ -1,19 +1,30 @@
-// Where imported issues go: teams and labels, made where missing.
+// Where imported issues go: teams and labels, made where missing; states and people as they are here.
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
 import { foldName } from '../../lib/fold.ts';
 import { readAll } from '../remote.ts';
 import { fitChars } from './fit.ts';
+import type { Report } from './report.ts';
 
 const nameCharsMax = 80;
 
-/** Both answer null when the place is there, otherwise with the reason why not. */
 export interface Places {
+  /** These two answer null when the place is there, otherwise with the reason why not. */
   /** @param name what the file calls the team; two names never share one key */
   team(key: string, name: string): Promise<string | null>;
   label(name: string, teamKey: string): Promise<string | null>;
+  /** The state that means what a state of elsewhere meant; undefined where a word says nothing to us. */
+  state(teamKey: string, name: string): Promise<string | undefined>;
+  /** The member of a name or an e-mail address; undefined where there is none. @param as what the row has them */
+  member(name: string, as: 'assignee' | 'creator'): Promise<string | undefined>;
 }
 
-export function createPlaces(call: Call, made: { teams: number; labels: number }): Places {
+/** @param note told once of each name that nothing here has @param left of each row that has such a one */
+export function createPlaces(
+  call: Call,
+  made: Pick<Report, 'teams' | 'labels'>,
+  note: (text: string) => void,
+  left: (what: string) => void,
+): Places {
   let names: Map<string, string> | null = null;
   let labels: Set<string> | null = null;
   /** Team key → the name in this file that has it. */
@@ -38,6 +49,7 @@ export function createPlaces(call: Call, made: { teams: number; labels: number }
   };
 
   return {
+    ...createKnown(call, note, left),
     async team(key, name) {
       names ??= new Map((await readAll<Team>(call, '/teams')).map((team) => [team.key, team.name]));
       const wanted = fitChars(name, nameCharsMax);
@@ -68,6 +80,77 @@ export function createPlaces(call: Call, made: { teams: number; labels: number }
       return null;
     },
   };
+}
+
+/** States and people: what is not here is said once, and left out. */
+function createKnown(
+  call: Call,
+  note: (text: string) => void,
+  left: (what: string) => void,
+): Pick<Places, 'state' | 'member'> {
+  let states: readonly State[] | null = null;
+  let people: ReadonlyMap<string, string> | null = null;
+  const unknown = new Set<string>();
+  const missing = (what: string, text: string): undefined => {
+    left(what);
+    if (!unknown.has(text)) note(text);
+    unknown.add(text);
+    return undefined;
+  };
+  return {
+    async state(teamKey, name) {
+      // A team that was made meanwhile has states that were not read yet.
+      if (!states?.some(({ team }) => team === teamKey)) states = await readAll<State>(call, '/workflows');
+      const own = states.filter(({ team }) => team === teamKey);
+      const named = own.find((one) => foldName(one.name) === foldName(name));
+      const type = typeOfStatus(name);
+      return (
+        (named ?? own.find((one) => one.type === type))?.id ??
+        missing('state', `the state "${name}" says nothing here: its issues begin where new ones do`)
+      );
+    },
+    async member(name, as) {
+      people ??= new Map(
+        (await readAll<Member>(call, '/members')).flatMap(({ id, name: called, email }) => [
+          [foldName(called), id] as const,
+          ...(email === null ? [] : [[foldName(email), id] as const]),
+        ]),
+      );
+      return (
+        people.get(foldName(name)) ??
+        missing(as, `nobody here is called "${name}": their issues have another ${as} or none`)
+      );
+    },
+  };
+}
+
+const statusTypes: readonly (readonly [words: RegExp, type: string])[] = [
+  [/duplicate/, 'duplicate'],
+  [/cancel|won.?t|reject|declin|abandon|not planned/, 'canceled'],
+  [/done|complete|closed|resolved|fixed|released|shipped|merged/, 'completed'],
+  [/progress|review|doing|started|testing|\bqa\b|develop/, 'started'],
+  [/triage/, 'triage'],
+  [/backlog|icebox|later/, 'backlog'],
+  [/to.?do|open|new|selected|ready|planned|unstarted/, 'unstarted'],
+];
+
+/** The type of state that a name from elsewhere means. */
+function typeOfStatus(name: string): string | undefined {
+  const words = name.toLowerCase();
+  return statusTypes.find(([said]) => said.test(words))?.[1];
+}
+
+interface State {
+  id: string;
+  name: string;
+  type: string;
+  team: string;
+}
+
+interface Member {
+  id: string;
+  name: string;
+  email: string | null;
 }
 
 interface Team {

@@ -1,14 +1,25 @@
-// Sends issues in bulk. What the server has already is skipped; an issue that it refuses costs only itself; a key that may not say when
-// issues were made costs them their times.
+// Sends issues in bulk. An issue that the server has already is skipped, one that it refuses costs only itself, and one whose number is
+// taken gets another; a key that may not say when issues were made and by whom costs them that, and their numbers.
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
+import type { Priority } from './formats/row.ts';
 import { wordsOfField } from '../../lib/errors.ts';
 
 interface NewIssue {
   team: string;
   createdAt?: string;
+  creatorId?: string;
   title: string;
   description: string;
   labels: string[];
+  priority?: Priority;
+  stateId?: string;
+  assigneeId?: string;
+  estimate?: number;
+  dueDate?: string;
+  projectId?: string;
+  milestoneId?: string;
+  cycleId?: string;
+  number?: number;
   externalSource: string;
   externalId: string;
 }
@@ -22,17 +33,22 @@ export interface Outcome {
   created(count: number): void;
   skipped(count: number): void;
   refused(line: number, why: string): void;
+  /** It goes in under another number. */
+  renumbered(): void;
 }
 
 /** Makes issues. @throws ApiCallError */
 type Post = (issues: readonly NewIssue[]) => Promise<void>;
 
-/** @param untimed told once where times are not taken: from then on issues are sent without */
+/** What needs a scope of its own. */
+const unsaid = { createdAt: undefined, creatorId: undefined, number: undefined };
+
+/** @param untimed told once where these are not taken: from then on issues are sent without */
 export function createPost(call: Call, untimed: () => void): Post {
   let isTimed = true;
   const send: Post = (issues) =>
     call('POST', '/issues/bulk', {
-      issues: isTimed ? issues : issues.map((issue) => ({ ...issue, createdAt: undefined })),
+      issues: isTimed ? issues : issues.map((issue) => ({ ...issue, ...unsaid })),
     });
   return async (issues) => {
     try {
@@ -50,45 +66,23 @@ export function createPost(call: Call, untimed: () => void): Post {
 function refusesTimes(error: unknown): boolean {
   if (!(error instanceof ApiCallError)) return false;
   if (error.status === 403) return error.message.includes('import:write');
-  return error.details.some(({ path, issue }) => issue === 'unknown_field' && path.endsWith('.createdAt'));
-}
-
-/** @param rows at most 90: as many external ids as one filter holds */
-export async function sendMissing(
-  call: Call,
-  post: Post,
-  source: string,
-  rows: readonly Outgoing[],
-  outcome: Outcome,
-): Promise<void> {
-  const filter = JSON.stringify({
-    externalSource: source,
-    externalId: { in: rows.map(({ issue }) => issue.externalId) },
-  });
-  const { data } = await call<{ data: { externalId: string }[] }>(
-    'GET',
-    `/issues?limit=100&fields=externalId&filter=${encodeURIComponent(filter)}`,
+  return error.details.some(
+    ({ path, issue }) => issue === 'unknown_field' && /\.(createdAt|creatorId|number)$/.test(path),
   );
-  const there = new Set(data.map(({ externalId }) => externalId));
-  const missing = rows.filter(({ issue }) => !there.has(issue.externalId));
-  outcome.skipped(rows.length - missing.length);
-  await send(post, missing, outcome);
 }
 
 /**
  * The server takes all of them or none. So the ones that it names are left out and the rest is sent again; where it names
  * none, halves are sent until the one at fault is alone.
  */
-async function send(post: Post, rows: readonly Outgoing[], outcome: Outcome): Promise<void> {
+export async function send(post: Post, rows: readonly Outgoing[], outcome: Outcome): Promise<void> {
   const [first] = rows;
   if (!first) return;
   const refusal = await refusalOf(post, rows);
   if (!refusal) return outcome.created(rows.length);
   const named = namedIn(refusal, rows.length);
   if (named.size > 0) {
-    settleNamed(rows, named, outcome);
-    const rest = rows.filter((_, index) => !named.has(index));
-    return send(post, rest, outcome);
+    return send(post, restOf(rows, named, outcome), outcome);
   }
   if (rows.length === 1) return outcome.refused(first.line, refusal.message);
   const half = rows.length >> 1;
@@ -107,30 +101,48 @@ async function refusalOf(post: Post, rows: readonly Outgoing[]): Promise<ApiCall
   }
 }
 
-function settleNamed(rows: readonly Outgoing[], named: Named, outcome: Outcome): void {
-  for (const [index, { line }] of rows.entries()) {
+/** What is sent again: rows that are not named, and those whose number is taken, without it. */
+function restOf(rows: readonly Outgoing[], named: Named, outcome: Outcome): Outgoing[] {
+  return rows.flatMap((row, index) => {
     const why = named.get(index);
+    if (why === undefined) return row;
     if (why === thereAlready) outcome.skipped(1);
-    else if (why !== undefined) outcome.refused(line, why);
-  }
+    else if (why === numberTaken) {
+      outcome.renumbered();
+      const { number: _, ...issue } = row.issue;
+      return { ...row, issue };
+    } else outcome.refused(row.line, why);
+    return [];
+  });
 }
 
 /** A deleted issue keeps its external id: an import does not bring it back. */
 const thereAlready = Symbol('there already');
+const numberTaken = Symbol('number taken');
+
+type Wrong = string | typeof thereAlready | typeof numberTaken;
 
 /** Index of the issue → what is wrong with it. */
-type Named = ReadonlyMap<number, string | typeof thereAlready>;
+type Named = ReadonlyMap<number, Wrong>;
+
+function wrongWith(field: string | undefined, issue: string): Wrong | undefined {
+  if (issue !== 'already_exists') return undefined;
+  if (field === 'externalId') return thereAlready;
+  return field === 'number' ? numberTaken : undefined;
+}
 
 /** Reads paths such as `issues.3.title`. */
 function namedIn(error: ApiCallError, count: number): Named {
-  const named = new Map<number, string | typeof thereAlready>();
+  const named = new Map<number, Wrong>();
   for (const detail of error.details) {
     const { path, issue } = detail;
     const [, index, field] = /^issues\.(\d+)(?:\.(.*))?$/.exec(path) ?? [];
     // A name that is none of ours would be sent again for ever.
     if (index === undefined || Number(index) >= count) continue;
-    const there = field === 'externalId' && issue === 'already_exists';
-    named.set(Number(index), there ? thereAlready : `${field ?? 'issue'}: ${wordsOfField(error, detail)}`);
+    named.set(
+      Number(index),
+      wrongWith(field, issue) ?? `${field ?? 'issue'}: ${wordsOfField(error, detail)}`,
+    );
   }
   return named;
 }

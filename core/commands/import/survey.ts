@@ -12,7 +12,6 @@ const quote = 0x22;
 
 /** @returns how many rows follow the header @throws CommandError */
 export async function survey(file: string): Promise<number> {
-  requireFile(file);
   const counter = createCounter();
   let line = 1;
   let left: Buffer = Buffer.alloc(0);
@@ -41,7 +40,8 @@ export async function survey(file: string): Promise<number> {
   return Math.max(0, counter.rows() - 1);
 }
 
-function requireFile(file: string): void {
+/** @throws CommandError */
+export function requireFile(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw new CommandError(`${file} is a directory. Name the CSV file in it.`);
   if (found?.isFile() && found.size === 0) throw new CommandError(`${file} is empty.`);

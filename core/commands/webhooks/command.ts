@@ -47,7 +47,7 @@ function addEndpoints(webhooks: Command, remote: (command: Command) => Command):
     .requiredOption('--url <url>', 'where deliveries go')
     .requiredOption('--events <types>', 'comma-separated: issue.created, issue.*, or *')
     .option('--description <text>', 'what it is for')
-    .option('--filter <json>', 'only events of issues that match, in the filter language of the issue list')
+    .option('--filter <json>', 'only events that match, by what they show, in the filter language of lists')
     .addOption(
       new Option('--ordering <how>', 'entity: one after the other per issue').choices(['none', 'entity']),
     )

@@ -1,22 +1,15 @@
-import { contracts } from '../../contracts.ts';
+import { contracts, eventsOf } from '../../contracts.ts';
 import type { Contract } from '../../contract/contract.ts';
 import type { Field } from '../../contract/field.ts';
 import { isReference, keptName } from '../../contract/schemas.ts';
 import { sameValue } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { distanceOf, fileOf, unpack, type StoredParts } from '../../events/packing.ts';
-import { learningOf } from '../../events/learning.ts';
 import { kinds } from '../kinds.ts';
 import type { Row } from '../../store/statement.ts';
 import { error, some, type Check, type Finding } from '../check.ts';
 import type { Subject } from '../subject.ts';
-
-type Data = Readonly<Record<string, unknown>>;
-
-interface LastEvent {
-  readonly type: string;
-  readonly data: Data;
-}
+import { readEvent, type Data, type LastEvent } from './last-event.ts';
+import { relations } from './related.ts';
 
 /** Every change is announced with the whole object, so that the last event of each object says how its row must be. */
 export const replay: Check = {
@@ -25,7 +18,11 @@ export const replay: Check = {
   readsDatabase: true,
   look(subject) {
     const last = lastSequences(subject);
-    return [...contracts.flatMap((contract) => compare(subject, contract, last)), ...labels(subject, last)];
+    return [
+      ...contracts.flatMap((contract) => compare(subject, contract, last)),
+      ...labels(subject, last),
+      ...relations(subject),
+    ];
   },
 };
 
@@ -41,7 +38,7 @@ const keyOf = (...parts: readonly string[]): string => parts.join(' ');
 
 function compare(subject: Subject, contract: Contract, lastOf: ReadonlyMap<string, number>): Finding[] {
   const kind = kinds.get(contract.name);
-  if (!kind) return [];
+  if (!kind || eventsOf(contract.events).length === 0) return [];
   const names = comparable(contract);
   const picked = kind.pick([...names.keys(), 'updatedAt', ...(kind.keepsDeleted ? ['deletedAt'] : [])]);
   const rows = subject
@@ -80,11 +77,16 @@ function comparable({ fields }: Contract): Map<string, { readonly name: string; 
           !field.options.computed &&
           !field.options.unlogged &&
           field.type !== 'actor' &&
+          isShownAsKept(field) &&
           !(isReference(field) && field.by !== 'id'),
       )
       .map(([name, field]) => [keptName(name, field), { name, field }]),
   );
 }
+
+/** Labels of a template are kept by their ids alone, and shown by their names. */
+const isShownAsKept = ({ type, given, shown }: Field): boolean =>
+  type !== 'json' || JSON.stringify(given) === JSON.stringify(shown);
 
 function differences(
   contract: Contract,
@@ -106,25 +108,6 @@ const shown = (field: Field, kept: unknown): unknown =>
 
 const told = (field: Field, value: unknown): unknown =>
   isReference(field) && value !== null && typeof value === 'object' ? (value as { id: unknown }).id : value;
-
-/** Null where what it says rests in a file of old events. */
-function readEvent({ rows }: Pick<Subject, 'rows'>, workspaceId: string, sequence: number): LastEvent | null {
-  const [event] = rows<StoredParts & { type: string; entity_kind: string; learned: number | null }>(
-    `SELECT type, entity_kind, cause_json, data_json, packed, number AS learned FROM events
-     WHERE workspace_id = ?1 AND sequence = ?2`,
-    workspaceId,
-    sequence,
-  );
-  if (!event || fileOf(event) !== null) return null;
-  const distance = distanceOf(event);
-  const { type, entity_kind: kind, learned } = event;
-  if (distance > 0) {
-    const same = readEvent({ rows }, workspaceId, sequence - distance);
-    return same && { type, data: same.data };
-  }
-  const data = JSON.parse(unpack(event).data) as Data;
-  return { type, data: learned === null ? data : learningOf(kind).complete(data, learned) };
-}
 
 /** The labels of issues lie in a table of their own. Deleted issues keep labels that were deleted since, and others for a moment. */
 function labels(subject: Subject, lastOf: ReadonlyMap<string, number>): Finding[] {

@@ -1,12 +1,17 @@
 // Events as frames of a server-sent stream (WHATWG HTML § 9.2.6). JSON has no bare line ends, so that one data line holds it.
-import type { EventType } from '../catalogue.ts';
+import { memberOfEvent, type EventType } from '../catalogue.ts';
 import { eventJson, type EventEnvelope, type EventRow } from '../event.ts';
 
 export interface Frame {
   readonly sequence: number;
   readonly type: EventType;
+  /** Whose it is, where it is one member's own. */
+  readonly memberId: string | null;
   readonly text: string;
 }
+
+/** Which frames a reader is sent. @param memberId whose it is; absent: any of the type */
+export type WantsFrame = (type: EventType, memberId?: string | null) => boolean;
 
 /** The id of a frame: where a reader stands, and in which history. */
 function idOf(sequence: number, generation: string): string {
@@ -15,7 +20,12 @@ function idOf(sequence: number, generation: string): string {
 
 export function frameOf(row: EventRow, generation: string): Frame {
   const { sequence, type } = row;
-  return { sequence, type, text: `${idOf(sequence, generation)}${body(type, eventJson(row))}` };
+  return {
+    sequence,
+    type,
+    memberId: memberOfEvent(row),
+    text: `${idOf(sequence, generation)}${body(type, eventJson(row))}`,
+  };
 }
 
 /** Without an id, so that a reader who comes back goes on after the last event of the log. */

@@ -2,11 +2,10 @@
 // further behind reads the log for itself, a piece at a time, so that nothing is kept for it. All of it is done in turns.
 import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
-import type { EventType } from '../catalogue.ts';
 import type { EventRow } from '../event.ts';
 import type { FreshEvents } from '../fresh.ts';
 import { pageAfter } from '../log.ts';
-import { frameOf, type Frame } from './frame.ts';
+import { frameOf, type Frame, type WantsFrame } from './frame.ts';
 import { NewestFrames, pieceCharacters, type Piece } from './newest-frames.ts';
 
 const pageEvents = 200;
@@ -17,7 +16,7 @@ const turnBytes = 256 * 1024;
 
 export interface Hub {
   /** What comes after a sequence, for a stream whose owner pays. */
-  after(scope: Scope, sequence: number, wants: (type: EventType) => boolean): Promise<Piece>;
+  after(scope: Scope, sequence: number, wants: WantsFrame): Promise<Piece>;
   /** Whether `after` would find anything. */
   hasAfter(sequence: number): boolean;
   /** Events were appended: reads them, then tells who waits. */
@@ -101,12 +100,13 @@ async function pieceOfLog(
   generation: string,
   scope: Scope,
   sequence: number,
-  wants: (type: EventType) => boolean,
+  wants: WantsFrame,
 ): Promise<Piece> {
   const page = await pageAfter(store, scope, sequence, {
     limit: pageEvents,
     wants: ({ type }) => wants(type),
     bytesMax: pieceCharacters,
   });
-  return { frames: page.events.map((row) => frameOf(row, generation)), through: page.through };
+  const frames = page.events.map((row) => frameOf(row, generation));
+  return { frames: frames.filter(({ type, memberId }) => wants(type, memberId)), through: page.through };
 }

@@ -1,6 +1,5 @@
 // The newest events of one workspace, rendered: as many as streams at the end of its log may be behind.
-import type { EventType } from '../catalogue.ts';
-import type { Frame } from './frame.ts';
+import type { Frame, WantsFrame } from './frame.ts';
 
 const keptFrames = 1_000;
 const keptCharacters = 4 * 1024 * 1024;
@@ -42,7 +41,7 @@ export class NewestFrames {
   }
 
   /** What comes after a sequence; null where that is not here any more. */
-  after(sequence: number, wants: (type: EventType) => boolean): Piece | null {
+  after(sequence: number, wants: WantsFrame): Piece | null {
     if (sequence >= this.#last) return { frames: [], through: sequence };
     const first = this.#frames[0]?.sequence ?? Infinity;
     if (sequence + 1 < first) return null;
@@ -51,7 +50,7 @@ export class NewestFrames {
     let at = sequence + 1 - first;
     for (; at < this.#frames.length && characters <= pieceCharacters; at++) {
       const frame = this.#frames[at]!;
-      if (!wants(frame.type)) continue;
+      if (!wants(frame.type, frame.memberId)) continue;
       frames.push(frame);
       characters += frame.text.length;
     }

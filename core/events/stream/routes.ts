@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { defineRoute, type Connection, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
+import { hearsOwn } from '../../rights/rights.ts';
 import { mayRead, placeOf, typesOf } from '../feed.ts';
 import { generation } from '../schema.ts';
 import type { Streams } from './streams.ts';
@@ -66,6 +67,11 @@ async function openStream(
   return streams.open(ctx.scope, place, {
     ...connection,
     samples,
-    wants: (type) => mayRead(ctx.scopes, type) && (wanted === null || wanted.has(type)),
+    wants(type, memberId) {
+      if (wanted !== null && !wanted.has(type)) return false;
+      if (mayRead(ctx.scopes, type)) return true;
+      const own = hearsOwn(ctx, type);
+      return own !== null && (memberId === undefined || memberId === own);
+    },
   });
 }

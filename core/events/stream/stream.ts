@@ -7,7 +7,7 @@ import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Scope } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import type { EventEnvelope } from '../event.ts';
-import { heartbeatFrame, openingFrame, placeFrame, sampleFrame } from './frame.ts';
+import { heartbeatFrame, openingFrame, placeFrame, sampleFrame, type WantsFrame } from './frame.ts';
 import type { Hub } from './hub.ts';
 import type { Piece } from './newest-frames.ts';
 
@@ -30,7 +30,7 @@ export interface Reader {
   isAdmitted(): Promise<boolean>;
   /** Closes its connection, though it takes nothing. */
   hangUp(): void;
-  wants(type: EventType): boolean;
+  readonly wants: WantsFrame;
   readonly samples: boolean;
 }
 

@@ -1,7 +1,7 @@
 // One route as an OpenAPI operation: parameters, body, every answer it can give with its headers and error codes.
 import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../lib/errors.ts';
-import { hasVersion, makes, needsCaller, takesIfMatch, type Route } from '../route.ts';
+import { hasVersion, makes, needsCaller, takesIfMatch, writesRows, type Route } from '../route.ts';
 import type { Components, JsonObject } from './components.ts';
 import { exampleOf } from './examples.ts';
 import { bodyNameOf, nameOf } from './names.ts';
@@ -26,6 +26,7 @@ export function describeOperation(route: Route, components: Components): JsonObj
       ...objectParameters('query', route.query, components),
       ...headerParameters(route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
+    ...(route.kind === 'upload' ? { requestBody: fileBody } : {}),
     ...(body === undefined
       ? {}
       : {
@@ -43,6 +44,12 @@ export function describeOperation(route: Route, components: Components): JsonObj
   };
 }
 
+const fileBody = {
+  required: true,
+  description: 'The file as it is.',
+  content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+};
+
 function openTo(route: Route): string {
   return needsCaller(route) ? 'Needs a key, with whichever scopes.' : 'Public.';
 }
@@ -53,7 +60,7 @@ export function tagOf(route: Route): string {
 
 /** Pages for people and what they load are none: an operation answers JSON, or a stream of it. */
 export function isOperation({ contentType = 'application/json' }: Route): boolean {
-  return contentType === 'application/json' || contentType === 'text/event-stream';
+  return ['application/json', 'application/octet-stream', 'text/event-stream'].includes(contentType);
 }
 
 function objectParameters(
@@ -85,9 +92,12 @@ function headerParameters(route: Route): string[] {
     case 'read':
       return ['IfNoneMatch'];
     case 'write':
+    case 'upload':
       return ['IdempotencyKey', 'TatamiMode', ...(takesIfMatch(route) ? ['IfMatch'] : []), 'Traceparent'];
     case 'stream':
       return ['LastEventId'];
+    case 'file':
+      return [];
     case 'raw':
       return route.kept ? ['IfNoneMatch'] : [];
   }
@@ -135,24 +145,15 @@ function contentOf(route: Route, schema: TSchema, components: Components): JsonO
 }
 
 function successHeaders(route: Route, status: string, schema: TSchema | null): string[] {
-  switch (route.kind) {
-    case 'read':
-      return ['ETag'];
-    case 'write':
-      return [
-        'Tatami-Mode',
-        'Idempotent-Replayed',
-        // A 202 has no version yet. A 201 has one, even where it shows less than the whole object.
-        ...(isObject(schema) && (status === '201' || (status === '200' && hasVersion(schema)))
-          ? ['ETag']
-          : []),
-        ...(isObject(schema) && makes(route) ? ['Location'] : []),
-      ];
-    case 'raw':
-      return route.kept ? ['ETag'] : [];
-    case 'stream':
-      return [];
-  }
+  if (writesRows(route)) return ['Tatami-Mode', 'Idempotent-Replayed', ...madeHeaders(route, status, schema)];
+  return route.kind === 'read' || (route.kind === 'raw' && route.kept) ? ['ETag'] : [];
+}
+
+/** A 202 has no version yet. A 201 has one, even where it shows less than the whole object. */
+function madeHeaders(route: Route, status: string, schema: TSchema | null): string[] {
+  if (!isObject(schema)) return [];
+  const isOfOneVersion = status === '201' || (status === '200' && hasVersion(schema));
+  return [...(isOfOneVersion ? ['ETag'] : []), ...(makes(route) ? ['Location'] : [])];
 }
 
 function successText(status: string, schema: TSchema | null): string {
@@ -173,10 +174,11 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   if (route.scope !== null) codes.add('insufficient_scope');
   if (route.params) codes.add('not_found').add('malformed_request');
   // A write without a body refuses one that is sent.
-  if (route.kind === 'write')
+  const isWrite = writesRows(route);
+  if (isWrite || route.body)
     codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
   if (route.query && 'limit' in route.query.properties) codes.add('invalid_cursor').add('budget_exceeded');
-  if (route.kind === 'write') {
+  if (isWrite) {
     // What is about no one version refuses the header.
     codes.add('precondition_failed').add('conflict').add('storage_full');
     codes.add('idempotency_in_progress').add('idempotency_key_reused');

@@ -1,4 +1,4 @@
-// Serves the document. It is built once, at start, from the routes as they are mounted, its own among them.
+// Serves the document. It is built once, for who asks first, from the routes as they are mounted, its own among them.
 import { Type } from 'typebox';
 import { keep, type Kept } from '../kept.ts';
 import { named } from '../../lib/schema.ts';
@@ -18,15 +18,19 @@ const OpenApiDocument = named(
 
 export interface OpenApi {
   readonly route: Route;
-  /** Builds what the route serves. @throws Error when the routes contradict each other */
+  /** Says what the route describes. It fails when they contradict each other. */
   describe(routes: readonly Route[]): void;
 }
 
 export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi {
-  let text = '';
+  let described: readonly Route[] = [];
   let kept: Promise<Kept> | null = null;
+  const build = (): Promise<Kept> => {
+    const text = JSON.stringify(buildDocument({ ...options, routes: described }));
+    return keep(() => text);
+  };
   return {
-    describe: (routes) => void (text = JSON.stringify(buildDocument({ ...options, routes }))),
+    describe: (routes) => void (described = routes),
     route: defineRoute({
       method: 'GET',
       path: '/api/v1/openapi.json',
@@ -38,7 +42,7 @@ export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi
       responses: { 200: OpenApiDocument },
       raw: async () => ({
         contentType: 'application/json',
-        body: await (kept ??= keep(() => text)),
+        body: await (kept ??= build()),
         headers: { 'cache-control': 'public, no-cache' },
       }),
     }),

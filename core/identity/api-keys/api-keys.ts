@@ -6,7 +6,7 @@ import { shownProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
-import { Closed, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, named, nameOf, nullable, time } from '../../lib/schema.ts';
 import { hourMs, readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { allScopes } from '../../rights/scopes.ts';
@@ -35,8 +35,8 @@ const ApiKeyCreate = named(
       description: 'What it may do: no more than the key that mints it.',
     }),
     memberId: Type.Optional(
-      idOf(
-        member.id,
+      described(
+        nameOf(member),
         'The member whom the key acts for; by default its minter. Only admins and owners mint for others.',
       ),
     ),

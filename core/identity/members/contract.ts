@@ -2,14 +2,15 @@
 import { defineContract } from '../../contract/contract.ts';
 import { choice, text } from '../../contract/field.ts';
 
-/** The highest first. */
-export const roles = ['owner', 'admin', 'member', 'guest'] as const;
+/** From the lowest to the highest. */
+export const roles = ['guest', 'member', 'admin', 'owner'] as const;
 
 export const member = defineContract({
   name: 'member',
   path: 'members',
   title: 'Member',
   id: 'usr',
+  alias: { pattern: '^me$', doc: '`me` for the one who asks.', isCaller: true },
   doc: 'A person of the workspace. Who is removed is still shown on what was theirs.',
   fields: {
     name: text({ max: 80, required: true, doc: 'What the person is called.' }),
@@ -25,7 +26,7 @@ export const member = defineContract({
   },
   events: { created: 'member.added', updated: 'member.updated', deleted: 'member.removed' },
   keepsDeleted: true,
-  directory: { as: 'members', keeps: ['name'], withDeleted: true },
+  directory: { as: 'members', keeps: ['name', 'role'], withDeleted: true },
   examples: {
     create: { name: 'Ana', email: 'ana@acme.example', role: 'member' },
     update: { role: 'admin' },

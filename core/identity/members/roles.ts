@@ -41,7 +41,7 @@ export async function requireMayChange(
       'You may change your own name and email. The rest takes the key of an admin or an owner.',
     );
   const isHigher = (member: Pick<Member, 'role'> | null) =>
-    member !== null && roles.indexOf(member.role) < roles.indexOf(caller.role);
+    member !== null && roles.indexOf(member.role) > roles.indexOf(caller.role);
   if (isHigher(before) || isHigher(after))
     throw new ApiError('forbidden', 'Only an owner may add, change or remove an owner.');
 }

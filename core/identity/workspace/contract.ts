@@ -1,6 +1,18 @@
 // The workspace: the tenant itself. A token belongs to one, so its routes name none.
+import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
-import { text } from '../../contract/field.ts';
+import { json, text } from '../../contract/field.ts';
+import { teamKeyPattern } from '../../lib/issue-names.ts';
+import { Closed } from '../../lib/schema.ts';
+
+const publicTriage = Closed({
+  teams: Type.Array(Type.String({ pattern: teamKeyPattern }), {
+    minItems: 1,
+    maxItems: 20,
+    uniqueItems: true,
+    description: 'Keys of the teams whose issues may be named.',
+  }),
+});
 
 export const workspace = defineContract({
   name: 'workspace',
@@ -8,7 +20,13 @@ export const workspace = defineContract({
   title: 'Workspace',
   id: null,
   doc: 'What everything belongs to: a key sees one workspace, and nothing of others.',
-  fields: { name: text({ max: 80, default: '', doc: 'What it is called.' }) },
+  fields: {
+    name: text({ max: 80, default: '', doc: 'What it is called.' }),
+    publicTriage: json(publicTriage, {
+      nullable: true,
+      doc: 'Whose issues `POST /triage` names as duplicates, with identifier and title, to anybody who gives the id of the workspace; null: nobody’s.',
+    }),
+  },
   operations: {},
   events: { created: 'workspace.created', updated: 'workspace.updated' },
   examples: { update: { name: 'Acme' } },

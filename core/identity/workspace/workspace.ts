@@ -1,7 +1,9 @@
-// The workspace of the caller's token: read and renamed by routes that name no id.
+// The workspace of the caller's token: read and changed by routes that name no id.
 import { getEntity, updated } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import { defineRoute } from '../../http/route.ts';
+import { invalidField } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { workspace } from './contract.ts';
@@ -25,14 +27,33 @@ export const workspaces = defineResource(workspace, workspaceKind, {
       method: 'PATCH',
       path: '/api/v1/workspace',
       name: 'workspace.update',
-      summary: 'Rename the workspace',
+      summary: 'Rename the workspace, or open it to public triage',
       scope: 'workspace:write',
       limit: 'write',
       body: update,
       example: workspace.examples.update,
       responses: { 200: shown },
-      write: async (ctx, { body, ifMatch }) =>
-        updated(ctx, workspaceKind, await getEntity(ctx, workspaceKind, ctx.workspaceId), body, ifMatch),
+      async write(ctx, { body, ifMatch }) {
+        requireTeams(ctx, body.publicTriage?.teams ?? []);
+        return updated(
+          ctx,
+          workspaceKind,
+          await getEntity(ctx, workspaceKind, ctx.workspaceId),
+          body,
+          ifMatch,
+        );
+      },
     }),
   ],
 });
+
+/** @throws ApiError validation_failed */
+function requireTeams({ directory }: Context, keys: readonly string[]): void {
+  const known = new Set([...directory.teams.values()].map(({ key }) => key));
+  const at = keys.findIndex((key) => !known.has(key));
+  if (at >= 0)
+    throw invalidField(`publicTriage.teams.${at}`, 'not_found', {
+      why: `There is no team ${keys[at]}.`,
+      fix: 'Give the key of a team of this workspace.',
+    });
+}

@@ -2,7 +2,7 @@
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { neverMs } from '../../events/work.ts';
-import { inboxItem } from '../../inbox/inbox.ts';
+import { itemsForAdmins } from '../../inbox/items.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
@@ -51,12 +51,13 @@ export function createGapCount(options: CountOptions): GapStep {
     if (typeof missed === 'string') return missed === 'changed';
     const nowMs = clock.nowMs();
     const waiting = missed + (await countGivenUp(store, scope, install.id));
-    const author = systemAuthor(scope, 'sandbox', await options.directoryOf(scope));
+    const directory = await options.directoryOf(scope);
+    const author = systemAuthor(scope, 'sandbox', directory);
     const rest = waiting === 0 ? queue.finish(item) : queue.defer(item, neverMs);
     const isTold = waiting > 0 && gap.cause === 'system';
     const committed = await options.committer.commit(
       author,
-      isTold ? [inboxItem(missedNote(install, waiting), { ids, nowMs })] : [],
+      isTold ? itemsForAdmins(missedNote(install, waiting), { ids, nowMs, directory }) : [],
       [rest, countedOp(scope, gap.id, missed, waiting === 0 ? nowMs : null)],
       [],
       { commitDelayMs: backgroundCommitDelayMs },
@@ -68,6 +69,7 @@ export function createGapCount(options: CountOptions): GapStep {
 function missedNote(install: Install, waiting: number) {
   return {
     kind: 'plugin_missed_events' as const,
+    reason: 'plugin' as const,
     title: `The plugin ${install.manifest.name ?? install.pluginId} missed ${waiting} events while it was switched off`,
     body: `It is on again. What it missed is not run by itself: POST /api/v1/plugins/${install.id}/catch-up has it run now.`,
     target: { kind: 'plugin', id: install.id },

@@ -18,6 +18,8 @@ import { checkSettingsSchema } from './settings-schema.ts';
 interface RequestRules {
   /** The fields that a subscription to an event type can be filtered by. */
   filterFields(eventType: string): FilterFields;
+  /** The field whose parts a workspace names. */
+  addedFields(eventType: string): string | null;
   /** The first narrowing that a door could not hold. */
   unheldNarrowing(requests: ScopeRequests): Unheld | null;
 }
@@ -82,7 +84,10 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
         fix: `Add "${scopeOfEvent(type)}": { why: … } to its scopes.`,
       });
   for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
-    if (filter) parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`);
+    if (filter)
+      parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`, {
+        under: rules.addedFields(type),
+      });
 }
 
 export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readonly string[]): void {

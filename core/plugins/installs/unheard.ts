@@ -3,7 +3,7 @@
 import type { Change } from '../../changes/change.ts';
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
-import { inboxItem } from '../../inbox/inbox.ts';
+import { itemsForAdmins } from '../../inbox/items.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { systemStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
@@ -29,18 +29,20 @@ export async function tellUnheard(options: {
     if (reason === null) continue;
     const scope = scopeOf(String(row.workspace_id));
     const nowMs = options.nowMs();
-    const item = inboxItem(
+    const directory = await options.directoryOf(scope);
+    const items = itemsForAdmins(
       {
         kind: 'plugin_unheard',
+        reason: 'plugin',
         title: `The plugin ${install.manifest.name ?? install.pluginId} is not sent all that it waits for`,
         body: reason,
         target: { kind: installKind.name, id: install.id },
       },
-      { ids: options.ids, nowMs },
+      { ids: options.ids, nowMs, directory },
     );
     const told = installKind.update(install, { stateReason: reason }, nowMs);
-    const changes: Change[] = told ? [told, item] : [];
-    const author = systemAuthor(scope, 'plugins', await options.directoryOf(scope));
+    const changes: Change[] = told ? [told, ...items] : [];
+    const author = systemAuthor(scope, 'plugins', directory);
     await options.committer.commit(author, changes, [], []);
   }
 }

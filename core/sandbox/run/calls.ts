@@ -7,7 +7,7 @@ import type { RunNonce, ToSidecar } from '../protocol.ts';
 import { failed, type Ending } from './ending.ts';
 import type { RunClock, RunTimers } from './time.ts';
 
-const operationPattern = /^[a-z]{1,20}\.[a-zA-Z]{1,30}$/;
+const operationPattern = /^[a-z][a-z-]{0,29}\.[a-zA-Z]{1,30}$/;
 /** Of one run. */
 export const timersMax = 5000;
 const sleepMsMax = 120_000;

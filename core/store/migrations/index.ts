@@ -12,6 +12,18 @@ import retention from './0010-retention.sql' with { type: 'text' };
 import keys from './0011-keys.sql' with { type: 'text' };
 import issues from './0012-issues.sql' with { type: 'text' };
 import author from './0013-author.sql' with { type: 'text' };
+import relations from './0014-relations.sql' with { type: 'text' };
+import fields from './0015-fields.sql' with { type: 'text' };
+import boards from './0016-boards.sql' with { type: 'text' };
+import inbox from './0017-inbox.sql' with { type: 'text' };
+import projects from './0018-projects.sql' with { type: 'text' };
+import cycles from './0019-cycles.sql' with { type: 'text' };
+import sla from './0020-sla.sql' with { type: 'text' };
+import search from './0021-search.sql' with { type: 'text' };
+import attachments from './0022-attachments.sql' with { type: 'text' };
+import timeTravel from './0023-time-travel.sql' with { type: 'text' };
+import publicTriage from './0024-public-triage.sql' with { type: 'text' };
+import daysAndLists from './0025-days-and-lists.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -32,4 +44,16 @@ export const migrations: readonly Migration[] = [
   { name: '0011-keys', sql: keys },
   { name: '0012-issues', sql: issues },
   { name: '0013-author', sql: author },
+  { name: '0014-relations', sql: relations },
+  { name: '0015-fields', sql: fields },
+  { name: '0016-boards', sql: boards },
+  { name: '0017-inbox', sql: inbox },
+  { name: '0018-projects', sql: projects },
+  { name: '0019-cycles', sql: cycles },
+  { name: '0020-sla', sql: sla },
+  { name: '0021-search', sql: search },
+  { name: '0022-attachments', sql: attachments },
+  { name: '0023-time-travel', sql: timeTravel },
+  { name: '0024-public-triage', sql: publicTriage },
+  { name: '0025-days-and-lists', sql: daysAndLists },
 ];

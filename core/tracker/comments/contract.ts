@@ -2,13 +2,9 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { actor, json, markdown, string, time } from '../../contract/field.ts';
-import { Closed, idOf, nullable } from '../../lib/schema.ts';
-import { issue } from '../issues/contract.ts';
-
-const issueShown = Closed({
-  id: idOf(issue.id),
-  identifier: nullable(Type.String({ description: 'How people name the issue.' })),
-});
+import { member } from '../../identity/members/contract.ts';
+import { idAndName, idOf } from '../../lib/schema.ts';
+import { issue, issueNamed } from '../issues/contract.ts';
 
 export const comment = defineContract({
   name: 'comment',
@@ -18,10 +14,20 @@ export const comment = defineContract({
   doc: 'What somebody says about an issue.',
   parent: issue,
   fields: {
-    issue: json(issueShown, { write: 'never', computed: true, doc: 'The issue that it is about.' }),
+    issue: json(issueNamed, { write: 'never', computed: true, doc: 'The issue that it is about.' }),
     parentId: string(idOf('cmt', 'The first comment of the thread.'), { nullable: true, write: 'create' }),
-    body: markdown({ bytesMax: 65_536, doc: 'What is said.', required: true }),
+    body: markdown({ bytesMax: 65_536, doc: 'What is said.', required: true, html: true }),
+    mentions: json(Type.Array(idAndName(idOf(member.id), 'the member')), {
+      write: 'never',
+      computed: true,
+      doc: 'The members whom its text names as `@name`.',
+    }),
     author: actor({ doc: 'Who said it.' }),
+    editedAt: time({
+      nullable: true,
+      write: 'never',
+      doc: 'When its text was last changed; null where it never was.',
+    }),
     resolvedAt: time({
       nullable: true,
       write: 'never',
@@ -44,6 +50,6 @@ export const comment = defineContract({
   },
   keepsDeleted: true,
   ofTeam: true,
-  calls: ['list', 'create', 'resolve'],
+  calls: ['list', 'get', 'create', 'update', 'resolve'],
   examples: { create: { body: 'I can reproduce this on 1.4.' }, update: { body: 'Fixed in 1.5.' } },
 });

@@ -2,20 +2,11 @@
 // show fewer fields, or whole objects.
 import { Type, type Static } from 'typebox';
 import { createBodyWith, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
-import {
-  Closed,
-  described,
-  idOf,
-  named,
-  nameOf,
-  uuid,
-  version,
-  writes,
-  type Writes,
-} from '../../lib/schema.ts';
-import { teamKeyGiven } from '../teams/contract.ts';
+import { Closed, described, idOf, named, nameOf, version, writes, type Writes } from '../../lib/schema.ts';
+import { teamGiven } from '../teams/contract.ts';
 import { issue, labelNames, type priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
+import { placeInputs } from './place.ts';
 
 export const externalTextMax = 255;
 const externalText = Type.String({
@@ -24,9 +15,9 @@ const externalText = Type.String({
   description: `Up to ${externalTextMax} characters.`,
 });
 const ofTeam = {
-  team: Type.Optional(described(teamKeyGiven, 'The key of the team that the issue belongs to.')),
-  teamKey: Type.Optional(described(teamKeyGiven, 'Another name for `team`.')),
-  teamId: Type.Optional(described(uuid, 'The id of the team, in place of its key.')),
+  team: Type.Optional(described(teamGiven, 'The team that the issue belongs to.')),
+  teamKey: Type.Optional(described(teamGiven, 'Another name for `team`.')),
+  teamId: Type.Optional(described(teamGiven, 'Another name for `team`.')),
 };
 const shown = shownProperties(issue);
 
@@ -34,6 +25,12 @@ export const IssueCreate = named(
   'IssueCreate',
   createBodyWith(issue, {
     ...ofTeam,
+    templateId: Type.Optional(
+      described(
+        idOf('tpl'),
+        'A template: what the body leaves out is as the template has it, and its sub-issues are made along.',
+      ),
+    ),
     externalSource: Type.Optional(described(externalText, issue.fields.externalSource.options.doc)),
     externalId: Type.Optional(described(externalText, issue.fields.externalId.options.doc)),
     ...importedInputs,
@@ -59,6 +56,27 @@ export type IssuePatch = Static<typeof IssueUpdate>;
 export const IssueUpsert = named('IssueUpsert', createBodyWith(issue, ofTeam));
 export type IssueUpsertInput = Static<typeof IssueUpsert>;
 
+export const IssueMove = named(
+  'IssueMove',
+  Closed({
+    ...ofTeam,
+    team: Type.Optional(described(teamGiven, 'The team that it goes to.')),
+    stateId: Type.Optional(
+      described(
+        idOf('wfs'),
+        'Its state there; absent: the one of the same type and, where there is one, name.',
+      ),
+    ),
+  }),
+);
+export type IssueMoveInput = Static<typeof IssueMove>;
+
+export const IssueReorder = named(
+  'IssueReorder',
+  Closed(placeInputs('The issue of the same parent', 'The end of their order that it is put at.')),
+);
+export type IssueReorderInput = Static<typeof IssueReorder>;
+
 export const IssueBulkCreate = named(
   'IssueBulkCreate',
   Closed({
@@ -72,18 +90,18 @@ export const IssueBulkCreate = named(
 
 export const selectedMax = 500;
 const nothing: Writes = [];
-/** Which issues a request is about: these, or all that pass a filter. */
+/** Issues that a request is about. */
+export const issuesNamed = Type.Unsafe<string[]>({
+  ...Type.Array(nameOf(issue), {
+    minItems: 1,
+    maxItems: selectedMax,
+    description: `Ids or identifiers of up to ${selectedMax} issues.`,
+  }),
+  [writes]: nothing,
+});
+/** These, or all that pass a filter. */
 const selection = {
-  ids: Type.Optional(
-    Type.Unsafe<string[]>({
-      ...Type.Array(nameOf(issue), {
-        minItems: 1,
-        maxItems: selectedMax,
-        description: `Ids or identifiers of up to ${selectedMax} issues.`,
-      }),
-      [writes]: nothing,
-    }),
-  ),
+  ids: Type.Optional(issuesNamed),
   filter: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       minProperties: 1,

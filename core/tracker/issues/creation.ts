@@ -4,12 +4,17 @@ import type { Change, ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { firstState } from '../directory.ts';
-import type { IssueCreated, IssueInput } from './bodies.ts';
+import { requiredOf, shownFields } from '../fields/values.ts';
+import { readTemplate } from '../templates/read.ts';
+import { entryState } from './entry-state.ts';
+import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { madeWhenAndBy } from './imported.ts';
 import { issueKind, type Issue } from './kind.ts';
+import { requireFreeNumbers } from './numbers-given.ts';
 import { resolvePatch, teamOf } from './references.ts';
+import { selectedBytesMax } from './select.ts';
+import { lastRank } from './sub-order.ts';
 
 /** An id that an issue has elsewhere. */
 export interface ExternalPlace {
@@ -34,9 +39,10 @@ export async function createIssue(
   ctx: Context,
   input: IssueInput,
 ): Promise<ChangeSet<Static<typeof IssueCreated>>> {
-  const issue = await planIssue(ctx, input, '');
+  const { issue, below } = await planWithTemplate(ctx, input, '');
+  await requireFreeNumbers(ctx, [issue.after], () => 'number');
   return {
-    changes: [issue],
+    changes: [issue, ...below],
     body: createdShape(ctx, issue.after),
     status: 201,
     location: placeOf(ctx, issue.id),
@@ -45,7 +51,7 @@ export async function createIssue(
 
 export async function createIssues(ctx: Context, inputs: readonly IssueInput[]): Promise<ChangeSet> {
   const seen = new Map<string, number>();
-  const changes: (Change & { after: Issue })[] = [];
+  const planned: WithTemplate[] = [];
   for (const [index, input] of inputs.entries()) {
     const external =
       input.externalId === undefined ? null : JSON.stringify([input.externalSource, input.externalId]);
@@ -55,9 +61,32 @@ export async function createIssues(ctx: Context, inputs: readonly IssueInput[]):
         fix: 'Give each issue once.',
       });
     if (external !== null) seen.set(external, index);
-    changes.push(await planIssue(ctx, input, `issues.${index}.`));
+    planned.push(await planWithTemplate(ctx, input, `issues.${index}.`));
+    if (input.templateId !== undefined) requireFew(planned, `issues.${index}.templateId`);
   }
-  return { changes, body: { data: changes.map((change) => createdShape(ctx, change.after)) }, status: 201 };
+  const issues = planned.map(({ issue }) => issue.after);
+  await requireFreeNumbers(ctx, issues, (index) => `issues.${index}.number`);
+  // Those that say their number go first: the next one is behind all of them.
+  const numbered = Object.groupBy(planned, ({ issue }) => (issue.after.number === null ? 'next' : 'given'));
+  return {
+    changes: [...(numbered.given ?? []), ...(numbered.next ?? [])].flatMap(({ issue, below }) => [
+      issue,
+      ...below,
+    ]),
+    body: { data: planned.map(({ issue }) => createdShape(ctx, issue.after)) },
+    status: 201,
+  };
+}
+
+/** What templates add is in no body that a limit holds. @throws ApiError validation_failed */
+function requireFew(planned: readonly WithTemplate[], path: string): void {
+  const issues = planned.reduce((sum, { below }) => sum + 1 + below.length, 0);
+  const bytes = planned.reduce((sum, { issue }) => sum + Buffer.byteLength(issue.after.description), 0);
+  if (issues > selectedMax || bytes > selectedBytesMax)
+    throw invalidField(path, 'too_big', {
+      why: `With their templates these are more than ${selectedMax} issues, or their descriptions longer than ${selectedBytesMax / 1024 / 1024} MiB together.`,
+      fix: 'Give fewer issues at once.',
+    });
 }
 
 export const placeOf = ({ baseUrl }: Pick<Context, 'baseUrl'>, id: string): string =>
@@ -68,14 +97,43 @@ function createdShape(ctx: Context, issue: Issue): Static<typeof IssueCreated> {
   return { id, identifier, title, priority, url };
 }
 
+type Made = Change & { after: Issue };
+
+/** An issue, and the sub-issues that its template makes along. */
+interface WithTemplate {
+  readonly issue: Made;
+  readonly below: readonly Made[];
+}
+
+async function planWithTemplate(
+  ctx: Context,
+  { templateId, ...input }: IssueInput,
+  at: string,
+): Promise<WithTemplate> {
+  if (templateId === undefined) return { issue: await planIssue(ctx, input, at), below: [] };
+  const team = teamOf(ctx, input, at);
+  const { defaults, subIssues } = await readTemplate(ctx, templateId, team.id, `${at}templateId`);
+  const fields = { ...defaults.fields, ...input.fields };
+  const issue = await planIssue(ctx, { ...defaults, ...input, fields }, at);
+  // They say nothing of their own, and every issue has these.
+  const required = requiredOf(ctx.directory, shownFields(issue.after.fieldValues, ctx.directory));
+  const below: Made[] = [];
+  for (const title of subIssues) {
+    const { after } = await planIssue(ctx, { teamId: team.id, title, fields: required }, at);
+    const inParent = { parentId: issue.id, parentPlace: `${team.id} `, subOrder: lastRank(after.id) };
+    below.push(issueKind.create({ ...after, ...inParent }));
+  }
+  return { issue, below };
+}
+
 /** @param at before the paths in errors: `issues.3.` @throws ApiError */
 export async function planIssue(
   ctx: Context,
-  input: IssueInput,
+  input: Omit<IssueInput, 'templateId'>,
   at: string,
-): Promise<Change & { after: Issue }> {
+): Promise<Made> {
   const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...rest } = input;
-  const { createdAt: _c, creatorId: _b, ...patch } = rest;
+  const { createdAt: _c, creatorId: _b, number = null, ...patch } = rest;
   const team = teamOf(ctx, input, at);
   if ((externalSource === undefined) !== (externalId === undefined))
     throw invalidField(
@@ -91,19 +149,25 @@ export async function planIssue(
   return issueKind.create({
     id: ctx.ids.next(contract.id),
     teamId: team.id,
-    number: null,
+    number,
     title,
     description: '',
-    stateId: firstState(ctx.directory, team.id).id,
+    stateId: entryState(ctx, team.id).id,
     priority: 'none',
     assigneeId: null,
     ...madeWhenAndBy(ctx, input, at),
     labelIds: [],
+    fieldValues: null,
     projectId: null,
+    milestoneId: null,
     parentId: null,
     parentPlace: null,
+    subOrder: null,
+    snoozedUntil: null,
     estimate: null,
+    cycleId: null,
     dueDate: null,
+    slaDueAt: null,
     externalSource: externalSource ?? null,
     externalId: externalId ?? null,
     deletedAt: null,

@@ -1,17 +1,20 @@
 // What issues can be filtered and sorted by: the same names in lists, webhook filters and plugin subscriptions. Beyond their
-// fields these are their identifier, the id of the state, and labels, which lie in a table of their own.
+// fields these are their identifier, the id of the state, labels, which lie in a table of their own, and what the workspace adds.
+import type { Directory } from '../../context.ts';
 import type { FilterFields, FilterWay, ReferenceField } from '../../lib/filter.ts';
 import { idPattern } from '../../lib/schema.ts';
 import { filterColumnsOf, filterFieldsOf, namesIn, type FilterColumns } from '../../resource/filter.ts';
 import { createFiltering } from '../../resource/filtering.ts';
-import { sortingsOf, sortKeysOf, type Sorting } from '../../resource/sort.ts';
+import { bothWays, sortingsOf, sortKeysOf, type Sorting } from '../../resource/sort.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
 import type { SortKey } from '../../store/page.ts';
+import { customColumns, customFilterFields, customSortings } from '../fields/filter.ts';
+import { cyclesMeant, turnWords } from '../cycles/turn.ts';
 import { label } from '../labels/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, priorities } from './contract.ts';
 import { requireTeamOf } from './identifier.ts';
-import { issueKind } from './kind.ts';
+import { issueKind, neverDue } from './kind.ts';
 
 const ownFields = filterFieldsOf(issue);
 const referenceOf = (name: string): ReferenceField => {
@@ -22,10 +25,26 @@ const referenceOf = (name: string): ReferenceField => {
 const parentField = referenceOf('parent');
 const idOfLabel: FilterWay = { by: 'id', path: 'labels[].id', pattern: idPattern(label.id), property: 'id' };
 
+const cycleField = referenceOf('cycle');
+
 export const issueReferences = {
   team: referenceOf('team'),
   state: referenceOf('state'),
   assignee: referenceOf('assignee'),
+  project: referenceOf('project'),
+  milestone: referenceOf('milestone'),
+  parent: {
+    ...parentField,
+    ways: [...parentField.ways, { by: 'identifier', path: 'parent.identifier', property: 'identifier' }],
+  },
+  cycle: {
+    ...cycleField,
+    ways: [
+      ...cycleField.ways.filter(({ by }) => by === 'id'),
+      { by: 'turn', path: cycleField.path, property: 'turn', words: turnWords },
+      ...cycleField.ways.filter(({ by }) => by !== 'id'),
+    ],
+  },
   label: {
     type: 'reference',
     path: idOfLabel.path,
@@ -51,16 +70,12 @@ const fields: FilterFields = {
     to: state,
     ways: [{ by: 'id', path: 'state.id', pattern: idPattern(state.id), property: 'id' }],
   },
-  parent: {
-    ...parentField,
-    ways: [...parentField.ways, { by: 'identifier', path: 'parent.identifier', property: 'identifier' }],
-  },
 };
 
 const ownColumns = filterColumnsOf(issue);
 const ranks = priorities.toReversed();
 /** Fewer issues than most labels are on. */
-const ofFew = ['id', 'assignee', 'project', 'parent', 'externalId'];
+const ofFew = ['id', 'assignee', 'project', 'milestone', 'cycle', 'parent', 'externalId'];
 
 const columns: FilterColumns = (directory, found) => {
   const own = ownColumns(directory, found);
@@ -69,10 +84,13 @@ const columns: FilterColumns = (directory, found) => {
   };
   return {
     ...own,
+    ...customColumns(directory),
     ...Object.fromEntries(ofFew.map((name) => [name, { ...own[name]!, few: true as const }])),
     identifier: { sql: 'id', few: true, ...identified },
     parent: { sql: 'parent_id', few: true, ...identified },
+    cycle: { ...own.cycle!, few: true, ids: (way, names) => cyclesMeant(directory, way, names) },
     stateId: { sql: 'state_id' },
+    slaDueAt: { ...own.slaDueAt!, sql: `nullif(sla_due_at, ${neverDue})` },
     // Stored most urgent first; compared the way people say it, urgent above low.
     priority: {
       sql: 'priority',
@@ -94,6 +112,7 @@ const columns: FilterColumns = (directory, found) => {
 
 export const issueFiltering = createFiltering({
   fields,
+  added: { under: 'fields', fieldsIn: customFilterFields },
   columns,
   async find(ctx, { path, way, value }) {
     if (way.by === 'identifier') requireTeamOf(ctx, value, path);
@@ -104,6 +123,10 @@ export const issueFiltering = createFiltering({
 
 const sortings: Readonly<Record<string, Sorting>> = {
   ...sortingsOf(issue),
+  // By its bytes; behind every letter where there is none.
+  subOrder: bothWays("coalesce(sub_order, '~')", "coalesce(sub_order, '')"),
+  // The soonest first is the order of an index.
+  slaDueAt: bothWays('sla_due_at', `coalesce(nullif(sla_due_at, ${neverDue}), -1)`),
   // Stored most urgent first. `none` sorts last in both directions.
   priority: {
     ascending: [
@@ -114,13 +137,23 @@ const sortings: Readonly<Record<string, Sorting>> = {
   },
 };
 
+/** What of a sort that was taken before still sorts; undefined for nothing: a custom field may be gone. */
+export function keptSort(sort: string, { fields }: Directory): string | undefined {
+  const keys = new Set([...fields.values()].map(({ key }) => `fields.${key}`));
+  const kept = sort.split(',').filter((name) => {
+    const field = name.replace(/^-/, '');
+    return !field.startsWith('fields.') || keys.has(field);
+  });
+  return kept.length === 0 ? undefined : kept.join(',');
+}
+
 /**
  * `-priority,updatedAt`: most urgent first, then the longest untouched.
  * @throws ApiError validation_failed
  */
-export function issueOrder(sort: string | undefined): SortKey[] {
+export function issueOrder(sort: string | undefined, directory: Directory): SortKey[] {
   if (sort === undefined) return [{ sql: 'created_at', direction: 'desc' }];
-  const keys = sortKeysOf(sortings, sort);
+  const keys = sortKeysOf({ ...sortings, ...customSortings(directory) }, sort);
   // Ids go by time: said in full, the order is that of an index.
   return sort === '-priority' ? [...keys, { sql: 'created_at', direction: 'asc' }] : keys;
 }

@@ -1,35 +1,48 @@
-// What an import says of an issue although others cannot choose it: when it was made, and by whom. Both need a scope of their own,
-// because they let a key write history under another member's name.
+// What an import says of an issue although others cannot choose it: when it was made, by whom, and what number it has. They need a scope
+// of their own, because they let a key write history under another member's name.
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import type { AlsoNeeded } from '../../http/route.ts';
 import { member } from '../../identity/members/contract.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { idOf } from '../../lib/schema.ts';
+import { described, nameOf } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { authorOf } from '../../resource/author.ts';
 import type { IssueInput } from './bodies.ts';
 import type { Issue } from './kind.ts';
 
+/** The numbers that come after it still are numbers of an identifier. */
+const numberMax = 9_999_999;
+
 export const importedInputs = {
+  number: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: numberMax,
+      description:
+        'The number that it had elsewhere, where no issue of its team has it or had it; needs the scope `import:write`. Absent: the next one.',
+    }),
+  ),
   createdAt: Type.Optional(
     Type.String({
       maxLength: 40,
       description: 'ISO 8601 time at which it was made elsewhere; needs the scope `import:write`.',
     }),
   ),
-  creatorId: Type.Optional({
-    ...idOf(member.id),
-    description:
+  creatorId: Type.Optional(
+    described(
+      nameOf(member),
       'The member who made it elsewhere, also one who was removed; needs the scope `import:write`.',
-  }),
+    ),
+  ),
 };
 
-const givesAny = (entry: object): boolean => 'createdAt' in entry || 'creatorId' in entry;
+const givesAny = (entry: object): boolean =>
+  'createdAt' in entry || 'creatorId' in entry || 'number' in entry;
 
 /** For each operation whose body takes `importedInputs`, itself or in a list `issues`. */
 export const importing: AlsoNeeded = {
-  words: 'import:write to give createdAt or creatorId',
+  words: 'import:write to give createdAt, creatorId or number',
   scopes: async (_, { body }) => {
     const { issues } = body as { issues?: readonly object[] };
     return (issues?.some(givesAny) ?? givesAny(body as object)) ? ['import:write'] : [];

@@ -8,50 +8,86 @@ import { readMoment } from '../../lib/filter-value.ts';
 import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { Asked } from '../../resource/filtering.ts';
-import { findState, firstState } from '../directory.ts';
-import { readShape, shapeIssues } from './shape.ts';
+import type { Condition } from '../../store/page.ts';
+import { milestoneLeft } from '../milestones/of-issue.ts';
+import { cycleKept, keepingOps } from '../cycles/entering.ts';
+import { findState, firstState, isFinishedState } from '../directory.ts';
+import { relationConditions, type RelationQuery } from '../relations/narrowing.ts';
+import { isShownOf, readShape, shapeIssues, type ShapeQuery } from './shape.ts';
 import { issueFiltering, issueOrder } from './filter.ts';
 import { resolvePatch } from './references.ts';
 import type { IssuePatch } from './bodies.ts';
+import { inState } from './in-state.ts';
 import { issueKind } from './kind.ts';
 
-export async function getIssue(ctx: Context, id: string, query: { fields?: string; expand?: string }) {
+export async function getIssue(ctx: Context, id: string, query: ShapeQuery) {
   const shape = readShape(ctx, query);
   const shown = issueKind.wire(await getEntity(ctx, issueKind, id), ctx);
   return shape === null ? shown : (await shapeIssues(ctx, [shown], shape))[0]!;
 }
 
-export interface IssueQuery extends PageParameters {
+/** The parameters that narrow a list of issues, and a search. */
+export interface IssueFilters {
   team?: string;
   state?: string;
   assignee?: string;
   label?: string;
+  parent?: string;
+  cycle?: string;
+  project?: string;
+  milestone?: string;
   priority?: string;
   updatedSince?: string;
-  deleted?: Deleted;
   filter?: string;
-  sort?: string;
-  fields?: string;
-  expand?: string;
 }
 
-export async function listIssues(ctx: Context, query: IssueQuery) {
+export interface IssueQuery extends PageParameters, IssueFilters, RelationQuery, ShapeQuery {
+  deleted?: Deleted;
+  sort?: string;
+}
+
+/** What is asked beside the parameters. */
+export interface Beside {
+  /** The filter of a view. */
+  readonly kept?: readonly Extract<Asked, { tree: unknown }>[];
+  /** An object that those of the list belong to, by its id, and the condition that they do. */
+  readonly among?: { readonly id: string; readonly condition: Condition };
+}
+
+export async function listIssues(ctx: Context, query: IssueQuery, { kept = [], among }: Beside = {}) {
   const shape = readShape(ctx, query);
-  const order = issueOrder(query.sort);
-  const conditions = await issueFiltering.conditions(ctx, askedIn(query));
+  const order = issueOrder(query.sort, ctx.directory);
+  const conditions = [
+    ...(await issueFiltering.conditions(ctx, [...kept, ...askedIn(query)])),
+    ...(await relationConditions(ctx, query)),
+  ];
   const page = await listKind(ctx, issueKind, query, {
-    where: [...whereDeleted(query.deleted), ...conditions],
+    where: [...whereDeleted(query.deleted), ...(among ? [among.condition] : []), ...conditions],
     order,
-    without: shape?.fields && !shape.fields.includes('description') ? ['description'] : [],
+    without: isShownOf(shape, 'description') ? [] : ['description'],
     keep: (issue) => isListed(query.deleted, issue),
+    asked: {
+      ...(kept.length === 0 ? {} : { kept: kept.map(({ tree }) => tree) }),
+      ...(among ? { among: among.id } : {}),
+    },
   });
   return shape === null ? page : { ...page, data: await shapeIssues(ctx, page.data, shape) };
 }
 
 /** Parameters that abbreviate a condition of the filter tree. */
-const flat = ['team', 'state', 'assignee', 'label', 'priority'] as const;
+const flat = [
+  'team',
+  'state',
+  'assignee',
+  'label',
+  'cycle',
+  'project',
+  'milestone',
+  'parent',
+  'priority',
+] as const;
 
-function askedIn(query: IssueQuery): Asked[] {
+export function askedIn(query: IssueFilters): Asked[] {
   const asked: Asked[] = [];
   for (const name of flat)
     if (query[name] !== undefined) asked.push({ tree: { [name]: query[name] }, at: '' });
@@ -99,5 +135,12 @@ export async function restoreIssue(ctx: Context, id: string, ifMatch: number | n
     findState(ctx.directory, issue.teamId, issue.stateId) ?? firstState(ctx.directory, issue.teamId);
   // So may some of its labels.
   const labelIds = issue.labelIds.filter((labelId) => ctx.directory.labels.has(labelId));
-  return updated(ctx, issueKind, issue, { deletedAt: null, stateId, labelIds }, ifMatch);
+  const { snoozedUntil } = stateId === issue.stateId ? issue : inState(stateId);
+  const milestoneId = milestoneLeft(ctx.directory, issue.milestoneId);
+  const isFinished = isFinishedState(ctx.directory.states.get(stateId)?.type);
+  const cycleId = cycleKept(ctx.directory, { cycleId: issue.cycleId, isFinished });
+  const patch = { deletedAt: null, stateId, snoozedUntil, labelIds, milestoneId, cycleId };
+  const set = updated(ctx, issueKind, issue, patch, ifMatch);
+  const kept = keepingOps(ctx, issue.teamId, cycleId);
+  return kept.length === 0 ? set : { ...set, ops: kept };
 }

@@ -1,16 +1,23 @@
 // How issues are stored, shown and announced: their labels lie in a table of their own, their number is taken at commit, and
 // they are shown by hand, because every list, event and delivery does it.
-import type { Column } from '../../changes/columns.ts';
+import { json, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
+import { alarmOp } from '../../reactions/alarm.ts';
 import type { Shown } from '../../contract/contract.ts';
 import type { Directory, View } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { tenantOp } from '../../store/store.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { enteringOps } from '../cycles/entering.ts';
 import { findTeam } from '../directory.ts';
+import { shownFields, type FieldValues } from '../fields/values.ts';
+import { issueToIndex } from '../search/pending.ts';
 import { issue, priorities } from './contract.ts';
 import { issueNumber } from './number.ts';
+
+/** What an issue that was put off is brought back by. */
+export const snoozeAlarm = 'snooze';
 
 export type ShownIssue = Shown<typeof issue>;
 export type Issue = EntityOf<typeof issue, typeof kept>;
@@ -18,6 +25,26 @@ export type Issue = EntityOf<typeof issue, typeof kept>;
 const takeNumber = tenantStatement(
   'teams.take_number',
   'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId',
+);
+/** A number that is given. Fails the batch where an issue was called so; one that is called so now stands in the way of the row. */
+const takeGivenNumber = tenantStatement(
+  'teams.take_given_number',
+  `UPDATE teams SET issue_count = max(issue_count, :number) WHERE workspace_id = :ws AND id = :teamId AND NOT EXISTS (
+     SELECT 1 FROM former_identifiers WHERE workspace_id = :ws AND team_id = :teamId AND number = :number)`,
+);
+/** With its team at once, because a number is one of a team. */
+const takeToTeam = tenantStatement(
+  'issues.take_to_team',
+  `UPDATE issues SET team_id = :teamId, number = (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :teamId)
+   WHERE workspace_id = :ws AND id = :id AND version = :base`,
+);
+const keepIdentifier = tenantStatement(
+  'former_identifiers.add',
+  'INSERT INTO former_identifiers (workspace_id, team_id, number, issue_id) VALUES (:ws, :teamId, :number, :id)',
+);
+const dropIdentifiers = tenantStatement(
+  'former_identifiers.drop_of_issue',
+  'DELETE FROM former_identifiers WHERE workspace_id = :ws AND issue_id = :issueId',
 );
 /** None where the label was deleted meanwhile. */
 const addLabel = tenantStatement(
@@ -35,10 +62,34 @@ const dropLabels = tenantStatement(
   'issue_labels.drop_of_issue',
   'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId',
 );
+const dropCards = tenantStatement(
+  'board_cards.drop_of_issue',
+  'DELETE FROM board_cards WHERE workspace_id = :ws AND issue_id = :issueId',
+);
+/** What lies in tables of its own and says no event of its going. */
+const dropParts = ['reactions', 'subscribers', 'inbox_items'].map((table) =>
+  tenantStatement(
+    `${table}.drop_of_issue`,
+    `DELETE FROM ${table} WHERE workspace_id = :ws AND issue_id = :issueId`,
+  ),
+);
 /** Threads at once: replies refer to their first comment. */
 const dropComments = tenantStatement(
   'comments.drop_of_issue',
   'DELETE FROM comments WHERE workspace_id = :ws AND issue_id = :issueId',
+);
+
+const dropRelations = tenantStatement(
+  'relations.drop_of_issue',
+  'DELETE FROM relations WHERE workspace_id = :ws AND (from_id = :issueId OR issue_id = :issueId)',
+);
+const dropClocks = tenantStatement(
+  'sla_clocks.drop_of_issue',
+  'DELETE FROM sla_clocks WHERE workspace_id = :ws AND issue_id = :issueId',
+);
+const dropAttachments = tenantStatement(
+  'attachments.drop_of_issue',
+  'DELETE FROM attachments WHERE workspace_id = :ws AND issue_id = :issueId',
 );
 
 /** Fails the batch that would make an issue its own ancestor, whatever else commits at the same time. */
@@ -51,6 +102,23 @@ const noCircle = tenantStatement(
      ) SELECT 1 FROM above WHERE above.id = :id)`,
 );
 
+/** Fails the batch that would give an issue a milestone which is gone, or of another project than its own. */
+const ownMilestone = tenantStatement(
+  'issues.own_milestone',
+  `UPDATE issues SET version = version WHERE workspace_id = :ws AND id = :id AND EXISTS (
+     SELECT 1 FROM milestones AS m WHERE m.workspace_id = :ws AND m.id = issues.milestone_id
+       AND m.project_id = issues.project_id AND m.deleted_at IS NULL)`,
+);
+/** What was in a project once, so that its days can be read from the log. */
+const rememberProject = tenantStatement(
+  'project_issues.add',
+  'INSERT OR IGNORE INTO project_issues (workspace_id, project_id, id) VALUES (:ws, :projectId, :issueId)',
+);
+const dropReleases = tenantStatement(
+  'release_issues.drop_of_issue',
+  'DELETE FROM release_issues WHERE workspace_id = :ws AND issue_id = :issueId',
+);
+
 /** The most urgent first and `none` last, as an ascending sort wants it. */
 const ranks = priorities.toReversed();
 const priority: Column = {
@@ -59,12 +127,23 @@ const priority: Column = {
   write: (value) => ranks.indexOf(value as (typeof priorities)[number]),
 };
 
+/** The last moment there is. */
+export const neverDue = 8_640_000_000_000_000;
+/** Kept so that lists sort by it alone: what is never due comes last. */
+const slaDueAt: Column<number | null> = {
+  column: 'sla_due_at',
+  read: (value) => (value === neverDue ? null : value),
+  write: (value) => Number(value ?? neverDue),
+};
+
 const kept = {
   labelIds: {
     select:
       '(SELECT group_concat(label_id) FROM issue_labels WHERE workspace_id = :ws AND issue_id = issues.id)',
     read: (value) => (value === null ? [] : String(value).split(',')),
   } as Column<readonly string[]>,
+  /** Of custom fields; null where it has none. */
+  fieldValues: json<FieldValues | null>('fields_json'),
   /** Team id and number of the parent, read along with the issue. */
   parentPlace: {
     select:
@@ -74,36 +153,44 @@ const kept = {
 
 export const issueKind = kindOf(issue, {
   kept,
-  columns: { priority },
-  events(before, after) {
+  columns: { priority, slaDueAt },
+  events(before, after, { directory }) {
     if (!before) return ['issue.created'];
     if (before.deletedAt !== after.deletedAt)
       return [after.deletedAt === null ? 'issue.restored' : 'issue.deleted'];
     const types: EventType[] = ['issue.updated'];
-    if (before.stateId !== after.stateId) types.push('issue.state_changed');
+    if (before.teamId !== after.teamId) types.push('issue.moved');
+    if (before.stateId !== after.stateId)
+      types.push('issue.state_changed', ...triaged(before, after, directory));
     if (before.assigneeId !== after.assigneeId) types.push('issue.assigned');
     if (before.labelIds.join() !== after.labelIds.join()) types.push('issue.labeled');
     return types;
   },
   special: {
     insertExpressions: {
-      number: '(SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :team_id)',
+      number: 'coalesce(:number, (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :team_id))',
     },
     related(scope, before, after) {
       const had = new Set(before?.labelIds);
       const has = new Set(after.labelIds);
       return {
-        first: before ? [] : [tenantOp(scope, takeNumber, { teamId: after.teamId }, { expectRows: 1 })],
+        first: before && before.teamId === after.teamId ? [] : numbering(scope, before, after),
         last: [
+          ...(isSnoozedAnew(before, after)
+            ? [alarmOp(scope, snoozeAlarm, after.id, after.snoozedUntil)]
+            : []),
           ...(before && after.parentId !== null && after.parentId !== before.parentId
             ? [tenantOp(scope, noCircle, { id: after.id }, { expectRows: 1 })]
             : []),
+          ...projectOps(scope, before, after),
+          ...(after.cycleId !== null && after.cycleId !== before?.cycleId ? enteringOps(scope, after) : []),
           ...after.labelIds
             .filter((labelId) => !had.has(labelId))
             .map((labelId) => tenantOp(scope, addLabel, { issueId: after.id, labelId }, { expectRows: 1 })),
           ...[...had]
             .filter((labelId) => !has.has(labelId))
             .map((labelId) => tenantOp(scope, dropLabel, { issueId: after.id, labelId })),
+          ...issueToIndex(scope, before, after),
         ],
       };
     },
@@ -111,11 +198,22 @@ export const issueKind = kindOf(issue, {
       event: 'issue.purged',
       rows: (scope, { id: issueId }) => [
         tenantOp(scope, dropLabels, { issueId }),
+        tenantOp(scope, dropCards, { issueId }),
+        ...dropParts.map((drop) => tenantOp(scope, drop, { issueId })),
         tenantOp(scope, dropComments, { issueId }),
+        tenantOp(scope, dropReleases, { issueId }),
+        tenantOp(scope, dropRelations, { issueId }),
+        tenantOp(scope, dropIdentifiers, { issueId }),
+        tenantOp(scope, dropClocks, { issueId }),
+        tenantOp(scope, dropAttachments, { issueId }),
       ],
     },
     subjectId: (issue) => issue.id,
-    alias: { columns: ['team_id', 'number'], values: placeOf },
+    alias: {
+      columns: ['team_id', 'number'],
+      values: placeOf,
+      former: { table: 'former_identifiers', id: 'issue_id' },
+    },
     learns: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
   },
   wire(issue, { directory, baseUrl }) {
@@ -134,10 +232,16 @@ export const issueKind = kindOf(issue, {
       creator: { kind: issue.creatorKind, id: issue.creatorId, name: issue.creatorName },
       team: { id: issue.teamId, key: team?.key ?? '', name: team?.name ?? '' },
       labels: labelsOf(issue.labelIds, directory),
+      fields: shownFields(issue.fieldValues, directory),
       project: projectOf(issue.projectId, directory),
+      milestone: milestoneOf(issue.milestoneId, directory),
       parent: parentOf(issue, directory),
+      subOrder: issue.subOrder,
+      snoozedUntil: isoTime(issue.snoozedUntil),
       estimate: issue.estimate,
+      cycle: cycleOf(issue.cycleId, directory),
       dueDate: issue.dueDate,
+      slaDueAt: isoTime(issue.slaDueAt),
       externalSource: issue.externalSource,
       externalId: issue.externalId,
       version: issue.version,
@@ -148,6 +252,53 @@ export const issueKind = kindOf(issue, {
     };
   },
 });
+
+/** For the batch that puts an issue into a project or a milestone. */
+function projectOps(scope: Scope, before: Issue | null, after: Issue): Op[] {
+  const { id, projectId } = after;
+  const isAnew = projectId !== null && projectId !== before?.projectId;
+  return [
+    ...(isPlacedAnew(before, after) ? [tenantOp(scope, ownMilestone, { id }, { expectRows: 1 })] : []),
+    ...(isAnew ? [tenantOp(scope, rememberProject, { projectId, issueId: id })] : []),
+  ];
+}
+
+/** Whether it is in a milestone, as it was not before. */
+function isPlacedAnew(before: Issue | null, after: Issue): boolean {
+  if (after.milestoneId === null || after.deletedAt !== null) return false;
+  return (
+    before?.milestoneId !== after.milestoneId ||
+    before.projectId !== after.projectId ||
+    before.deletedAt !== null
+  );
+}
+
+/** Takes a number of the team that an issue comes to be in; what it was called before goes on finding it. */
+function numbering(scope: Scope, before: Issue | null, { id, teamId, number: given }: Issue): Op[] {
+  if (!before && given !== null)
+    return [tenantOp(scope, takeGivenNumber, { teamId, number: given }, { expectRows: 1 })];
+  const taken = tenantOp(scope, takeNumber, { teamId }, { expectRows: 1 });
+  if (!before) return [taken];
+  const { version: base, teamId: from, number } = before;
+  return [
+    taken,
+    tenantOp(scope, keepIdentifier, { id, teamId: from, number }),
+    tenantOp(scope, takeToTeam, { id, teamId, base }, { expectRows: 1 }),
+  ];
+}
+
+/** Restored, it may be due already. */
+function isSnoozedAnew(before: Issue | null, after: Issue): boolean {
+  if ((before?.snoozedUntil ?? null) !== after.snoozedUntil) return true;
+  return after.snoozedUntil !== null && before?.deletedAt !== after.deletedAt;
+}
+
+/** What leaves triage was accepted, or declined. */
+function triaged(before: Issue, after: Issue, { states }: Directory): EventType[] {
+  const type = states.get(after.stateId)?.type;
+  if (states.get(before.stateId)?.type !== 'triage' || type === 'triage') return [];
+  return [type === 'canceled' || type === 'duplicate' ? 'issue.triage_declined' : 'issue.triage_accepted'];
+}
 
 /** Team and number of an identifier. */
 function placeOf(identifier: string, { directory }: Pick<View, 'directory'>) {
@@ -171,6 +322,16 @@ function memberOf(id: string | null, { members }: Directory): ShownIssue['assign
 function projectOf(id: string | null, { projects }: Directory): ShownIssue['project'] {
   const project = id === null ? undefined : projects.get(id);
   return project ? { id: project.id, name: project.name } : null;
+}
+
+function milestoneOf(id: string | null, { milestones }: Directory): ShownIssue['milestone'] {
+  const milestone = id === null ? undefined : milestones.get(id);
+  return milestone ? { id: milestone.id, name: milestone.name } : null;
+}
+
+function cycleOf(id: string | null, { cycles }: Directory): ShownIssue['cycle'] {
+  const cycle = id === null ? undefined : cycles.get(id);
+  return cycle ? { id: cycle.id, number: cycle.number, name: cycle.name } : null;
 }
 
 /** By name; deleted ones are left out. */

@@ -48,8 +48,16 @@ export function labelsAfter(
   return [...after].sort();
 }
 
-/** Names match without regard to case; the team's own label goes before the workspace's. */
-function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], at: string): string[] {
+/**
+ * Names match without regard to case; the team's own label goes before the workspace's.
+ * @param teamId null: only labels of the workspace
+ */
+export function resolveLabels(
+  ctx: Context,
+  teamId: string | null,
+  labels: readonly string[],
+  at: string,
+): string[] {
   const ids = labels.map((wanted, index) => {
     const folded = foldName(wanted);
     let found: string | undefined;
@@ -60,7 +68,7 @@ function resolveLabels(ctx: Context, teamId: string, labels: readonly string[], 
     }
     if (found === undefined)
       throw invalidField(`${at}.${index}`, 'not_found', {
-        why: `There is no label ${wanted} for this team.`,
+        why: `There is no label ${wanted} for ${teamId === null ? 'all teams' : 'this team'}.`,
         ...(at.endsWith('removeLabels') ? {} : { fix: 'Create it first.' }),
       });
     return found;

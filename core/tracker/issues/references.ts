@@ -4,10 +4,15 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { keptOf } from '../../resource/input.ts';
 import { findState, findTeam, noTeam, type TeamEntry } from '../directory.ts';
+import { milestoneAfter } from '../milestones/of-issue.ts';
+import { fieldsAfter } from '../fields/values.ts';
+import { resolveCycle } from '../cycles/entering.ts';
 import { labelsAfter } from './labels-after.ts';
 import type { IssueInput, IssuePatch } from './bodies.ts';
 import { issue as contract } from './contract.ts';
+import { inState } from './in-state.ts';
 import { issueKind, type Issue } from './kind.ts';
+import { lastRank } from './sub-order.ts';
 
 const parentDepthMax = 10;
 
@@ -22,8 +27,7 @@ export function teamOf(
   if (first === undefined)
     throw invalidField(`${at}team`, 'required', 'Name the team by its key, such as "ENG".');
   const found = given.map((name) => {
-    const team =
-      name === 'teamId' ? ctx.directory.teams.get(input[name]!) : findTeam(ctx.directory, input[name]!);
+    const team = findTeam(ctx.directory, input[name]!);
     if (!team) throw invalidField(`${at}${name}`, 'not_found', noTeam(String(input[name])));
     return team;
   });
@@ -43,13 +47,25 @@ export async function resolvePatch(
   input: IssuePatch,
   at: string,
 ): Promise<Partial<Issue>> {
-  const { labels, addLabels, removeLabels, parentId, stateId, ...plain } = input;
+  const { labels, addLabels, removeLabels, fields, parentId, stateId, cycleId, ...plain } = input;
   const patch: { -readonly [K in keyof Issue]?: Issue[K] } = {
     ...keptOf(ctx, contract, 'update', plain, at),
   };
-  if (stateId !== undefined) patch.stateId = resolveState(ctx, teamId, issue, stateId, at);
+  Object.assign(patch, milestoneAfter(ctx.directory, issue, patch, at));
+  if (stateId !== undefined && stateId !== issue?.stateId)
+    Object.assign(patch, inState(resolveState(ctx, teamId, issue, stateId, at)));
+  if (cycleId !== undefined) patch.cycleId = resolveCycle(ctx, teamId, issue, cycleId, at);
   const labelIds = labelsAfter(ctx, teamId, issue, { labels, addLabels, removeLabels }, at);
   if (labelIds) patch.labelIds = labelIds;
+  const writing = {
+    directory: ctx.directory,
+    me: ctx.actor.memberId,
+    teamId,
+    before: issue ? issue.fieldValues : undefined,
+    at,
+  };
+  const fieldValues = fieldsAfter(writing, fields);
+  if (fieldValues !== undefined) patch.fieldValues = fieldValues;
   if (parentId !== undefined) Object.assign(patch, await resolveParent(ctx, issue, parentId, at));
   return patch;
 }
@@ -95,7 +111,7 @@ async function resolveParent(
   parentId: string | null,
   at: string,
 ): Promise<Partial<Issue>> {
-  if (parentId === null) return { parentId: null, parentPlace: null };
+  if (parentId === null) return { parentId: null, parentPlace: null, subOrder: null };
   const parent = await issueKind.find(ctx, parentId);
   if (!parent || parent.deletedAt !== null)
     throw invalidField(`${at}parentId`, 'not_found', { why: `There is no issue ${parentId}.` });
@@ -110,7 +126,9 @@ async function resolveParent(
       throw invalidField(`${at}parentId`, 'too_big', `Nest at most ${parentDepthMax} levels of parents.`);
     above = await parentIdOf(ctx, above);
   }
-  return { parentId: parent.id, parentPlace: `${parent.teamId} ${parent.number ?? ''}` };
+  const parentPlace = `${parent.teamId} ${parent.number ?? ''}`;
+  if (parent.id === issue?.parentId) return { parentId: parent.id, parentPlace };
+  return { parentId: parent.id, parentPlace, subOrder: lastRank(ctx.ids.next(contract.id)) };
 }
 
 async function parentIdOf(ctx: Context, id: string): Promise<string | null> {

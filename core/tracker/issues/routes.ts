@@ -2,12 +2,12 @@ import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { EventShown } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
-import { deletedQuery } from '../../resource/deleted.ts';
-import { Closed, givenAs, nameOf, pageOf, pageQuery } from '../../lib/schema.ts';
-import { namedText } from '../../resource/filter.ts';
-import { issueReferences } from './filter.ts';
+import { withMoment } from '../../resource/as-of/reads.ts';
+import { Closed, nameOf, pageOf, pageQuery } from '../../lib/schema.ts';
+import { asOfQuery } from '../../resource/as-of/moment.ts';
 import { issueHistory } from './history.ts';
 import { createIssue, createIssues } from './creation.ts';
+import { getIssueAt, listIssuesAt } from './as-of.ts';
 import { getExternal, putExternal } from './external.ts';
 import { getIssue, listIssues } from './issues.ts';
 import {
@@ -17,56 +17,20 @@ import {
   IssueBulkUpdate,
   IssueCreate,
   IssueCreated,
+  IssueMove,
+  IssueReorder,
   IssueSelection,
   IssueUpsert,
 } from './bodies.ts';
 import { deleteIssues, updateIssues } from './bulk.ts';
 import { issue } from './contract.ts';
 import { importing } from './imported.ts';
+import { moveIssue } from './move.ts';
 import { purgeIssue } from './purge.ts';
+import { reorderIssue } from './sub-order.ts';
+import { listQuery, shape } from './query.ts';
 
 const params = Closed({ id: nameOf(issue) });
-const shape = {
-  fields: Type.Optional(
-    Type.String({
-      maxLength: 500,
-      description:
-        'Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise.',
-      [givenAs]: 'fields',
-    }),
-  ),
-  expand: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description: 'Whole objects in place of references: assignee, project, parent.',
-      [givenAs]: 'list',
-    }),
-  ),
-};
-const named = (name: keyof typeof issueReferences) =>
-  Type.Optional(Type.Unsafe<string>(namedText(issueReferences[name])));
-const listQuery = Closed({
-  ...pageQuery,
-  team: named('team'),
-  state: named('state'),
-  assignee: named('assignee'),
-  label: named('label'),
-  priority: Type.Optional(Type.Unsafe<string>(issue.fields.priority.given)),
-  updatedSince: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      description: 'An ISO 8601 time, inclusive, or one relative to now, such as `-P7D`.',
-    }),
-  ),
-  filter: Type.Optional(
-    Type.String({ maxLength: 8000, description: 'A JSON filter tree.', [givenAs]: 'json' }),
-  ),
-  ...deletedQuery,
-  sort: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Such as `-priority,updatedAt`; default `-createdAt`.' }),
-  ),
-  ...shape,
-});
 
 const externalPlace = {
   path: '/api/v1/issues/external/{source}/{externalId}',
@@ -92,10 +56,11 @@ export const issueRoutes = [
     scope: 'issues:read',
     rows: 'team',
     limit: 'read',
-    query: listQuery,
-    responses: { 200: schemasOf(issue).page },
-    errors: ['invalid_cursor'],
-    read: (ctx, { query }) => listIssues(ctx, query),
+    query: Closed({ ...listQuery.properties, ...asOfQuery }),
+    responses: { 200: withMoment(issue).page },
+    errors: ['invalid_cursor', 'budget_exceeded'],
+    read: (ctx, { query: { asOf, ...query } }) =>
+      asOf === undefined ? listIssues(ctx, query) : listIssuesAt(ctx, { ...query, asOf }),
   }),
   defineRoute({
     method: 'POST',
@@ -198,9 +163,46 @@ export const issueRoutes = [
     rows: 'team',
     limit: 'read',
     params,
-    query: Closed(shape),
+    query: Closed({ ...shape, ...asOfQuery }),
+    responses: { 200: withMoment(issue).shown },
+    read: (ctx, { params: { id }, query: { asOf, ...query } }) =>
+      asOf === undefined ? getIssue(ctx, id, query) : getIssueAt(ctx, id, { ...query, asOf }),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues/{id}/move',
+    name: 'issues.move',
+    summary: 'Move an issue to another team',
+    description:
+      'It gets an identifier of that team; the old one goes on finding it. Labels of the old team become what the other team or the workspace calls so, or go. Sub-issues stay where they are.',
+    scope: 'issues:write',
+    rows: 'team',
+    writes: ['number', 'labels', 'snoozedUntil'],
+    limit: 'write',
+    params,
+    body: IssueMove,
+    example: { team: 'ENG' },
     responses: { 200: schemasOf(issue).shown },
-    read: (ctx, { params, query }) => getIssue(ctx, params.id, query),
+    errors: ['transition_not_allowed'],
+    write: (ctx, { params, body, ifMatch }) => moveIssue(ctx, params.id, body, ifMatch),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues/{id}/reorder',
+    name: 'issues.reorder',
+    summary: 'Put a sub-issue into another place among those of its parent',
+    description:
+      'Give one of `before`, `after` and `position`. `GET /issues?parent=ENG-1&sort=subOrder` lists them in their order.',
+    scope: 'issues:write',
+    rows: 'team',
+    writes: ['subOrder'],
+    limit: 'write',
+    params,
+    body: IssueReorder,
+    example: { position: 'top' },
+    responses: { 200: schemasOf(issue).shown },
+    errors: ['conflict'],
+    write: (ctx, { params, body, ifMatch }) => reorderIssue(ctx, params.id, body, ifMatch),
   }),
   defineRoute({
     method: 'POST',

@@ -9,7 +9,7 @@ import { issueFiltering } from './filter.ts';
 import { issueKind, type Issue } from './kind.ts';
 
 /** Text of all of them together: each is in an event, and all of these in one batch (bytes). */
-const selectedBytesMax = 4 * 1024 * 1024;
+export const selectedBytesMax = 4 * 1024 * 1024;
 
 export interface Selected {
   readonly issue: Issue;
@@ -23,13 +23,21 @@ const bytesOf = tenantStatement<{ bytes: number }>(
    WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
-/** Each once, in the order in which they are named, or oldest first. @throws ApiError validation_failed, budget_exceeded */
-export async function selectIssues(ctx: Context, { ids, filter }: IssueSelectionInput): Promise<Selected[]> {
+/**
+ * Each once, in the order in which they are named, or oldest first.
+ * @param field the property that names them
+ * @throws ApiError validation_failed, budget_exceeded
+ */
+export async function selectIssues(
+  ctx: Context,
+  { ids, filter }: IssueSelectionInput,
+  field = 'ids',
+): Promise<Selected[]> {
   if (ids !== undefined && filter !== undefined)
-    throw invalidField('filter', 'conflict', 'Give either ids or a filter.');
+    throw invalidField('filter', 'conflict', `Give either ${field} or a filter.`);
   if (ids === undefined && filter === undefined)
-    throw invalidField('ids', 'required', 'Name issues in ids, or give a filter.');
-  const named = ids === undefined ? await passing(ctx, filter) : await idsOf(ctx, ids);
+    throw invalidField(field, 'required', `Name issues in ${field}, or give a filter.`);
+  const named = ids === undefined ? await passing(ctx, filter) : await idsOf(ctx, ids, field);
   const bytes = await ctx.store.readOne(ctx.scope, bytesOf, { ids: JSON.stringify([...named.keys()]) });
   requireBytes(bytes?.bytes ?? 0);
   const found = new Map((await issueKind.findMany(ctx, [...named.keys()])).map((issue) => [issue.id, issue]));
@@ -75,12 +83,12 @@ async function passing(ctx: Context, filter: unknown): Promise<Named> {
 }
 
 /** What is named twice is there once. What nothing has stays as it was given. */
-async function idsOf(ctx: Context, names: readonly string[]): Promise<Named> {
+async function idsOf(ctx: Context, names: readonly string[], field: string): Promise<Named> {
   const ids = await issueKind.idsOf(ctx, names);
   const named = new Map<string, { at: string; given: string }>();
   for (const [index, given] of names.entries()) {
     const id = ids.get(given) ?? given;
-    if (!named.has(id)) named.set(id, { at: `ids.${index}`, given });
+    if (!named.has(id)) named.set(id, { at: `${field}.${index}`, given });
   }
   return named;
 }

@@ -4,8 +4,9 @@ import { shownProperties } from '../../contract/schemas.ts';
 import { memberKind } from '../../identity/members/kind.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
+import { includedHtml } from '../../resource/html.ts';
 import { withVersion } from '../../lib/shown-version.ts';
-import { projectKind } from '../projects/projects.ts';
+import { projectKind } from '../projects/kind.ts';
 import { pageBytesMax } from '../../store/page.ts';
 import { descriptionBytesMax, issue } from './contract.ts';
 import { issueKind, type ShownIssue } from './kind.ts';
@@ -23,17 +24,28 @@ const scopeOfExpanded = {
 export interface Shape {
   readonly fields: readonly string[] | null;
   readonly expand: readonly (typeof expandable)[number][];
+  /** Names of what is shown as HTML. */
+  readonly include: readonly string[];
+  html<S>(shown: S): S;
+}
+
+export interface ShapeQuery {
+  readonly fields?: string;
+  readonly expand?: string;
+  readonly include?: string;
+}
+
+/** Whether anything of a long field is shown. */
+export function isShownOf(shape: Shape | null, field: string): boolean {
+  return !shape?.fields || shape.fields.includes(field) || shape.include.length > 0;
 }
 
 /** @throws ApiError validation_failed, insufficient_scope */
-export function readShape(
-  { scopes }: Pick<Context, 'scopes'>,
-  query: { fields?: string; expand?: string },
-): Shape | null {
-  if (query.fields === undefined && query.expand === undefined) return null;
-  const fields = query.fields?.split(',') ?? null;
+export function readShape({ scopes }: Pick<Context, 'scopes'>, query: ShapeQuery): Shape | null {
+  if ([query.fields, query.expand, query.include].every((asked) => asked === undefined)) return null;
+  const fields = query.fields === undefined ? null : namesIn(query.fields);
   requireAmong('fields', fields ?? [], shownFields);
-  const names = query.expand?.split(',') ?? [];
+  const names = namesIn(query.expand);
   requireAmong('expand', names, expandable);
   const expand = expandable.filter((name) => names.includes(name));
   for (const name of expand)
@@ -42,7 +54,11 @@ export function readShape(
         'insufficient_scope',
         `Expanding ${name} needs the scope ${scopeOfExpanded[name]}, which the token does not have.`,
       );
-  return { fields, expand };
+  return { fields, expand, include: namesIn(query.include), html: includedHtml(issue, query) };
+}
+
+function namesIn(list: string | undefined): string[] {
+  return list?.split(',') ?? [];
 }
 
 function requireAmong(parameter: string, names: readonly string[], known: readonly string[]): void {
@@ -59,7 +75,9 @@ export async function shapeIssues(
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   if (shape === null) return issues;
   const expanded = shape.expand.length === 0 ? issues : await expandReferences(ctx, issues, shape.expand);
-  return shape.fields === null ? expanded : expanded.map((issue) => chooseFields(issue, shape.fields!));
+  const { fields, include } = shape;
+  const shown = include.length === 0 ? expanded : expanded.map((one) => shape.html(one));
+  return fields === null ? shown : shown.map((issue) => chooseFields(issue, [...fields, ...include]));
 }
 
 /** The named fields, and always the id. */

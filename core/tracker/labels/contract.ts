@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { referenceBy, string, text } from '../../contract/field.ts';
-import { team, teamKeyGiven } from '../teams/contract.ts';
+import { team, teamGiven } from '../teams/contract.ts';
 
 const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
 
@@ -15,10 +15,10 @@ export const label = defineContract({
   fields: {
     name: text({ max: 80, required: true, doc: 'The word itself.' }),
     color: string(color, { default: '#8b949e', doc: 'How it is shown.' }),
-    team: referenceBy(team, 'key', teamKeyGiven, {
+    team: referenceBy(team, 'key', teamGiven, {
       nullable: true,
       write: 'create',
-      doc: 'The key of the team whose issues carry it; null for those of all.',
+      doc: 'The team whose issues carry it, by its key; null for those of all.',
     }),
   },
   operations: {

@@ -1,12 +1,10 @@
 // Labels. A deleted label goes from the issues that carry it, each of which is changed by that.
-import { Type } from 'typebox';
 import { getEntity, removed } from '../../changes/operations.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
-import { getTeam } from '../directory.ts';
-import { teamKeyGiven } from '../teams/contract.ts';
+import { teamQuery, usableInTeam } from '../team-or-workspace.ts';
 import { label } from './contract.ts';
 import { changesWithout } from './leaving.ts';
 
@@ -20,16 +18,8 @@ export const labels = defineResource(label, labelKind, {
       return { ...set, changes: [...set.changes, ...(await changesWithout(ctx, found))] };
     },
   },
-  query: { team: Type.Optional(teamKeyGiven) },
-  where: ({ directory }, { team }) =>
-    team === undefined
-      ? []
-      : [
-          {
-            sql: '(team_id = :teamId OR team_id IS NULL)',
-            params: { teamId: getTeam(directory, String(team)).id },
-          },
-        ],
+  query: teamQuery,
+  where: usableInTeam,
   check({ directory }, { id, teamId, name }, before) {
     if (name === before?.name) return;
     for (const other of directory.labels.values())

@@ -1,7 +1,17 @@
 // Projects: work with a goal and a date, across teams.
+import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
-import { choice, day, markdown, reference, text } from '../../contract/field.ts';
+import { choice, day, json, markdown, reference, string, text, time } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
+import { idAndName, idOf, nameOf } from '../../lib/schema.ts';
+
+export const healths = ['on_track', 'at_risk', 'off_track'] as const;
+const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
+const members = Type.Array(nameOf(member), {
+  maxItems: 100,
+  uniqueItems: true,
+  description: 'Up to 100 ids, `me` among them.',
+});
 
 export const project = defineContract({
   name: 'project',
@@ -10,20 +20,40 @@ export const project = defineContract({
   id: 'prj',
   doc: 'Work with a goal and a date, across teams.',
   fields: {
-    name: text({ max: 120, required: true, doc: 'What it is called.' }),
+    name: text({ max: 120, required: true, filter: true, doc: 'What it is called.' }),
     description: markdown({ max: 65_536, default: '', doc: 'What it is for.' }),
     status: choice(['backlog', 'planned', 'started', 'paused', 'completed', 'canceled'], {
       default: 'backlog',
       filter: true,
+      sort: true,
       doc: 'How far it has come.',
     }),
-    health: choice(['on_track', 'at_risk', 'off_track'], {
+    health: choice(healths, {
       nullable: true,
+      filter: true,
+      sort: true,
       doc: 'Whether it will reach its goal; null where nobody has said.',
     }),
-    lead: reference(member, { nullable: true, doc: 'Who leads it.' }),
-    startDate: day({ nullable: true, doc: 'The day on which it begins.' }),
-    targetDate: day({ nullable: true, doc: 'The day on which it is to be reached.' }),
+    lead: reference(member, { nullable: true, filter: true, doc: 'Who leads it.' }),
+    members: json(
+      members,
+      { default: [], doc: 'Who works on it.' },
+      Type.Array(idAndName(idOf(member.id), 'the member')),
+    ),
+    startDate: day({ nullable: true, filter: true, sort: true, doc: 'The day on which it begins.' }),
+    targetDate: day({
+      nullable: true,
+      filter: true,
+      sort: true,
+      doc: 'The day on which it is to be reached.',
+    }),
+    icon: text({ max: 40, nullable: true, doc: 'An emoji, or the name of a picture.' }),
+    color: string(color, { nullable: true, doc: 'How it is shown.' }),
+    archivedAt: time({
+      nullable: true,
+      write: 'never',
+      doc: 'When it was put away; null while lists show it.',
+    }),
   },
   operations: {
     list: 'List projects, newest first',
@@ -32,9 +62,14 @@ export const project = defineContract({
     update: 'Change a project',
   },
   order: 'newest',
-  events: { created: 'project.created', updated: 'project.updated' },
+  asOf: true,
+  events: {
+    created: 'project.created',
+    updated: 'project.updated',
+    other: ['project.archived', 'project.unarchived'],
+  },
   directory: { as: 'projects', keeps: ['name'] },
-  calls: ['get', 'list'],
+  calls: ['get', 'list', 'create', 'update', 'progress'],
   examples: {
     create: { name: 'Spring release', status: 'planned', targetDate: '2027-03-01' },
     update: { status: 'started', health: 'on_track' },

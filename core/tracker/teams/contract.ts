@@ -1,18 +1,14 @@
 // Teams: the owners of issues, numbers and workflow states. Ids are UUIDs (docs/spec/api.md › Ids).
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
-import { json, string, text } from '../../contract/field.ts';
+import { choice, json, string, text } from '../../contract/field.ts';
+import { weekdays } from '../../lib/business-time.ts';
 import { teamKeyGivenPattern, teamKeyPattern } from '../../lib/issue-names.ts';
-import { idOf } from '../../lib/schema.ts';
+import { Closed, enumeration, idOf, named, nameOf } from '../../lib/schema.ts';
 
 export const teamKey = Type.String({
   pattern: teamKeyPattern,
   description: 'A team key: up to 10 characters A–Z and 0–9, a letter first.',
-});
-/** How requests name a team. */
-export const teamKeyGiven = Type.String({
-  pattern: teamKeyGivenPattern,
-  description: 'A team key, in any case: up to 10 characters A–Z and 0–9, a letter first.',
 });
 const stateId = idOf('wfs');
 const transitions = Type.Record(stateId, Type.Array(stateId, { maxItems: 50 }), {
@@ -20,11 +16,45 @@ const transitions = Type.Record(stateId, Type.Array(stateId, { maxItems: 50 }), 
   description: 'State id → ids of the states that its issues may move to. Null allows any move.',
 });
 
+/** By which cycles are made ahead. */
+const rhythm = {
+  weeks: Type.Integer({ minimum: 1, maximum: 8, description: 'How long each cycle is; 2 unless given.' }),
+  startsOn: enumeration(
+    'Weekday',
+    weekdays,
+    'The day on which each starts, at midnight where the team is; Monday unless given.',
+  ),
+  cooldownWeeks: Type.Integer({
+    minimum: 0,
+    maximum: 8,
+    description: 'How many weeks lie between two; none unless given.',
+  }),
+  ahead: Type.Integer({
+    minimum: 1,
+    maximum: 15,
+    description: 'How many upcoming ones there are to be; 2 unless given.',
+  }),
+  rollsOver: Type.Boolean({
+    description:
+      'Whether unfinished issues go on to the next cycle when theirs is completed; they do unless it says otherwise.',
+  }),
+};
+const rhythmGiven = named('CycleRhythmGiven', Type.Partial(Closed(rhythm), { additionalProperties: false }));
+const rhythmShown = Closed({
+  weeks: { ...rhythm.weeks, default: 2 },
+  startsOn: { ...rhythm.startsOn, default: 'monday' },
+  cooldownWeeks: { ...rhythm.cooldownWeeks, default: 0 },
+  ahead: { ...rhythm.ahead, default: 2 },
+  rollsOver: { ...rhythm.rollsOver, default: true },
+});
+export type Rhythm = Static<typeof rhythmShown>;
+
 export const team = defineContract({
   name: 'team',
   path: 'teams',
   title: 'Team',
   id: null,
+  alias: { pattern: teamKeyGivenPattern, doc: 'its key in any case, such as ENG.', field: 'key' },
   doc: 'The owner of issues, their numbers and their workflow states.',
   fields: {
     key: string(teamKey, {
@@ -38,6 +68,24 @@ export const team = defineContract({
       write: 'update',
       doc: 'The moves between states that it allows.',
     }),
+    triage: choice(['off', 'outside', 'all'], {
+      default: 'off',
+      doc: 'Which new issues go to its triage state where they say no other: those of plugins and guests (`outside`), or all.',
+    }),
+    timeZone: text({
+      max: 64,
+      default: 'UTC',
+      doc: 'The IANA name of the time zone by which its days begin, such as Europe/Zagreb.',
+    }),
+    cycles: json(
+      rhythmGiven,
+      {
+        nullable: true,
+        write: 'update',
+        doc: 'The rhythm by which its cycles are made ahead; null where nothing makes them.',
+      },
+      rhythmShown,
+    ),
   },
   operations: {
     list: 'List teams',
@@ -46,6 +94,9 @@ export const team = defineContract({
     update: 'Change a team or its allowed transitions',
   },
   events: { created: 'team.created', updated: 'team.updated' },
-  directory: { as: 'teams', keeps: ['key', 'name', 'transitions'] },
+  directory: { as: 'teams', keeps: ['key', 'name', 'transitions', 'triage', 'timeZone', 'cycles'] },
   examples: { create: { key: 'ENG', name: 'Engineering' }, update: { name: 'Platform' } },
 });
+
+/** How requests name a team. */
+export const teamGiven = nameOf(team);

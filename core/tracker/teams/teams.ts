@@ -1,17 +1,30 @@
 // Teams. A new one comes with its workflow states, so that it can take issues at once.
 import { created } from '../../changes/operations.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { checkZone } from '../../lib/zone.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { findState, findTeam } from '../directory.ts';
 import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
-import { team } from './contract.ts';
+import { alarmOp } from '../../reactions/alarm.ts';
+import { cyclesAlarm } from '../cycles/due.ts';
+import { team, type Rhythm } from './contract.ts';
 
-export const teamKind = kindOf(team);
+export const teamKind = kindOf(team, {
+  special: {
+    // Its cycles are made by its rhythm at once.
+    related: (scope, before, { id, cycles, updatedAt }) => ({
+      last: cycles && before?.cycles !== cycles ? [alarmOp(scope, cyclesAlarm, id, updatedAt)] : [],
+    }),
+  },
+  shows: { cycles: ({ cycles }) => cycles as Rhythm | null },
+});
 
 export const teams = defineResource(team, teamKind, {
-  check({ directory }, { id, key, transitions }, before) {
+  check({ directory }, { id, key, transitions, timeZone }, before) {
+    const noZone = checkZone(timeZone);
+    if (noZone !== null) throw invalidField('timeZone', 'not_found', { why: noZone });
     // A state that was deleted since may stand in what was allowed before.
     if (before && transitions === before.transitions) return;
     for (const [from, targets] of Object.entries(transitions ?? {}))
@@ -23,7 +36,9 @@ export const teams = defineResource(team, teamKind, {
           });
   },
   operations: {
-    async create(ctx, { key, name = key }) {
+    async create(ctx, { key, name = key, triage = 'off', timeZone = 'UTC' }) {
+      const noZone = checkZone(timeZone);
+      if (noZone !== null) throw invalidField('timeZone', 'not_found', { why: noZone });
       if (findTeam(ctx.directory, key))
         throw invalidField('key', 'already_exists', {
           why: `The team ${key} exists already.`,
@@ -31,7 +46,17 @@ export const teams = defineResource(team, teamKind, {
         });
       const now = ctx.nowMs();
       const id = ctx.ids.next(team.id);
-      const made = { id, key, name, transitions: null, createdAt: now, updatedAt: now };
+      const made = {
+        id,
+        key,
+        name,
+        transitions: null,
+        triage,
+        timeZone,
+        cycles: null,
+        createdAt: now,
+        updatedAt: now,
+      };
       const set = created(ctx, teamKind, made, team.path);
       return { ...set, changes: [...set.changes, ...defaultStates(id, () => ctx.ids.next(state.id), now)] };
     },

@@ -1,9 +1,9 @@
 // Workflow states: the steps of a team's work, each of one of the decided types.
 import { defineContract } from '../../contract/contract.ts';
 import { choice, number, referenceBy, text } from '../../contract/field.ts';
-import { team, teamKeyGiven } from '../teams/contract.ts';
+import { team, teamGiven } from '../teams/contract.ts';
 
-const stateTypes = [
+export const stateTypes = [
   'triage',
   'backlog',
   'unstarted',
@@ -34,10 +34,10 @@ export const state = defineContract({
       { minimum: 0, maximum: positionMax, integer: true },
       { default: 0, doc: 'Its place among the states of the team.' },
     ),
-    team: referenceBy(team, 'key', teamKeyGiven, {
+    team: referenceBy(team, 'key', teamGiven, {
       required: true,
       write: 'create',
-      doc: 'The key of the team whose work it is a step of.',
+      doc: 'The team whose work it is a step of, by its key.',
     }),
   },
   operations: {

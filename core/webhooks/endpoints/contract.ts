@@ -22,7 +22,7 @@ const events = Type.Array(
 );
 const filter = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    'A filter tree over the fields of issues, as in the list of issues; what it names must be there.',
+    'A filter tree over what the events show, such as the fields of issues; each of the events must have the fields, and what it names must be there.',
   [givenAs]: 'eventFilter',
 });
 

@@ -168,18 +168,15 @@ async function checkFilters(
 ): Promise<void> {
   if (filter === null) return;
   const types = patterns.flatMap(expandPattern);
-  const unfiltered = types.find((type) => Object.keys(rules.filterFields(type)).length === 0);
-  if (unfiltered)
-    throw invalidField(
-      'filter',
-      'conflict',
-      `${unfiltered} events have no fields to filter by: subscribe to issue events only, or leave the filter out.`,
-    );
   const isKnown = sameValue(filter, before);
-  const byFields = new Map(types.map((type) => [rules.filterFields(type), type]));
-  for (const [fields, type] of byFields)
-    if (isKnown) parseFilter(filter, fields, 'filter', { wasTaken: true });
+  const checked = new Set<FilterFields>();
+  for (const type of types) {
+    const fields = rules.filterFields(type);
+    if (checked.has(fields)) continue;
+    checked.add(fields);
+    if (isKnown) parseFilter(filter, fields, 'filter', { wasTaken: true, of: type });
     else await rules.checkFilter(ctx, type, filter, 'filter');
+  }
 }
 
 /** @returns the guard that holds it when the change is made. @throws ApiError conflict */

@@ -4,7 +4,8 @@ import type { TObject, TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import type { Contract } from '../../contract/contract.ts';
 import { contracts, eventsOf } from '../../contracts.ts';
-import { storyOf, type Moment, type SampleSetting, type Values } from './story.ts';
+import type { Moment, SampleSetting, Values } from './cast.ts';
+import { storyOf } from './story.ts';
 import { dayMs } from '../../lib/time.ts';
 
 /** The fields that are known; what a schema has besides is for the caller to fill in. */

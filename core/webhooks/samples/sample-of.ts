@@ -1,7 +1,7 @@
 // A value that satisfies a schema, the same every time: what the sample of an event is made from where the story (story.ts) says nothing,
 // as of fields and resources that are newer than it.
 import type { TSchema } from 'typebox';
-import type { SampleSetting } from './story.ts';
+import type { SampleSetting } from './cast.ts';
 
 interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -9,6 +9,7 @@ interface JsonSchema {
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly pattern?: string;
   readonly format?: string;
@@ -47,8 +48,8 @@ const numberOf: ValueOf = ({ minimum = 1 }, name) => (name === 'number' ? 42 : m
 
 /** All other types are texts. */
 const byType: Readonly<Record<string, ValueOf>> = {
-  object: ({ properties = {} }, _name, setting) =>
-    Object.fromEntries(Object.entries(properties).map(([key, inner]) => [key, valueOf(inner, key, setting)])),
+  object: ({ properties = {}, required = [] }, _name, setting) =>
+    Object.fromEntries(required.map((key) => [key, valueOf(properties[key]!, key, setting)])),
   array: ({ items }, name, setting) => (items ? [valueOf(items, name, setting)] : []),
   boolean: () => true,
   integer: numberOf,

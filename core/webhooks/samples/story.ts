@@ -12,49 +12,68 @@ import type { project } from '../../tracker/projects/contract.ts';
 import type { team } from '../../tracker/teams/contract.ts';
 import type { state } from '../../tracker/workflows/contract.ts';
 import type { webhook } from '../endpoints/contract.ts';
+import { boardMoments, boardObjects } from './boards.ts';
+import { ana, ben, idOf, type SampleSetting, type Story } from './cast.ts';
+import { inboxStory } from './inbox.ts';
 import { dayMs } from '../../lib/time.ts';
+import { projectStory } from './projects.ts';
+import { relationMoments, relationObjects } from './relations.ts';
+import { cycleMoments, cycleObjects, cycleShown } from './cycles.ts';
+import { slaMoments, slaObjects } from './sla.ts';
+import { attachmentMoments } from './attachments.ts';
 
-export interface SampleSetting {
-  readonly nowMs: number;
-  readonly baseUrl: string;
-}
-
-export type Values = Readonly<Record<string, unknown>>;
-
-/** What happened to an object: its fields then, where they differ from how the story has it. */
-export interface Moment {
-  readonly now?: Values;
-  /** Of a change: the old values. */
-  readonly previous?: Values;
-}
-
-export interface Story {
-  /** By the name of the contract, or the type of the event. */
-  readonly objects: Readonly<Record<string, Values>>;
-  /** By the type of the event. */
-  readonly moments: Readonly<Record<string, Moment>>;
-}
-
-/** An id of the story. @param nth which of its kind */
-const idOf = (prefix: string, nth = 1): string => `${prefix}_01m7wd7tg0000sampe0000000${nth}`;
-const ana = { id: idOf('usr'), name: 'Ana Kovač' };
-const ben = { id: idOf('usr', 2), name: 'Ben Okafor' };
 const bug = { id: idOf('lbl'), name: 'bug' };
 const crash = { id: idOf('lbl', 2), name: 'crash' };
 const engineering = { id: '019b0000-0000-7000-8000-000000000001', key: 'ENG', name: 'Engineering' };
 const todo = { id: idOf('wfs'), name: 'Todo', type: 'unstarted' } as const;
 const inProgress = { id: idOf('wfs', 2), name: 'In Progress', type: 'started' } as const;
+const editor = { id: idOf('prj'), name: 'Editor 2.5' };
 const hook = 'https://hooks.acme.example/tatami';
 
 export function storyOf(setting: SampleSetting): Story {
+  const { nowMs } = setting;
+  const day = (days: number): string => dayOf(nowMs, days);
+  const time = (days: number): string => timeOf(nowMs, days);
+  const projects = projectStory({ idOf, ben, project: editor, day, time });
   return {
-    objects: { ...tracked(setting), ...kept(setting), ...told(setting) },
-    moments: momentsOf(setting),
+    objects: {
+      ...tracked(setting),
+      ...relationObjects,
+      ...cycleObjects(setting.nowMs),
+      ...boardObjects,
+      ...kept(setting),
+      ...told(setting),
+      ...slaObjects(setting, { ana, engineering, idOf }),
+      ...projects.objects,
+      ...inboxStory(setting).objects,
+    },
+    moments: {
+      ...momentsOf(setting),
+      ...relationMoments,
+      ...cycleMoments(setting.nowMs),
+      ...projects.moments,
+      ...attachmentMoments(setting),
+      ...slaMoments(setting),
+      ...inboxStory(setting).moments,
+    },
   };
 }
 
 const timeOf = (nowMs: number, days: number): string => new Date(nowMs + days * dayMs).toISOString();
 const dayOf = (nowMs: number, days: number): string => timeOf(nowMs, days).slice(0, 10);
+
+/** What gives issues their names. */
+const named = {
+  label: { ...bug, color: '#d73a4a', team: null } satisfies Partial<Shown<typeof label>>,
+  state: { ...inProgress, position: 2, team: 'ENG' } satisfies Partial<Shown<typeof state>>,
+  team: {
+    ...engineering,
+    transitions: {},
+    triage: 'outside',
+    timeZone: 'Europe/Zagreb',
+    cycles: { weeks: 2, startsOn: 'monday', cooldownWeeks: 0, ahead: 2, rollsOver: true },
+  } satisfies Partial<Shown<typeof team>>,
+};
 
 function tracked({ nowMs, baseUrl }: SampleSetting) {
   return {
@@ -70,10 +89,16 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
       creator: { kind: 'user', ...ben },
       team: engineering,
       labels: [bug],
-      project: { id: idOf('prj'), name: 'Editor 2.5' },
+      fields: { severity: 'high' },
+      project: editor,
+      milestone: { id: idOf('mil'), name: 'Beta' },
       parent: null,
+      subOrder: null,
+      snoozedUntil: null,
       estimate: 3,
+      cycle: cycleShown,
       dueDate: dayOf(nowMs, 9),
+      slaDueAt: timeOf(nowMs, 1),
       externalSource: null,
       externalId: null,
       url: `${baseUrl}/issues/ENG-42`,
@@ -82,24 +107,27 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
       id: idOf('cmt'),
       issue: { id: idOf('iss'), identifier: 'ENG-42' },
       parentId: null,
-      body: 'Seen on 2.4 as well. The log says `ENOSPC`, and then nothing.',
+      body: 'Seen on 2.4 as well, @Ben. The log says `ENOSPC`, and then nothing.',
+      mentions: [ben],
+      editedAt: null,
       author: { kind: 'user', ...ana },
       resolvedAt: null,
       resolvedBy: null,
     } satisfies Partial<Shown<typeof comment>>,
     project: {
-      id: idOf('prj'),
-      name: 'Editor 2.5',
+      ...editor,
       description: 'No data is lost, whatever the disk does.',
       status: 'started',
       health: 'on_track',
       lead: ana,
+      members: [ana, ben],
       startDate: dayOf(nowMs, -20),
       targetDate: dayOf(nowMs, 40),
+      icon: '📝',
+      color: '#0e8a16',
+      archivedAt: null,
     } satisfies Partial<Shown<typeof project>>,
-    label: { ...bug, color: '#d73a4a', team: null } satisfies Partial<Shown<typeof label>>,
-    state: { ...inProgress, position: 2, team: 'ENG' } satisfies Partial<Shown<typeof state>>,
-    team: { ...engineering, transitions: {} } satisfies Partial<Shown<typeof team>>,
+    ...named,
   };
 }
 
@@ -121,6 +149,7 @@ function kept({ nowMs }: SampleSetting) {
     workspace: {
       id: '019b0000-0000-7000-8000-000000000002',
       name: 'Acme',
+      publicTriage: null,
     } satisfies Partial<Shown<typeof workspace>>,
     api_key: {
       id: idOf('key'),
@@ -173,13 +202,6 @@ function told({ nowMs }: SampleSetting) {
     since: timeOf(nowMs, -1),
   };
   return {
-    'inbox.item_created': {
-      id: idOf('inb'),
-      kind: 'webhook_disabled',
-      title: 'A webhook was switched off',
-      body: `${hook} failed for five days. Mend it, and switch the webhook on again.`,
-      target: { kind: 'webhook', id: idOf('whe') },
-    },
     'system.problem_raised': { ...problem, until: null },
     'system.problem_cleared': { ...problem, until: timeOf(nowMs, 0) },
   };
@@ -189,6 +211,7 @@ function momentsOf({ nowMs }: SampleSetting): Story['moments'] {
   const [before, now] = [timeOf(nowMs, -2), timeOf(nowMs, 0)];
   const why = { enabled: false, disabledReason: 'It failed for five days.' };
   return {
+    ...boardMoments(before, now),
     'issue.created': { now: { assignee: null, labels: [] } },
     'issue.deleted': { now: { deletedAt: now }, previous: { deletedAt: null } },
     'issue.restored': { previous: { deletedAt: before } },
@@ -196,7 +219,10 @@ function momentsOf({ nowMs }: SampleSetting): Story['moments'] {
     'issue.state_changed': { now: { state: inProgress }, previous: { state: todo } },
     'issue.assigned': { now: { assignee: ana }, previous: { assignee: null } },
     'issue.labeled': { now: { labels: [bug, crash] }, previous: { labels: [bug] } },
-    'comment.updated': { previous: { body: 'Seen on 2.4 as well.' } },
+    'comment.updated': {
+      now: { editedAt: now },
+      previous: { body: 'Seen on 2.4 as well.', mentions: [], editedAt: null },
+    },
     'comment.resolved': {
       now: { resolvedAt: now, resolvedBy: { kind: 'user', ...ben } },
       previous: { resolvedAt: null, resolvedBy: null },

@@ -3,7 +3,7 @@
 import type { Change } from '../../changes/change.ts';
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
-import { inboxItem } from '../../inbox/inbox.ts';
+import { itemsForAdmins } from '../../inbox/items.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -39,8 +39,9 @@ export function createDisable(options: {
       const patch = { enabled: false, disabledReason: reason };
       const change = endpoint && endpointKind.update(endpoint, patch, options.clock.nowMs());
       if (!change) break;
-      const author = systemAuthor(scope, 'webhooks', await options.directoryOf(scope));
-      const changes = [change, itemOf(change.after, options)];
+      const directory = await options.directoryOf(scope);
+      const author = systemAuthor(scope, 'webhooks', directory);
+      const changes = [change, ...itemsOf(change.after, directory, options)];
       const committed = await options.committer.commit(author, changes, fence, rest);
       if (committed.ok) {
         options.log('warn', 'webhook disabled', {
@@ -57,15 +58,20 @@ export function createDisable(options: {
 }
 
 /** It names only the host: the rest of an address may hold what not every reader of the inbox may see. */
-function itemOf(endpoint: Endpoint, { ids, clock }: { ids: Ids; clock: Clock }): Change {
+function itemsOf(
+  endpoint: Endpoint,
+  directory: Directory,
+  { ids, clock }: { ids: Ids; clock: Clock },
+): Change[] {
   const { host } = new URL(shownAddress(endpoint));
-  return inboxItem(
+  return itemsForAdmins(
     {
       kind: 'webhook_disabled',
+      reason: 'webhook',
       title: `The webhook to ${host} was switched off`,
       body: `${endpoint.disabledReason} Once the receiver is mended, switch the webhook on and replay what it missed.`,
       target: { kind: endpointKind.name, id: endpoint.id },
     },
-    { ids, nowMs: clock.nowMs() },
+    { ids, nowMs: clock.nowMs(), directory },
   );
 }

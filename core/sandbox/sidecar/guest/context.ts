@@ -27,9 +27,9 @@ interface Namespace {
 /** What a plugin with these declared scopes finds in `ctx`; the same in every run. */
 export function namespacesOf(declared: readonly string[]): readonly Namespace[] {
   const namespaces = [namespaceOf('kv', KV)];
-  for (const { name, reads, writes, earlier = [] } of surface) {
-    if (!allows(declared, `${name}:read`)) continue;
-    const methods = allows(declared, `${name}:write`) ? [...reads, ...writes] : reads;
+  for (const { name, scope, reads, writes, earlier = [] } of surface) {
+    if (!allows(declared, `${scope}:read`)) continue;
+    const methods = allows(declared, `${scope}:write`) ? [...reads, ...writes] : reads;
     namespaces.push(
       namespaceOf(
         name,

@@ -3,7 +3,9 @@
 /** A part of `ctx`. */
 export interface Namespace {
   readonly name: string;
-  /** Methods that `<name>:read` allows, and those that need `<name>:write`. */
+  /** The namespace of the scopes that it needs. */
+  readonly scope: string;
+  /** Methods that `<scope>:read` allows, and those that need `<scope>:write`. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   /** Earlier names of methods. */
@@ -11,8 +13,58 @@ export interface Namespace {
 }
 
 export const surface: readonly Namespace[] = [
-  { name: 'issues', reads: ['get', 'list'], writes: ['create', 'update'], earlier: [] },
-  { name: 'comments', reads: ['list'], writes: ['create', 'resolve'], earlier: [['add', 'create']] },
-  { name: 'projects', reads: ['get', 'list'], writes: [], earlier: [] },
-  { name: 'labels', reads: ['list'], writes: [], earlier: [] },
+  {
+    name: 'issues',
+    scope: 'issues',
+    reads: ['get', 'list'],
+    writes: ['create', 'update', 'move'],
+    earlier: [],
+  },
+  {
+    name: 'comments',
+    scope: 'comments',
+    reads: ['list', 'get'],
+    writes: ['create', 'update', 'resolve'],
+    earlier: [['add', 'create']],
+  },
+  { name: 'attachments', scope: 'attachments', reads: ['list'], writes: ['create'], earlier: [] },
+  { name: 'fields', scope: 'workflows', reads: ['list'], writes: [], earlier: [] },
+  { name: 'relations', scope: 'issues', reads: ['list', 'get'], writes: ['create', 'delete'], earlier: [] },
+  { name: 'templates', scope: 'issues', reads: ['list', 'get'], writes: [], earlier: [] },
+  {
+    name: 'reactions',
+    scope: 'comments',
+    reads: ['list', 'listOnIssue'],
+    writes: ['create', 'createOnIssue', 'delete'],
+    earlier: [],
+  },
+  { name: 'subscribers', scope: 'issues', reads: ['list'], writes: [], earlier: [] },
+  {
+    name: 'projects',
+    scope: 'projects',
+    reads: ['get', 'list', 'progress'],
+    writes: ['create', 'update'],
+    earlier: [],
+  },
+  { name: 'project-updates', scope: 'projects', reads: ['list'], writes: ['create'], earlier: [] },
+  {
+    name: 'milestones',
+    scope: 'projects',
+    reads: ['get', 'list'],
+    writes: ['create', 'update'],
+    earlier: [],
+  },
+  { name: 'pipelines', scope: 'releases', reads: ['list'], writes: [], earlier: [] },
+  {
+    name: 'releases',
+    scope: 'releases',
+    reads: ['get', 'list'],
+    writes: ['create', 'update', 'publish'],
+    earlier: [],
+  },
+  { name: 'cycles', scope: 'cycles', reads: ['get', 'list', 'progress'], writes: [], earlier: [] },
+  { name: 'boards', scope: 'boards', reads: ['list', 'get', 'cards'], writes: ['move'], earlier: [] },
+  { name: 'views', scope: 'views', reads: ['list', 'get'], writes: [], earlier: [] },
+  { name: 'labels', scope: 'labels', reads: ['list'], writes: [], earlier: [] },
+  { name: 'search', scope: 'issues', reads: ['query'], writes: [], earlier: [] },
 ];

@@ -1,0 +1,208 @@
+// The whole catalogue, at 100,000 issues, 200 projects, 500 cycles and 50 boards, against the bare SQL of the same pages in the same run.
+import type { LoadPlan } from '../load/load.ts';
+import { judged, type Findings, type Ratio, type Side } from '../report.ts';
+import { interleave, type Effort } from '../rounds.ts';
+import { boardOf, callOf, catalogue, made, wordOf, type Catalogue } from '../servers/catalogue.ts';
+import type { RecordedStatement } from '../servers/recorded.ts';
+import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
+import { dueAtOnce } from './due-at-once.ts';
+
+const large = { issues: 100_000, projects: 200, cycles: 500, boards: 50 };
+const small = { issues: 10_000, projects: 20, cycles: 50, boards: 5 };
+const policies = 20;
+/** A moment so many events ago. */
+const ago = 1_000;
+const searchMostMs = 30;
+/** By the ranks of words; at rank 25 a fifth of all texts have the word, at rank 600 one in a hundred. */
+const searches = {
+  'a usual word': (n: number) => `${wordOf(300 + n)} `,
+  'two usual words': (n: number) => `${wordOf(40 + n)} ${wordOf(90 + n)} `,
+  'the beginning of a word': (n: number) => wordOf(300 + n * 20).slice(0, 4),
+  'a word of a fifth of all texts': (n: number) => `${wordOf(22 + n)} `,
+};
+
+type Path = string;
+
+export function catalogueCosts(effort: Effort): Promise<Findings> {
+  return withServers(async (bench) => {
+    const startedMs = performance.now();
+    const ours = await catalogue(bench, effort.rounds < 5 ? small : large);
+    const seededMs = performance.now() - startedMs;
+    const shown = await pages(bench, effort, ours);
+    const made = await creations(bench, effort);
+    const due = await dueAtOnce(bench, effort, ours);
+    return {
+      ratios: [...shown.ratios, ...made, ...due],
+      figures: [...shown.figures, { name: 'catalogue: seeded in', value: seededMs / 1_000, unit: 's' }],
+    };
+  });
+}
+
+async function pages(bench: Bench, effort: Effort, ours: Catalogue): Promise<Required<Findings>> {
+  const { id } = (await callOf(ours)<{ data: { id: string }[] }>('GET', '/issues?limit=1&sort=createdAt'))
+    .data[0]!;
+  const board = `/boards/${ours.board}/cards?perColumn=25`;
+  const found = Object.entries(searches).map(([name, q]) => ({
+    name,
+    paths: Array.from({ length: 6 }, (_, n) => `/search?q=${encodeURIComponent(q(n))}`),
+  }));
+  const bare = await bareOf(
+    bench,
+    ours,
+    board,
+    found.flatMap(({ paths }) => paths),
+  );
+  const sidesOf = (left: Asked, right: Asked) => measured(bench, effort, left, right);
+  const ratios = [
+    ratioOf(
+      'board of 8 × 25 cards',
+      await sidesOf({ of: ours, paths: [board] }, { of: bare, paths: [board] }),
+      'perSecond',
+      { bound: 'least', reach: 0.5 },
+    ),
+  ];
+  for (const { name, paths } of found)
+    ratios.push(...searchRatios(name, await sidesOf({ of: ours, paths }, { of: bare, paths })));
+  const asOf = async (path: Path): Promise<Sides> => {
+    const at = `${path}${path.includes('?') ? '&' : '?'}asOf=${ours.sequence - ago}`;
+    return sidesOf({ of: ours, paths: [at] }, { of: ours, paths: [path] });
+  };
+  const name = `as of ${ago.toLocaleString('en')} events ago`;
+  const got = await asOf(`/issues/${id}`);
+  const listed = await asOf('/issues?limit=50');
+  return {
+    ratios: [...ratios, ratioOf(`get ${name}`, got, 'p50Ms', { bound: 'most', reach: 3 })],
+    figures: [
+      {
+        name: `catalogue: list ${name}`,
+        value: listed.ours.p50Ms,
+        unit: `ms; now ${listed.yardstick.p50Ms.toPrecision(3)} ms`,
+      },
+    ],
+  };
+}
+
+function searchRatios(name: string, sides: Sides): Ratio[] {
+  const most = { ...sides.yardstick, p99Ms: searchMostMs };
+  return [
+    ratioOf(`search ${name}, p50`, sides, 'p50Ms', { bound: 'most', reach: 3 }),
+    ratioOf(`search ${name}, p99`, { ours: sides.ours, yardstick: most }, 'p99Ms', {
+      bound: 'most',
+      reach: 1,
+    }),
+  ];
+}
+
+interface Served {
+  readonly url: string;
+  readonly headers: TatamiChild['headers'];
+  readonly child: { readonly pid: number };
+}
+interface Asked {
+  readonly of: Served;
+  readonly paths: readonly Path[];
+}
+type Sides = Readonly<Record<'ours' | 'yardstick', Side>>;
+
+function measured({ load }: Bench, effort: Effort, ours: Asked, yardstick: Asked): Promise<Sides> {
+  const plan = ({ of, paths }: Asked): Omit<LoadPlan, 'durationMs'> => ({
+    method: 'GET',
+    url: of.url,
+    requests: paths.map((path) => ({ path: `/api/v1${path}` })),
+    headers: of.headers,
+    connections: 1,
+    pid: of.child.pid,
+  });
+  const rounds = { ...effort, roundMs: effort.roundMs / 2 };
+  return interleave(load, rounds, { ours: plan(ours), yardstick: plan(yardstick) });
+}
+
+function ratioOf(
+  name: string,
+  { ours, yardstick }: Sides,
+  by: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuUs',
+  goal: { readonly bound: 'least' | 'most'; readonly reach: number },
+): Ratio {
+  const unit = { perSecond: '/s', p50Ms: 'ms', p99Ms: 'ms', cpuUs: 'µs cpu' }[by];
+  const isFixed = by === 'p99Ms';
+  const cpuRatio = goal.bound === 'least' ? yardstick.cpuUs / ours.cpuUs : ours.cpuUs / yardstick.cpuUs;
+  return judged({
+    name: `catalogue: ${name}`,
+    ours: ours[by],
+    yardstick: yardstick[by],
+    unit,
+    cpuRatio: isFixed ? null : cpuRatio,
+    ...goal,
+    sides: isFixed ? {} : { ours, yardstick },
+  });
+}
+
+/** What the board runs, and of each search the full-text query alone: the best of as many texts, by the same rank. */
+async function bareOf(bench: Bench, ours: Catalogue, board: Path, found: readonly Path[]): Promise<Served> {
+  const recorded = (path: Path) => ours.child.ask<RecordedStatement[]>('recordRead', path);
+  const entries = [[`/api/v1${board}`, await recorded(board)] as const];
+  for (const path of found) {
+    const hits = (await recorded(path)).find(({ params }) => params.includes('match'));
+    if (!hits) throw new Error(`${path} asks no full-text index.`);
+    entries.push([`/api/v1${path}`, [{ ...hits, ...fullText(hits.values) }]]);
+  }
+  const child = bench.start('servers/pages-server.ts');
+  const { url } = await child.ask<{ url: string }>('start', {
+    database: ours.database,
+    pages: Object.fromEntries(entries),
+  });
+  return { child, url, headers: {} };
+}
+
+function fullText({ match, limit }: RecordedStatement['values']) {
+  return {
+    text: `SELECT rowid AS doc, bm25(search_index, 8.0, 2.0, 1.0) AS score FROM search_index
+      WHERE search_index MATCH ?1 ORDER BY score, rowid DESC LIMIT ?2`,
+    params: ['match', 'limit'],
+    values: { match: match!, limit: limit! },
+  };
+}
+
+/**
+ * A creation where there are boards and policies that do not concern it, against one where there are none; and one that causes an
+ * event more, `sla.started`, against the same where no policy is.
+ */
+async function creations(bench: Bench, effort: Effort): Promise<Ratio[]> {
+  const bare = await bench.tatami();
+  const furnished = await bench.tatami();
+  const call = callOf(furnished);
+  const { data } = await call<{ data: { id: string }[] }>('GET', '/workflows?team=ENG');
+  await made(call, small.boards * 10, '/boards', (n) =>
+    boardOf(
+      n,
+      data.map(({ id }) => id),
+    ),
+  );
+  await made(call, policies, '/sla-policies', (n) => ({
+    name: `Policy ${n}`,
+    filter: { priority: n === 0 ? 'urgent' : 'high', team: 'ENG' },
+    targetMinutes: 10_000,
+  }));
+  const plan = (of: Served, priority: string) => ({
+    method: 'POST' as const,
+    url: of.url,
+    requests: [
+      { path: '/api/v1/issues', body: JSON.stringify({ team: 'ENG', title: 'The save dialog', priority }) },
+    ],
+    headers: of.headers,
+    pid: of.child.pid,
+  });
+  const quiet = await interleave(bench.load, effort, {
+    ours: { ...plan(furnished, 'low'), connections: 64 },
+    yardstick: { ...plan(bare, 'low'), connections: 64 },
+  });
+  const rate = { connections: 16, perSecond: 100 };
+  const started = await interleave(bench.load, effort, {
+    ours: { ...plan(furnished, 'urgent'), ...rate },
+    yardstick: { ...plan(bare, 'urgent'), ...rate },
+  });
+  return [
+    ratioOf('create beside 50 boards and 20 policies', quiet, 'cpuUs', { bound: 'most', reach: 1.1 }),
+    ratioOf('create, 100/s, that starts a clock', started, 'p50Ms', { bound: 'most', reach: 1.1 }),
+  ];
+}

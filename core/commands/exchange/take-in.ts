@@ -1,0 +1,74 @@
+// `tatami import` of a file that `tatami export` wrote: the workspace comes into a data directory that no server holds.
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig } from '../../config.ts';
+import { readHead, splitLines } from '../../exchange/lines.ts';
+import { insertsOf, takeIn } from '../../exchange/read.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { counted } from '../../lib/counted.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { openOffline } from '../../setup/offline.ts';
+import { createBlobs } from '../../store/blobs.ts';
+import { holderOf } from '../../store/data-dir.ts';
+import { latestSchema } from '../../store/looking.ts';
+import { requireDatabase } from '../local.ts';
+import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
+
+export interface TakeInOptions {
+  dataDir?: string;
+  json?: boolean;
+}
+
+const headBytes = 4_096;
+
+/** Whether a file begins as an exported workspace does. */
+export function isWorkspace(file: string): boolean {
+  const bytes = Buffer.alloc(headBytes);
+  const fd = openSync(file, 'r');
+  try {
+    const [line = ''] = bytes.subarray(0, readSync(fd, bytes)).toString('utf8').split('\n');
+    return readHead(line) !== undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** @param folder where a relative data directory begins @throws CommandError */
+export async function takeInWorkspace(file: string, options: TakeInOptions, folder: string): Promise<void> {
+  const { dataDir, baseUrl, host, port } = readConfig(
+    options.dataDir === undefined ? {} : { dataDir: options.dataDir },
+    undefined,
+    folder,
+  );
+  requireDatabase(dataDir);
+  const holder = holderOf(dataDir);
+  if (holder !== null)
+    throw new CommandError(
+      `Process ${holder} has ${dataDir} open. Stop the server, then type this again.`,
+      exitCodes.tryLater,
+    );
+  const inserts = insertsOf(latestSchema);
+  const { store, close } = openOffline(dataDir, baseUrl ?? `http://${host}:${port}`, systemClock.nowMs);
+  const progress = createProgress();
+  // What its own server let it have is not refused.
+  const limits = { fileBytesMax: Infinity, workspaceBytesMax: Infinity };
+  const blobs = createBlobs({ folder: join(dataDir, 'blobs'), limits, nowMs: systemClock.nowMs });
+  try {
+    const taken = await takeIn(store, splitLines(createReadStream(file, 'utf8')), {
+      schema: latestSchema,
+      inserts,
+      blobs,
+      onRows: (done) => progress.show(counted(done, 'row')),
+    });
+    progress.end();
+    printResult(taken, options, ({ workspace, rows, before }) => {
+      const again = before > 0 ? `, ${counted(before, 'row')} of them before` : '';
+      return `${workspace.name} is here: ${counted(rows, 'row')}${again}. Make a key: tatami keys create --data-dir ${dataDir} --workspace ${workspace.id}`;
+    });
+  } catch (error) {
+    if (error instanceof ApiError) throw new CommandError(error.message, exitCodes.failed, { cause: error });
+    throw error;
+  } finally {
+    await close();
+  }
+}

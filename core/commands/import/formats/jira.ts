@@ -1,0 +1,150 @@
+// The CSV that Jira exports of a filter, with all fields. Several values of a field stand in as many columns of one name.
+// docs/operations/import.md lists the columns that are read.
+import { readRecords, type CsvRecord } from '../records.ts';
+import {
+  dayIn,
+  estimateIn,
+  listed,
+  numberIn,
+  optional,
+  priorityIn,
+  readAs,
+  timeIn,
+  withoutNul,
+  type Comment,
+  type Format,
+  type ImportRow,
+  type Link,
+  type RelationType,
+  type Told,
+} from './row.ts';
+
+export const jira: Format = {
+  source: 'jira',
+  async *read(file, { teamFrom }, told) {
+    const needed = ['Issue key', 'Summary', 'Status', ...(teamFrom === undefined ? [] : [teamFrom])];
+    for await (const record of readRecords(file, needed, told)) {
+      const { line, one } = record;
+      const key = one('Issue key').trim();
+      const project = /^([A-Z][A-Z0-9_]*)-\d+$/.exec(key)?.[1];
+      if (project === undefined) {
+        told.bad(line, `"${key}" is no issue key, such as ENG-12`);
+        continue;
+      }
+      // Said by the key.
+      one('Project key');
+      yield {
+        line,
+        teamName: teamFrom === undefined ? project : one(teamFrom),
+        ...optional('number', teamFrom === undefined ? numberIn(key) : undefined),
+        ...contentOf(record, told),
+        externalId: key,
+        ...optional('alsoId', one('Issue id').trim() || undefined),
+        cycles: valuesOf(record, ['Sprint', 'Custom field (Sprint)']).map((name) => ({ name })),
+        links: [...parentsOf(record), ...relationsOf(record)],
+        comments: valuesOf(record, ['Comment', 'Comments']).map(commentOf),
+      };
+    }
+  },
+};
+
+function contentOf(
+  record: CsvRecord,
+  told: Told,
+): Omit<ImportRow, 'line' | 'teamName' | 'externalId' | 'links' | 'comments'> {
+  const { one, all } = record;
+  return {
+    labels: [
+      ...new Set([
+        ...kindOf(one('Issue Type'), told),
+        ...all('Labels').flatMap(listed),
+        ...valuesOf(record, labelColumns).flatMap(listed),
+      ]),
+    ],
+    title: withoutNul(one('Summary')),
+    body: withoutNul(one('Description')),
+    ...timeIn(timeText(one('Created'))),
+    ...readAs('priority', one('Priority'), priorityIn, told),
+    status: one('Status').trim(),
+    assignee: one('Assignee').trim(),
+    creator: (one('Reporter') || one('Creator')).trim(),
+    ...readAs('estimate', pointsOf(record), estimateIn, told),
+    ...readAs('dueDate', one('Due date') || one('Due Date'), dayIn, told),
+  };
+}
+
+/** Of one project there, which is a team here: its parts and versions are labels. */
+const labelColumns = ['Component/s', 'Components', 'Fix Version/s', 'Fix versions'];
+
+/** What stands in all columns of these names. */
+const valuesOf = ({ all }: CsvRecord, columns: readonly string[]): string[] =>
+  columns.flatMap((column) => all(column).map((value) => value.trim())).filter((value) => value !== '');
+
+const kinds: Readonly<Record<string, string>> = {
+  bug: 'bug',
+  story: 'feature',
+  'new feature': 'feature',
+  improvement: 'feature',
+};
+
+/** What of its types is a label here. */
+function kindOf(given: string, { left }: Told): string[] {
+  const type = given.trim();
+  const label = kinds[type.toLowerCase()];
+  if (label !== undefined) return [label];
+  if (type !== '') left(`issue type ${type}`);
+  return [];
+}
+
+const pointsOf = ({ one }: CsvRecord): string =>
+  one('Story Points') || one('Custom field (Story Points)') || one('Custom field (Story point estimate)');
+
+const parentColumns = ['Parent key', 'Parent', 'Parent id', 'Epic Link', 'Custom field (Epic Link)'];
+
+/** At most one: Jira writes the same one as key, as id, and to some issues as their epic. */
+function parentsOf(record: CsvRecord): Link[] {
+  return valuesOf(record, parentColumns)
+    .slice(0, 1)
+    .map((to) => ({ type: 'child_of', to }));
+}
+
+/** By the name of the type of link there: what the issue is to the one in a column of its outward, and of its inward side. */
+const linkTypes: Readonly<Record<string, readonly [outward: RelationType, inward: RelationType]>> = {
+  blocks: ['blocks', 'blocked_by'],
+  duplicate: ['duplicate_of', 'duplicated_by'],
+};
+const related = ['relates_to', 'relates_to'] as const;
+
+function relationsOf(record: CsvRecord): Link[] {
+  return [...new Set(record.columns)].flatMap((column) => {
+    const [, side, name = ''] = /^(Outward|Inward) issue link \((.+)\)$/i.exec(column) ?? [];
+    if (side === undefined) return [];
+    const [outward, inward] = linkTypes[name.toLowerCase()] ?? related;
+    const type = side.toLowerCase() === 'outward' ? outward : inward;
+    return valuesOf(record, [column])
+      .flatMap(listed)
+      .map((to) => ({ type, to }));
+  });
+}
+
+/** Of the form `21/Nov/23 10:12 AM;Ana;It hangs`. */
+function commentOf(text: string): Comment {
+  const [, time, author = '', body = ''] = /^([^;\n]{6,40});([^;\n]*);([\s\S]*)$/.exec(text) ?? [];
+  const said = time === undefined ? '' : timeText(time);
+  return time === undefined || !/^\d/.test(said)
+    ? { said: '', body: withoutNul(text) }
+    : { said: [author.trim(), said].filter(Boolean).join(', '), body: withoutNul(body) };
+}
+
+const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+
+/** Of the form `21/Nov/23 10:12 AM`, as Jira writes it unless told otherwise, or ISO 8601. */
+function timeText(text: string): string {
+  const [, day, month = '', year, hour, minute, half] =
+    /^(\d{1,2})\/(\w{3})\/(\d{2,4}) (\d{1,2}):(\d{2})(?: ([AP]M))?$/i.exec(text.trim()) ?? [];
+  const at = months.indexOf(month.toLowerCase());
+  if (day === undefined || at < 0) return text;
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
+  const fullYear = Number(year) + (year!.length === 2 ? 2000 : 0);
+  return new Date(Date.UTC(fullYear, at, Number(day), hours, Number(minute))).toISOString();
+}

@@ -1,0 +1,108 @@
+// The second reading of a file, once all of its issues are there: parents, relations and comments. What is there already stays as it is,
+// so that a second run adds nothing; what points to an issue that is not here, or would close a circle, is named and left out.
+import type { ApiCallError, Call } from '../../../sdk/client/index.ts';
+import { addComments } from './comments.ts';
+import { findIssues, type FoundIssue } from './found.ts';
+import type { ImportRow, Link } from './formats/row.ts';
+import { attempted } from './refusal.ts';
+import type { Report } from './report.ts';
+
+export interface Linking {
+  readonly call: Call;
+  readonly source: string;
+  readonly made: Pick<Report, 'parents' | 'relations' | 'comments'>;
+  readonly note: (text: string) => void;
+  readonly left: (what: string) => void;
+  /** Other ids by which rows name each other → external id. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** @param rows with links or comments, as many as one filter holds */
+export async function linkRows(linking: Linking, rows: readonly ImportRow[]): Promise<void> {
+  const { call, source, names } = linking;
+  const externalIdOf = (to: string): string => names.get(to) ?? to;
+  const wanted = rows.flatMap(({ externalId, links }) => [
+    externalId,
+    ...links.map(({ to }) => externalIdOf(to)),
+  ]);
+  const found = await findIssues(call, source, [...new Set(wanted)]);
+  const here = (externalId: string): FoundIssue | undefined => {
+    const issue = found.get(externalId);
+    return issue?.deletedAt === null ? issue : undefined;
+  };
+  for (const row of rows) {
+    const issue = here(row.externalId);
+    // It was refused, or deleted since: told already, or meant.
+    if (!issue) continue;
+    for (const link of row.links) await add(linking, row, issue, link, here(externalIdOf(link.to)));
+    if (row.comments.length > 0) await addComments(linking, row, issue.id);
+  }
+}
+
+const words: Readonly<Record<Link['type'], string>> = {
+  child_of: 'parent',
+  parent_of: 'sub-issue',
+  blocks: 'relation',
+  blocked_by: 'relation',
+  duplicate_of: 'relation',
+  duplicated_by: 'relation',
+  relates_to: 'relation',
+};
+
+async function add(
+  linking: Linking,
+  { line }: ImportRow,
+  issue: FoundIssue,
+  { type, to }: Link,
+  other: FoundIssue | undefined,
+): Promise<void> {
+  const { note, left } = linking;
+  const word = words[type];
+  const skip = (reason: string, why: string): void => {
+    note(`line ${line}: ${type.replace('_', ' ')} ${to} is left out: ${why}`);
+    left(`${word} ${reason}`);
+  };
+  if (!other) return skip('that is not here', 'neither this file nor an earlier import has that issue');
+  const refusal = await (word === 'relation'
+    ? relate(linking, issue, type, other)
+    : adopt(linking, ...(type === 'child_of' ? ([issue, other] as const) : ([other, issue] as const))));
+  if (refusal === hasAnother) return skip('beside another one', 'the issue has another parent here');
+  if (refusal) skip(reasonOf(refusal), refusal.message);
+}
+
+function reasonOf({ details }: ApiCallError): string {
+  return details.some(({ issue }) => issue === 'conflict')
+    ? 'that contradicts another one'
+    : 'that is refused';
+}
+
+const hasAnother = Symbol('has another parent');
+
+/** What somebody put elsewhere since stays there. */
+async function adopt(
+  { call, made }: Linking,
+  issue: FoundIssue,
+  parent: FoundIssue,
+): Promise<ApiCallError | typeof hasAnother | null> {
+  if (issue.parent) return issue.parent.id === parent.id ? null : hasAnother;
+  const answer = await attempted(call<FoundIssue>('PATCH', `/issues/${issue.id}`, { parentId: parent.id }));
+  if ('refusal' in answer) return answer.refusal;
+  made.parents++;
+  Object.assign(issue, { parent: { id: parent.id } });
+  return null;
+}
+
+async function relate(
+  { call, made }: Linking,
+  issue: FoundIssue,
+  type: Link['type'],
+  other: FoundIssue,
+): Promise<ApiCallError | null> {
+  const answer = await attempted(call('POST', `/issues/${issue.id}/relations`, { type, issueId: other.id }));
+  if (!('refusal' in answer)) {
+    made.relations++;
+    return null;
+  }
+  const { refusal } = answer;
+  return refusal.details.some(({ issue: what }) => what === 'already_exists') ? null : refusal;
+}

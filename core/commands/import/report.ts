@@ -1,0 +1,73 @@
+// What an import did: what it made, and what of the file it did not take, by reason. Nothing of a file goes missing without a count.
+import { counted } from '../../lib/counted.ts';
+
+export interface Report {
+  created: number;
+  /** Issues that were there already, or stand twice in the file. */
+  skipped: number;
+  failed: number;
+  /** Rows of which title or body was shortened to what an issue holds. */
+  cut: number;
+  /** Rows of which `created_at` is no time that has passed: their issues get the time of the import. */
+  undated: number;
+  /** Issues that got another number than they had, because something here has that one. */
+  renumbered: number;
+  /** What was made beside issues. */
+  teams: number;
+  labels: number;
+  projects: number;
+  milestones: number;
+  cycles: number;
+  parents: number;
+  relations: number;
+  comments: number;
+  /** What was not taken → how often. */
+  left: Record<string, number>;
+}
+
+export function emptyReport(): Report {
+  const made = { teams: 0, labels: 0, projects: 0, milestones: 0, cycles: 0 };
+  const linked = { parents: 0, relations: 0, comments: 0 };
+  return {
+    created: 0,
+    skipped: 0,
+    failed: 0,
+    cut: 0,
+    undated: 0,
+    renumbered: 0,
+    ...made,
+    ...linked,
+    left: {},
+  };
+}
+
+const undatedHint = ' (delete these before importing their mended rows, which are other issues to an import)';
+
+export function summary(file: string, report: Report): string {
+  const { created, skipped, failed, cut, undated, renumbered } = report;
+  const rows = [
+    `${created} created`,
+    `${skipped} there already`,
+    `${failed} failed`,
+    ...(cut > 0 ? [`${cut} cut to fit`] : []),
+    ...(undated > 0 ? [`${undated} without a time${undatedHint}`] : []),
+    ...(renumbered > 0 ? [`${renumbered} with another number`] : []),
+  ];
+  const made = madeIn(report);
+  const left = Object.entries(report.left).sort(([, a], [, b]) => b - a);
+  return [
+    `${file}: ${rows.join(', ')}`,
+    ...(made.length > 0 ? [`made ${made.join(', ')}`] : []),
+    ...(left.length > 0
+      ? [`not taken: ${left.map(([what, count]) => `${what} (${count})`).join(', ')}`]
+      : []),
+  ].join('\n');
+}
+
+function madeIn(report: Report): string[] {
+  return (
+    ['teams', 'labels', 'projects', 'milestones', 'cycles', 'parents', 'relations', 'comments'] as const
+  )
+    .filter((what) => report[what] > 0)
+    .map((what) => counted(report[what], what.slice(0, -1)));
+}

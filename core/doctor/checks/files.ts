@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { blobPath, blobsIn } from '../../store/blobs.ts';
+import { error, note, some, type Check } from '../check.ts';
+
+export const files: Check = {
+  name: 'files',
+  holds: 'the contents of attached files are there and whole',
+  readsDatabase: true,
+  async look({ dir, rows }) {
+    const folder = join(dir, 'blobs');
+    const named = rows<{ sha256: string; id: string }>(
+      'SELECT sha256, min(id) AS id FROM attachments WHERE deleted_at IS NULL AND sha256 IS NOT NULL GROUP BY sha256',
+    );
+    const bad: string[] = [];
+    for (const { sha256, id } of named)
+      if ((await sumOf(blobPath(folder, sha256))) !== sha256) bad.push(`${id} (${sha256})`);
+    const known = new Set(named.map(({ sha256 }) => sha256));
+    const unneeded = blobsIn(folder).filter((name) => !known.has(name)).length;
+    return [
+      ...(bad.length > 0
+        ? [
+            error(
+              `Contents are missing or damaged: ${some(bad)}. Put them back into ${folder} from a backup, or delete the attachments.`,
+            ),
+          ]
+        : []),
+      ...(unneeded > 0
+        ? [note(`${unneeded} contents belong to no attachment: a running server removes them within hours.`)]
+        : []),
+    ];
+  },
+};
+
+/** Null where there is none. */
+async function sumOf(path: string): Promise<string | null> {
+  if (!existsSync(path)) return null;
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

@@ -1,0 +1,88 @@
+// The contents of files, which an exported workspace has in pieces before the attachments that name them.
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { ApiError } from '../lib/errors.ts';
+import type { Blobs } from '../store/blobs.ts';
+import type { Connection } from '../store/looking.ts';
+import type { BlobLine, RowLine } from './lines.ts';
+
+/** The table whose rows name contents, by their SHA-256 until they are deleted. */
+export const naming = 'attachments';
+/** In base64 these are 1 MiB. */
+const pieceBytes = 768 * 1024;
+
+/** @throws ApiError for one that is missing or damaged */
+export async function* contentsOf(
+  db: Connection,
+  pathOf: Blobs['pathOf'],
+  workspaceId: string,
+): AsyncGenerator<BlobLine> {
+  const named = db
+    .prepare(
+      `SELECT sha256, min(id) AS id FROM ${naming}
+       WHERE workspace_id = ?1 AND deleted_at IS NULL AND sha256 IS NOT NULL GROUP BY sha256 ORDER BY sha256`,
+    )
+    .all([workspaceId]) as { sha256: string; id: string }[];
+  for (const { sha256, id } of named) {
+    const hash = createHash('sha256');
+    for await (const piece of piecesOf(pathOf(sha256))) {
+      hash.update(piece);
+      yield { blob: sha256, data: piece.toString('base64') };
+    }
+    if (hash.digest('hex') !== sha256)
+      throw new ApiError(
+        'conflict',
+        `The content of ${id} is missing or damaged. Put ${pathOf(sha256)} back from a backup, or delete the attachment.`,
+      );
+  }
+}
+
+/** At least one, so that an empty content has its line. */
+async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  if (!existsSync(path)) return yield Buffer.of();
+  const file = await open(path, 'r');
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      const piece = Buffer.alloc(pieceBytes);
+      const { bytesRead } = await file.read(piece, 0, pieceBytes);
+      if (bytesRead > 0 || isFirst) yield piece.subarray(0, bytesRead);
+      if (bytesRead < pieceBytes) return;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+export type Contents = ReturnType<typeof createContents>;
+
+/** What arrives of contents: each is on the disk, whole and under its name, before a row that names it counts. */
+export function createContents({ take }: Pick<Blobs, 'take'>) {
+  const arrived = new Set<string>();
+  return {
+    /** @param pieces all of one content @throws ApiError, StoreError */
+    async take(sha256: string, pieces: AsyncIterable<Uint8Array>, line: number): Promise<void> {
+      const content = await take(pieces);
+      try {
+        if (content.sha256 !== sha256)
+          throw new ApiError(
+            'malformed_request',
+            `The content from line ${line} on is not ${sha256}: the file was changed or cut short. Export it again.`,
+          );
+        await content.keep();
+        arrived.add(sha256);
+      } finally {
+        content.release();
+      }
+    },
+    /** A row may name what its own file brought: else it would give away contents of other workspaces. @throws ApiError */
+    require({ table, row }: RowLine, line: number): void {
+      if (table !== naming || row.sha256 === null || row.deleted_at !== null) return;
+      if (!arrived.has(String(row.sha256)))
+        throw new ApiError(
+          'malformed_request',
+          `Line ${line} names a content that is not in the file: lines are missing. Export it again.`,
+        );
+    },
+  };
+}

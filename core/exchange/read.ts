@@ -1,0 +1,258 @@
+// Takes an exported workspace in, as it is: every row under the ids that it had. In batches, each of which notes how far it came, so that
+// what was cut short goes on where it stopped. The directory has no server meanwhile.
+import { pack } from '../events/packing.ts';
+import { moveCursor, readCursor } from '../events/places.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { Blobs } from '../store/blobs.ts';
+import { columnsAt, type ColumnFacts } from '../store/looking.ts';
+import { tenantStatement, type Statement } from '../store/statement.ts';
+import { scopeOf, tenantOp, type Scope, type Store } from '../store/store.ts';
+import { createContents, type Contents } from './contents.ts';
+import { formatVersion, readHead, type BlobLine, type End, type Head, type RowLine } from './lines.ts';
+import { taken, type Table } from './tables.ts';
+
+const batchRows = 500;
+const batchChars = 2 * 1024 * 1024;
+/** Its row of `cursors` says how many rows have arrived; it goes when all have. */
+const consumer = 'exchange';
+
+const isThere = tenantStatement<{ id: string }>(
+  'exchange.is_there',
+  'SELECT id FROM workspaces WHERE workspace_id = :ws AND id = :ws',
+);
+const finish = tenantStatement(
+  'exchange.finish',
+  'DELETE FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
+);
+
+/** All that can be searched is indexed anew. */
+const toIndex = ['issues', 'comments'].map((table) =>
+  tenantStatement(
+    `exchange.${table}_to_index`,
+    `INSERT INTO search_pending (workspace_id, id, revision) SELECT :ws, id, 1 FROM ${table} WHERE workspace_id = :ws`,
+  ),
+);
+
+export type Inserts = ReadonlyMap<string, Statement<unknown>>;
+
+/** The statements that insert rows; to be made before the store is opened, which checks them. @param schema its version */
+export function insertsOf(schema: number): Inserts {
+  return new Map(taken.map((table) => [table.name, insertOf(table, columnsAt(schema, table.name))]));
+}
+
+function insertOf(
+  { name, columns: only, arrives = {} }: Table,
+  all: readonly ColumnFacts[],
+): Statement<unknown> {
+  const columns = all.filter((column) => column.name !== 'workspace_id');
+  const values = columns.map((column) => {
+    const fixed = arrives[column.name];
+    if (fixed !== undefined) return fixed;
+    if (only && !only.includes(column.name))
+      throw new Error(`Say what ${name}.${column.name} is on arrival.`);
+    if (column.type === 'BLOB') return `unhex(value->'${column.name}'->>'hex')`;
+    const value = `value->>'${column.name}'`;
+    // An older export lacks columns that came later.
+    return column.default === null ? value : `coalesce(${value}, ${column.default})`;
+  });
+  const names = columns.map((column) => column.name).join(', ');
+  return tenantStatement(
+    `exchange.insert_${name}`,
+    `INSERT INTO ${name} (workspace_id, ${names}) SELECT :ws, ${values.join(', ')} FROM json_each(:rows)`,
+    { chained: name === 'events' },
+  );
+}
+
+export interface TakenIn {
+  readonly workspace: Head['workspace'];
+  readonly rows: number;
+  /** Of these, those that had arrived before. */
+  readonly before: number;
+}
+
+export interface TakingIn {
+  /** Of the store. */
+  readonly schema: number;
+  readonly inserts: Inserts;
+  readonly blobs: Pick<Blobs, 'take'>;
+  onRows(done: number): void;
+}
+
+/**
+ * @param lines of an exported workspace, without their ends
+ * @throws ApiError that says what to do: what is no export, is there already, was cut short or does not fit
+ */
+export async function takeIn(
+  store: Store,
+  lines: AsyncIterable<string>,
+  { schema, inserts, blobs, onRows }: TakingIn,
+): Promise<TakenIn> {
+  const reading = lines[Symbol.asyncIterator]();
+  const head = headIn((await reading.next()).value as string | undefined, schema);
+  const scope = scopeOf(head.workspace.id);
+  const before = (await store.readOne(scope, readCursor, { consumer }))?.sequence ?? null;
+  if (before === null && (await store.readOne(scope, isThere)))
+    throw new ApiError(
+      'conflict',
+      `The workspace ${head.workspace.name} (${head.workspace.id}) is here already.`,
+    );
+  const batches = createBatches(store, scope, inserts, before ?? 0);
+  const rows = await takeRows(parsed(reading), batches, {
+    contents: createContents(blobs),
+    before: before ?? 0,
+    onRows,
+  });
+  await batches.end();
+  const last = await store.commit([
+    ...toIndex.map((statement) => tenantOp(scope, statement, {})),
+    tenantOp(scope, finish, { consumer }),
+  ]);
+  if (!last.ok) throw new Error(`All rows are there, and the last step failed: ${last.message}`);
+  return { workspace: head.workspace, rows, before: before ?? 0 };
+}
+
+interface Line {
+  readonly at: number;
+  readonly is: RowLine | BlobLine | End;
+}
+
+/** @throws ApiError */
+async function* parsed(reading: AsyncIterator<string>): AsyncGenerator<Line, undefined> {
+  for (let at = 2; ; at++) {
+    const { value, done } = await reading.next();
+    if (done) return;
+    yield { at, is: parsedLine(value, at) };
+  }
+}
+
+interface Taking {
+  readonly contents: Contents;
+  readonly before: number;
+  onRows(done: number): void;
+}
+
+/** @returns how many there are @throws ApiError */
+async function takeRows(
+  lines: AsyncGenerator<Line, undefined>,
+  batches: Batches,
+  { contents, before, onRows }: Taking,
+): Promise<number> {
+  let rows = 0;
+  let line = (await lines.next()).value;
+  while (line && !('end' in line.is)) {
+    const { at, is } = line;
+    if ('blob' in is) {
+      line = await takeContent(lines, contents, at, is);
+      continue;
+    }
+    contents.require(is, at);
+    rows++;
+    if (rows > before && (await batches.add(is, at))) onRows(rows);
+    line = (await lines.next()).value;
+  }
+  const end = line?.is as End | undefined;
+  if (!end)
+    throw new ApiError(
+      'malformed_request',
+      `The file ends after ${rows} rows, without its end: it was cut short. Export it again.`,
+    );
+  if (end.rows === rows) return rows;
+  throw new ApiError(
+    'malformed_request',
+    `The file has ${rows} rows and says ${end.rows}: lines are missing.`,
+  );
+}
+
+/** @returns the line after those of the content @throws ApiError */
+async function takeContent(
+  lines: AsyncGenerator<Line, undefined>,
+  contents: Contents,
+  at: number,
+  first: BlobLine,
+): Promise<Line | undefined> {
+  let next: Line | undefined;
+  async function* pieces() {
+    yield Buffer.from(first.data, 'base64');
+    while ((next = (await lines.next()).value) && 'blob' in next.is && next.is.blob === first.blob)
+      yield Buffer.from(next.is.data, 'base64');
+  }
+  await contents.take(first.blob, pieces(), at);
+  return next;
+}
+
+/** @throws ApiError */
+function headIn(line: string | undefined, schema: number): Head {
+  const head = line === undefined ? undefined : readHead(line);
+  if (!head)
+    throw new ApiError(
+      'malformed_request',
+      'This is no exported workspace: its first line says nothing of one.',
+    );
+  if (head.format > formatVersion || head.schema > schema)
+    throw new ApiError(
+      'malformed_request',
+      'A later version of Tatami wrote this. Take it in with that version.',
+    );
+  return head;
+}
+
+/** @throws ApiError */
+function parsedLine(text: string, line: number): Line['is'] {
+  try {
+    return JSON.parse(text) as Line['is'];
+  } catch {
+    throw new ApiError('malformed_request', `Line ${line} is no JSON: the file was changed or cut short.`);
+  }
+}
+
+type Batches = ReturnType<typeof createBatches>;
+
+/** Rows of one table at a time, committed with how many have arrived. */
+function createBatches(store: Store, scope: Scope, inserts: Inserts, before: number) {
+  let table = '';
+  let first = 0;
+  let rows: string[] = [];
+  let chars = 0;
+  let done = before;
+
+  const end = async (): Promise<void> => {
+    if (rows.length === 0) return;
+    const insert = inserts.get(table);
+    if (!insert)
+      throw new ApiError(
+        'malformed_request',
+        `Line ${first} is of the table ${table}, which no workspace has.`,
+      );
+    const to = done + rows.length;
+    const outcome = await store.commit([
+      tenantOp(scope, moveCursor, { consumer, from: done, to }, { expectRows: 1 }),
+      tenantOp(scope, insert, { rows: `[${rows.join()}]` }),
+    ]);
+    if (!outcome.ok)
+      throw new ApiError('conflict', `Rows of ${table} from line ${first} on do not fit: ${outcome.message}`);
+    done = to;
+    rows = [];
+    chars = 0;
+  };
+
+  return {
+    end,
+    /** @returns whether a batch was committed */
+    async add({ table: name, row }: RowLine, line: number): Promise<boolean> {
+      const text = JSON.stringify(name === 'events' ? packed(row) : row);
+      const isFull = name !== table || rows.length === batchRows || chars + text.length > batchChars;
+      if (isFull) await end();
+      if (rows.length === 0) [table, first] = [name, line];
+      rows.push(text);
+      chars += text.length;
+      return isFull;
+    },
+  };
+}
+
+/** As the log keeps it. */
+function packed(row: RowLine['row']): RowLine['row'] {
+  const parts = pack({ cause: String(row.cause_json), data: String(row.data_json) });
+  const bytes = parts.packed && { hex: Buffer.from(parts.packed).toString('hex') };
+  return { ...row, cause_json: parts.cause_json, data_json: parts.data_json, packed: bytes };
+}

@@ -1,0 +1,86 @@
+// What a workspace takes along when it moves to another server, and what it leaves behind. Every table that has rows of workspaces stands
+// here. docs/operations/export.md.
+
+export interface Table {
+  readonly name: string;
+  /** The column by which its rows refer to others of it, which come first. */
+  readonly parent?: string;
+  /** Only these of its rows: SQL over its columns. */
+  readonly where?: string;
+  /** Columns that it takes along; the others are, in SQL, as `arrives` says. */
+  readonly columns?: readonly string[];
+  readonly arrives?: Readonly<Record<string, string>>;
+}
+
+/** In an order in which each row finds those that it refers to. */
+export const taken: readonly Table[] = [
+  { name: 'workspaces' },
+  // Where reactions stand in the log, so that what was answered is not answered again; ahead of the events.
+  { name: 'cursors', where: "consumer LIKE 'reaction %'" },
+  { name: 'members' },
+  { name: 'teams' },
+  { name: 'states' },
+  { name: 'fields' },
+  { name: 'labels' },
+  { name: 'projects' },
+  { name: 'project_updates' },
+  { name: 'milestones' },
+  { name: 'cycles' },
+  { name: 'templates' },
+  { name: 'calendars' },
+  { name: 'sla_policies' },
+  { name: 'issues', parent: 'parent_id' },
+  { name: 'issue_labels' },
+  { name: 'former_identifiers' },
+  { name: 'cycle_issues' },
+  { name: 'project_issues' },
+  { name: 'boards' },
+  { name: 'board_cards' },
+  { name: 'views' },
+  { name: 'attachment_usage' },
+  { name: 'relations' },
+  { name: 'sla_clocks' },
+  { name: 'attachments' },
+  { name: 'comments', parent: 'parent_id' },
+  { name: 'reactions' },
+  { name: 'subscribers' },
+  { name: 'inbox_items' },
+  { name: 'inbox_preferences' },
+  { name: 'pipelines' },
+  { name: 'releases' },
+  { name: 'release_issues' },
+  { name: 'events' },
+  // Alarms that are set; the rest of the queue is work of the server.
+  {
+    name: 'due_work',
+    where: "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay')",
+    columns: ['id', 'kind', 'subject', 'due_at'],
+    arrives: { lease_until: '0', lease_owner: 'NULL', epoch: '1' },
+  },
+];
+
+const sealed = 'its secrets are sealed with the key of the server';
+const work = 'it is work of the server that is left';
+const words = 'texts are indexed anew where they arrive';
+const install = 'plugins are installed anew, with the consent of whoever runs the new server';
+
+export const leftBehind: Readonly<Record<string, string>> = {
+  api_keys: 'keys are of a server: new ones are made with `tatami keys create`',
+  endpoints: sealed,
+  endpoint_health: sealed,
+  deliveries: work,
+  attempts: work,
+  replays: work,
+  runs: work,
+  plugins: install,
+  plugin_code: install,
+  plugin_kv: install,
+  plugin_kv_usage: install,
+  plugin_gaps: install,
+  past_wants: install,
+  idempotency: work,
+  search_documents: words,
+  search_pending: words,
+  event_files: 'old events come along whole',
+  log_cuts: 'the new server has a history of its own',
+};

@@ -1,0 +1,51 @@
+// How items come to be: one for each member who is to be told.
+import type { Change } from '../changes/change.ts';
+import type { Directory } from '../context.ts';
+import type { Ids } from '../lib/ids.ts';
+import { inboxItem } from './contract.ts';
+import { inboxItemKind, type InboxItem, type ShownItem } from './kind.ts';
+
+interface Making {
+  readonly ids: Ids;
+  readonly nowMs: number;
+}
+
+/** What of an item differs from one to the next. */
+export type Told = Pick<
+  InboxItem,
+  'memberId' | 'reason' | 'kind' | 'title' | 'body' | 'target' | 'issueId' | 'issue'
+> &
+  Pick<InboxItem, 'actorKind' | 'actorId' | 'actorName'>;
+
+export function newItem(told: Told, { ids, nowMs }: Making): Change {
+  return inboxItemKind.create({
+    id: ids.next(inboxItem.id),
+    ...told,
+    count: 1,
+    happenedAt: nowMs,
+    readAt: null,
+    archivedAt: null,
+    snoozedUntil: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  });
+}
+
+const nobody = { actorKind: null, actorId: null, actorName: null } as const;
+
+/** The changes that tell the admins and owners of a workspace what the system did by itself: for the batch in which it does. */
+export function itemsForAdmins(
+  item: Pick<ShownItem, 'kind' | 'title' | 'body' | 'target'> & {
+    readonly reason: 'webhook' | 'plugin' | 'system';
+  },
+  { directory, ...at }: Making & { readonly directory: Directory },
+): Change[] {
+  const told = { ...item, issueId: null, issue: null, ...nobody };
+  return adminsOf(directory).map((memberId) => newItem({ ...told, memberId }, at));
+}
+
+export function adminsOf({ members }: Directory): string[] {
+  return [...members.values()]
+    .filter(({ removed, role }) => !removed && (role === 'owner' || role === 'admin'))
+    .map(({ id }) => id);
+}

@@ -1,0 +1,41 @@
+// How items of the inbox are stored and announced. One that rests has an alarm, set and unset in the batch that says so.
+import { plain } from '../changes/columns.ts';
+import type { Shown } from '../contract/contract.ts';
+import { alarmOp, type Alarm } from '../reactions/alarm.ts';
+import { kindOf } from '../resource/kind.ts';
+import { inboxItem } from './contract.ts';
+
+export type ShownItem = Shown<typeof inboxItem>;
+
+const alarm = 'inbox';
+
+export const inboxItemKind = kindOf(inboxItem, {
+  table: 'inbox_items',
+  kept: { issueId: plain<string | null>('issue_id') },
+  events(before, after) {
+    if (!before) return ['inbox.item_created'];
+    if (before.archivedAt === null && after.archivedAt !== null) return ['inbox.item_archived'];
+    if (before.readAt === null && after.readAt !== null) return ['inbox.item_read'];
+    return ['inbox.item_updated'];
+  },
+  special: {
+    related: (scope, before, { id, snoozedUntil }) => ({
+      last: (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [alarmOp(scope, alarm, id, snoozedUntil)],
+    }),
+  },
+});
+
+export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemKind.find>>>;
+
+/** An item that has rested is unread again, and the newest. */
+export const snoozeAlarm: Alarm = {
+  name: alarm,
+  isSetBy: ({ kind, after }) => kind === inboxItem.name && (after as InboxItem).snoozedUntil !== null,
+  async ring(ctx, id) {
+    const found = await inboxItemKind.find(ctx, id);
+    if (!found || found.snoozedUntil === null) return { changes: [] };
+    const now = ctx.nowMs();
+    const change = inboxItemKind.update(found, { snoozedUntil: null, readAt: null, happenedAt: now }, now);
+    return { changes: change ? [change] : [] };
+  },
+};

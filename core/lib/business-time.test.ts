@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { addBusinessMs, businessMsBetween, weekdays, type BusinessWeek } from './business-time.ts';
+import { hourMs } from './time.ts';
+import { utcToWall } from './zone.ts';
+
+const minuteMs = 60_000;
+
+/** How often a zone is asked for the time on its clocks. */
+function timesAsked(run: () => void): number {
+  const format = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format')!;
+  let asked = 0;
+  Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', {
+    ...format,
+    get(this: Intl.DateTimeFormat) {
+      asked++;
+      return format.get!.call(this) as Intl.DateTimeFormat['format'];
+    },
+  });
+  try {
+    run();
+  } finally {
+    Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', format);
+  }
+  return asked;
+}
+
+const nineToFive: BusinessWeek = {
+  timeZone: 'Europe/Berlin',
+  hours: Object.fromEntries(weekdays.slice(0, 5).map((day) => [day, [[9 * 60, 17 * 60]]])),
+  holidays: new Set(['2026-12-25']),
+};
+const allDay: BusinessWeek = {
+  ...nineToFive,
+  hours: Object.fromEntries(weekdays.map((day) => [day, [[0, 24 * 60]]])),
+};
+const at = (text: string): number => Date.parse(text);
+const after = (week: BusinessWeek, from: string, hours: number): string | null => {
+  const due = addBusinessMs(week, at(from), hours * hourMs);
+  return due === null ? null : new Date(due).toISOString();
+};
+
+describe('business time', () => {
+  test('waits for the next working day, over weekends and holidays', () => {
+    expect(after(nineToFive, '2026-11-20T14:00:00Z', 4)).toBe('2026-11-23T10:00:00.000Z');
+    expect(after(nineToFive, '2026-12-24T15:00:00Z', 2)).toBe('2026-12-28T09:00:00.000Z');
+    expect(after(nineToFive, '2026-11-21T10:00:00Z', 8)).toBe('2026-11-23T16:00:00.000Z');
+  });
+
+  test('ends with a working day, not with the beginning of the next', () => {
+    expect(after(nineToFive, '2026-11-20T15:00:00Z', 1)).toBe('2026-11-20T16:00:00.000Z');
+    expect(after(nineToFive, '2026-11-21T15:00:00Z', 0)).toBe('2026-11-21T15:00:00.000Z');
+  });
+
+  test('a day on which the clocks are set has 23 or 25 hours', () => {
+    expect(after(allDay, '2027-03-27T23:00:00Z', 23)).toBe('2027-03-28T22:00:00.000Z');
+    expect(after(allDay, '2026-10-24T22:00:00Z', 25)).toBe('2026-10-25T23:00:00.000Z');
+    const night: BusinessWeek = { ...allDay, hours: { sunday: [[60, 240]] } };
+    expect(businessMsBetween(night, at('2027-03-27T00:00Z'), at('2027-03-29T00:00Z'))).toBe(2 * hourMs);
+    expect(businessMsBetween(night, at('2026-10-24T00:00Z'), at('2026-10-26T00:00Z'))).toBe(4 * hourMs);
+  });
+
+  test('hours that begin in a leap of the clocks begin behind it', () => {
+    const leapt: BusinessWeek = { ...allDay, hours: { sunday: [[150, 240]] } };
+    expect(businessMsBetween(leapt, at('2027-03-28T00:00Z'), at('2027-03-29T00:00Z'))).toBe(hourMs);
+  });
+
+  test('what would take more than five years never ends', () => {
+    expect(after({ ...nineToFive, hours: { monday: [[0, 1]] } }, '2026-11-20T12:00Z', 24)).toBe(null);
+    expect(after({ ...nineToFive, hours: {} }, '2026-11-20T12:00Z', 1)).toBe(null);
+  });
+
+  test('years of many short hours ask the clocks of the zone a few times a day, however many pieces a day has', () => {
+    const scattered: BusinessWeek = {
+      ...nineToFive,
+      hours: Object.fromEntries(
+        weekdays.map((day) => [
+          day,
+          Array.from({ length: 8 }, (_, hour) => [hour * 60, hour * 60 + 1] as const),
+        ]),
+      ),
+    };
+    const days = 5 * 366;
+    expect(
+      timesAsked(() => expect(addBusinessMs(scattered, at('2026-11-20T12:00Z'), 1e12)).toBe(null)),
+    ).toBeLessThan(3 * days);
+  });
+
+  test('agrees with a model that goes minute by minute', () => {
+    fc.assert(
+      fc.property(weekOf, start, fc.integer({ min: 1, max: 3_000 }), (week, from, minutes) => {
+        const due = addBusinessMs(week, from, minutes * minuteMs);
+        const end = from + 9 * 24 * hourMs;
+        const model = modelOf(week, from, end, minutes);
+        if (model === null) expect(due === null || due > end).toBe(true);
+        else {
+          expect(due).toBe(model);
+          expect(businessMsBetween(week, from, model)).toBe(minutes * minuteMs);
+        }
+      }),
+      { seed: 20261122, numRuns: 60 },
+    );
+  });
+});
+
+/** When the wall has shown working hours for so many minutes; null where that is not by the end. */
+function modelOf(week: BusinessWeek, from: number, end: number, minutes: number): number | null {
+  let left = minutes;
+  for (let now = from; now < end; now += minuteMs) {
+    const wall = utcToWall(week.timeZone, now);
+    const day = new Date(Date.UTC(wall.year, wall.month - 1, wall.day)).toISOString().slice(0, 10);
+    const shown = wall.hour * 60 + wall.minute;
+    const hours = week.hours[weekdays[wall.weekday - 1]!] ?? [];
+    const isAtWork = !week.holidays.has(day) && hours.some(([from, to]) => from <= shown && shown < to);
+    if (isAtWork && --left === 0) return now + minuteMs;
+  }
+  return null;
+}
+
+/** Hours that neither begin nor end where the wall shows a time twice: there the model cannot tell which is meant. */
+const edge = fc.constantFrom(0, 4, 5, 8, 9.5, 12, 13, 17, 18.25, 24).map((hour) => hour * 60);
+const hoursOf = fc.uniqueArray(edge, { minLength: 0, maxLength: 4 }).map((edges) => {
+  const ascending = edges.toSorted((a, b) => a - b);
+  const pairs: [number, number][] = [];
+  for (let i = 0; i + 1 < ascending.length; i += 2) pairs.push([ascending[i]!, ascending[i + 1]!]);
+  return pairs;
+});
+const start = fc
+  .constantFrom(
+    '2027-03-25T00:00Z',
+    '2026-10-22T00:00Z',
+    '2026-12-23T00:00Z',
+    '2026-10-29T00:00Z',
+    '2027-04-01T00:00Z',
+  )
+  .chain((day) => fc.integer({ min: 0, max: 4 * 1440 }).map((minute) => at(day) + minute * minuteMs));
+const weekOf: fc.Arbitrary<BusinessWeek> = fc.record({
+  timeZone: fc.constantFrom('Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu'),
+  hours: fc.record(Object.fromEntries(weekdays.map((day) => [day, hoursOf]))),
+  holidays: fc
+    .subarray(['2026-12-25', '2026-10-25', '2027-03-28', '2026-11-02'])
+    .map((days) => new Set<string>(days)),
+});

@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test';
+import { evenRanks, rankBetween, rankLengthMax } from './rank.ts';
+
+test.each([
+  [null, null, 'a0'],
+  [null, 'a0', 'Zz'],
+  [null, 'Zz', 'Zy'],
+  [null, 'Z0', 'Yzz'],
+  [null, 'Y00', 'Xzzz'],
+  [null, 'b00', 'az'],
+  [null, 'a0V', 'a0'],
+  ['a0', null, 'a1'],
+  ['az', null, 'b00'],
+  ['bzz', null, 'c000'],
+  ['Zz', null, 'a0'],
+  ['Yzz', null, 'Z0'],
+  ['a0', 'a1', 'a0V'],
+  ['a0V', 'a1', 'a0l'],
+  ['Zz', 'a0', 'ZzV'],
+  ['Zz', 'a1', 'a0'],
+  ['a0', 'a0V', 'a0G'],
+  ['a0', 'a0G', 'a08'],
+  ['a0', 'a01', 'a00V'],
+  ['a0z', 'a1', 'a0zV'],
+  ['a1', 'a2', 'a1V'],
+] as const)('between %p and %p lies %p', (before, after, rank) => {
+  expect(rankBetween(before, after)).toBe(rank);
+});
+
+test('what is not in order has nothing between', () => {
+  expect(() => rankBetween('a1', 'a0')).toThrow(RangeError);
+  expect(() => rankBetween('a1', 'a1')).toThrow(RangeError);
+});
+
+test('both ends of all ranks still have room outside', () => {
+  const first = `A${'0'.repeat(26)}`;
+  const last = `z${'z'.repeat(26)}`;
+  expect(rankBetween(last, null) > last).toBeTrue();
+  expect(rankBetween(null, `${first}V`)).toBe(first);
+});
+
+test('an order stays one under ten thousand moves to any place', () => {
+  const seed = Number(process.env.TATAMI_SEED ?? 20261122);
+  let state = seed;
+  const below = (count: number) => (state = (state * 48271) % 2147483647) % count;
+  const order = evenRanks(50);
+  for (let move = 0; move < 10_000; move++) {
+    order.splice(below(order.length), 1);
+    const at = below(order.length + 1);
+    order.splice(at, 0, rankBetween(order[at - 1] ?? null, order[at] ?? null));
+  }
+  expect({ seed, order }).toEqual({ seed, order: [...new Set(order)].sort() });
+  expect(order.every((rank) => /^[0-9A-Za-z]+$/.test(rank) && !/^a0.*0$/.test(rank))).toBeTrue();
+});
+
+test('ranks stay short at both ends, and grow slowly in one gap', () => {
+  let [first, last, inside] = [rankBetween(null, null), rankBetween(null, null), 'a1'];
+  let inGap = 0;
+  for (let count = 0; count < 10_000; count++) {
+    [first, last] = [rankBetween(null, first), rankBetween(last, null)];
+    if (inside.length > rankLengthMax) continue;
+    inside = rankBetween('a0', inside);
+    inGap += 1;
+  }
+  expect(first.length).toBeLessThanOrEqual(4);
+  expect(last.length).toBeLessThanOrEqual(4);
+  expect(inGap).toBeGreaterThan(300);
+});
+
+test('even ranks are in order', () => {
+  const ranks = evenRanks(5_000);
+  expect(ranks).toEqual([...new Set(ranks)].sort());
+  expect(evenRanks(0)).toEqual([]);
+});

@@ -1,0 +1,93 @@
+// Rings the alarms: a work queue for each.
+import type { Committer } from '../changes/commit.ts';
+import type { Directory, Services } from '../context.ts';
+import type { SeenTimes } from '../events/wall-clock.ts';
+import { createWorkQueue, type WorkItem, type WorkQueue } from '../events/work.ts';
+import type { Clock } from '../lib/clock.ts';
+import { backgroundCommitDelayMs, type Scope } from '../store/store.ts';
+import type { Alarm } from './alarm.ts';
+import { acting } from './context.ts';
+
+/** Alarms of one sort that are rung at once: their commits share a sync. */
+const heldAtOnce = 64;
+/** Of one sort, one begins so long after the other: 10,000 that are due at once ring within their minute (milliseconds). */
+const paceMs = 4;
+/** What an alarm causes is planned anew so often when others change the same at the same moment. */
+const plansMax = 10;
+
+export interface Alarms {
+  start(): Promise<void>;
+  /** Looks for what is due by the clock of now, which was set. */
+  followClock(): Promise<void>;
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface AlarmOptions {
+  readonly services: Services;
+  readonly clock: Clock;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly owner: string;
+  readonly seen: SeenTimes;
+}
+
+export function createAlarms(options: AlarmOptions, alarms: readonly Alarm[]): Alarms {
+  const queues = alarms.map((alarm) => createBell(options, alarm));
+  return {
+    async start() {
+      for (const queue of queues) await queue.start();
+    },
+    async followClock() {
+      for (const queue of queues) await queue.followClock();
+    },
+    async settled() {
+      for (const queue of queues) await queue.settled();
+    },
+    async stop() {
+      for (const queue of queues) await queue.stop();
+    },
+  };
+}
+
+function createBell(options: AlarmOptions, alarm: Alarm): WorkQueue {
+  const { services, clock, committer, owner, seen } = options;
+  const { store, log, mayWork } = services;
+  const pace = createPace();
+  const queue = createWorkQueue({
+    ...{ store, clock, log, owner, seen, mayWork },
+    kind: alarm.name,
+    room: heldAtOnce,
+    perform: (item) => ring({ ...options, pace }, alarm, queue, item),
+  });
+  committer.onCommit((_workspaceId, changes) => {
+    if (changes.some((change) => alarm.isSetBy(change))) queue.wake();
+  });
+  return queue;
+}
+
+/** One begins after the other: in between the loop serves whatever came in. */
+function createPace(): () => Promise<void> {
+  let last = Promise.resolve();
+  return () => (last = last.then(() => new Promise((resolve) => void setTimeout(resolve, paceMs))));
+}
+
+/** @throws what `ring` throws, and Error where others changed the same: the queue gives it back, and it is rung again later */
+async function ring(
+  { services, committer, directoryOf, pace }: AlarmOptions & { readonly pace: () => Promise<void> },
+  alarm: Alarm,
+  queue: WorkQueue,
+  item: WorkItem,
+): Promise<void> {
+  const id = item.id.slice(alarm.name.length + 1);
+  const options = { commitDelayMs: backgroundCommitDelayMs };
+  for (let plans = 0; plans < plansMax; plans++) {
+    await pace();
+    const { ctx, author } = acting(services, item.scope, alarm.name, await directoryOf(item.scope));
+    const { changes, ops = [] } = await alarm.ring(ctx, id);
+    const committed = await committer.commit(author, changes, [queue.finish(item)], ops, options);
+    // Where the alarm was set anew meanwhile, it rings at its new time.
+    if (committed.ok || committed.part === 'guard') return queue.wake();
+  }
+  throw new Error(`The alarm ${item.id} could not be rung: others changed the same.`);
+}

@@ -1,0 +1,30 @@
+// What the service is given when it acts by itself: it sees all of one workspace, and holds every scope there.
+import { systemAuthor, type Author } from '../changes/commit.ts';
+import type { Context, Directory, Services } from '../context.ts';
+import { idPrefixes } from '../lib/ids.ts';
+import { allScopes } from '../rights/scopes.ts';
+import type { Scope } from '../store/store.ts';
+
+const everyScope: ReadonlySet<string> = new Set(allScopes);
+
+/** Who acts, and where: what a commit needs to know of it. */
+export interface Acting {
+  readonly ctx: Context;
+  readonly author: Author;
+}
+
+/** @param part of the service, which events name as their actor: `sla` */
+export function acting(services: Services, scope: Scope, part: string, directory: Directory): Acting {
+  const author = systemAuthor(scope, part, directory);
+  const ctx: Context = {
+    ...services,
+    ...author,
+    workspaceId: scope.workspaceId,
+    requestId: services.ids.next(idPrefixes.request),
+    scopes: everyScope,
+    narrowed: null,
+    visibleTeams: null,
+    staged: null,
+  };
+  return { ctx, author };
+}

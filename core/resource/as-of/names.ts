@@ -1,0 +1,135 @@
+// The names of things as they were: an object that names others is shown with the names that these had at the moment, as it was shown then.
+import type { TObject } from 'typebox';
+import type { Context, Directory } from '../../context.ts';
+import type { Contract } from '../../contract/contract.ts';
+import type { Field, Target } from '../../contract/field.ts';
+import { isReference, keptName } from '../../contract/schemas.ts';
+import { contracts } from '../../contracts.ts';
+import { entriesOf, type DirectoryEntry } from '../directory.ts';
+import { idsNamed } from '../names.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import type { Moment } from './moment.ts';
+import { isSubject, objectsAt, type Was } from './objects.ts';
+
+/** Those whose names others show. */
+const naming = contracts.filter(({ directory }) => directory);
+
+const changedOfKinds = tenantStatement<{ kind: string; id: string }>(
+  'history.named_since',
+  `SELECT DISTINCT entity_kind AS kind, entity_id AS id FROM events INDEXED BY events_object
+   WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind IN (SELECT value FROM json_each(:kinds)) AND sequence > :at`,
+);
+const changedOf = tenantStatement<{ kind: string; id: string }>(
+  'history.named_since_of',
+  `SELECT value->>0 AS kind, value->>1 AS id FROM json_each(:objects)
+   WHERE EXISTS (SELECT 1 FROM events AS e INDEXED BY events_object WHERE e.workspace_id = :ws AND e.issue_id IS NULL
+     AND e.entity_kind = value->>0 AND e.entity_id = value->>1 AND e.sequence > :at)`,
+);
+
+const changedOfSubjects = tenantStatement<{ kind: string; id: string }>(
+  'as_of.subjects_since',
+  `SELECT value->>0 AS kind, value->>1 AS id FROM json_each(:objects)
+   WHERE EXISTS (SELECT 1 FROM events AS e INDEXED BY events_issue WHERE e.workspace_id = :ws AND e.issue_id = value->>1
+     AND e.entity_kind = value->>0 AND e.sequence > :at)`,
+);
+
+/**
+ * The directory as it was.
+ * @param of the only objects whose names matter, by the names of their contracts; absent: all
+ */
+export async function directoryAt(ctx: Context, moment: Moment, of?: Named): Promise<Directory> {
+  const { directory } = ctx;
+  const changed = await changedSince(ctx, moment, of);
+  if (changed.length === 0) return directory;
+  const sections: Record<string, Map<string, DirectoryEntry>> = {};
+  for (const contract of naming) {
+    const ids = changed.flatMap(({ kind, id }) => (kind === contract.name ? [id] : []));
+    if (ids.length === 0) continue;
+    const now = entriesOf(directory, contract);
+    const then = (sections[contract.directory!.as] = new Map(now));
+    const were = await objectsAt(ctx, contract, ids, moment);
+    for (const id of ids) {
+      const was = were.get(id);
+      if (was && (was.deletedAt ?? null) === null)
+        then.set(id, entryOf(contract, was, directory, now.get(id)));
+      else if (was && contract.directory?.withDeleted)
+        then.set(id, { ...entryOf(contract, was, directory, now.get(id)), removed: true });
+      else then.delete(id);
+    }
+  }
+  return { ...directory, ...sections } as Directory;
+}
+
+type Named = readonly (readonly [kind: string, id: string])[];
+
+/** Which objects that others name were changed since. */
+async function changedSince(
+  { store, scope, directory }: Context,
+  { sequence: at }: Moment,
+  of: Named | undefined,
+): Promise<readonly { readonly kind: string; readonly id: string }[]> {
+  const inOwn = naming.filter(isSubject);
+  const own = of
+    ? of.filter(([kind]) => inOwn.some(({ name }) => name === kind))
+    : inOwn.flatMap((contract) =>
+        [...entriesOf(directory, contract).keys()].map((id) => [contract.name, id]),
+      );
+  const subjects =
+    own.length === 0 ? [] : await store.read(scope, changedOfSubjects, { objects: JSON.stringify(own), at });
+  const others = of
+    ? await store.read(scope, changedOf, { objects: JSON.stringify(of), at })
+    : await store.read(scope, changedOfKinds, { kinds: JSON.stringify(naming.map(({ name }) => name)), at });
+  return [...others, ...subjects];
+}
+
+/** What the directory held of it. */
+function entryOf(
+  contract: Contract,
+  was: Was,
+  directory: Directory,
+  now: DirectoryEntry | undefined,
+): DirectoryEntry {
+  const { keeps = [], withDeleted } = contract.directory ?? {};
+  const entry: Record<string, unknown> = { ...now, id: was.id };
+  for (const [name, field] of Object.entries(contract.fields)) {
+    const kept = keptName(name, field);
+    if (!keeps.includes(kept)) continue;
+    entry[kept] = isReference(field) ? idOf(field, was[name], directory) : keptOf(field, was[name]);
+  }
+  if (withDeleted) entry.removed = false;
+  return entry as DirectoryEntry;
+}
+
+/** Times are kept in milliseconds. */
+const keptOf = ({ type }: Field, shown: unknown): unknown =>
+  type === 'time' && typeof shown === 'string' ? Date.parse(shown) : shown;
+
+/** The id of what is shown by its id, or by a field that people know it by. */
+function idOf({ to, by }: { to: Target; by: string }, shown: unknown, directory: Directory): string | null {
+  if (shown === null || shown === undefined) return null;
+  if (by === 'id') return (shown as { id: string }).id;
+  return idsNamed(entriesOf(directory, to), by, String(shown))[0] ?? null;
+}
+
+/** What an object refers to in the directory: kind and id of each. */
+export function referredIn(contract: Contract, shown: Was): [kind: string, id: string][] {
+  return Object.entries(contract.fields).flatMap(([name, field]) => {
+    const value = shown[name];
+    if (!isReference(field) || !field.to.directory || field.by !== 'id' || value === null) return [];
+    return [[field.to.name, (value as { id: string }).id]] as [string, string][];
+  });
+}
+
+/** The object with the names of a directory. */
+export function renamed(contract: Contract, shown: Was, directory: Directory): Was {
+  const all: Record<string, unknown> & { id: string } = { ...shown };
+  for (const [name, field] of Object.entries(contract.fields)) {
+    const value = shown[name];
+    if (!isReference(field) || !field.to.directory || field.by !== 'id' || value === null) continue;
+    const { id } = value as { id: string };
+    const known = entriesOf(directory, field.to).get(id);
+    const parts = Object.keys((field.shown as Partial<TObject>).properties ?? {});
+    all[name] = Object.fromEntries(parts.map((part) => [part, part === 'id' ? id : (known?.[part] ?? '')]));
+  }
+  return all;
+}

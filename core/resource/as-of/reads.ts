@@ -1,0 +1,107 @@
+// Get and list of a plain resource as they were at a moment. The list reads every object of the resource from the log, so it is for
+// resources of which there are some hundreds.
+import { Type, type TObject, type TSchema } from 'typebox';
+import type { PageParameters } from '../../changes/list.ts';
+import type { Context } from '../../context.ts';
+import { isRestorable, type Contract } from '../../contract/contract.ts';
+import { schemasOf } from '../../contract/schemas.ts';
+import { notFound } from '../../lib/errors.ts';
+import { Closed, named } from '../../lib/schema.ts';
+import type { Page } from '../../store/page.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { isListed, type Deleted } from '../deleted.ts';
+import { askedBy } from '../filter.ts';
+import type { Filtering } from '../filtering.ts';
+import { sortingsOf, sortKeysOf } from '../sort.ts';
+import { pageOfAll, type Listed } from './list.ts';
+import { AsOf, asOfQuery, momentOf, shownMoment, type Moment } from './moment.ts';
+import { directoryAt, referredIn, renamed } from './names.ts';
+import { objectsAt, type Was } from './objects.ts';
+import { keysOf } from './sorting.ts';
+
+const everOfKind = tenantStatement<{ id: string }>(
+  'as_of.ever_of_kind',
+  `SELECT DISTINCT entity_id AS id FROM events INDEXED BY events_object
+   WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = :kind AND sequence <= :at`,
+);
+
+/** The parameter of its get and list; none where it cannot be read as it was. */
+export function asOfQueryOf({ asOf }: Contract): TObject['properties'] {
+  return asOf ? asOfQuery : {};
+}
+
+/** Answers that say which moment they show, where it is not now. */
+export function withMoment(contract: Contract): { shown: TSchema; page: TSchema } {
+  const asOf = { asOf: Type.Optional(AsOf) };
+  const schemas = schemasOf(contract);
+  const { properties: own } = schemas.shown as TSchema as TObject;
+  const shown = named(`${contract.title}AsOf`, Closed({ ...own, ...asOf }));
+  const { properties } = schemas.page as TObject;
+  return { shown, page: named(`${contract.title}AsOfPage`, Closed({ ...properties, ...asOf })) };
+}
+
+/** @throws what the reads throw: ApiError not_found, validation_failed, invalid_cursor */
+export interface ReadsAt<W> {
+  get(ctx: Context, id: string, asOf: string): Promise<W>;
+  list(ctx: Context, query: Query, asOf: string): Promise<Page<W>>;
+}
+
+type Query = PageParameters & { readonly deleted?: Deleted } & Readonly<Record<string, unknown>>;
+
+/** @param isAmong whether the parameters that a list has of its own let an object stand on it, as it was */
+export function readsAt<W>(
+  contract: Contract,
+  filtering: Filtering,
+  isAmong: (query: Query, was: Was) => boolean = () => true,
+): ReadsAt<W> {
+  const askedIn = askedBy(contract);
+  const isListedAt = (was: Was, deleted: Deleted | undefined): boolean =>
+    !isRestorable(contract) || isListed(deleted, deletedIn(was));
+  return {
+    async get(ctx, id, asOf) {
+      const moment = await momentOf(ctx, asOf);
+      const was = (await objectsAt(ctx, contract, [id], moment)).get(id);
+      if (!was || !isListedAt(was, 'exclude') || !isSeen(ctx, contract, was)) throw notFound();
+      const directory = await directoryAt(ctx, moment, referredIn(contract, was));
+      return { ...renamed(contract, was, directory), asOf: shownMoment(moment) } as W;
+    },
+    async list(ctx, query, asOf) {
+      const moment = await momentOf(ctx, asOf);
+      const then = await contextAt(ctx, moment);
+      const tree = askedIn(then.directory, query);
+      const passes = await filtering.passes(then, tree === null ? [] : [{ tree, at: '' }]);
+      const params = { kind: contract.name, at: moment.sequence };
+      const ids = (await ctx.store.read(ctx.scope, everOfKind, params)).map(({ id }) => id);
+      const all = [...(await objectsAt(ctx, contract, ids, moment)).values()]
+        .filter((was) => isSeen(ctx, contract, was) && isListedAt(was, query.deleted) && isAmong(query, was))
+        .map((was) => renamed(contract, was, then.directory))
+        .filter(passes);
+      const sort = typeof query.sort === 'string' ? query.sort : sortOf(contract);
+      // Checked in the words of the list of now.
+      if (query.sort !== undefined) sortKeysOf(sortingsOf(contract), sort);
+      const page = pageOfAll(then, contract, query, { all, keys: keysOf(contract, sort), isWhole: true });
+      return { ...page, asOf: shownMoment(moment) } as Listed as Page<W>;
+    },
+  };
+}
+
+/** The order of its list as `sort` would say it. */
+function sortOf({ order = 'oldest' }: Contract): string {
+  if (typeof order !== 'string') return order.join();
+  return order === 'newest' ? '-createdAt' : 'createdAt';
+}
+
+/** Who asks, at that moment: with the names and the time of then. */
+export async function contextAt(ctx: Context, moment: Moment): Promise<Context> {
+  return { ...ctx, directory: await directoryAt(ctx, moment), nowMs: () => moment.atMs };
+}
+
+function isSeen({ visibleTeams }: Context, { ofTeam }: Contract, { team }: Was): boolean {
+  if (!ofTeam || visibleTeams === null) return true;
+  return visibleTeams.has((team as { id: string } | null)?.id ?? '');
+}
+
+/** When it was deleted, as rows keep it. */
+export const deletedIn = ({ deletedAt }: Was): { deletedAt: number | null } => ({
+  deletedAt: typeof deletedAt === 'string' ? Date.parse(deletedAt) : null,
+});

@@ -1,0 +1,74 @@
+// The order of a list, over objects in their public shape: the same as `core/resource/sort.ts` gives to rows, so that both can be merged.
+import type { Contract } from '../../contract/contract.ts';
+import type { Field } from '../../contract/field.ts';
+import { isReference } from '../../contract/schemas.ts';
+import type { CursorValue } from '../../lib/cursor.ts';
+import { endsOf } from '../sort.ts';
+import type { Was } from './objects.ts';
+
+/** A value of a key that is never null, and which way it runs. */
+export interface Key {
+  readonly of: (shown: Was) => string | number;
+  readonly direction: 'asc' | 'desc';
+}
+
+/** Ascending and descending keys by the names that `sort` takes, where they are not those of a plain field. */
+export type SpecialKeys = Readonly<
+  Record<string, readonly [ascending: readonly Key[], descending: readonly Key[]]>
+>;
+
+/** @param sort as `sortKeysOf` has checked it */
+export function keysOf(contract: Contract, sort: string, special: SpecialKeys = {}): Key[] {
+  return sort.split(',').flatMap((given) => {
+    const isDescending = given.startsWith('-');
+    const name = isDescending ? given.slice(1) : given;
+    const own = special[name];
+    if (own) return isDescending ? own[1] : own[0];
+    return [
+      isDescending
+        ? { of: valueOf(contract, name, 'below'), direction: 'desc' }
+        : { of: valueOf(contract, name, 'above'), direction: 'asc' },
+    ];
+  });
+}
+
+function valueOf(contract: Contract, name: string, missing: 'above' | 'below'): Key['of'] {
+  if (name === 'createdAt' || name === 'updatedAt') return (shown) => Date.parse(String(shown[name]));
+  const field = contract.fields[name];
+  if (!field || isReference(field)) throw new Error(`Nothing sorts ${contract.path} by ${name}.`);
+  const [above, below] = endsOf(field);
+  const compare = comparedOf(field);
+  const end = missing === 'above' ? above : below;
+  return ({ [name]: value }) => (value == null ? end : compare(value));
+}
+
+const sortedCharacters = 200;
+
+function comparedOf({ type, shown }: Field): (value: unknown) => string | number {
+  const { enum: words = [] } = shown as { enum?: readonly string[] };
+  if (type === 'choice') return (value) => words.indexOf(String(value));
+  if (type === 'number') return Number;
+  if (type === 'day') return String;
+  if (type === 'time') return (value) => Date.parse(String(value));
+  return (value) => [...String(value)].slice(0, sortedCharacters).join('');
+}
+
+/** The values of an object, and its id as the last. */
+export function placeOf(keys: readonly Key[], shown: Was): CursorValue[] {
+  return [...keys.map(({ of }) => of(shown)), shown.id];
+}
+
+/** Of two places: by the keys, then by the id, which runs as the key before it. */
+export function compared(keys: readonly Key[], a: readonly CursorValue[], b: readonly CursorValue[]): number {
+  for (let at = 0; at < a.length; at++) {
+    const order = comparedValues(a[at]!, b[at]!);
+    if (order !== 0) return (keys[at] ?? keys.at(-1))?.direction === 'desc' ? -order : order;
+  }
+  return 0;
+}
+
+/** Texts by their bytes, as SQLite does. */
+function comparedValues(a: CursorValue, b: CursorValue): number {
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return Number(a) - Number(b);
+}

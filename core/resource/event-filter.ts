@@ -1,0 +1,166 @@
+// What subscriptions to the events of a resource filter by: what the events show of its objects, under the same names, where it is one
+// value that can be compared, or a list of such; and what its lists filter by besides.
+import type { TObject, TSchema } from 'typebox';
+import type { Contract } from '../contract/contract.ts';
+import type { Field } from '../contract/field.ts';
+import { contracts } from '../contracts.ts';
+import { member } from '../identity/members/contract.ts';
+import type { FilterField, FilterFields, FilterWay, ReferenceField } from '../lib/filter.ts';
+import { date, idPattern } from '../lib/schema.ts';
+import { team } from '../tracker/teams/contract.ts';
+import { filterFieldOf } from './filter.ts';
+import {
+  createEventFiltering,
+  type EventFiltering,
+  type Filtering,
+  type FindMentioned,
+} from './filtering.ts';
+
+/** @param listed how its lists are filtered, where it has any @param find what filters name outside of the directory */
+export function eventFilteringOf(
+  contract: Contract,
+  listed: Filtering | undefined,
+  find: FindMentioned,
+): EventFiltering {
+  const { fields = {}, added } = listed ?? {};
+  const told = toldFieldsOf(contract);
+  const all = {
+    ...told,
+    ...fields,
+    ...eitherId(told, fields),
+    ...teamThroughIssue(contract, fields['team']),
+  };
+  return createEventFiltering({ fields: all, added, find });
+}
+
+/** Who follows an issue is told of among the events of issues, and so is filtered as these are, and has an id of its own. */
+function eitherId(...of: readonly FilterFields[]): FilterFields {
+  const patterns = of.flatMap(({ id }) => (id?.type === 'text' ? (id.pattern ?? []) : []));
+  return { id: { type: 'text', path: 'id', pattern: [...new Set(patterns)].join('|') } };
+}
+
+/** By the names that events show them by. */
+function toldFieldsOf(contract: Contract): FilterFields {
+  const own = Object.entries(contract.fields).filter(([, { options }]) => isTold(options));
+  return {
+    id: { type: 'text', path: 'id', pattern: idPattern(contract.id) },
+    ...comparable(own.map(([name, field]) => [name, toldField(name, field)])),
+    createdAt: { type: 'time', path: 'createdAt' },
+    updatedAt: { type: 'time', path: 'updatedAt' },
+  };
+}
+
+/** The same for what is told without an object that has a contract, by the shape of its data. */
+export function fieldsOfShape({ properties }: TObject): FilterFields {
+  return comparable(Object.entries(properties).map(([name, schema]) => [name, fieldOfSchema(name, schema)]));
+}
+
+function comparable(all: readonly (readonly [string, FilterField | null])[]): FilterFields {
+  return Object.fromEntries(all.flatMap(([name, field]) => (field ? [[name, field]] : [])));
+}
+
+/** A value that the log may not know would be judged by another one. */
+function isTold({ filter, unlogged }: Field['options']): boolean {
+  return filter === undefined ? !unlogged : filter !== false;
+}
+
+function toldField(name: string, field: Field): FilterField | null {
+  const { type, shown, options } = field;
+  if (type === 'json' || type === 'text') return fieldOfSchema(name, shown, options.nullable);
+  return filterFieldOf({ name, field, by: typeof options.filter === 'string' ? options.filter : 'id' });
+}
+
+/** What a schema says of a value, null left out. */
+interface Plain {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly items?: TSchema;
+  readonly properties?: TObject['properties'];
+}
+
+/** @returns null for what cannot be compared as a whole: an object without an id, or what anybody gave its shape */
+function fieldOfSchema(path: string, schema: TSchema, isNullable = false): FilterField | null {
+  const { plain, orNull } = withoutNull(schema);
+  const nullable = isNullable || orNull;
+  switch (plain.type) {
+    case 'array':
+      return plain.items ? fieldOfSchema(`${path}[]`, plain.items, true) : null;
+    case 'object':
+      return referred(path, plain.properties ?? {}, nullable);
+    case 'number':
+    case 'integer':
+      return { type: 'number', path, ...(plain.type === 'integer' ? { integer: true } : {}) };
+    case 'boolean':
+      return { type: 'boolean', path };
+    default:
+      return textOf(path, plain);
+  }
+}
+
+function withoutNull(schema: TSchema): { plain: Plain; orNull: boolean } {
+  const { anyOf, ...one } = schema as { anyOf?: readonly Plain[]; type?: string | string[] } & Plain;
+  if (anyOf) {
+    const [plain = {}, ...others] = anyOf.filter(({ type }) => type !== 'null');
+    return { plain: others.length === 0 ? plain : {}, orNull: others.length + 1 < anyOf.length };
+  }
+  const types = [one.type ?? (one.enum ? 'string' : [])].flat();
+  const [type] = types.filter((name) => name !== 'null');
+  const words = one.enum?.filter((word) => word !== null);
+  const plain = { ...one, ...(words && { enum: words }), ...(type !== undefined && { type }) };
+  return { plain: plain as Plain, orNull: types.includes('null') || words?.length !== one.enum?.length };
+}
+
+const { pattern: dayPattern } = date as { pattern?: string };
+
+function textOf(path: string, { type, enum: values, pattern, format }: Plain): FilterField | null {
+  if (type !== 'string') return null;
+  if (values) return { type: 'text', path, values };
+  if (format === 'date-time') return { type: 'time', path };
+  if (pattern === dayPattern) return { type: 'day', path };
+  return pattern !== undefined && ownerOf(pattern) ? { type: 'text', path, pattern } : { type: 'text', path };
+}
+
+/** The contract whose ids look so. UUIDs are those of several. */
+const ownerOf = (pattern: string | undefined): Contract | undefined =>
+  contracts.find(({ id }) => id !== null && idPattern(id) === pattern);
+
+/** Another object, by its id and by what else is shown of it that names it. */
+function referred(
+  at: string,
+  { id, identifier, name }: TObject['properties'],
+  nullable: boolean,
+): ReferenceField | null {
+  const { pattern } = (id ?? {}) as { pattern?: string };
+  const to = ownerOf(pattern);
+  if (!to || pattern === undefined) return null;
+  const path = `${at}.id`;
+  const isNamed = name !== undefined && to.directory?.keeps.includes('name');
+  const byName = (by: 'identifier' | 'name'): FilterWay => ({ by, path: `${at}.${by}`, property: by });
+  return {
+    type: 'reference',
+    path,
+    to,
+    ways: [
+      { by: 'id', path, pattern, property: 'id' },
+      ...(identifier ? [byName('identifier')] : []),
+      ...(isNamed ? [byName('name')] : []),
+    ],
+    ...(nullable ? { nullable: true } : {}),
+    ...(to.name === member.name ? { isPerson: true } : {}),
+  };
+}
+
+/** What belongs to an issue belongs to its team, whose key the identifier begins with. */
+function teamThroughIssue({ fields }: Contract, listed: FilterField | undefined): FilterFields {
+  const { issue } = fields;
+  if (!issue || fields['team'] || !('identifier' in (withoutNull(issue.shown).plain.properties ?? {})))
+    return {};
+  const path = 'issue.identifier';
+  const key: FilterWay = { by: 'key', path, property: 'key', upTo: '-' };
+  const nullable = issue.options.nullable ? { nullable: true as const } : {};
+  if (listed?.type !== 'reference')
+    return { team: { type: 'reference', path, to: team, ways: [key], ...nullable } };
+  return { team: { ...listed, path, ways: listed.ways.map((way) => (way.by === 'key' ? key : way)) } };
+}

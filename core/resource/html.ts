@@ -1,0 +1,39 @@
+// Markdown as HTML, where a reader asks for it: `include=bodyHtml` of what has a `body`.
+import { Type, type TObject } from 'typebox';
+import { htmlFieldsOf } from '../contract/schemas.ts';
+import type { Contract } from '../contract/contract.ts';
+import { invalidField } from '../lib/errors.ts';
+import { safeHtml } from '../lib/markdown.ts';
+import { didYouMean } from '../lib/nearest.ts';
+import { givenAs } from '../lib/schema.ts';
+
+type Shown = Readonly<Record<string, unknown>>;
+
+/** The parameter of its list, and of reading one. */
+export function htmlQueryOf(contract: Contract): TObject['properties'] {
+  const names = [...htmlFieldsOf(contract).keys()];
+  if (names.length === 0) return {};
+  const description = `What is shown beside the object itself: ${names.join(', ')}.`;
+  return { include: Type.Optional(Type.String({ maxLength: 100, description, [givenAs]: 'list' })) };
+}
+
+/** Shows objects with the HTML that is asked for. To be asked before anything is read. @throws ApiError validation_failed */
+export function includedHtml(
+  contract: Contract,
+  { include }: { readonly include?: unknown },
+): <S>(shown: S) => S {
+  if (include === undefined) return (shown) => shown;
+  const fields = htmlFieldsOf(contract);
+  const names = String(include).split(',');
+  const unknown = names.find((name) => !fields.has(name));
+  if (unknown !== undefined) {
+    const known = [...fields.keys()];
+    const fix = `Nothing called ${unknown} can be included.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
+    throw invalidField('include', 'invalid_enum', fix);
+  }
+  return (shown) => {
+    const all: Record<string, unknown> = { ...(shown as Shown) };
+    for (const name of names) all[name] = safeHtml(String(all[fields.get(name)!] ?? ''));
+    return all as typeof shown;
+  };
+}

@@ -1,0 +1,61 @@
+// Attachments as a resource: links by the plain operations, files by two routes of their own.
+import type { ChangeSet } from '../../changes/change.ts';
+import { created, getEntity, removed } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { authorOf } from '../../resource/author.ts';
+import { defineResource } from '../../resource/define.ts';
+import { issueKind, type Issue } from '../issues/kind.ts';
+import { attachment } from './contract.ts';
+import { fileRoutes } from './files.ts';
+import { attachmentKind, toldOf } from './kind.ts';
+
+export const attachments = defineResource(attachment, attachmentKind, {
+  async where(ctx, _query, issueId) {
+    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];
+  },
+  sets: () => ({}),
+  admits: (ctx, { issueId }) => getEntity(ctx, issueKind, issueId),
+  operations: {
+    async create(ctx, { title, url }, issueId) {
+      const issue = await getEntity(ctx, issueKind, issueId ?? '');
+      if (url === null || !URL.canParse(url))
+        throw invalidField('url', url === null ? 'required' : 'invalid_format', 'Give where the link leads.');
+      return attached(ctx, issue, { kind: 'link', title, url, contentType: null, bytes: null, sha256: null });
+    },
+    async delete(ctx, id, ifMatch) {
+      const found = await getEntity(ctx, attachmentKind, id);
+      const issue = await getEntity(ctx, issueKind, found.issueId);
+      const set = removed(ctx, attachmentKind, found, ifMatch);
+      return { ...set, changes: set.changes.map((change) => toldOf(issue, change)) };
+    },
+  },
+  routes: fileRoutes(attached),
+});
+
+/** What is attached, as its row keeps it. */
+export type Attaching = Pick<
+  Parameters<typeof attachmentKind.create>[0],
+  'kind' | 'title' | 'url' | 'contentType' | 'bytes' | 'sha256'
+>;
+
+function attached(ctx: Context, issue: Issue, what: Attaching): ChangeSet {
+  const now = ctx.nowMs();
+  const set = created(
+    ctx,
+    attachmentKind,
+    {
+      id: ctx.ids.next(attachment.id),
+      issueId: issue.id,
+      issuePlace: `${issue.teamId} ${issue.number ?? ''}`,
+      ...what,
+      ...authorOf(ctx, 'creator'),
+      createdAt: now,
+      updatedAt: now,
+      deletedAt: null,
+    },
+    attachment.path,
+  );
+  return { ...set, changes: set.changes.map((change) => toldOf(issue, change)) };
+}

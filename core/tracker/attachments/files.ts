@@ -1,0 +1,124 @@
+// Files: sent as they are, counted against the quota of the workspace, and sent back so that no browser does anything with them but keep
+// them.
+import { Type } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity } from '../../changes/operations.ts';
+import { schemasOf } from '../../contract/schemas.ts';
+import type { Context } from '../../context.ts';
+import { defineRoute, type FileSent, type RawAnswer, type Route } from '../../http/route.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { Closed, idOf, nameOf } from '../../lib/schema.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { issue as issueContract } from '../issues/contract.ts';
+import { issueKind, type Issue } from '../issues/kind.ts';
+import type { Attaching } from './attachments.ts';
+import { attachment } from './contract.ts';
+import { attachmentKind } from './kind.ts';
+import { cleanName, dispositionOf, givenType, servedType } from './names.ts';
+
+const readUsage = tenantStatement<{ bytes: number }>(
+  'attachment_usage.read',
+  "SELECT bytes FROM attachment_usage WHERE workspace_id = :ws AND id = 'files'",
+);
+/** Changes no row where the files would take more than they may, whatever else is committed at the same time. */
+const grow = tenantStatement(
+  'attachment_usage.grow',
+  `INSERT INTO attachment_usage (workspace_id, id, bytes) SELECT :ws, 'files', :bytes WHERE :bytes <= :max
+   ON CONFLICT (workspace_id, id) DO UPDATE SET bytes = bytes + :bytes WHERE bytes + :bytes <= :max`,
+);
+
+type Attach = (ctx: Context, issue: Issue, what: Attaching) => ChangeSet;
+
+export const fileRoutes = (attach: Attach): readonly Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/issues/{id}/attachments/upload',
+    name: 'attachments.upload',
+    summary: 'Attach a file to an issue',
+    description:
+      'The body is the file as it is, and Content-Type its media type. Files count against the quota of the workspace. Of two requests with one Idempotency-Key the files must be the same.',
+    scope: 'attachments:write',
+    rows: 'team',
+    limit: 'write',
+    params: Closed({ id: nameOf(issueContract) }),
+    query: Closed({
+      name: Type.Optional(
+        Type.String({
+          maxLength: 1_000,
+          description: 'What the file is called; `file` where it is left out.',
+        }),
+      ),
+    }),
+    responses: { 201: schemasOf(attachment).shown },
+    errors: ['budget_exceeded'],
+    async admitsFile(ctx, { params }, announcedBytes) {
+      await getEntity(ctx, issueKind, (params as { id: string }).id);
+      await requireRoom(ctx, announcedBytes ?? 0);
+    },
+    upload: (ctx, { params, query }, sent) => attachFile(ctx, attach, params.id, query.name ?? '', sent),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/attachments/{id}/content',
+    name: 'attachments.content',
+    summary: 'Get the content of a file',
+    description: 'Sent to be kept, never to be shown: browsers do not open it.',
+    scope: 'attachments:read',
+    rows: 'team',
+    limit: 'read',
+    params: Closed({ id: idOf(attachment.id) }),
+    contentType: 'application/octet-stream',
+    responses: { 200: Type.String({ format: 'binary', description: 'The file as it was sent.' }) },
+    file: (ctx, { params }) => contentOf(ctx, params.id),
+  }),
+];
+
+/** @throws ApiError budget_exceeded */
+async function requireRoom({ store, scope, blobs }: Context, bytes: number): Promise<void> {
+  const used = (await store.readOne(scope, readUsage))?.bytes ?? 0;
+  const max = blobs.limits.workspaceBytesMax;
+  if (used + bytes > max)
+    throw new ApiError(
+      'budget_exceeded',
+      `The files of this workspace may take ${Math.floor(max / 1024 / 1024)} MiB together, and this one does not fit. Delete attachments that nobody needs.`,
+    );
+}
+
+async function attachFile(
+  ctx: Context,
+  attach: Attach,
+  issueId: string,
+  name: string,
+  { contentType, blob }: FileSent,
+): Promise<ChangeSet> {
+  const issue = await getEntity(ctx, issueKind, issueId);
+  const { sha256, bytes } = blob;
+  await requireRoom(ctx, bytes);
+  const max = ctx.blobs.limits.workspaceBytesMax;
+  return {
+    ...attach(ctx, issue, {
+      ...{ kind: 'file', title: cleanName(name), url: null, bytes, sha256 },
+      contentType: givenType(contentType),
+    }),
+    ops: [tenantOp(ctx.scope, grow, { bytes, max }, { expectRows: 1 })],
+    beforeCommit: blob.keep,
+  };
+}
+
+async function contentOf(ctx: Context, id: string): Promise<RawAnswer> {
+  const { issueId, title, contentType, sha256 } = await getEntity(ctx, attachmentKind, id);
+  await getEntity(ctx, issueKind, issueId);
+  if (sha256 === null) throw notFound();
+  const body = Bun.file(ctx.blobs.pathOf(sha256));
+  if (!(await body.exists())) throw new Error(`The content of ${id} is missing: ${sha256}.`);
+  return {
+    contentType: servedType(contentType ?? ''),
+    body,
+    headers: {
+      'content-disposition': dispositionOf(title),
+      'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+      'cross-origin-resource-policy': 'same-origin',
+    },
+  };
+}

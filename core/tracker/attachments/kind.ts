@@ -1,0 +1,69 @@
+// How attachments are stored, shown and announced: what happens to one is told of its issue, so that whoever follows the issue hears it.
+import type { Change } from '../../changes/change.ts';
+import { plain, type Column } from '../../changes/columns.ts';
+import type { EventType } from '../../events/catalogue.ts';
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { issueKind, type Issue } from '../issues/kind.ts';
+import { attachment } from './contract.ts';
+
+/** Team id and number of the issue, read along; the number is empty until committed. */
+const issuePlace: Column<string> = {
+  select:
+    "(SELECT i.team_id || ' ' || coalesce(i.number, '') FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id)",
+};
+const kept = { issueId: plain<string>('issue_id'), issuePlace };
+type Attachment = EntityOf<typeof attachment, typeof kept>;
+
+/** Fails the batch where the issue was deleted meanwhile. */
+const moveIssue = tenantStatement(
+  'issues.move_by_attachment',
+  `UPDATE issues SET updated_at = max(updated_at, :at)
+   WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL`,
+);
+
+const added: EventType = 'issue.attachment_added';
+const removed: EventType = 'issue.attachment_removed';
+
+export const attachmentKind = kindOf(attachment, {
+  kept,
+  shows: {
+    issue({ issueId, issuePlace }, { directory }) {
+      const [teamId = '', number = ''] = issuePlace.split(' ');
+      const key = directory.teams.get(teamId)?.key ?? '';
+      return { id: issueId, identifier: number === '' ? null : `${key}-${number}` };
+    },
+  },
+  events: (before) => [before ? removed : added],
+  special: {
+    subjectId: ({ issueId }) => issueId,
+    related: (scope, _before, { issueId, updatedAt }) => ({
+      last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
+    }),
+    team: {
+      of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
+      isIn: (list) =>
+        `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id AND i.team_id IN (${list}))`,
+    },
+  },
+});
+
+/** The change with the event that tells it: the issue, and beside its fields the attachment. */
+export function toldOf(issue: Issue, change: Change & { readonly after: object }): Change {
+  return {
+    ...change,
+    events(view) {
+      const at = (change.after as Attachment).updatedAt;
+      const shown = issueKind.wire({ ...issue, updatedAt: Math.max(issue.updatedAt, at) }, view);
+      return change.events(view).map((draft) => ({
+        ...draft,
+        entityKind: issueKind.name,
+        entityId: issue.id,
+        learnsOf: issue.number === null ? issue.id : null,
+        data: { ...shown, attachment: attachmentKind.wire(change.after as Attachment, view) },
+      }));
+    },
+    followedBy: (later) => toldOf(issue, change.followedBy(later)),
+  };
+}

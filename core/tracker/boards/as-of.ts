@@ -1,0 +1,246 @@
+// A board as it was: its issues of that moment are put in its columns and ordered in memory. A card that was not moved since has the rank
+// that the table has; the others have that of their last move before. So it costs what its issues cost, and one event for each move that
+// those had made which were moved since.
+import type { Context } from '../../context.ts';
+import type { Shown } from '../../contract/contract.ts';
+import { cursorOf } from '../../changes/list.ts';
+import { renderEvent } from '../../events/event.ts';
+import { eventsAt } from '../../events/log.ts';
+import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { limitDefault } from '../../lib/schema.ts';
+import { momentOf, shownMoment, type Moment } from '../../resource/as-of/moment.ts';
+import { objectsAt, type Was } from '../../resource/as-of/objects.ts';
+import { contextAt } from '../../resource/as-of/reads.ts';
+import { compared, placeOf, type Key as SortedBy } from '../../resource/as-of/sorting.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { allIssuesAt, issueKeys, parentsAt } from '../issues/as-of.ts';
+import { issueFiltering } from '../issues/filter.ts';
+import type { ShownIssue } from '../issues/kind.ts';
+import { seeingIssues } from '../issues/seen.ts';
+import { shapeIssues, type Shape } from '../issues/shape.ts';
+import { perColumnDefault } from './bodies.ts';
+import { cardKind } from './card.ts';
+import {
+  answerOf,
+  cellNamed,
+  filledOf,
+  listOf,
+  shapeOfCards,
+  withoutDescription,
+  type Card,
+  type CardsAsked,
+  type OfColumn,
+  type PageOfCell,
+} from './cards.ts';
+import type { Cell } from './cells.ts';
+import { board as contract, byHand } from './contract.ts';
+import { defaultRank } from './default-rank.ts';
+import type { Grouped } from './grouping.ts';
+import { boardKind, type Board } from './kind.ts';
+import { layoutBy } from './layout.ts';
+import { keysHad, sightOf, standsIn, type BoardSight } from './sight.ts';
+
+/** So many issues may have stood on the board, and so many moves may those have made that were moved since. */
+const issuesMax = 10_000;
+const movesMax = 20_000;
+
+/** @throws ApiError not_found, validation_failed, budget_exceeded */
+export async function boardCardsAt(
+  ctx: Context,
+  id: string,
+  { perColumn = perColumnDefault, fields, asOf }: CardsAsked & { readonly asOf: string },
+) {
+  const shape = shapeOfCards(seeingIssues(ctx), fields);
+  const was = await boardAt(ctx, id, asOf);
+  const { sight, cards, moment } = was;
+  const { columns, lanes } = sight;
+  const counted = cards.flatMap(({ grouped }) =>
+    keysHad(sight, columns, grouped).map((in_column) => ({
+      in_column,
+      in_lane: lanes ? keysHad(sight, lanes, grouped)[0]! : null,
+      cards: 1,
+    })),
+  );
+  const layout = layoutBy(sight, counted);
+  const pages = new Map<string, PageOfCell>();
+  for (const { name, cell } of filledOf(layout, perColumn))
+    pages.set(name, await pageOf(was, cell, { shape, asOf, limit: perColumn, from: null }));
+  return { ...answerOf(sight.board, layout, pages), asOf: shownMoment(moment) };
+}
+
+/** @throws ApiError not_found, also for a column or lane that the board had not; validation_failed, invalid_cursor, budget_exceeded */
+export async function columnCardsAt(
+  ctx: Context,
+  id: string,
+  key: string,
+  { asOf, ...query }: OfColumn & { readonly asOf: string },
+) {
+  const shape = shapeOfCards(seeingIssues(ctx), query.fields);
+  const was = await boardAt(ctx, id, asOf);
+  const cell = cellNamed(was.sight, key, query.lane);
+  const after = cursorOf(query);
+  const from =
+    after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, was.sight.board, cell, asOf), after);
+  const limit = query.limit ?? limitDefault;
+  const { cards: data, pageInfo } = await pageOf(was, cell, { shape, asOf, limit, from });
+  return { data, pageInfo, asOf: shownMoment(was.moment) };
+}
+
+/** A card, and where it stood: its rank, or the values that it is sorted by. */
+interface CardThen {
+  readonly shown: Was;
+  readonly grouped: Grouped;
+  readonly at: readonly CursorValue[];
+}
+
+interface BoardThen {
+  readonly moment: Moment;
+  /** Who asks, at that moment. */
+  readonly seeing: Context;
+  readonly sight: BoardSight;
+  /** In their order. */
+  readonly cards: readonly CardThen[];
+  readonly keys: readonly SortedBy[];
+}
+
+async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThen> {
+  const moment = await momentOf(ctx, asOf);
+  const shown = (await objectsAt(ctx, contract, [id], moment)).get(id);
+  if (!shown || shown.deletedAt !== null) throw notFound();
+  const then = await contextAt(seeingIssues(ctx), moment);
+  const board = entityOf(shown as Was & Shown<typeof contract>, then);
+  const sight = await sightOf(then, board);
+  const passes = await issueFiltering.passes(then, [{ tree: board.filter, at: 'filter', wasTaken: true }]);
+  const { conditions } = sight;
+  const ofBoard = { ...then, visibleTeams: sight.teams };
+  const asked = { conditions, passes, most: issuesMax };
+  const { issues, changed } = await allIssuesAt(ofBoard, moment, asked);
+  const isByHand = board.sort === byHand;
+  const ranks = isByHand ? await ranksAt(ctx, board, issues, new Set(changed), moment) : null;
+  const keys: SortedBy[] = isByHand ? [{ of: () => '', direction: 'asc' }] : issueKeys(board.sort, then);
+  const cards = issues.map((issue): CardThen => {
+    const rank = ranks?.get(issue.id) ?? defaultRank(Date.parse(String(issue.createdAt)), issue.id);
+    return { shown: issue, grouped: groupedOf(issue, then), at: ranks ? [rank] : placeOf(keys, issue) };
+  });
+  return { moment, seeing: then, sight, keys, cards: cards.sort((a, b) => compared(keys, a.at, b.at)) };
+}
+
+/** As it is kept. */
+function entityOf(
+  { team: key, createdAt, updatedAt, ...rest }: Shown<typeof contract>,
+  { directory }: Context,
+): Board {
+  const team = [...directory.teams.values()].find((one) => one.key === key);
+  const times = { createdAt: Date.parse(createdAt), updatedAt: Date.parse(updatedAt), deletedAt: null };
+  return { ...rest, teamId: team?.id ?? null, ...times };
+}
+
+function groupedOf(shown: Was, { directory }: Context): Grouped {
+  const { state, assignee, priority, labels, fields } = shown as Was & ShownIssue;
+  return {
+    stateId: state.id,
+    assigneeId: assignee?.id ?? null,
+    priority,
+    labelIds: labels.map(({ id }) => id),
+    fieldValues: Object.fromEntries(
+      [...directory.fields.values()].flatMap(({ id, key }) => (key in fields ? [[id, fields[key]!]] : [])),
+    ),
+  };
+}
+
+interface Paging {
+  readonly shape: Shape | null;
+  readonly asOf: string;
+  readonly limit: number;
+  readonly from: readonly CursorValue[] | null;
+}
+
+async function pageOf(
+  { moment, seeing, sight, cards, keys }: BoardThen,
+  cell: Cell,
+  { shape, asOf, limit, from }: Paging,
+): Promise<PageOfCell> {
+  const { column, lane } = cell;
+  const all = cards.filter(
+    ({ grouped, at }) =>
+      standsIn(sight, sight.columns, column, grouped) &&
+      (!lane || !sight.lanes || standsIn(sight, sight.lanes, lane, grouped)) &&
+      (from === null || compared(keys, at, from) > 0),
+  );
+  const page = all.slice(0, limit);
+  const shown = await parentsAt(
+    seeing,
+    moment,
+    page.map((card) => card.shown),
+  );
+  const last = page.at(-1);
+  return {
+    cards: (await shapeIssues(seeing, shown as (Was & ShownIssue)[], shape)).map((card): Card =>
+      withoutDescription(card),
+    ),
+    pageInfo: {
+      hasNextPage: all.length > page.length,
+      endCursor: last
+        ? encodeCursor(seeing.sealing, listOf(seeing, sight.board, cell, asOf), [...last.at])
+        : null,
+    },
+  };
+}
+
+const ranksNow = tenantStatement<{ issue_id: string; rank: string }>(
+  'as_of.ranks_now',
+  'SELECT issue_id, rank FROM board_cards WHERE workspace_id = :ws AND board_id = :boardId',
+);
+const ofCard = `e.workspace_id = :ws AND e.issue_id IS NULL AND e.entity_kind = '${cardKind}' AND e.entity_id = value`;
+const movedSince = tenantStatement<{ id: string }>(
+  'as_of.cards_moved_since',
+  `SELECT value AS id FROM json_each(:ids)
+   WHERE EXISTS (SELECT 1 FROM events AS e INDEXED BY events_object WHERE ${ofCard} AND e.sequence > :at)`,
+);
+const movesUntil = tenantStatement<{ sequence: number }>(
+  'as_of.moves_until',
+  `SELECT e.sequence AS sequence FROM json_each(:ids) CROSS JOIN events AS e INDEXED BY events_object ON ${ofCard}
+   WHERE e.sequence <= :at LIMIT ${movesMax + 1}`,
+);
+
+/** The ranks of the cards that had been put in their place. @throws ApiError budget_exceeded */
+async function ranksAt(
+  ctx: Context,
+  { id: boardId }: Board,
+  issues: readonly Was[],
+  changed: ReadonlySet<string>,
+  { sequence: at }: Moment,
+): Promise<ReadonlyMap<string, string>> {
+  const { store, scope } = ctx;
+  const ids = issues.map(({ id }) => id);
+  // Read before what was moved since, so that what is moved in between is known to be.
+  const now = await store.read(scope, ranksNow, { boardId });
+  const isThere = (await boardKind.find(ctx, boardId)) !== undefined;
+  const moved = new Set(
+    (await store.read(scope, movedSince, { ids: JSON.stringify(ids), at })).map(({ id }) => id),
+  );
+  // The ranks of what was purged went with it.
+  const isOld = (id: string): boolean => !isThere || moved.has(id) || changed.has(id);
+  const ranks = new Map(now.flatMap(({ issue_id: id, rank }) => (isOld(id) ? [] : [[id, rank] as const])));
+  const logged = JSON.stringify(ids.filter(isOld));
+  const moves = await store.read(scope, movesUntil, { ids: logged, at });
+  if (moves.length > movesMax)
+    throw new ApiError(
+      'budget_exceeded',
+      `More than ${movesMax} moves would have to be read. Ask for a later moment.`,
+    );
+  const sequences = moves.map(({ sequence }) => sequence).sort((a, b) => a - b);
+  for (let from = 0; from < sequences.length; from += 500) {
+    const events = await eventsAt(store, scope, sequences.slice(from, from + 500));
+    for (const event of events.sort((a, b) => a.sequence - b.sequence)) {
+      const { board, issue, rank } = renderEvent(event).data as {
+        board: { id: string };
+        issue: { id: string };
+        rank: string;
+      };
+      if (board.id === boardId) ranks.set(issue.id, rank);
+    }
+  }
+  return ranks;
+}

@@ -1,0 +1,82 @@
+// Boards. What they name must be there when they are written; what goes away later is an empty column, or matches nothing.
+import { sameValue } from '../../changes/change.ts';
+import type { Context, Directory } from '../../context.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { defineResource } from '../../resource/define.ts';
+import { issueFiltering, issueOrder } from '../issues/filter.ts';
+import { board, byHand } from './contract.ts';
+import { groupingIn } from './field-grouping.ts';
+import type { Key, Sight } from './grouping.ts';
+import { boardKind, type Board } from './kind.ts';
+import { boardRoutes } from './routes.ts';
+
+export const boards = defineResource(board, boardKind, {
+  async check(ctx, after, before) {
+    // One that comes back is taken as it was.
+    if (after.deletedAt !== null) return;
+    const moved = (...names: (keyof Board)[]): boolean =>
+      names.some((name) => !before || !sameValue(before[name], (after as Board)[name]));
+    if (moved('filter')) await issueFiltering.conditions(ctx, [{ tree: after.filter, at: 'filter' }]);
+    if (moved('sort') && after.sort !== byHand) requireSort(after.sort, ctx.directory);
+    if (moved('swimlanes', 'groupBy') && after.swimlanes === after.groupBy)
+      throw invalidField('swimlanes', 'conflict', {
+        why: 'Its columns stand for that already.',
+        fix: 'Give another one, or null.',
+      });
+    const sight = sightOn(ctx, after);
+    for (const name of ['groupBy', 'swimlanes'] as const)
+      if (moved(name, 'teamId')) requireGrouping(sight, name, after[name]);
+    if (moved('columns', 'groupBy', 'teamId')) requireColumns(sight, after);
+  },
+  routes: boardRoutes,
+});
+
+/** @throws ApiError validation_failed */
+function requireSort(sort: string, directory: Directory): void {
+  try {
+    issueOrder(sort, directory);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw invalidField(
+      'sort',
+      'invalid_enum',
+      `Use manual, or a sort of issues. ${error.details[0]?.fix ?? ''}`,
+    );
+  }
+}
+
+function sightOn({ directory }: Context, { teamId }: Omit<Board, 'version'>): Sight {
+  return { directory, teams: teamId === null ? null : new Set([teamId]) };
+}
+
+/** @throws ApiError validation_failed */
+function requireGrouping(sight: Sight, at: 'groupBy' | 'swimlanes', name: string | null): void {
+  if (name !== null && !groupingIn(sight, name))
+    throw invalidField(at, 'not_found', {
+      why: `Issues here have no select, member or checkbox ${name}.`,
+      fix: 'Use one that GET /api/v1/fields lists.',
+    });
+}
+
+/** Each stands for something of its own. @throws ApiError validation_failed */
+function requireColumns(sight: Sight, { columns, groupBy }: Omit<Board, 'version'>): void {
+  const taken = new Map<Key, number>();
+  for (const [index, { value }] of (columns ?? []).entries()) {
+    const at = `columns.${index}.value`;
+    const keys = groupingIn(sight, groupBy)?.keysOf(sight, value) ?? [];
+    if (keys.length === 0)
+      throw invalidField(at, 'not_found', {
+        why: `Nothing of issues is ${value ?? 'null'} by ${groupBy}.`,
+        fix: 'Use a value that the groupBy of the board knows, or give columns that fit it.',
+      });
+    for (const key of keys) {
+      const other = taken.get(key);
+      if (other !== undefined)
+        throw invalidField(at, 'already_exists', {
+          why: `Column ${other} stands for the same.`,
+          fix: 'Give each value once.',
+        });
+      taken.set(key, index);
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// The cards of a board: of each column how many there are and the first page, in one answer; and the pages that follow.
+import { askedOf, cursorOf, pageOfKind, type PageParameters } from '../../changes/list.ts';
+import { getEntity } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
+import { invalidField, notFound } from '../../lib/errors.ts';
+import { limitDefault } from '../../lib/schema.ts';
+import { issueKind } from '../issues/kind.ts';
+import { seeingIssues } from '../issues/seen.ts';
+import { readShape, shapeIssues, type Shape } from '../issues/shape.ts';
+import { perColumnDefault } from './bodies.ts';
+import { readCells, type Cell, type Place } from './cells.ts';
+import type { Group } from './grouping.ts';
+import { boardKind, type Board } from './kind.ts';
+import { findColumn, findLane, layoutOf, type Layout } from './layout.ts';
+import { sightOf, type BoardSight } from './sight.ts';
+
+/** Cells that one answer fills, and cards that it shows. Of what is beyond, each cell is asked for by itself. */
+const cellsMax = 150;
+const cardsMax = 1_000;
+
+export type Card = Readonly<Record<string, unknown>>;
+export type PageOfCell = { cards: Card[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
+
+export interface CardsAsked {
+  readonly perColumn?: number;
+  readonly fields?: string;
+}
+
+export async function boardCards(
+  ctx: Context,
+  id: string,
+  { perColumn = perColumnDefault, fields }: CardsAsked,
+) {
+  const board = await getEntity(ctx, boardKind, id);
+  const seeing = seeingIssues(ctx);
+  const shown = cardShape(seeing, fields);
+  const layout = await layoutOf(seeing, await sightOf(seeing, board));
+  const filled = filledOf(layout, perColumn);
+  const places = await readCells(
+    seeing,
+    layout.sight,
+    filled.map(({ cell }) => cell),
+    { limit: perColumn + 1 },
+  );
+  const cards = await shown(places.flatMap((all) => all.slice(0, perColumn)));
+  const pages = new Map(
+    filled.map(({ name, cell }, index) => [name, pageOf(ctx, board, cell, places[index]!, perColumn, cards)]),
+  );
+  return answerOf(board, layout, pages);
+}
+
+interface NamedCell {
+  readonly name: string;
+  readonly cell: Cell;
+}
+
+/** The cells that have cards and are shown, by their names. */
+export function filledOf({ columns, lanes, count }: Layout, perColumn: number): NamedCell[] {
+  const all = columns.flatMap((column, at): NamedCell[] => {
+    if (column.hidden) return [];
+    if (!lanes) return count(at) > 0 ? [{ name: `${at}`, cell: { column, lane: null } }] : [];
+    return lanes.flatMap((lane, inLane) =>
+      count(at, inLane) > 0 ? [{ name: `${at}/${inLane}`, cell: { column, lane } }] : [],
+    );
+  });
+  return all.slice(0, Math.min(cellsMax, Math.floor(cardsMax / perColumn)));
+}
+
+export function answerOf(
+  board: Board,
+  { columns, lanes, count, elsewhere }: Layout,
+  pages: ReadonlyMap<string, PageOfCell>,
+) {
+  // What is not filled is asked for by itself, from its beginning.
+  const page = (name: string, counted: number): PageOfCell & { count: number } => {
+    const { cards, pageInfo } = pages.get(name) ?? {
+      cards: [],
+      pageInfo: { hasNextPage: counted > 0, endCursor: null },
+    };
+    // Cards that move between two reads are counted as they are shown.
+    return { count: pageInfo.hasNextPage ? Math.max(counted, cards.length) : cards.length, cards, pageInfo };
+  };
+  return {
+    board: { id: board.id, name: board.name },
+    columns: columns.map((column, at) => {
+      const head = (counted: number) => headOf(column, counted);
+      if (column.hidden) return head(count(at));
+      if (!lanes) {
+        const { count: shown, ...rest } = page(`${at}`, count(at));
+        return { ...head(shown), ...rest };
+      }
+      const inLanes = lanes.flatMap(({ key }, inLane) =>
+        count(at, inLane) > 0 ? [{ key, ...page(`${at}/${inLane}`, count(at, inLane)) }] : [],
+      );
+      return { ...head(count(at)), lanes: inLanes };
+    }),
+    lanes:
+      lanes?.map(({ key, title }, inLane) => ({
+        key,
+        title,
+        count: columns.reduce((sum, _, at) => sum + count(at, inLane), 0),
+      })) ?? null,
+    elsewhere,
+  };
+}
+
+function headOf({ key, value, title, limit, hidden }: Group, count: number) {
+  return { key, value, title, count, limit, over: limit !== null && count > limit, hidden };
+}
+
+export type OfColumn = PageParameters & { readonly lane?: string; readonly fields?: string };
+
+/** @throws ApiError not_found, also for a column or lane that the board has not; invalid_cursor */
+export async function columnCards(ctx: Context, id: string, key: string, query: OfColumn) {
+  const board = await getEntity(ctx, boardKind, id);
+  const seeing = seeingIssues(ctx);
+  const shown = cardShape(seeing, query.fields);
+  const sight = await sightOf(seeing, board);
+  const cell = cellNamed(sight, key, query.lane);
+  const limit = query.limit ?? limitDefault;
+  const after = cursorOf(query);
+  const from =
+    after === undefined ? {} : { from: decodeCursor(ctx.sealing, listOf(ctx, board, cell), after) };
+  const [places = []] = await readCells(seeing, sight, [cell], { limit: limit + 1, ...from });
+  const cards = await shown(places.slice(0, limit));
+  const page = pageOf(ctx, board, cell, places, limit, cards);
+  return { data: page.cards, pageInfo: page.pageInfo };
+}
+
+/** @throws ApiError not_found for a column or lane that the board has not */
+export function cellNamed(sight: BoardSight, key: string, laneKey: string | undefined): Cell {
+  const column = findColumn(sight, key);
+  const lane = laneKey === undefined ? null : findLane(sight, laneKey);
+  if (!column || lane === undefined) throw notFound();
+  return { column, lane };
+}
+
+/** What the cursors of a cell are valid for. */
+export function listOf(
+  { workspaceId }: Context,
+  { id, groupBy, swimlanes, sort, filter }: Board,
+  { column, lane }: Cell,
+  asOf?: string,
+): string {
+  const asked = { groupBy, swimlanes, sort, filter, column: column.key, lane: lane?.key, asOf };
+  return `${workspaceId} cards ${id} ${JSON.stringify(askedOf(asked as PageParameters))}`;
+}
+
+function pageOf(
+  ctx: Context,
+  board: Board,
+  cell: Cell,
+  places: readonly Place[],
+  limit: number,
+  cards: ReadonlyMap<string, Card>,
+): PageOfCell {
+  const last = places.slice(0, limit).at(-1);
+  return {
+    // One that was deleted between two reads is left out.
+    cards: places.slice(0, limit).flatMap(({ id }): readonly Card[] => {
+      const card = cards.get(id);
+      return card ? [card] : [];
+    }),
+    pageInfo: {
+      hasNextPage: places.length > limit,
+      endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, board, cell), last.at) : null,
+    },
+  };
+}
+
+/** What of each card is shown. @throws ApiError validation_failed */
+export function shapeOfCards(ctx: Context, fields: string | undefined): Shape | null {
+  const shape = readShape(ctx, fields === undefined ? {} : { fields });
+  if (shape?.fields?.includes('description'))
+    throw invalidField('fields', 'invalid_enum', {
+      why: 'A card is shown without its description.',
+      fix: 'Leave description out, and get the issue for it.',
+    });
+  return shape;
+}
+
+/** Checks what is asked of cards before anything is read. @returns reads them, by their ids. @throws ApiError validation_failed */
+function cardShape(
+  ctx: Context,
+  fields: string | undefined,
+): (places: readonly Place[]) => Promise<ReadonlyMap<string, Card>> {
+  const shape = shapeOfCards(ctx, fields);
+  return async (places) => {
+    const ids = JSON.stringify([...new Set(places.map(({ id }) => id))]);
+    const { data } = await pageOfKind(
+      ctx,
+      issueKind,
+      { limit: Math.max(1, places.length) },
+      {
+        where: [{ sql: 'id IN (SELECT value FROM json_each(:ids))', params: { ids } }],
+        order: [],
+        without: ['description'],
+      },
+    );
+    const issues = data.map((issue) => issueKind.wire(issue, ctx));
+    const shown = await shapeIssues(ctx, issues, shape);
+    return new Map(shown.map((card, index) => [issues[index]!.id, withoutDescription(card)]));
+  };
+}
+
+export function withoutDescription<T extends object>(issue: T): Omit<T, 'description'> {
+  const { description: _long, ...card } = issue as T & { description?: unknown };
+  return card;
+}

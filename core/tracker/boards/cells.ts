@@ -1,0 +1,178 @@
+// Which cards stand in a cell, the crossing of a column and a lane, in their order: of many cells at once in one statement. Where people
+// make the order, a cell has those that were put in their place, by their ranks, and those that nobody moved, by their creation. Both come
+// out of an index in their order and are merged here, so that a page costs no more than its cards.
+import type { Context, Directory } from '../../context.ts';
+import type { CursorValue } from '../../lib/cursor.ts';
+import { beyond, type SortKey } from '../../store/page.ts';
+import { composedStatement, type Row } from '../../store/statement.ts';
+import { issueOrder, keptSort } from '../issues/filter.ts';
+import { byHand } from './contract.ts';
+import { defaultRank, madeAt } from './default-rank.ts';
+import type { Group, Key } from './grouping.ts';
+import { Binding, hasKey, ofTeams, type BoardSight } from './sight.ts';
+
+export interface Cell {
+  readonly column: Group;
+  /** Null where the board has no lanes, or for all of them. */
+  readonly lane: Group | null;
+}
+
+/** A card, and where it stands: its rank, or the values that it is sorted by. */
+export interface Place {
+  readonly id: string;
+  readonly at: readonly CursorValue[];
+}
+
+interface Asked {
+  /** Of each cell. */
+  readonly limit: number;
+  /** Only those behind this place, or, going backwards, before it. */
+  readonly from?: readonly CursorValue[];
+  /** From the last one on, backwards; of an order that people make. */
+  readonly backwards?: true;
+}
+
+/** SQLite takes no more than 500 selects in one. */
+const armsMax = 400;
+
+export async function readCells(
+  ctx: Context,
+  sight: BoardSight,
+  cells: readonly Cell[],
+  asked: Asked,
+): Promise<Place[][]> {
+  const places: Place[][] = cells.map(() => []);
+  const seen = cells.flatMap((cell, index) => (cell.column.keys.length > 0 ? [{ cell, index }] : []));
+  if (seen.length === 0) return places;
+  const query = new CellQuery(sight, asked);
+  const isByHand = sight.board.sort === byHand;
+  const keys = seen.reduce((sum, { cell }) => sum + cell.column.keys.length + 1, 0);
+  for (const { cell, index } of seen)
+    if (isByHand) query.addPlaced(cell, index, keys <= armsMax);
+    else query.addSorted(cell, index);
+  for (const row of await query.read(ctx)) places[Number(row.cell)]!.push(query.placeOf(row));
+  if (!isByHand) return places;
+  const sign = asked.backwards ? -1 : 1;
+  return places.map((all) => all.sort((a, b) => (a.at[0]! < b.at[0]! ? -sign : sign)).slice(0, asked.limit));
+}
+
+class CellQuery {
+  readonly #sight: BoardSight;
+  readonly #asked: Asked;
+  readonly #binding = new Binding();
+  readonly #shown: readonly string[];
+  readonly #teams: readonly string[];
+  readonly #order: readonly SortKey[];
+  readonly #arms: string[] = [];
+
+  constructor(sight: BoardSight, asked: Asked) {
+    this.#sight = sight;
+    this.#asked = asked;
+    this.#shown = ['issues.workspace_id = :ws', ...this.#binding.add(sight.conditions)];
+    // Where each state is one team's, its key says of which.
+    this.#teams = sight.columns.ofTeam ? [] : ofTeams(sight, this.#binding);
+    const isByHand = sight.board.sort === byHand;
+    this.#order = isByHand ? [] : orderOf(sight.board.sort, sight.directory);
+    Object.assign(this.#binding.params, {
+      limit: asked.limit,
+      ...(isByHand ? { board: sight.board.id } : {}),
+    });
+  }
+
+  async read(ctx: Context): Promise<Row[]> {
+    const sql = this.#arms.map((arm) => `SELECT * FROM (${arm})`).join('\nUNION ALL ');
+    return ctx.store.read<Row>(ctx.scope, composedStatement<Row>(sql, null), this.#binding.params);
+  }
+
+  placeOf(row: Row): Place {
+    const id = String(row.card);
+    const rank = row.rank ?? (row.made_at === undefined ? null : defaultRank(Number(row.made_at), id));
+    const at =
+      this.#order.length > 0
+        ? this.#order.map((_, index) => row[`k${index}`] as CursorValue)
+        : [String(rank)];
+    return { id, at };
+  }
+
+  /** @param apart each key of the column by itself, which an index has in order */
+  addPlaced({ column, lane }: Cell, cell: number, apart: boolean): void {
+    const { backwards = false, from } = this.#asked;
+    const [rank] = from ?? [];
+    const inLane = this.#inLane(lane);
+    const ranked = [
+      'c.workspace_id = :ws AND c.board_id = :board AND issues.id = c.issue_id',
+      ...this.#shown,
+      hasKey(this.#sight, this.#sight.columns, column.keys, this.#binding),
+      ...this.#teams,
+      ...inLane,
+      ...(rank === undefined ? [] : [`c.rank ${backwards ? '<' : '>'} ${this.#binding.bind(rank)}`]),
+    ];
+    this.#arms.push(
+      `SELECT ${cell} AS cell, c.rank AS rank, issues.id AS card, issues.created_at AS made_at
+       FROM board_cards AS c CROSS JOIN issues WHERE ${ranked.join(' AND ')}
+       ORDER BY c.rank ${backwards ? 'DESC' : 'ASC'} LIMIT :limit`,
+    );
+    const groups = apart ? column.keys.map((key) => [key]) : [column.keys];
+    for (const keys of groups) this.#addUnplaced(keys, cell, inLane);
+  }
+
+  #addUnplaced(keys: readonly Key[], cell: number, inLane: readonly string[]): void {
+    const { backwards = false, from } = this.#asked;
+    const [rank] = from ?? [];
+    const { columns } = this.#sight;
+    const [key] = keys;
+    // The issues of one label come in the order of their creation from its table.
+    const isListed = columns.column === null && keys.length === 1 && key != null;
+    const [at, id] = isListed ? ['listed_at', 'listed_id'] : ['issues.created_at', 'issues.id'];
+    const made = rank === undefined ? null : madeAt(String(rank));
+    const where = [
+      ...this.#shown,
+      isListed ? 'issues.id = listed_id' : hasKey(this.#sight, columns, keys, this.#binding),
+      ...this.#teams,
+      ...inLane,
+      `NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = :ws AND c.board_id = :board AND c.issue_id = issues.id)`,
+      ...(made
+        ? [
+            `(${at}, ${id}) ${backwards ? '>' : '<'} (${this.#binding.bind(made.at)}, ${this.#binding.bind(made.id)})`,
+          ]
+        : []),
+    ];
+    const source = isListed
+      ? `(SELECT issue_id AS listed_id, created_at AS listed_at FROM issue_labels
+          WHERE workspace_id = :ws AND label_id = ${this.#binding.bind(key)}) CROSS JOIN issues`
+      : 'issues';
+    const direction = backwards ? 'ASC' : 'DESC';
+    this.#arms.push(
+      `SELECT ${cell} AS cell, NULL AS rank, issues.id AS card, issues.created_at AS made_at FROM ${source}
+       WHERE ${where.join(' AND ')} ORDER BY ${at} ${direction}, ${id} ${direction} LIMIT :limit`,
+    );
+  }
+
+  addSorted({ column, lane }: Cell, cell: number): void {
+    const { from } = this.#asked;
+    from?.forEach((value, index) => (this.#binding.params[`k${index}`] = value));
+    const where = [
+      ...this.#shown,
+      hasKey(this.#sight, this.#sight.columns, column.keys, this.#binding),
+      ...this.#teams,
+      ...this.#inLane(lane),
+      ...(from ? [beyond(this.#order)] : []),
+    ];
+    const keys = this.#order.map(({ sql }, index) => `${sql} AS k${index}`);
+    this.#arms.push(
+      `SELECT ${cell} AS cell, id AS card, ${keys.join(', ')} FROM issues WHERE ${where.join(' AND ')}
+       ORDER BY ${this.#order.map(({ sql, direction }) => `${sql} ${direction}`).join(', ')} LIMIT :limit`,
+    );
+  }
+
+  #inLane(lane: Group | null): string[] {
+    const { lanes } = this.#sight;
+    return lane && lanes ? [hasKey(this.#sight, lanes, lane.keys, this.#binding)] : [];
+  }
+}
+
+/** With the id last, as pages of issues have it. */
+function orderOf(sort: string, directory: Directory): SortKey[] {
+  const order = issueOrder(keptSort(sort, directory), directory);
+  return [...order, { sql: 'id', direction: order.at(-1)?.direction ?? 'asc' }];
+}

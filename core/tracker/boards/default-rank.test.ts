@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test';
+import { seededRandom } from '../../../test/faults/server.ts';
+import { createIds } from '../../lib/ids.ts';
+import { rankBetween } from '../../lib/rank.ts';
+import { defaultRank, madeAt } from './default-rank.ts';
+
+test('a rank is read back into the place in the order of creation that it is at', () => {
+  const seed = Number(process.env.TATAMI_SEED ?? 20261122);
+  const random = seededRandom(seed);
+  let now = 1_790_000_000_000;
+  const ids = createIds(
+    () => now,
+    (bytes) => void bytes.forEach((_, index) => (bytes[index] = Math.floor(random() * 256))),
+  );
+  const issues = Array.from({ length: 40 }, () => {
+    now += Math.floor(random() * 3) - 1;
+    return { at: now, id: ids.next('iss') };
+  });
+  const ranks = issues.map(({ at, id }) => defaultRank(at, id));
+  // Ever nearer to one of them, from either side.
+  const near = ranks.flatMap((rank) => {
+    const all = [rank];
+    let [below, above] = [rankBetween(null, rank), rankBetween(rank, null)];
+    for (let step = 0; step < 250; step++) {
+      all.push(below, above);
+      below = rankBetween(below, rank);
+      above = rankBetween(rank, above);
+      if (!(below < rank && above > rank)) throw new Error(JSON.stringify({ rank, below, above }));
+    }
+    return all;
+  });
+  for (const rank of near) {
+    const bound = madeAt(rank);
+    for (const [index, { at, id }] of issues.entries()) {
+      const isBehind = at < bound.at || (at === bound.at && id < bound.id);
+      const isBefore = at > bound.at || (at === bound.at && id > bound.id);
+      const own = ranks[index]!;
+      if (isBehind !== own > rank || isBefore !== own < rank)
+        expect({ seed, rank, own, at, id, bound }).toBeNull();
+    }
+  }
+});

@@ -1,0 +1,135 @@
+// The columns and lanes of a board, and how many cards each holds: counted in one statement, exactly, off the event loop.
+import type { Context } from '../../context.ts';
+import { composedStatement, type Value } from '../../store/statement.ts';
+import { none, type Group, type Grouping, type Key } from './grouping.ts';
+import { Binding, ofTeams, type BoardSight } from './sight.ts';
+
+/** What a column says of itself. */
+type ColumnGiven = NonNullable<BoardSight['board']['columns']>[number];
+
+/** What requests name the group of a value by. */
+export const keyOf = (grouping: Grouping, value: string | null): string => value ?? grouping.none ?? none;
+
+function groupOf(sight: BoardSight, grouping: Grouping, { value, title, limit, hidden }: ColumnGiven): Group {
+  return {
+    key: keyOf(grouping, value),
+    value,
+    title: title ?? grouping.titleOf(sight, value),
+    keys: grouping.keysOf(sight, value),
+    limit: limit ?? null,
+    hidden: hidden ?? false,
+  };
+}
+
+const groupsOf = (sight: BoardSight, grouping: Grouping, given: readonly ColumnGiven[]): Group[] =>
+  given.map((one) => groupOf(sight, grouping, one));
+
+/** The columns that a board names; null where they follow from its cards. */
+export function columnsGiven(sight: BoardSight): Group[] | null {
+  const { columns } = sight.board;
+  return columns && groupsOf(sight, sight.columns, columns);
+}
+
+/** A column by its key; undefined where the board has none of it. */
+export function findColumn(sight: BoardSight, key: string): Group | undefined {
+  const given = columnsGiven(sight);
+  return given ? given.find((column) => column.key === key) : findDerived(sight, sight.columns, key);
+}
+
+/** A lane by its key; undefined where the board has none of it. */
+export function findLane(sight: BoardSight, key: string): Group | undefined {
+  return sight.lanes ? findDerived(sight, sight.lanes, key) : undefined;
+}
+
+function findDerived(sight: BoardSight, grouping: Grouping, key: string): Group | undefined {
+  const group = groupOf(sight, grouping, { value: key === grouping.none ? null : key });
+  return group.keys.length > 0 ? group : undefined;
+}
+
+/** How many cards stand where. */
+export interface Layout {
+  readonly sight: BoardSight;
+  readonly columns: readonly Group[];
+  /** Null where the board has none. */
+  readonly lanes: readonly Group[] | null;
+  /** By the places of column and lane in those lists, of all lanes where none is given. */
+  count(column: number, lane?: number): number;
+  /** Cards that stand in no column. */
+  readonly elsewhere: number;
+}
+
+interface Counted {
+  readonly in_column: Key;
+  readonly in_lane: Key;
+  readonly cards: number;
+}
+
+export async function layoutOf(ctx: Context, sight: BoardSight): Promise<Layout> {
+  return layoutBy(sight, await countCards(ctx, sight));
+}
+
+/** @param counted the cards by their keys, those of one pair in one entry or in several */
+export function layoutBy(sight: BoardSight, counted: readonly Counted[]): Layout {
+  const keysOf = (name: 'in_column' | 'in_lane'): ReadonlySet<Key> =>
+    new Set(counted.map((row) => row[name]));
+  const derivedOf = (grouping: Grouping, keys: ReadonlySet<Key>): Group[] =>
+    groupsOf(
+      sight,
+      grouping,
+      grouping.derived(sight, keys).map((value) => ({ value })),
+    );
+  const columns = columnsGiven(sight) ?? derivedOf(sight.columns, keysOf('in_column'));
+  const lanes = sight.lanes && derivedOf(sight.lanes, keysOf('in_lane'));
+  const columnOf = placesOf(columns);
+  const laneOf = placesOf(lanes ?? []);
+  const counts = new Map<string, number>();
+  const add = (place: string, cards: number): void =>
+    void counts.set(place, (counts.get(place) ?? 0) + cards);
+  let elsewhere = 0;
+  for (const { in_column, in_lane, cards } of counted) {
+    const [column, lane] = [columnOf.get(in_column), laneOf.get(in_lane)];
+    if (column === undefined) elsewhere += cards;
+    else {
+      add(`${column}`, cards);
+      if (lane !== undefined) add(`${column}/${lane}`, cards);
+    }
+  }
+  return {
+    sight,
+    columns,
+    lanes,
+    elsewhere,
+    count: (column, lane) => counts.get(lane === undefined ? `${column}` : `${column}/${lane}`) ?? 0,
+  };
+}
+
+/** The place of the group that each key stands in. */
+function placesOf(groups: readonly Group[]): ReadonlyMap<Key, number> {
+  return new Map(groups.flatMap(({ keys }, place) => keys.map((key) => [key, place] as const)));
+}
+
+async function countCards(ctx: Context, sight: BoardSight): Promise<Counted[]> {
+  const binding = new Binding();
+  const { columns, lanes } = sight;
+  const labeled =
+    columns.column === null
+      ? ` LEFT JOIN (SELECT issue_id AS labeled_id, label_id AS labeled_as FROM issue_labels
+            WHERE workspace_id = :ws AND label_id IN ${binding.list(sight.labels)}) ON labeled_id = issues.id`
+      : '';
+  const where = ['issues.workspace_id = :ws', ...binding.add(sight.conditions), ...ofTeams(sight, binding)];
+  const keys = [columns.column ?? 'labeled_as', ...(lanes ? [lanes.column!] : [])];
+  const sql = `SELECT ${keys[0]} AS in_column, ${keys[1] ?? 'NULL'} AS in_lane, count(*) AS cards FROM issues${labeled}
+    WHERE ${where.join(' AND ')} GROUP BY ${keys.join(', ')}`;
+  const rows = await ctx.store.read<Record<string, Value>>(
+    ctx.scope,
+    composedStatement<Record<string, Value>>(sql, null),
+    binding.params,
+  );
+  const keyOf = (value: Value | undefined): Key =>
+    typeof value === 'bigint' ? Number(value) : ((value ?? null) as Key);
+  return rows.map(({ in_column, in_lane, cards }) => ({
+    in_column: keyOf(in_column),
+    in_lane: keyOf(in_lane),
+    cards: Number(cards),
+  }));
+}

@@ -1,0 +1,151 @@
+// A move: the issue becomes what its column and lane stand for, and gets its place there, in one change set.
+import type { Change, ChangeSet } from '../../changes/change.ts';
+import { getEntity, requireVersion } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { invalidField } from '../../lib/errors.ts';
+import type { IssuePatch } from '../issues/bodies.ts';
+import { issueKind, type Issue } from '../issues/kind.ts';
+import type { Place } from '../issues/place.ts';
+import { resolvePatch } from '../issues/references.ts';
+import { requireMayChange } from '../issues/seen.ts';
+import type { Move } from './bodies.ts';
+import { cardMoved } from './card.ts';
+import { withoutDescription } from './cards.ts';
+import type { Cell } from './cells.ts';
+import { byHand } from './contract.ts';
+import type { Group } from './grouping.ts';
+import { boardKind } from './kind.ts';
+import { columnsGiven, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
+import { limitKept } from './limits.ts';
+import { findNamed, placeAsked, rankFor, rankOn } from './place.ts';
+import { makeRoom } from './room.ts';
+import { sightOf, standsIn, type BoardSight } from './sight.ts';
+
+/**
+ * @param ifMatch the version of the issue
+ * @throws ApiError not_found, validation_failed, conflict, transition_not_allowed, precondition_failed, insufficient_scope
+ */
+export async function moveCard(
+  ctx: Context,
+  id: string,
+  move: Move,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const board = await getEntity(ctx, boardKind, id);
+  const issue = await findNamed(ctx, 'issueId', move.issueId);
+  requireVersion(issue, ifMatch);
+  const asked = placeAsked(board, move);
+  // Who sees a part of the cards moves them among all.
+  const sight = await sightOf({ ...ctx, visibleTeams: null }, board);
+  if ((await rankOn(ctx, sight, issue, null)) === null)
+    throw invalidField('issueId', 'not_found', {
+      why: 'The issue is not on this board.',
+      fix: 'Use an issue of its team that passes its filter.',
+    });
+  const moving = { sight, issue, cell: cellOf(sight, move, issue) };
+  const patch = await patchOf(ctx, moving, move);
+  requireMayChange(ctx, issue, fieldsOf(patch));
+  const values = await resolvePatch(ctx, issue.teamId, issue, patch, 'column.');
+  const change = issueKind.update(issue, values, ctx.nowMs());
+  const after = change?.after ?? issue;
+  const changes = [
+    ...(change ? [change] : []),
+    ...(await limitsOf(ctx, moving)),
+    ...(board.sort === byHand ? await placed(ctx, moving, after, asked) : []),
+  ];
+  return { changes, body: withoutDescription(issueKind.wire(after, ctx)) };
+}
+
+interface Moving {
+  readonly sight: BoardSight;
+  readonly issue: Issue;
+  readonly cell: Cell;
+}
+
+/** Whoever stands in a column does not come into it. @throws ApiError conflict */
+async function limitsOf(ctx: Context, { sight, issue, cell }: Moving): Promise<Change[]> {
+  return standsIn(sight, sight.columns, cell.column, issue) ? [] : limitKept(ctx, sight, cell.column);
+}
+
+/** Its place in the order that people make; nothing where it has it. @throws ApiError validation_failed */
+async function placed(
+  ctx: Context,
+  { sight, issue, cell }: Moving,
+  after: Issue,
+  asked: Place | null,
+): Promise<Change[]> {
+  const { board } = sight;
+  const stands = await rankOn(ctx, sight, issue, cell);
+  const to = asked ?? (stands === null ? ({ by: 'top' } as const) : null);
+  const rank = to && (await rankFor(ctx, { sight, cell, issue, stands }, to));
+  if (rank === null) return [];
+  // All that a run changes of an issue is one change.
+  const isStaged = ctx.staged?.find(issueKind.name, issue.id) !== undefined;
+  return [
+    cardMoved({
+      board,
+      issueId: issue.id,
+      version: (isStaged ? issue : after).version,
+      column: cell.column.key,
+      lane: cell.lane?.key ?? null,
+      ...(await makeRoom(ctx, board, issue.id, rank)),
+    }),
+  ];
+}
+
+/** Where the card goes. @throws ApiError validation_failed */
+function cellOf(sight: BoardSight, { column: key, lane: laneKey }: Move, issue: Issue): Cell {
+  const column = findColumn(sight, key);
+  if (!column) throw noGroup('column', key);
+  if (!sight.lanes) {
+    if (laneKey === undefined) return { column, lane: null };
+    throw invalidField('lane', 'conflict', { why: 'The board has no swim lanes.', fix: 'Leave it out.' });
+  }
+  if (laneKey === undefined) return { column, lane: laneOf(sight, issue) };
+  const lane = findLane(sight, laneKey);
+  if (!lane) throw noGroup('lane', laneKey);
+  return { column, lane };
+}
+
+/** The lane that an issue stands in. */
+function laneOf(sight: BoardSight, issue: Issue): Group | null {
+  const { lanes } = sight;
+  if (!lanes) return null;
+  return (
+    lanes
+      .derived(sight, new Set(lanes.keysOn(issue)))
+      .map((value) => findLane(sight, keyOf(lanes, value)))
+      .find((lane) => lane && standsIn(sight, lanes, lane, issue)) ?? null
+  );
+}
+
+function noGroup(at: 'column' | 'lane', key: string): Error {
+  return invalidField(at, 'not_found', {
+    why: `The board has no ${at} ${key}.`,
+    fix: `Use the key of one that GET /api/v1/boards/{id}/cards shows.`,
+  });
+}
+
+/** What becomes of the issue. @throws ApiError validation_failed */
+async function patchOf(ctx: Context, { sight, issue, cell }: Moving, { from }: Move): Promise<IssuePatch> {
+  const { columns, lanes } = sight;
+  const { column, lane } = cell;
+  const left = columns.column === null ? await leftOf(ctx, sight, from) : [];
+  const inColumn = columns.moved(sight, issue, column, left);
+  const inLane = lane && lanes ? lanes.moved(sight, issue, lane, []) : {};
+  const fields = { ...inColumn.fields, ...inLane.fields };
+  return { ...inColumn, ...inLane, ...(Object.keys(fields).length > 0 ? { fields } : {}) };
+}
+
+/** The columns whose labels it loses. @throws ApiError validation_failed */
+async function leftOf(ctx: Context, sight: BoardSight, from: string | undefined): Promise<readonly Group[]> {
+  if (from === undefined) return columnsGiven(sight) ?? (await layoutOf(ctx, sight)).columns;
+  const column = findColumn(sight, from);
+  if (!column) throw noGroup('column', from);
+  return [column];
+}
+
+/** The fields of issues that a patch writes. */
+function fieldsOf(patch: IssuePatch): string[] {
+  return Object.keys(patch).map((name) => (/^(add|remove)Labels$/.test(name) ? 'labels' : name));
+}

@@ -1,0 +1,100 @@
+// Calendars: their hours must make sense, and one that a policy counts by cannot be deleted.
+import { getEntity, removed } from '../../changes/operations.ts';
+import type { Entry } from '../../contract/contract.ts';
+import type { BusinessWeek, Hours } from '../../lib/business-time.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { isDay } from '../../lib/time.ts';
+import { checkZone } from '../../lib/zone.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { calendar } from './contract.ts';
+
+type CalendarEntry = Entry<typeof calendar>;
+type GivenHours = CalendarEntry['hours'];
+
+const policyBy = tenantStatement<{ name: string }>(
+  'calendars.policy_by',
+  `SELECT name FROM sla_policies WHERE workspace_id = :ws AND calendar_id = :id AND calendar_id IS NOT NULL AND deleted_at IS NULL LIMIT 1`,
+);
+/** Fails the batch that would delete a calendar which a policy has just come to count by. */
+const unused = tenantStatement(
+  'calendars.unused',
+  `UPDATE calendars SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS
+     (SELECT 1 FROM sla_policies AS p WHERE p.workspace_id = :ws AND p.calendar_id = :id AND p.calendar_id IS NOT NULL AND p.deleted_at IS NULL)`,
+);
+
+const calendarKind = kindOf(calendar, {
+  special: {
+    related: (scope, before, { id, deletedAt }) =>
+      before !== null && deletedAt !== null && before.deletedAt === null
+        ? { first: [tenantOp(scope, unused, { id }, { expectRows: 1 })] }
+        : {},
+  },
+});
+
+export const calendars = defineResource(calendar, calendarKind, {
+  check(_ctx, { timeZone, hours, holidays }) {
+    const noZone = checkZone(timeZone);
+    if (noZone !== null) throw invalidField('timeZone', 'not_found', { why: noZone });
+    checkHours(hours);
+    for (const [index, day] of holidays.entries())
+      if (!isDay(day))
+        throw invalidField(`holidays.${index}`, 'invalid_format', {
+          why: `${day} is not a day of the calendar.`,
+          fix: 'Give a day as YYYY-MM-DD.',
+        });
+  },
+  operations: {
+    async delete(ctx, id, ifMatch) {
+      const found = await getEntity(ctx, calendarKind, id);
+      const policy = await ctx.store.readOne(ctx.scope, policyBy, { id });
+      if (policy)
+        throw new ApiError(
+          'conflict',
+          `The policy ${policy.name} counts by this calendar. Give it another one first.`,
+        );
+      return removed(ctx, calendarKind, found, ifMatch);
+    },
+  },
+});
+
+function checkHours(hours: GivenHours): void {
+  const days = Object.entries(hours);
+  if (!days.some(([, ofDay]) => ofDay.length > 0))
+    throw invalidField('hours', 'too_short', {
+      why: 'Nobody ever works by this.',
+      fix: 'Give at least one day its hours.',
+    });
+  for (const [day, ofDay] of days)
+    for (const [index, [from, to]] of ofDay.map(minutesOf).entries()) {
+      const before = index === 0 ? 0 : minutesOf(ofDay[index - 1]!)[1];
+      if (from < before || to <= from)
+        throw invalidField(`hours.${day}.${index}`, 'conflict', {
+          why: 'These hours end before they begin, or begin before those in front of them end.',
+          fix: 'Give the hours of a day in order and apart; split those over midnight.',
+        });
+    }
+}
+
+function minutesOf({ from, to }: { from: string; to: string }): Hours {
+  const minutes = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+  return [minutes(from), minutes(to)];
+}
+
+const weeks = new WeakMap<CalendarEntry, BusinessWeek>();
+
+/** A calendar as times are counted by it. */
+export function weekOf(entry: CalendarEntry): BusinessWeek {
+  const known = weeks.get(entry);
+  if (known) return known;
+  const { timeZone, hours, holidays } = entry;
+  const week: BusinessWeek = {
+    timeZone,
+    hours: Object.fromEntries(Object.entries(hours).map(([day, ofDay]) => [day, ofDay.map(minutesOf)])),
+    holidays: new Set(holidays),
+  };
+  weeks.set(entry, week);
+  return week;
+}

@@ -1,0 +1,72 @@
+// Calendars: when people are at work, in which time zone, and on which days they are not.
+import { Type, type Static } from 'typebox';
+import { defineContract } from '../../contract/contract.ts';
+import { json, text } from '../../contract/field.ts';
+import { weekdays, type Weekday } from '../../lib/business-time.ts';
+import { Closed, date } from '../../lib/schema.ts';
+
+const ofDay = Type.Array(
+  Closed({
+    from: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'A time such as 09:00.' }),
+    to: Type.String({
+      pattern: '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
+      description: 'A time such as 17:00; 24:00 is the end of the day.',
+    }),
+  }),
+  { maxItems: 8, description: 'Working hours of the day, in order and apart; none on a free day.' },
+);
+const byDay = Object.fromEntries(weekdays.map((day) => [day, Type.Optional(ofDay)]));
+const hours = Type.Unsafe<Partial<Record<Weekday, Static<typeof ofDay>>>>(
+  Closed(byDay, { description: 'By day of the week; a day that is left out is free.' }),
+);
+
+export const calendar = defineContract({
+  name: 'calendar',
+  path: 'calendars',
+  scope: 'workflows',
+  title: 'Calendar',
+  id: 'cal',
+  doc: 'The hours at which people work, by which service levels are counted.',
+  fields: {
+    name: text({ max: 120, required: true, doc: 'What it is called.' }),
+    timeZone: text({
+      max: 64,
+      required: true,
+      doc: 'The time zone of the hours and days, by its IANA name, such as Europe/Berlin.',
+    }),
+    hours: json(hours, { required: true, doc: 'When people work.' }),
+    holidays: json(Type.Array(date, { maxItems: 1000, uniqueItems: true }), {
+      default: [],
+      doc: 'Days that are free whatever day of the week they are.',
+    }),
+  },
+  operations: {
+    list: 'List calendars, oldest first',
+    create: 'Create a calendar',
+    get: 'Get a calendar',
+    update: {
+      summary: 'Change a calendar',
+      description:
+        'Clocks that run keep the time at which they are due; the next that starts or goes on counts by the change.',
+    },
+    delete: { summary: 'Delete a calendar that no policy counts by', errors: ['conflict'] },
+  },
+  events: { created: 'calendar.created', updated: 'calendar.updated', deleted: 'calendar.deleted' },
+  keepsDeleted: true,
+  directory: { as: 'calendars', keeps: ['name', 'timeZone', 'hours', 'holidays'], withDeleted: true },
+  examples: {
+    create: {
+      name: 'Zagreb office',
+      timeZone: 'Europe/Zagreb',
+      hours: {
+        monday: [
+          { from: '09:00', to: '12:00' },
+          { from: '13:00', to: '17:00' },
+        ],
+        friday: [{ from: '09:00', to: '15:00' }],
+      },
+      holidays: ['2026-12-25'],
+    },
+    update: { holidays: ['2026-12-25', '2027-01-01'] },
+  },
+});

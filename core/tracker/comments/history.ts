@@ -1,0 +1,39 @@
+// What a comment said before: a reading of the log of its issue, from its making on.
+import { Type } from 'typebox';
+import type { PageParameters } from '../../changes/list.ts';
+import type { Context } from '../../context.ts';
+import type { EventEnvelope } from '../../events/event.ts';
+import { listEventsOf } from '../../events/feed.ts';
+import { Closed, described, idOf, named, time } from '../../lib/schema.ts';
+import { idPrefixes } from '../../lib/ids.ts';
+import { authorOf } from '../../resource/author.ts';
+import { comment } from './contract.ts';
+import type { Comment } from './kind.ts';
+
+export const CommentEdit = named(
+  'CommentEdit',
+  Closed({
+    eventId: idOf(idPrefixes.event, 'The event that told of the change.'),
+    editedAt: described(time, 'When it was changed.'),
+    editor: described(comment.fields.author.shown, 'Who changed it.'),
+    body: Type.String({ description: 'What it said until then.' }),
+  }),
+);
+
+/** Oldest first. @throws ApiError invalid_cursor */
+export async function commentEdits(ctx: Context, { id, issueId, createdAt }: Comment, query: PageParameters) {
+  const { data, pageInfo } = await listEventsOf(ctx, issueId, query, {
+    name: id,
+    sinceMs: createdAt,
+    wants: ({ type, entityId }) => type === 'comment.updated' && entityId === id,
+  });
+  return { data: data.flatMap((event) => editIn(ctx, event)), pageInfo };
+}
+
+function editIn({ directory }: Context, { id, created_at, actor, data }: EventEnvelope) {
+  const { body } = data.previous as { body?: string };
+  if (body === undefined) return [];
+  const { editorKind, editorId, editorName } = authorOf({ actor, directory }, 'editor');
+  const editor = { kind: editorKind, id: editorId, name: editorName };
+  return [{ eventId: id, editedAt: created_at, editor, body }];
+}

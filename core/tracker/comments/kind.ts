@@ -1,0 +1,44 @@
+// How comments are stored and announced. Whatever happens to a comment moves the time of its issue, and not its version: who edits the
+// issue is not in the way of who talks of it.
+import { json } from '../../changes/columns.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { issueOfPart, partOfIssue } from '../issues/part.ts';
+import { commentToIndex } from '../search/pending.ts';
+import { comment } from './contract.ts';
+
+const part = partOfIssue('comments');
+
+export const commentKind = kindOf(comment, {
+  kept: { ...part.kept, mentionIds: json<readonly string[]>('mention_ids_json') },
+  shows: {
+    issue: issueOfPart,
+    mentions: ({ mentionIds }, { directory }) =>
+      mentionIds.map((id) => ({ id, name: directory.members.get(id)?.name ?? '' })),
+  },
+  events(before, after) {
+    if (!before) return ['comment.added'];
+    if (after.deletedAt !== before.deletedAt) return ['comment.deleted'];
+    if (after.resolvedAt !== before.resolvedAt)
+      return [after.resolvedAt === null ? 'comment.unresolved' : 'comment.resolved'];
+    return ['comment.updated'];
+  },
+  special: {
+    ...part.special,
+    related: (scope, before, after) => ({
+      last: [
+        tenantOp(scope, moveIssue, { issueId: after.issueId, at: after.updatedAt }, { expectRows: 1 }),
+        ...commentToIndex(scope, before, after),
+      ],
+    }),
+  },
+});
+/** Fails the batch where the issue was deleted meanwhile. */
+const moveIssue = tenantStatement(
+  'issues.move_by_comment',
+  `UPDATE issues SET updated_at = max(updated_at, :at)
+   WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL`,
+);
+
+export type Comment = NonNullable<Awaited<ReturnType<typeof commentKind.find>>>;

@@ -1,0 +1,59 @@
+// Starts and completes the cycles of a team at their time, rolls their unfinished issues over and makes those ahead: one step whenever
+// the alarm of the team rings, the earliest first, until nothing is due. So several that passed while the server was off
+// start and are completed in order, each once.
+import type { Change } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import { neverMs } from '../../events/work.ts';
+import type { Alarm } from '../../reactions/alarm.ts';
+import { tenantStatement, type Row } from '../../store/statement.ts';
+import type { Op } from '../../store/store.ts';
+import { team } from '../teams/contract.ts';
+import { cycle } from './contract.ts';
+import { completing, madeAhead, starting } from './course.ts';
+import { cyclesAlarm, cyclesDueOp } from './due.ts';
+import { cycleKind, type Cycle } from './kind.ts';
+import { rolledOver } from './rollover.ts';
+
+const stillOpen = tenantStatement<Row>(
+  'cycles.open_of_team',
+  `SELECT ${cycleKind.select} FROM cycles INDEXED BY cycles_open
+   WHERE workspace_id = :ws AND team_id = :teamId AND settled_at IS NULL AND deleted_at IS NULL
+   ORDER BY starts_at, id`,
+);
+
+export const cycleAlarm: Alarm = {
+  name: cyclesAlarm,
+  isSetBy: ({ kind }) => kind === cycle.name || kind === team.name,
+  async ring(ctx, teamId) {
+    const { changes, ops = [] } = await step(ctx, teamId);
+    // Last, so that it counts what this step leaves. What a rhythm makes is made.
+    return { changes, ops: [...ops, cyclesDueOp(ctx.scope, teamId, neverMs)] };
+  },
+};
+
+interface Step {
+  readonly changes: readonly Change[];
+  readonly ops?: readonly Op[];
+}
+
+async function step(ctx: Context, teamId: string): Promise<Step> {
+  const now = ctx.nowMs();
+  const all = (await ctx.store.read(ctx.scope, stillOpen, { teamId })).map((row) => cycleKind.fromRow(row));
+  const open = all.filter(({ status }) => status !== 'completed');
+  const unsettled = all.find(({ status }) => status === 'completed');
+  // First, so that the next one begins with all that is in it.
+  if (unsettled) return rolledOver(ctx, unsettled, open[0] ?? null);
+  const active = open.find(({ status }) => status === 'active');
+  const [first] = open;
+  if (active && active.endsAt <= now) return changed(active, completing(active, now), now);
+  const starts = !active && first && first.startsAt <= now ? first : undefined;
+  const started = starts ? changed(starts, starting(starts, now), now).changes : [];
+  const entry = ctx.directory.teams.get(teamId);
+  if (!entry) return { changes: started };
+  const left = open.map((one) => (one === starts ? { ...one, ...starting(one, now) } : one));
+  return { changes: [...started, ...(await madeAhead(ctx, entry, left))] };
+}
+
+function changed(before: Cycle, patch: Partial<Cycle>, now: number): Step {
+  return { changes: [cycleKind.update(before, patch, now) ?? []].flat() };
+}

@@ -1,0 +1,180 @@
+// Cycles: planned by hand or made by the rhythm of their team, started and completed at their time or earlier by hand.
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity, removed, updated } from '../../changes/operations.ts';
+import { schemasOf } from '../../contract/schemas.ts';
+import type { Context } from '../../context.ts';
+import { defineRoute } from '../../http/route.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
+import { dayMs } from '../../lib/time.ts';
+import { defineResource } from '../../resource/define.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { findTeam } from '../directory.ts';
+import { readingIssues } from '../issues/seen.ts';
+import { cycle } from './contract.ts';
+import { completing, nameOfNumber, nextNumber, starting } from './course.ts';
+import { cycleKind, type Cycle } from './kind.ts';
+import { CycleProgress, progressOf } from './progress.ts';
+import { listRollovers, Rollover } from './rollovers.ts';
+
+/** Progress is told day by day. */
+const daysMax = 366;
+
+const overlapping = tenantStatement<{ name: string }>(
+  'cycles.overlapping',
+  `SELECT name FROM cycles INDEXED BY cycles_team_start WHERE workspace_id = :ws AND team_id = :teamId AND deleted_at IS NULL
+     AND starts_at < :endsAt AND ends_at > :startsAt AND id <> :id LIMIT 1`,
+);
+const openOfTeam = tenantStatement<{ id: string; name: string; status: string }>(
+  'cycles.first_open',
+  `SELECT id, name, status FROM cycles INDEXED BY cycles_open
+   WHERE workspace_id = :ws AND team_id = :teamId AND settled_at IS NULL AND deleted_at IS NULL AND status <> 'completed'
+   ORDER BY starts_at, id LIMIT 1`,
+);
+const issueIn = tenantStatement<{ id: string }>(
+  'cycles.issue_in',
+  'SELECT id FROM issues INDEXED BY issues_cycle WHERE workspace_id = :ws AND cycle_id = :id AND deleted_at IS NULL LIMIT 1',
+);
+
+const params = Closed({ id: idOf(cycle.id) });
+const one = {
+  rows: 'team',
+  params,
+} as const;
+const turn = {
+  ...one,
+  method: 'POST',
+  scope: 'cycles:write',
+  limit: 'write',
+  errors: ['conflict'],
+  responses: { 200: schemasOf(cycle).shown },
+} as const;
+
+export const cycles = defineResource(cycle, cycleKind, {
+  async sets(ctx, { team, name }) {
+    const teamId = findTeam(ctx.directory, team)?.id ?? '';
+    const number = await nextNumber(ctx, teamId);
+    return { number, name: name || nameOfNumber(number) };
+  },
+  async check(ctx, after, before) {
+    if (before) requireOpen(before, after);
+    const { teamId, startsAt, endsAt, id } = after;
+    if (before?.startsAt === startsAt && before.endsAt === endsAt) return;
+    requireSpan(after);
+    const other = await ctx.store.readOne(ctx.scope, overlapping, { teamId, startsAt, endsAt, id });
+    if (other)
+      throw invalidField('startsAt', 'conflict', {
+        why: `It would overlap with ${other.name}.`,
+        fix: 'Give times between the other cycles of the team.',
+      });
+  },
+  operations: {
+    async delete(ctx, id, ifMatch) {
+      const found = await getEntity(ctx, cycleKind, id);
+      if (found.status !== 'upcoming')
+        throw new ApiError('conflict', 'Only an upcoming cycle can be deleted.');
+      if (await ctx.store.readOne(ctx.scope, issueIn, { id }))
+        throw new ApiError('conflict', 'Issues are planned in this cycle. Move them first.');
+      return removed(ctx, cycleKind, found, ifMatch);
+    },
+  },
+  routes: [
+    defineRoute({
+      ...turn,
+      path: '/api/v1/cycles/{id}/start',
+      name: 'cycles.start',
+      summary: 'Start the next cycle of a team early',
+      description: 'Its start moves to now. One that is active already stays as it is.',
+      writes: ['status', 'startsAt', 'startedAt'],
+      write: (ctx, { params, ifMatch }) => start(ctx, params.id, ifMatch),
+    }),
+    defineRoute({
+      ...turn,
+      path: '/api/v1/cycles/{id}/complete',
+      name: 'cycles.complete',
+      summary: 'Complete an active cycle early',
+      description:
+        'Its end moves to now, and its unfinished issues go on to the next cycle of the team. One that is completed already stays as it is.',
+      writes: ['status', 'endsAt', 'completedAt'],
+      write: (ctx, { params, ifMatch }) => complete(ctx, params.id, ifMatch),
+    }),
+    defineRoute({
+      ...one,
+      method: 'GET',
+      path: '/api/v1/cycles/{id}/progress',
+      name: 'cycles.progress',
+      summary: 'Scope and progress of a cycle, day by day',
+      description:
+        'What a burn-up draws, read from the event log: as the issues were at the end of each day.',
+      scope: 'cycles:read',
+      also: readingIssues,
+      limit: 'search',
+      responses: { 200: CycleProgress },
+      read: async (ctx, { params }) => progressOf(ctx, await getEntity(ctx, cycleKind, params.id)),
+    }),
+    defineRoute({
+      ...one,
+      method: 'GET',
+      path: '/api/v1/cycles/{id}/rollovers',
+      name: 'cycles.rollovers',
+      summary: 'The issues that went on when a cycle was completed',
+      scope: 'cycles:read',
+      also: readingIssues,
+      limit: 'read',
+      query: Closed(pageQuery),
+      responses: { 200: pageOf(Rollover) },
+      errors: ['invalid_cursor'],
+      read: async (ctx, { params, query }) =>
+        listRollovers(ctx, await getEntity(ctx, cycleKind, params.id), query),
+    }),
+  ],
+});
+
+/** What has happened stays as it was. @throws ApiError validation_failed */
+function requireOpen(before: Cycle, after: Omit<Cycle, 'version'>): void {
+  const isMoved = { startsAt: before.startsAt !== after.startsAt, endsAt: before.endsAt !== after.endsAt };
+  const path =
+    before.status !== 'upcoming' && isMoved.startsAt
+      ? 'startsAt'
+      : before.status === 'completed' && isMoved.endsAt
+        ? 'endsAt'
+        : null;
+  if (path !== null)
+    throw invalidField(path, 'conflict', {
+      why: `The cycle is ${before.status}.`,
+      fix: 'Leave it out.',
+    });
+}
+
+/** @throws ApiError validation_failed */
+function requireSpan({ startsAt, endsAt, status }: Omit<Cycle, 'version'>): void {
+  if (status === 'completed') return;
+  if (startsAt < 0) throw invalidField('startsAt', 'too_small', 'Give a time from 1970 on.');
+  if (endsAt <= startsAt)
+    throw invalidField('endsAt', 'too_small', {
+      why: 'The cycle would end before it starts.',
+      fix: 'Give a later endsAt, or an earlier startsAt.',
+    });
+  if (endsAt - startsAt > daysMax * dayMs)
+    throw invalidField('endsAt', 'too_big', `Give an end within ${daysMax} days of the start.`);
+}
+
+async function start(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+  const found = await getEntity(ctx, cycleKind, id);
+  if (found.status === 'completed') throw new ApiError('conflict', 'The cycle is completed.');
+  if (found.status === 'active') return updated(ctx, cycleKind, found, {}, ifMatch);
+  const first = await ctx.store.readOne(ctx.scope, openOfTeam, { teamId: found.teamId });
+  if (first?.status === 'active')
+    throw new ApiError('conflict', `${first.name} is active. Complete it first.`);
+  if (first && first.id !== id)
+    throw new ApiError('conflict', `${first.name} comes first. Start or delete that one.`);
+  return updated(ctx, cycleKind, found, starting(found, ctx.nowMs()), ifMatch);
+}
+
+async function complete(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+  const found = await getEntity(ctx, cycleKind, id);
+  if (found.status === 'upcoming')
+    throw new ApiError('conflict', 'The cycle has not started. Start it first, or delete it.');
+  const patch = found.status === 'completed' ? {} : completing(found, ctx.nowMs());
+  return updated(ctx, cycleKind, found, patch, ifMatch);
+}

@@ -1,0 +1,74 @@
+// How an issue comes into a cycle: into one of its team that is not completed, whatever else happens to that at the same time. Who was in
+// it is remembered, so that its progress can be read from the log.
+import type { Context, Directory } from '../../context.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+
+/** Fails the batch where the cycle was completed or deleted meanwhile. */
+const holdOpen = tenantStatement(
+  'cycles.hold_open',
+  `UPDATE cycles SET version = version WHERE workspace_id = :ws AND id = :cycleId AND team_id = :teamId
+     AND status <> 'completed' AND deleted_at IS NULL`,
+);
+const remember = tenantStatement(
+  'cycle_issues.add',
+  `INSERT OR IGNORE INTO cycle_issues (workspace_id, cycle_id, id) VALUES (:ws, :cycleId, :issueId)`,
+);
+
+/** For the batch that puts an issue into a cycle. */
+export function enteringOps(
+  scope: Scope,
+  issue: { readonly id: string; readonly teamId: string; readonly cycleId: string | null },
+): Op[] {
+  const { id: issueId, teamId, cycleId } = issue;
+  return [
+    tenantOp(scope, holdOpen, { cycleId, teamId }, { expectRows: 1 }),
+    tenantOp(scope, remember, { cycleId, issueId }),
+  ];
+}
+
+/**
+ * The cycle that a request gives an issue of a team.
+ * @param issue as it was; null for a creation
+ * @param at before the path in errors
+ * @throws ApiError validation_failed
+ */
+export function resolveCycle(
+  { directory }: Pick<Context, 'directory'>,
+  teamId: string,
+  issue: { readonly cycleId: string | null } | null,
+  cycleId: string | null,
+  at: string,
+): string | null {
+  if (cycleId === null || cycleId === issue?.cycleId) return cycleId;
+  const path = `${at}cycleId`;
+  const found = directory.cycles.get(cycleId);
+  if (found?.teamId !== teamId)
+    throw invalidField(path, 'not_found', {
+      why: `${cycleId} is not a cycle of the issue's team.`,
+      fix: 'Use the id of one of its cycles, as GET /api/v1/cycles?team=KEY lists them.',
+    });
+  if (found.status === 'completed')
+    throw invalidField(path, 'conflict', {
+      why: `${found.name} is completed.`,
+      fix: 'Use an active or upcoming cycle of the team.',
+    });
+  return cycleId;
+}
+
+/** Of an issue that comes back: one that is unfinished does not stay in a cycle that was completed meanwhile. */
+export function cycleKept(
+  { cycles }: Directory,
+  { cycleId, isFinished }: { readonly cycleId: string | null; readonly isFinished: boolean },
+): string | null {
+  const found = cycleId === null ? undefined : cycles.get(cycleId);
+  return found && (isFinished || found.status !== 'completed') ? found.id : null;
+}
+
+/** For the batch that brings it back: the cycle that it keeps is not completed at the same time. */
+export function keepingOps({ scope, directory }: Context, teamId: string, cycleId: string | null): Op[] {
+  return cycleId === null || directory.cycles.get(cycleId)?.status === 'completed'
+    ? []
+    : [tenantOp(scope, holdOpen, { cycleId, teamId }, { expectRows: 1 })];
+}

@@ -1,0 +1,43 @@
+// How cycles are stored and announced. What must hold of the cycles of a team is held where they are written, whoever writes at the same
+// time: they do not overlap, and one that is deleted has no issues.
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { cycle } from './contract.ts';
+import { cyclesDueOp } from './due.ts';
+
+export type Cycle = EntityOf<typeof cycle>;
+
+/** Fails the batch after which two would overlap. */
+const apart = tenantStatement(
+  'cycles.apart',
+  `UPDATE cycles SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
+     SELECT 1 FROM cycles AS o INDEXED BY cycles_team_start
+     WHERE o.workspace_id = :ws AND o.team_id = :teamId AND o.deleted_at IS NULL AND o.id <> :id
+       AND o.starts_at < :endsAt AND o.ends_at > :startsAt)`,
+);
+/** Fails the batch that deletes one to which an issue was added meanwhile. */
+const empty = tenantStatement(
+  'cycles.empty',
+  `UPDATE cycles SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
+     SELECT 1 FROM issues AS i INDEXED BY issues_cycle WHERE i.workspace_id = :ws AND i.cycle_id = :id AND i.deleted_at IS NULL)`,
+);
+
+export const cycleKind = kindOf(cycle, {
+  events(before, after) {
+    if (!before) return ['cycle.created'];
+    if (before.deletedAt !== after.deletedAt) return ['cycle.deleted'];
+    if (before.status === after.status) return ['cycle.updated'];
+    return [after.status === 'active' ? 'cycle.started' : 'cycle.completed'];
+  },
+  special: {
+    subjectId: ({ id }) => id,
+    related(scope, _before, { id, teamId, startsAt, endsAt, updatedAt, deletedAt }) {
+      const sound =
+        deletedAt === null
+          ? tenantOp(scope, apart, { id, teamId, startsAt, endsAt }, { expectRows: 1 })
+          : tenantOp(scope, empty, { id }, { expectRows: 1 });
+      return { last: [sound, cyclesDueOp(scope, teamId, updatedAt)] };
+    },
+  },
+});

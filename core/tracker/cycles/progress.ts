@@ -1,0 +1,43 @@
+// Scope and progress of a cycle, day by day. What was completed counts as it was before its unfinished issues went on.
+// docs/decisions/0046.
+import { Type, type Static } from 'typebox';
+import type { Context } from '../../context.ts';
+import { Closed, idOf, named } from '../../lib/schema.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { countedByDay, dayByDay, daysOf } from '../day-by-day.ts';
+import { cycle } from './contract.ts';
+import type { Cycle } from './kind.ts';
+
+export const CycleProgress = named(
+  'CycleProgress',
+  Closed({
+    id: idOf(cycle.id),
+    timeZone: Type.String({ description: 'The zone of the team, by which days begin and end.' }),
+    days: dayByDay('From the day on which it started to the one on which it was completed, or today.'),
+  }),
+);
+
+const idsIn = tenantStatement<{ id: string }>(
+  'cycle_issues.of_cycle',
+  'SELECT id FROM cycle_issues WHERE workspace_id = :ws AND cycle_id = :cycleId',
+);
+const completion = tenantStatement<{ sequence: number }>(
+  'events.cycle_completed',
+  `SELECT sequence FROM events INDEXED BY events_issue
+   WHERE workspace_id = :ws AND issue_id = :cycleId AND type = 'cycle.completed' ORDER BY sequence DESC LIMIT 1`,
+);
+
+export async function progressOf(ctx: Context, found: Cycle): Promise<Static<typeof CycleProgress>> {
+  const { store, scope, directory } = ctx;
+  const timeZone = directory.teams.get(found.teamId)?.timeZone ?? 'UTC';
+  if (found.startedAt === null) return { id: found.id, timeZone, days: [] };
+  const ended =
+    found.completedAt === null ? undefined : await store.readOne(scope, completion, { cycleId: found.id });
+  const days = await countedByDay(ctx, {
+    ids: (await store.read(scope, idsIn, { cycleId: found.id })).map(({ id }) => id),
+    days: daysOf(timeZone, found.startedAt, found.completedAt ?? ctx.nowMs()),
+    ...(ended && { before: ended.sequence }),
+    isIn: ({ cycle }) => cycle?.id === found.id,
+  });
+  return { id: found.id, timeZone, days };
+}

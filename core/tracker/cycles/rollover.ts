@@ -1,0 +1,63 @@
+// What becomes of the unfinished issues of a completed cycle: they go on to the team's next one, or to none where there is none, each
+// with a version and an event of its own. They go in steps, so that nobody's commit waits for long. Nothing is planned anywhere: what is
+// left to do is what is still there, until a step finds that nothing is, and says so in the row. So a start after a crash goes
+// on, nothing is lost, and what people move meanwhile is theirs.
+import type { Change } from '../../changes/change.ts';
+import { notDeleted, pageOfKind } from '../../changes/list.ts';
+import type { Context } from '../../context.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op } from '../../store/store.ts';
+import { issueKind } from '../issues/kind.ts';
+import { isFinishedState } from '../directory.ts';
+import type { Cycle } from './kind.ts';
+
+/** Issues that are changed in one batch; fewer where they are long. */
+const atOnce = 100;
+
+const settle = tenantStatement(
+  'cycles.settle',
+  `UPDATE cycles SET settled_at = :at WHERE workspace_id = :ws AND id = :id AND status = 'completed' AND settled_at IS NULL`,
+);
+/** Once for each issue, or the batch fails. */
+const record = tenantStatement(
+  'cycle_issues.roll',
+  `UPDATE cycle_issues SET rolled_at = :at, rolled_to = :to
+   WHERE workspace_id = :ws AND cycle_id = :cycleId AND id = :issueId AND rolled_at IS NULL`,
+);
+
+/** @param next the team's next cycle; null where it has none */
+export async function rolledOver(
+  ctx: Context,
+  cycle: Cycle,
+  next: Cycle | null,
+): Promise<{ changes: Change[]; ops: Op[] }> {
+  const { scope } = ctx;
+  const at = ctx.nowMs();
+  const settled = tenantOp(scope, settle, { id: cycle.id, at }, { expectRows: 1 });
+  const rollsOver = ctx.directory.teams.get(cycle.teamId)?.cycles?.rollsOver ?? true;
+  if (!rollsOver) return { changes: [], ops: [settled] };
+  const done = [...ctx.directory.states.values()]
+    .filter(({ teamId, type }) => teamId === cycle.teamId && isFinishedState(type))
+    .map(({ id }) => id);
+  const { data, pageInfo } = await pageOfKind(
+    ctx,
+    issueKind,
+    { limit: atOnce },
+    {
+      where: [
+        notDeleted,
+        { sql: 'cycle_id = :cycleId', params: { cycleId: cycle.id } },
+        {
+          sql: 'state_id NOT IN (SELECT value FROM json_each(:done))',
+          params: { done: JSON.stringify(done) },
+        },
+      ],
+    },
+  );
+  const changes = data.flatMap((issue) => issueKind.update(issue, { cycleId: next?.id ?? null }, at) ?? []);
+  const to = next?.id ?? null;
+  const records = changes.map(({ id: issueId }) =>
+    tenantOp(scope, record, { cycleId: cycle.id, issueId, at, to }, { expectRows: 1 }),
+  );
+  return { changes, ops: pageInfo.hasNextPage ? records : [...records, settled] };
+}

@@ -1,0 +1,39 @@
+// The spans of a team's cycles by its rhythm: whole weeks from midnight to midnight where the team is, so that one over which the
+// clocks are set is an hour longer or shorter.
+import { weekdays } from '../../lib/business-time.ts';
+import { utcToWall, wallToUtc, type WallTime } from '../../lib/zone.ts';
+import type { Rhythm } from '../teams/contract.ts';
+
+/** In milliseconds since the epoch. */
+export interface Span {
+  readonly startsAt: number;
+  readonly endsAt: number;
+}
+
+/** Where spans begin: none starts earlier. */
+export interface From {
+  readonly ms: number;
+  /** A cycle ends then, so that the cooldown comes first. */
+  readonly isEnd: boolean;
+}
+
+export function spansFrom(
+  zone: string,
+  { weeks, startsOn, cooldownWeeks }: Omit<Rhythm, 'ahead' | 'rollsOver'>,
+  { ms, isEnd }: From,
+  count: number,
+): Span[] {
+  const { year, month, day, weekday } = utcToWall(zone, ms);
+  const daysToStart = (weekdays.indexOf(startsOn) + 8 - weekday) % 7;
+  const cooldown = 7 * cooldownWeeks;
+  const wall: WallTime = { year, month, day: day + daysToStart + (isEnd ? cooldown : 0), hour: 0, minute: 0 };
+  let start = wallToUtc(zone, wall) < ms ? later(wall, 7) : wall;
+  return Array.from({ length: count }, () => {
+    const end = later(start, 7 * weeks);
+    const span = { startsAt: wallToUtc(zone, start), endsAt: wallToUtc(zone, end) };
+    start = later(end, cooldown);
+    return span;
+  });
+}
+
+const later = (wall: WallTime, days: number): WallTime => ({ ...wall, day: wall.day + days });

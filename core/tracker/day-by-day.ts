@@ -1,0 +1,156 @@
+// How some issues stood at the end of each day, as the event log tells it: each as its last event of a day shows it, where the caller sees
+// the team that it was of. What a burn-up draws, of a cycle or of a project.
+import { Type, type Static } from 'typebox';
+import type { Context } from '../context.ts';
+import { eventsAt } from '../events/log.ts';
+import { Closed } from '../lib/schema.ts';
+import { utcToWall, wallToUtc } from '../lib/zone.ts';
+import { tenantStatement } from '../store/statement.ts';
+import type { ShownIssue } from './issues/kind.ts';
+import { seeingIssues } from './issues/seen.ts';
+import type { StateType } from './workflows/contract.ts';
+
+const countsOf = (what: string) =>
+  Closed(
+    {
+      scope: Type.Number({ description: 'Of all that is in it, canceled ones among them.' }),
+      started: Type.Number({ description: 'Of what is under way.' }),
+      completed: Type.Number({ description: 'Of what is done.' }),
+      canceled: Type.Number({ description: 'Of what is canceled or a duplicate.' }),
+    },
+    { description: what },
+  );
+
+/** @param described which days */
+export const dayByDay = (described: string) =>
+  Type.Array(
+    Closed({
+      day: Type.String({ format: 'date', description: 'A day.' }),
+      issues: countsOf('How many issues.'),
+      points: countsOf('Their estimates together; an issue without one counts nothing.'),
+    }),
+    { description: described },
+  );
+type Day = Static<ReturnType<typeof dayByDay>>[number];
+
+/** Issues whose events are looked through at once. */
+const issuesAtOnce = 200;
+const eventsAtOnce = 500;
+
+interface Told {
+  readonly issue_id: string;
+  readonly sequence: number;
+  readonly created_at: number;
+}
+const toldOf = tenantStatement<Told>(
+  'events.of_issues',
+  `SELECT issue_id, sequence, created_at FROM events INDEXED BY events_issue
+   WHERE workspace_id = :ws AND issue_id IN (SELECT value FROM json_each(:ids)) AND entity_kind = 'issue' AND sequence < :before
+   ORDER BY sequence`,
+);
+
+/** What an event of an issue shows; those of before there were cycles have none. */
+type ToldIssue = Pick<ShownIssue, 'state' | 'estimate' | 'deletedAt' | 'team'> &
+  Partial<Pick<ShownIssue, 'cycle' | 'project'>>;
+
+interface Counting {
+  /** All that may ever have been in it. */
+  readonly ids: readonly string[];
+  readonly days: readonly DayEnd[];
+  /** Events from this sequence on do not count. */
+  readonly before?: number;
+  isIn(issue: ToldIssue): boolean;
+}
+
+/** @returns a day for each, in their order */
+export async function countedByDay(
+  ctx: Context,
+  { ids, days, before = Number.MAX_SAFE_INTEGER, isIn }: Counting,
+): Promise<Day[]> {
+  const { visibleTeams } = seeingIssues(ctx);
+  const tallies = days.map(({ day }) => emptyDay(day));
+  for (let at = 0; at < ids.length; at += issuesAtOnce) {
+    const some = JSON.stringify(ids.slice(at, at + issuesAtOnce));
+    const ends = endsOf(await ctx.store.read(ctx.scope, toldOf, { ids: some, before }), days);
+    const sequences = [...ends.keys()];
+    for (let from = 0; from < sequences.length; from += eventsAtOnce)
+      for (const event of await eventsAt(ctx.store, ctx.scope, sequences.slice(from, from + eventsAtOnce))) {
+        const issue = event.data as ToldIssue;
+        if (issue.deletedAt !== null || !isIn(issue)) continue;
+        if (visibleTeams !== null && !visibleTeams.has(issue.team.id)) continue;
+        for (const index of ends.get(event.sequence)!) count(tallies[index]!, issue);
+      }
+  }
+  return tallies.map(rounded);
+}
+
+export interface DayEnd {
+  readonly day: string;
+  /** Of the last one, however late its events were written. */
+  readonly endMs: number;
+}
+
+/** The days that a span touches; one without length has the day that it began on. */
+export function daysOf(zone: string, fromMs: number, toMs: number): DayEnd[] {
+  const days: DayEnd[] = [];
+  const { year, month, day } = utcToWall(zone, fromMs);
+  for (let later = 0; ; later++) {
+    const endMs = wallToUtc(zone, { year, month, day: day + later + 1, hour: 0, minute: 0 });
+    const isLast = endMs >= toMs;
+    const name = new Date(Date.UTC(year, month - 1, day + later)).toISOString().slice(0, 10);
+    days.push({ day: name, endMs: isLast ? Infinity : endMs });
+    if (isLast) return days;
+  }
+}
+
+/** Of each issue its last event at the end of each day: the days, by the event. */
+function endsOf(rows: readonly Told[], days: readonly DayEnd[]): ReadonlyMap<number, readonly number[]> {
+  const ends = new Map<number, number[]>();
+  for (const told of byIssue(rows))
+    for (const [index, { endMs }] of days.entries()) {
+      const last = told.findLast(({ created_at: at }) => at < endMs);
+      if (!last) continue;
+      const known = ends.get(last.sequence);
+      if (known) known.push(index);
+      else ends.set(last.sequence, [index]);
+    }
+  return ends;
+}
+
+function byIssue(rows: readonly Told[]): Iterable<readonly Told[]> {
+  return Map.groupBy(rows, ({ issue_id }) => issue_id).values();
+}
+
+const countedAs: Readonly<Partial<Record<StateType, 'started' | 'completed' | 'canceled'>>> = {
+  started: 'started',
+  completed: 'completed',
+  canceled: 'canceled',
+  duplicate: 'canceled',
+};
+
+function count({ issues, points }: Day, { state, estimate }: ToldIssue): void {
+  for (const name of ['scope', countedAs[state.type]] as const)
+    if (name !== undefined) {
+      issues[name]++;
+      points[name] += estimate ?? 0;
+    }
+}
+
+const nothing = { scope: 0, started: 0, completed: 0, canceled: 0 };
+const emptyDay = (day: string): Day => ({ day, issues: { ...nothing }, points: { ...nothing } });
+
+/** Sums of fractions, without what binary ones add to them. */
+function rounded({ day, issues, points }: Day): Day {
+  const round = (value: number): number => Math.round(value * 1e6) / 1e6;
+  const { scope, started, completed, canceled } = points;
+  return {
+    day,
+    issues,
+    points: {
+      scope: round(scope),
+      started: round(started),
+      completed: round(completed),
+      canceled: round(canceled),
+    },
+  };
+}

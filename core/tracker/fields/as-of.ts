@@ -1,0 +1,109 @@
+// What issues had of custom fields at a moment. Events name fields by key, and only those that there were when they were written; what an
+// issue has of a field that is deleted rests until the field is restored. So a value is what the last event said that was written while
+// the field was there, and never what an event says of another field that had the key meanwhile.
+import type { Context } from '../../context.ts';
+import { renderEvent, type EventRow } from '../../events/event.ts';
+import type { Moment } from '../../resource/as-of/moment.ts';
+import { lastEvents, type Was } from '../../resource/as-of/objects.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import type { FieldValue } from './contract.ts';
+
+const turnsOf = tenantStatement<{ id: string; type: string; sequence: number }>(
+  'as_of.turns_of_fields',
+  `SELECT entity_id AS id, type, sequence FROM events INDEXED BY events_object
+   WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = 'field' AND sequence <= :at
+     AND type IN ('field.created', 'field.deleted', 'field.restored') ORDER BY sequence`,
+);
+const lastOfIssues = tenantStatement<{ id: string; sequence: number }>(
+  'as_of.last_of_issues',
+  `SELECT last.issue_id AS id, last.sequence FROM json_each(:ids) CROSS JOIN events AS last INDEXED BY events_issue
+     ON last.workspace_id = :ws AND last.issue_id = value AND last.sequence = (
+       SELECT max(e.sequence) FROM events AS e INDEXED BY events_issue WHERE e.workspace_id = :ws
+         AND e.issue_id = value AND e.sequence <= :at AND e.entity_kind = 'issue')`,
+);
+
+/** While a field was there: after the event that made or restored it, and before the one that deleted it. */
+interface Span {
+  readonly after: number;
+  readonly before: number;
+}
+
+interface FieldThen {
+  readonly id: string;
+  readonly key: string;
+  /** The latest first: it goes on at the moment. */
+  readonly spans: readonly Span[];
+}
+
+type Values = Readonly<Record<string, FieldValue>>;
+
+/** The issues, each with what it had of the fields that there were. @param issues as their last events show them */
+export async function withFieldsAt(
+  ctx: Context,
+  issues: readonly Was[],
+  moment: Moment,
+): Promise<readonly Was[]> {
+  const { sequence: at } = moment;
+  const turns = issues.length === 0 ? [] : await ctx.store.read(ctx.scope, turnsOf, { at });
+  // Where none was ever deleted, nothing came back since an event showed all that there was.
+  if (!turns.some(({ type }) => type === 'field.deleted')) return issues;
+  const params = { ids: JSON.stringify(issues.map(({ id }) => id)), at };
+  const lasts = await ctx.store.read(ctx.scope, lastOfIssues, params);
+  const lastOf = new Map(lasts.map(({ id, sequence }) => [id, sequence]));
+  const had = new Map<string, Record<string, FieldValue>>(issues.map(({ id }) => [id, {}]));
+  for (const { key, spans } of await fieldsOf(ctx, turns, at)) {
+    const [now, ...earlier] = spans;
+    const isFresh = ({ id }: Was): boolean => (lastOf.get(id) ?? 0) > now!.after;
+    const told = [
+      ...issues.flatMap((was) => (isFresh(was) ? [[was.id, was.fields as Values | null] as const] : [])),
+      ...(await toldEarlier(ctx, new Set(issues.flatMap((was) => (isFresh(was) ? [] : was.id))), earlier)),
+    ];
+    for (const [id, values] of told) if (values && key in values) had.get(id)![key] = values[key]!;
+  }
+  return issues.map((was) => ({ ...was, fields: had.get(was.id)! }));
+}
+
+/** Of each issue what its last event in one of the spans said. */
+async function toldEarlier(
+  ctx: Context,
+  open: Set<string>,
+  spans: readonly Span[],
+): Promise<[id: string, values: Values | null][]> {
+  const told: [string, Values | null][] = [];
+  for (const { after, before } of spans)
+    for (const event of await lastEvents(ctx, 'subject', 'issue', [...open], before - 1)) {
+      if (event.sequence <= after) continue;
+      told.push([event.entityId, valuesIn(event)]);
+      open.delete(event.entityId);
+    }
+  return told;
+}
+
+const valuesIn = (event: EventRow): Values | null =>
+  (renderEvent(event).data as { fields?: Values }).fields ?? null;
+
+/** Those that were there at the moment. @param turns of all, in their order */
+async function fieldsOf(
+  ctx: Context,
+  turns: readonly { readonly id: string; readonly type: string; readonly sequence: number }[],
+  at: number,
+): Promise<FieldThen[]> {
+  const spans = new Map<string, Span[]>();
+  for (const { id, type, sequence } of turns) {
+    const [last, ...earlier] = spans.get(id) ?? [];
+    if (type !== 'field.deleted')
+      spans.set(id, [{ after: sequence, before: Infinity }, ...(last ? [last, ...earlier] : [])]);
+    else if (last) spans.set(id, [{ ...last, before: sequence }, ...earlier]);
+  }
+  const there = [...spans].filter(([, [last]]) => last?.before === Infinity);
+  const keys = new Map<string, string>();
+  for (const event of await lastEvents(
+    ctx,
+    'object',
+    'field',
+    there.map(([id]) => id),
+    at,
+  ))
+    keys.set(event.entityId, String(renderEvent(event).data.key));
+  return there.map(([id, spans]) => ({ id, key: keys.get(id) ?? '', spans }));
+}

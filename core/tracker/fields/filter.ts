@@ -1,0 +1,132 @@
+// How issues are filtered and sorted by custom fields: under `fields.<key>`, each by the tests of its type.
+import type { Entry } from '../../contract/contract.ts';
+import type { Directory } from '../../context.ts';
+import { member } from '../../identity/members/contract.ts';
+import type { FilterField, FilterFields } from '../../lib/filter.ts';
+import { idPattern } from '../../lib/schema.ts';
+import type { Was } from '../../resource/as-of/objects.ts';
+import type { SpecialKeys } from '../../resource/as-of/sorting.ts';
+import { bothWays, type Sorting } from '../../resource/sort.ts';
+import type { FilterColumn } from '../../store/filter-sql.ts';
+import type { field, FieldValue } from './contract.ts';
+import { numberMax } from './values.ts';
+
+type FieldEntry = Entry<typeof field>;
+
+/** By the names that filters and sorts use. */
+function named<T>({ fields }: Directory, of: (field: FieldEntry) => T | null): Record<string, T> {
+  const all: Record<string, T> = {};
+  for (const field of fields.values()) {
+    const one = of(field);
+    if (one !== null) all[`fields.${field.key}`] = one;
+  }
+  return all;
+}
+
+export const customFilterFields = (directory: Directory): FilterFields => named(directory, filterFieldOf);
+
+function filterFieldOf({ key, type, options }: FieldEntry): FilterField {
+  const path = `fields.${key}`;
+  const values = options.map(({ value }) => value);
+  const aliases = Object.fromEntries(options.map(({ name, value }) => [name, value]));
+  switch (type) {
+    case 'text':
+    case 'url':
+      return { type: 'text', path };
+    case 'number':
+      return { type: 'number', path, minimum: -numberMax, maximum: numberMax };
+    case 'date':
+      return { type: 'day', path };
+    case 'checkbox':
+      return { type: 'boolean', path };
+    case 'select':
+      return { type: 'text', path, values, aliases };
+    case 'multi_select':
+      return { type: 'text', path: `${path}[]`, values, aliases };
+    case 'member':
+      return {
+        type: 'reference',
+        path,
+        to: member,
+        ways: [{ by: 'id', path, pattern: idPattern(member.id), property: 'id' }],
+        nullable: true,
+        isPerson: true,
+      };
+  }
+}
+
+export const customColumns = (directory: Directory): Record<string, FilterColumn> =>
+  named(directory, columnOf);
+
+function columnOf(field: FieldEntry): FilterColumn {
+  if (field.type !== 'multi_select') return { sql: customValue(field) };
+  return {
+    sql: 'v.value',
+    wrap: (condition) =>
+      `EXISTS (SELECT 1 FROM json_each(fields_json, '$.${field.id}') AS v WHERE ${condition})`,
+  };
+}
+
+/** What an issue has of a field, or NULL. Ids are letters, digits and an underscore. */
+export const customValue = ({ id }: Pick<FieldEntry, 'id'>): string => `json_extract(fields_json, '$.${id}')`;
+
+/** What has several values, or only ids for them, has no order. */
+const isUnordered = ({ type }: FieldEntry): boolean => type === 'multi_select' || type === 'member';
+
+export const customSortings = (directory: Directory): Record<string, Sorting> =>
+  named(directory, (field) => {
+    if (isUnordered(field)) return null;
+    const [above, below] = endsOf(field);
+    return bothWays(orderOf(field, above), orderOf(field, below));
+  });
+
+/** What stands for a missing value: above every value of the field, and below. */
+function endsOf({ type, options }: FieldEntry): readonly [above: string | number, below: string | number] {
+  if (type === 'number') return [9e15, -9e15];
+  if (type === 'checkbox') return [2, -1];
+  if (type === 'select') return [options.length, -1];
+  return ['\u{10FFFF}', ''];
+}
+
+/** Never NULL. @param missing what stands for a missing value */
+function orderOf(field: FieldEntry, missing: string | number): string {
+  const value = customValue(field);
+  if (field.type === 'select') {
+    const cases = field.options.map((option, place) => `WHEN '${option.value}' THEN ${place}`);
+    return `CASE ${value} ${cases.join(' ')} ELSE ${missing} END`;
+  }
+  return typeof missing === 'number'
+    ? `coalesce(${value}, ${missing})`
+    : `substr(coalesce(${value}, '${missing}'), 1, 200)`;
+}
+
+/** The same order over values as they are shown. */
+export const customKeys = (directory: Directory): SpecialKeys =>
+  named(directory, (field) => {
+    if (isUnordered(field)) return null;
+    const rank = rankOf(field);
+    const of =
+      (missing: string | number) =>
+      ({ fields }: Was): string | number => {
+        const value = (fields as Readonly<Record<string, FieldValue>>)[field.key];
+        return (value === undefined ? null : rank(value)) ?? missing;
+      };
+    const [above, below] = endsOf(field);
+    return [[{ of: of(above), direction: 'asc' }], [{ of: of(below), direction: 'desc' }]];
+  });
+
+/** Null for an option that is there no more. */
+function rankOf({ type, options }: FieldEntry): (value: FieldValue) => string | number | null {
+  switch (type) {
+    case 'number':
+    case 'checkbox':
+      return Number;
+    case 'select':
+      return (value) => {
+        const place = options.findIndex((option) => option.value === value);
+        return place < 0 ? null : place;
+      };
+    default:
+      return (value) => [...String(value)].slice(0, 200).join('');
+  }
+}

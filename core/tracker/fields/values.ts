@@ -1,0 +1,238 @@
+// The values that an issue has of custom fields: kept by id of field, written and shown by key. What an issue has of a deleted field
+// stays, unseen, for the field may be restored.
+import type { Entry } from '../../contract/contract.ts';
+import type { Directory } from '../../context.ts';
+import { ApiError, invalidField, type Wrong } from '../../lib/errors.ts';
+import { foldName } from '../../lib/fold.ts';
+import { requireMe } from '../../lib/me.ts';
+import { didYouMean } from '../../lib/nearest.ts';
+import { isDay } from '../../lib/time.ts';
+import type { field, FieldValue } from './contract.ts';
+
+/** By id of the field. */
+export type FieldValues = Readonly<Record<string, FieldValue>>;
+type FieldEntry = Entry<typeof field>;
+
+const textMax = 2_000;
+/** As JSON, those of deleted fields among them (characters). */
+const valuesMax = 32 * 1024;
+/** What a number may be at most, whatever its sign: beyond that, not every whole number is one. */
+export const numberMax = 1e15;
+
+const nothing: Record<string, FieldValue> = {};
+
+/** As answers and events show them. */
+export function shownFields(
+  values: FieldValues | null,
+  { fields }: Pick<Directory, 'fields'>,
+): Record<string, FieldValue> {
+  if (values === null) return nothing;
+  const shown: Record<string, FieldValue> = {};
+  for (const [id, value] of Object.entries(values)) {
+    const field = fields.get(id);
+    if (field) shown[field.key] = value;
+  }
+  return shown;
+}
+
+interface Writing {
+  readonly directory: Directory;
+  /** Who asks; undefined where that is no member. */
+  readonly me: string | undefined;
+  readonly teamId: string;
+  /** What the issue has; undefined for a creation. */
+  readonly before: FieldValues | null | undefined;
+  /** Before the paths in errors: `issues.3.` */
+  readonly at: string;
+  /** Nothing need have a value: of a template. */
+  readonly isDraft?: true;
+}
+
+/** @returns what the issue has then; undefined where nothing moves. @throws ApiError validation_failed */
+export function fieldsAfter(
+  writing: Writing,
+  given: Readonly<Record<string, FieldValue | null>> | undefined,
+): FieldValues | null | undefined {
+  const { directory, me, before, at, isDraft } = writing;
+  if (before === undefined) requireAll(writing, given ?? nothing);
+  if (given === undefined) return undefined;
+  const after: Record<string, FieldValue> = { ...before };
+  for (const [key, value] of Object.entries(given)) {
+    const path = `${at}fields.${key}`;
+    const field = fieldOf(writing, key, path);
+    const read = isEmpty(value)
+      ? null
+      : readValue({ directory, me, field, given: value, before: after[field.id], path });
+    if (read !== null) after[field.id] = read;
+    else {
+      if (!isDraft) requireOptional(field, path);
+      delete after[field.id];
+    }
+  }
+  const ids = Object.keys(after);
+  if (JSON.stringify(after).length > valuesMax)
+    throw invalidField(`${at}fields`, 'too_long', `Give at most ${valuesMax / 1024} KiB of values.`);
+  return ids.length === 0 ? null : after;
+}
+
+/** @throws ApiError validation_failed (required) */
+function requireOptional({ required, archived }: FieldEntry, path: string): void {
+  if (required && !archived)
+    throw invalidField(path, 'required', { why: 'Every issue has a value here.', fix: 'Give one.' });
+}
+
+/** What of the values an issue of a team can be given now, by key. */
+export function stillTaken(
+  directory: Directory,
+  teamId: string,
+  values: FieldValues,
+): Record<string, FieldValue> {
+  const taken: Record<string, FieldValue> = {};
+  for (const [id, value] of Object.entries(values)) {
+    const field = directory.fields.get(id);
+    if (field && isOf(field, teamId) && isTaken(directory, field, value)) taken[field.key] = value;
+  }
+  return taken;
+}
+
+/** Those of them that every issue of the team has. */
+export function requiredOf(
+  { fields }: Directory,
+  values: Readonly<Record<string, FieldValue>>,
+): Record<string, FieldValue> {
+  const required = new Set([...fields.values()].flatMap((field) => (field.required ? field.key : [])));
+  return Object.fromEntries(Object.entries(values).filter(([key]) => required.has(key)));
+}
+
+function isTaken(directory: Directory, field: FieldEntry, value: FieldValue): boolean {
+  try {
+    readValue({ directory, me: undefined, field, given: value, before: undefined, path: field.key });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}
+
+const isEmpty = (value: FieldValue | null): value is null =>
+  value === null || value === '' || (Array.isArray(value) && value.length === 0);
+
+/** @throws ApiError validation_failed (required) */
+function requireAll({ directory, teamId, at }: Writing, given: object): void {
+  for (const field of directory.fields.values())
+    if (field.required && !field.archived && isOf(field, teamId) && !Object.hasOwn(given, field.key))
+      throw invalidField(
+        `${at}fields.${field.key}`,
+        'required',
+        'Give it: every new issue has a value here.',
+      );
+}
+
+const isOf = ({ teamId }: FieldEntry, issueTeam: string): boolean => teamId === null || teamId === issueTeam;
+
+/** The one that issues of the team have, or that this issue brought along. @throws ApiError validation_failed (unknown_field) */
+function fieldOf({ directory, teamId, before }: Writing, key: string, path: string): FieldEntry {
+  const known: string[] = [];
+  for (const field of directory.fields.values()) {
+    if (!isOf(field, teamId) && !(before && field.id in before)) continue;
+    if (field.key === key) return field;
+    known.push(field.key);
+  }
+  throw invalidField(path, 'unknown_field', {
+    why: `Issues of this team have no field ${key}.`,
+    fix: `Use one that GET /api/v1/fields lists.${didYouMean(key, known)}`,
+  });
+}
+
+/** @throws ApiError validation_failed */
+function readValue(reading: Reading): FieldValue {
+  const { field, before, path } = reading;
+  const value = readers[field.type](reading);
+  if (field.archived && JSON.stringify(value) !== JSON.stringify(before))
+    throw invalidField(path, 'conflict', {
+      why: 'The field is archived.',
+      fix: 'Leave it out, or give null.',
+    });
+  return value;
+}
+
+interface Reading extends Pick<Writing, 'directory' | 'me'> {
+  readonly field: FieldEntry;
+  readonly given: FieldValue;
+  /** What the issue has of the field. */
+  readonly before: FieldValue | undefined;
+  readonly path: string;
+}
+
+const readers: Readonly<Record<FieldEntry['type'], (reading: Reading) => FieldValue>> = {
+  text: (reading) => readText(reading, 'Give a text.'),
+  number(reading) {
+    const number = readAs(reading, 'number', 'Give a number.');
+    if (Math.abs(number) <= numberMax) return number;
+    throw wrong(reading, number > 0 ? 'too_big' : 'too_small', `Give a number within ±${numberMax}.`);
+  },
+  checkbox: (reading) => readAs(reading, 'boolean', 'Give true or false.'),
+  date(reading) {
+    const day = readAs(reading, 'string', 'Give a day as YYYY-MM-DD.');
+    if (isDay(day) && /^\d{4}-/.test(day)) return day;
+    throw wrong(reading, 'invalid_format', {
+      why: `${day} is not a day of the calendar.`,
+      fix: 'Give a day as YYYY-MM-DD.',
+    });
+  },
+  url(reading) {
+    const text = readText(reading, 'Give a URL.');
+    if (/^https?:\/\/\S+$/i.test(text) && URL.canParse(text)) return text;
+    throw wrong(reading, 'invalid_format', 'Give a URL that begins with https:// or http://.');
+  },
+  member(reading) {
+    const named = readAs(reading, 'string', 'Give the id of a member, or `me`.');
+    const id = named === 'me' ? requireMe(reading.me, reading.path) : named;
+    const member = reading.directory.members.get(id);
+    // Who was removed stays where they are.
+    if (member && (!member.removed || id === reading.before)) return id;
+    throw wrong(reading, 'not_found', { why: `There is no member ${id}.`, fix: 'Give the id of a member.' });
+  },
+  select: (reading) =>
+    readOption(reading, readAs(reading, 'string', 'Give the value or the name of an option.'), reading.path),
+  multi_select(reading) {
+    const { given, path, field } = reading;
+    if (!Array.isArray(given)) throw wrong(reading, 'invalid_type', 'Give a list of options.');
+    const chosen = new Set(given.map((one, index) => readOption(reading, one, `${path}.${index}`)));
+    return field.options.map(({ value }) => value).filter((value) => chosen.has(value));
+  },
+};
+
+interface Types {
+  readonly string: string;
+  readonly number: number;
+  readonly boolean: boolean;
+}
+
+function readAs<T extends keyof Types>(reading: Reading, type: T, fix: string): Types[T] {
+  if (typeof reading.given !== type) throw wrong(reading, 'invalid_type', fix);
+  return reading.given as Types[T];
+}
+
+function readText(reading: Reading, fix: string): string {
+  const text = readAs(reading, 'string', fix);
+  if (text.length <= textMax) return text;
+  throw wrong(reading, 'too_long', `Give at most ${textMax} characters.`);
+}
+
+function readOption({ field, before }: Reading, given: string, path: string): string {
+  const named = foldName(given);
+  const option =
+    field.options.find(({ value }) => value === given) ??
+    field.options.find(({ name }) => foldName(name) === named);
+  const open = field.options.filter(({ archived }) => !archived).map(({ value }) => value);
+  const had = Array.isArray(before) ? before : [before];
+  if (option && (!option.archived || had.includes(option.value))) return option.value;
+  throw invalidField(path, 'invalid_enum', {
+    why: option ? `The option ${option.value} is archived.` : `There is no option ${given}.`,
+    fix: `Choose from ${open.join(', ') || 'none: all are archived'}.${didYouMean(given, open)}`,
+  });
+}
+
+const wrong = ({ path }: Reading, issue: Parameters<typeof invalidField>[1], words: string | Wrong): Error =>
+  invalidField(path, issue, words);

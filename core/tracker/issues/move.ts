@@ -1,0 +1,74 @@
+// Moves an issue to another team. It takes a number there at the commit, and what it was called before finds it for ever. What belongs
+// to a team is translated: its state by name and type, its labels by name. Its sub-issues stay where they are.
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
+import type { Context, Directory } from '../../context.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { foldName } from '../../lib/fold.ts';
+import { findState, firstState, statesOf } from '../directory.ts';
+import type { IssueMoveInput } from './bodies.ts';
+import { inState } from './in-state.ts';
+import { issueKind, type Issue, type ShownIssue } from './kind.ts';
+import { resolvePatch, teamOf } from './references.ts';
+
+/** @throws ApiError not_found, precondition_failed, validation_failed */
+export async function moveIssue(
+  ctx: Context,
+  id: string,
+  { stateId, ...named }: IssueMoveInput,
+  ifMatch: number | null,
+): Promise<ChangeSet<ShownIssue>> {
+  const issue = await getEntity(ctx, issueKind, id);
+  requireVersion(issue, ifMatch);
+  const team = teamOf(ctx, named, '');
+  if (team.id === issue.teamId) {
+    const patch = stateId === undefined ? {} : await resolvePatch(ctx, team.id, issue, { stateId }, '');
+    return updated(ctx, issueKind, issue, patch, ifMatch);
+  }
+  if (stateId !== undefined && !findState(ctx.directory, team.id, stateId))
+    throw invalidField('stateId', 'not_found', {
+      why: `${stateId} is not a state of the team ${team.key}.`,
+      fix: `Use the id of one of its states, as GET /api/v1/workflows?team=${team.key} lists them.`,
+    });
+  const state = stateId ?? stateLike(ctx.directory, team.id, issue.stateId);
+  const isTriage = ctx.directory.states.get(state)?.type === 'triage';
+  return updated(
+    ctx,
+    issueKind,
+    issue,
+    {
+      teamId: team.id,
+      number: null,
+      ...(isTriage ? { stateId: state } : inState(state)),
+      labelIds: labelsLike(ctx.directory, team.id, issue),
+      // Cycles are of one team.
+      cycleId: null,
+    },
+    ifMatch,
+  );
+}
+
+/** Of the same type, and of them the one of the same name; else where new issues go. */
+function stateLike(directory: Directory, teamId: string, stateId: string): string {
+  const old = directory.states.get(stateId);
+  const alike = statesOf(directory, teamId).filter(({ type }) => type === old?.type);
+  const same = alike.find(({ name }) => foldName(name) === foldName(old?.name ?? ''));
+  return (same ?? alike[0] ?? firstState(directory, teamId)).id;
+}
+
+/** Those of the workspace stay; those of the team become what the other team or the workspace calls so, or go. */
+function labelsLike({ labels }: Directory, teamId: string, { labelIds }: Issue): string[] {
+  const byName = (name: string): string | undefined => {
+    const alike = [...labels.values()].filter(
+      (label) =>
+        (label.teamId === null || label.teamId === teamId) && foldName(label.name) === foldName(name),
+    );
+    return (alike.find((label) => label.teamId !== null) ?? alike[0])?.id;
+  };
+  const after = labelIds.flatMap((id) => {
+    const label = labels.get(id);
+    if (!label) return [];
+    return label.teamId === null ? id : (byName(label.name) ?? []);
+  });
+  return [...new Set(after)].sort();
+}

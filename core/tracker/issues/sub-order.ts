@@ -1,0 +1,120 @@
+// The order among the issues of one parent. A new one comes last, without a look at the others: its first rank is the time-ordered part of
+// an id, read as a number of thirteen digits, which lies behind every rank that was made before.
+import type { Change, ChangeSet } from '../../changes/change.ts';
+import { getEntity, requireVersion } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { evenRanks, rankBetween, rankLengthMax } from '../../lib/rank.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import type { IssueReorderInput } from './bodies.ts';
+import { issueKind, type Issue, type ShownIssue } from './kind.ts';
+import { placeIn, type Beside, type Place } from './place.ts';
+
+/** @param id one that was made just now */
+export function lastRank(id: string): string {
+  return `m${id.slice(4, 17)}`;
+}
+
+interface Sibling {
+  readonly id: string;
+  readonly sub_order: string;
+}
+const next = tenantStatement<Sibling>(
+  'issues.next_sibling',
+  `SELECT id, sub_order FROM issues INDEXED BY issues_sub_order WHERE workspace_id = :ws AND parent_id = :parentId AND parent_id IS NOT NULL
+     AND deleted_at IS NULL AND id <> :id AND (sub_order, id) > (:rank, :after) ORDER BY sub_order, id LIMIT 1`,
+);
+const previous = tenantStatement<Sibling>(
+  'issues.previous_sibling',
+  `SELECT id, sub_order FROM issues INDEXED BY issues_sub_order WHERE workspace_id = :ws AND parent_id = :parentId AND parent_id IS NOT NULL
+     AND deleted_at IS NULL AND id <> :id AND (sub_order, id) < (:rank, :before) ORDER BY sub_order DESC, id DESC LIMIT 1`,
+);
+const all = tenantStatement<Sibling>(
+  'issues.siblings',
+  `SELECT id, sub_order FROM issues INDEXED BY issues_sub_order WHERE workspace_id = :ws AND parent_id = :parentId AND parent_id IS NOT NULL
+     AND deleted_at IS NULL ORDER BY sub_order, id`,
+);
+
+/** Behind every rank. */
+const end = '~';
+
+/**
+ * Puts an issue before or behind another one of its parent, or at an end. Where the ranks leave no room, all of them get new ones.
+ * @throws ApiError not_found, conflict, validation_failed
+ */
+export async function reorderIssue(
+  ctx: Context,
+  id: string,
+  given: IssueReorderInput,
+  ifMatch: number | null,
+): Promise<ChangeSet<ShownIssue>> {
+  const issue = await getEntity(ctx, issueKind, id);
+  requireVersion(issue, ifMatch);
+  const asked = placeIn(given);
+  if (!asked) throw invalidField('position', 'required', 'Give before, after or position.');
+  const ahead = await aheadAt(ctx, issue, asked.place);
+  const rank = await rankBehind(ctx, issue, ahead);
+  const changes = rank === null ? await reranked(ctx, issue, ahead) : ranked(ctx, issue, rank);
+  const after = changes.find((change) => change.id === issue.id)?.after ?? issue;
+  return { changes, body: issueKind.wire(after as Issue, ctx) };
+}
+
+/** What it comes behind there; null for nothing. @throws ApiError conflict, validation_failed */
+async function aheadAt(ctx: Context, issue: Issue, place: Place): Promise<Sibling | null> {
+  const other = 'other' in place ? await findOther(ctx, issue, place) : null;
+  if (issue.parentId === null)
+    throw new ApiError('conflict', 'The issue has no parent. Give it one with parentId first.');
+  if (!('other' in place) || !other)
+    return place.by === 'top' ? null : previousOf(ctx, issue, { id: '', sub_order: end });
+  if (other.parentId !== issue.parentId)
+    throw invalidField(place.by, 'conflict', {
+      why: `${place.other} is not below the same parent.`,
+      fix: 'Give one that GET /api/v1/issues?parent=… lists.',
+    });
+  const sibling = { id: other.id, sub_order: other.subOrder ?? '' };
+  return place.by === 'after' ? sibling : previousOf(ctx, issue, sibling);
+}
+
+async function previousOf(ctx: Context, { id, parentId }: Issue, other: Sibling): Promise<Sibling | null> {
+  const place = { parentId, id, rank: other.sub_order, before: other.id };
+  return (await ctx.store.readOne(ctx.scope, previous, place)) ?? null;
+}
+
+/** @throws ApiError validation_failed */
+async function findOther(ctx: Context, { id }: Issue, { by, other }: Beside): Promise<Issue> {
+  const found = await issueKind.find(ctx, other);
+  if (!found || found.deletedAt !== null || found.id === id)
+    throw invalidField(by, 'not_found', { why: `There is no other issue ${other}.` });
+  return found;
+}
+
+/** Null where there is no room: two were put into the same place at once, or it was taken too often. */
+async function rankBehind(
+  ctx: Context,
+  { id, parentId }: Issue,
+  ahead: Sibling | null,
+): Promise<string | null> {
+  const rank = ahead?.sub_order ?? null;
+  const place = { parentId, id, rank: rank ?? '', after: ahead?.id ?? '' };
+  const behind = (await ctx.store.readOne(ctx.scope, next, place))?.sub_order ?? null;
+  if (rank !== null && behind !== null && rank >= behind) return null;
+  const between = rankBetween(rank, behind);
+  return between.length > rankLengthMax ? null : between;
+}
+
+function ranked(ctx: Context, issue: Issue, subOrder: string): Change[] {
+  const change = issueKind.update(issue, { subOrder }, ctx.nowMs());
+  return change ? [change] : [];
+}
+
+async function reranked(ctx: Context, issue: Issue, ahead: Sibling | null): Promise<Change[]> {
+  const rows = await ctx.store.read(ctx.scope, all, { parentId: issue.parentId });
+  const order = rows.map((row) => row.id).filter((id) => id !== issue.id);
+  order.splice(ahead === null ? 0 : order.indexOf(ahead.id) + 1, 0, issue.id);
+  const ranks = evenRanks(order.length);
+  const found = new Map((await issueKind.findMany(ctx, order)).map((one) => [one.id, one]));
+  return order.flatMap((id, at) => {
+    const sibling = found.get(id);
+    return sibling ? ranked(ctx, sibling, ranks[at]!) : [];
+  });
+}

@@ -1,0 +1,70 @@
+// Who is mentioned in a text: `@` and a name or handle of a member, outside of code. A handle is the first name, or the name
+// with its words joined by nothing, a dot, a hyphen or an underscore. What could be two people is nobody: `@usr_…` is always one.
+import type { Directory } from '../context.ts';
+import { foldName } from '../lib/fold.ts';
+import { plainText } from '../lib/markdown.ts';
+
+/** Of one text; further ones are passed over. */
+const mentionsMax = 50;
+
+/** Names of people: folded name or handle → the members that it may mean. */
+type Names = ReadonlyMap<string, ReadonlySet<string>>;
+
+const known = new WeakMap<Directory['members'], Names>();
+const handle = /[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/uy;
+
+/** Ids of members, in the order in which they are first mentioned. */
+export function mentionsIn(markdown: string, { members }: Pick<Directory, 'members'>): string[] {
+  if (!markdown.includes('@')) return [];
+  const names = namesOf(members);
+  const text = plainText(markdown);
+  const found = new Set<string>();
+  for (const { index } of text.matchAll(/(?<![\p{L}\p{N}_.@/-])@/gu)) {
+    const id = memberAt(text, index + 1, members, names);
+    if (id !== undefined) found.add(id);
+    if (found.size === mentionsMax) break;
+  }
+  return [...found];
+}
+
+/** The longest name of up to four words that begins there. */
+function memberAt(text: string, at: number, members: Directory['members'], names: Names): string | undefined {
+  const line = /^[^\n]{0,160}/.exec(text.slice(at, at + 161))?.[0] ?? '';
+  const ends = wordEnds(line);
+  for (const end of ends.toReversed()) {
+    const given = line.slice(0, end);
+    if (members.get(given)?.removed === false) return given;
+    const meant = names.get(foldName(given));
+    if (meant?.size === 1) return [...meant][0];
+    if (meant) return undefined;
+  }
+  return undefined;
+}
+
+/** Where the first four words of a line end. */
+function wordEnds(line: string): number[] {
+  const ends: number[] = [];
+  for (let at = 0; ends.length < 4;) {
+    handle.lastIndex = at;
+    if (!handle.test(line)) break;
+    ends.push(handle.lastIndex);
+    if (line[handle.lastIndex] !== ' ') break;
+    at = handle.lastIndex + 1;
+  }
+  return ends;
+}
+
+function namesOf(members: Directory['members']): Names {
+  const made = known.get(members);
+  if (made) return made;
+  const names = new Map<string, Set<string>>();
+  for (const { id, name, removed } of members.values()) {
+    if (removed) continue;
+    const folded = foldName(name.trim());
+    const words = folded.split(/\s+/);
+    const called = [words.join(' '), words[0]!, ...['', '.', '-', '_'].map((mark) => words.join(mark))];
+    for (const one of called) names.set(one, (names.get(one) ?? new Set<string>()).add(id));
+  }
+  known.set(members, names);
+  return names;
+}

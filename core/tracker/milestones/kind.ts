@@ -1,0 +1,43 @@
+// How milestones are stored and announced. Two things are looked at again in the batch itself, because others may have changed issues
+// meanwhile: one that is completed has no open issue, and one that is deleted has no issue at all.
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { milestone } from './contract.ts';
+
+type Milestone = EntityOf<typeof milestone>;
+
+const nothingOpen = tenantStatement(
+  'milestones.nothing_open',
+  `UPDATE milestones SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
+     SELECT 1 FROM issues AS i INDEXED BY issues_milestone JOIN states AS s ON s.workspace_id = :ws AND s.id = i.state_id
+     WHERE i.workspace_id = :ws AND i.milestone_id = :id AND i.milestone_id IS NOT NULL AND i.deleted_at IS NULL
+       AND s.type NOT IN ('completed', 'canceled', 'duplicate'))`,
+);
+const withoutIssues = tenantStatement(
+  'milestones.without_issues',
+  `UPDATE milestones SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
+     SELECT 1 FROM issues AS i INDEXED BY issues_milestone
+     WHERE i.workspace_id = :ws AND i.milestone_id = :id AND i.milestone_id IS NOT NULL AND i.deleted_at IS NULL)`,
+);
+
+const isCompletion = (before: Milestone | null, after: Milestone): boolean =>
+  before !== null && before.completedAt === null && after.completedAt !== null;
+
+export const milestoneKind = kindOf(milestone, {
+  events(before, after) {
+    if (!before) return ['milestone.created'];
+    if (before.deletedAt !== after.deletedAt) return ['milestone.deleted'];
+    return [isCompletion(before, after) ? 'milestone.completed' : 'milestone.updated'];
+  },
+  special: {
+    related(scope, before, after) {
+      const { id } = after;
+      if (after.deletedAt !== null)
+        return { last: [tenantOp(scope, withoutIssues, { id }, { expectRows: 1 })] };
+      return isCompletion(before, after)
+        ? { last: [tenantOp(scope, nothingOpen, { id }, { expectRows: 1 })] }
+        : {};
+    },
+  },
+});

@@ -1,0 +1,58 @@
+// Milestones. A deleted one leaves its issues, which are changed by that in the same batch.
+import { notDeleted, pageOfKind } from '../../changes/list.ts';
+import { getEntity, removed } from '../../changes/operations.ts';
+import type { ChangeSet } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { defineResource } from '../../resource/define.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { issueKind } from '../issues/kind.ts';
+import { projectKind } from '../projects/kind.ts';
+import { milestone, positionMax } from './contract.ts';
+import { milestoneKind } from './kind.ts';
+
+/** Issues that are changed in one batch, so that nobody's commit waits for long. */
+const leavingMax = 500;
+
+const lastPosition = tenantStatement<{ position: number | null }>(
+  'milestones.last_position',
+  'SELECT max(position) AS position FROM milestones WHERE workspace_id = :ws AND project_id = :projectId AND deleted_at IS NULL',
+);
+
+export const milestones = defineResource(milestone, milestoneKind, {
+  async where(ctx, _query, projectId) {
+    const { id } = await getEntity(ctx, projectKind, projectId ?? '');
+    return [{ sql: 'project_id = :projectId', params: { projectId: id } }];
+  },
+  async sets(ctx, { position }, parentId) {
+    const { id: projectId } = await getEntity(ctx, projectKind, parentId ?? '');
+    return { projectId, position: position ?? (await nextPosition(ctx, projectId)) };
+  },
+  operations: { delete: deleteMilestone },
+});
+
+async function nextPosition({ store, scope }: Context, projectId: string): Promise<number> {
+  const last = (await store.readOne(scope, lastPosition, { projectId }))?.position ?? null;
+  return last === null ? 0 : Math.min(Math.floor(last) + 1, positionMax);
+}
+
+async function deleteMilestone(
+  ctx: Context,
+  id: string,
+  ifMatch: number | null,
+): Promise<ChangeSet<undefined>> {
+  const set = removed(ctx, milestoneKind, await getEntity(ctx, milestoneKind, id), ifMatch);
+  const { data, pageInfo } = await pageOfKind(
+    { ...ctx, visibleTeams: null },
+    issueKind,
+    { limit: leavingMax },
+    { where: [notDeleted, { sql: 'milestone_id = :milestoneId', params: { milestoneId: id } }] },
+  );
+  if (pageInfo.hasNextPage)
+    throw new ApiError(
+      'conflict',
+      `More than ${data.length} issues belong to it. Take some out first, with POST /api/v1/issues/bulk-update.`,
+    );
+  const left = data.flatMap((issue) => issueKind.update(issue, { milestoneId: null }, ctx.nowMs()) ?? []);
+  return { ...set, changes: [...left, ...set.changes] };
+}

@@ -1,0 +1,41 @@
+// The milestone of an issue is one of its project: one of another is refused, and where the issue moves to another project it is left
+// behind.
+import type { Directory } from '../../context.ts';
+import { invalidField } from '../../lib/errors.ts';
+
+interface Place {
+  readonly projectId: string | null;
+  readonly milestoneId: string | null;
+}
+
+/**
+ * What a patch makes of the milestone, where it makes anything of it.
+ * @param issue as it is; null for a creation
+ * @param at before the path in errors
+ * @throws ApiError validation_failed
+ */
+export function milestoneAfter(
+  { milestones }: Directory,
+  issue: Place | null,
+  patch: Partial<Place>,
+  at: string,
+): Partial<Pick<Place, 'milestoneId'>> {
+  const { projectId = issue?.projectId ?? null, milestoneId } = patch;
+  if (milestoneId === undefined)
+    return issue && issue.milestoneId !== null && projectId !== issue.projectId ? { milestoneId: null } : {};
+  if (milestoneId !== null && milestones.get(milestoneId)?.projectId !== projectId)
+    throw invalidField(`${at}milestoneId`, 'conflict', {
+      why:
+        projectId === null
+          ? 'The issue is in no project.'
+          : "It is a milestone of another project than the issue's.",
+      fix: 'Give the projectId of the milestone along, or a milestone of the project of the issue.',
+    });
+  return { milestoneId };
+}
+
+/** Of an issue that comes back: its milestone may be gone meanwhile. */
+export function milestoneLeft({ milestones }: Directory, milestoneId: string | null): string | null {
+  const found = milestoneId === null ? undefined : milestones.get(milestoneId);
+  return found && !found.removed ? found.id : null;
+}

@@ -1,0 +1,47 @@
+// The item that tells one member: a new one, or the unread one that tells of the like on the same issue already.
+import type { Change } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import type { EventRow } from '../../events/event.ts';
+import { newItem } from '../../inbox/items.ts';
+import { inboxItemKind } from '../../inbox/kind.ts';
+import { authorOf } from '../../resource/author.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { identifierOf, type News, type Tiding } from './news.ts';
+
+const unreadLike = tenantStatement<{ id: string }>(
+  'inbox_items.unread_like',
+  `SELECT id FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND issue_id = :issueId AND reason = :reason
+     AND read_at IS NULL AND archived_at IS NULL ORDER BY id DESC LIMIT 1`,
+);
+
+export async function itemChange(
+  ctx: Context,
+  event: EventRow,
+  { issue, target }: News,
+  memberId: string,
+  tiding: Tiding,
+): Promise<Change> {
+  const told = { ...tiding, target, ...authorOf({ actor: event.actor, directory: ctx.directory }, 'actor') };
+  const now = ctx.nowMs();
+  const named = issue && { id: issue.id, identifier: identifierOf(ctx, issue) };
+  const like = issue && (await likeItem(ctx, event, issue.id, memberId, tiding));
+  // The issue may have moved to another team since.
+  const renewed = { ...told, issue: named };
+  const grown =
+    like && inboxItemKind.update(like, { ...renewed, count: like.count + 1, happenedAt: now }, now);
+  if (grown) return grown;
+  return newItem({ ...renewed, memberId, issueId: issue?.id ?? null }, { ids: ctx.ids, nowMs: now });
+}
+
+/** Only of the issue's own events, which are answered one after the other: two at once would both count on the same item. */
+async function likeItem(
+  ctx: Context,
+  event: EventRow,
+  issueId: string,
+  memberId: string,
+  { reason }: Tiding,
+) {
+  if ((event.subjectId ?? event.entityId) !== issueId) return undefined;
+  const row = await ctx.store.readOne(ctx.scope, unreadLike, { memberId, issueId, reason });
+  return row && inboxItemKind.find(ctx, row.id);
+}

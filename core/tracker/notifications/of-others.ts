@@ -1,0 +1,52 @@
+// What clocks and projects tell. Of these events no more is read than whom they concern.
+import type { Context } from '../../context.ts';
+import type { EventRow } from '../../events/event.ts';
+import { projectKind } from '../projects/kind.ts';
+import {
+  emptyNews,
+  excerptOf,
+  findIssue,
+  followersOf,
+  identifierOf,
+  nameOfActor,
+  tell,
+  type News,
+} from './news.ts';
+
+interface Referred {
+  readonly id?: string;
+}
+
+/** Whoever has the issue is told; of one that nobody has, those who follow it. */
+export async function newsOfSla(ctx: Context, { type, data }: EventRow): Promise<News | null> {
+  const { issue: referred, name } = data as { issue?: Referred; name?: string };
+  const issue = await findIssue(ctx, referred?.id);
+  if (!issue) return null;
+  const news = emptyNews(issue, { kind: 'issue', id: issue.id });
+  const isBreached = type === ('sla.breached' as string);
+  const words = `${identifierOf(ctx, issue)} ${isBreached ? 'has missed' : 'is about to miss'} its target`;
+  const tiding = {
+    reason: 'sla',
+    kind: isBreached ? 'sla_breached' : 'sla_at_risk',
+    title: typeof name === 'string' ? `${words}: ${name}` : words,
+    body: issue.title,
+  } as const;
+  tell(news, issue.assigneeId === null ? await followersOf(ctx, issue) : [issue.assigneeId], tiding);
+  return news;
+}
+
+export async function newsOfProject(ctx: Context, event: EventRow): Promise<News | null> {
+  const { project: referred, body } = event.data as { project?: Referred; body?: unknown };
+  const project = typeof referred?.id === 'string' ? await projectKind.find(ctx, referred.id) : undefined;
+  if (!project) return null;
+  const news = emptyNews(null, { kind: 'project', id: project.id });
+  const tiding = {
+    reason: 'project_update',
+    kind: 'project_update',
+    title: `${nameOfActor(ctx, event)} posted an update of ${project.name}`,
+    body: typeof body === 'string' ? excerptOf(body) : '',
+  } as const;
+  const { leadId, members } = project;
+  tell(news, [...(leadId === null ? [] : [leadId]), ...members], tiding);
+  return news;
+}

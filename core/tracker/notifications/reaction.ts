@@ -1,0 +1,67 @@
+// Tells members what concerns them: each event becomes subscriptions and items in inboxes, exactly once. Nobody is told of what they did
+// themselves, of what they do not want to hear, or of what is gone. docs/decisions/0044.
+import type { Change } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import { shownData, type EventRow } from '../../events/event.ts';
+import { isPresent } from '../../identity/members/roles.ts';
+import { listeningTo } from '../../inbox/preferences.ts';
+import { nothing, type Answer, type Reaction } from '../../reactions/reaction.ts';
+import { rowOf, subscriptionChange } from '../subscribers/kind.ts';
+import { itemChange } from './items.ts';
+import type { News, Reason } from './news.ts';
+import { newsOfComment } from './of-comments.ts';
+import { newsOfIssue } from './of-issues.ts';
+import { newsOfProject, newsOfSla } from './of-others.ts';
+
+type Teller = (ctx: Context, event: EventRow) => Promise<News | null>;
+
+/** By the type of the event; those that nothing sends yet are heard of from the day they are. */
+const tellers: ReadonlyMap<string, Teller> = new Map<string, Teller>([
+  ['issue.created', newsOfIssue],
+  ['issue.updated', newsOfIssue],
+  ['comment.added', newsOfComment],
+  ['comment.updated', newsOfComment],
+  ['sla.at_risk', newsOfSla],
+  ['sla.breached', newsOfSla],
+  ['project.update_posted', newsOfProject],
+]);
+
+export const notifying: Reaction = {
+  name: 'inbox',
+  wants: (type) => tellers.has(type),
+  async react(ctx, event) {
+    const shown = { ...event, ...facts(event), data: shownData(event) };
+    const news = await tellers.get(event.type)!(ctx, shown);
+    return news === null ? nothing : answerTo(ctx, shown, news);
+  },
+};
+
+/** What is read of an event; its properties are those of a class. */
+const facts = ({ id, type, entityId, subjectId, createdAt, actor, cause }: EventRow) => ({
+  ...{ id, type, entityId, subjectId, createdAt, actor, cause },
+});
+
+async function answerTo(ctx: Context, event: EventRow, news: News): Promise<Answer> {
+  const self = event.actor.memberId ?? event.actor.id;
+  const told = [...news.told].filter(([memberId]) => memberId !== self && isPresent(ctx, memberId));
+  const subscriptions = await subscriptionsOf(ctx, news);
+  const reasons = new Map<string, Reason>(told.map(([memberId, { reason }]) => [memberId, reason]));
+  const listening = told.length === 0 ? new Set<string>() : await listeningTo(ctx, reasons);
+  const items: Change[] = [];
+  for (const [memberId, tiding] of told)
+    if (listening.has(memberId)) items.push(await itemChange(ctx, event, news, memberId, tiding));
+  return { changes: [...subscriptions, ...items] };
+}
+
+/** Who does not want to follow the issue stays away, but where they are meant in person. */
+async function subscriptionsOf(ctx: Context, { issue, follows }: News): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const [memberId, reason] of follows) {
+    if (!issue || !isPresent(ctx, memberId)) continue;
+    const known = await rowOf(ctx, issue, memberId);
+    if (known?.muted && reason === 'commented') continue;
+    const change = subscriptionChange(ctx, issue, known, { memberId, muted: false, reason });
+    if (change) changes.push(change);
+  }
+  return changes;
+}

@@ -1,0 +1,38 @@
+// Pipelines are plain, but that one with releases cannot be deleted.
+import { getEntity, removed } from '../../changes/operations.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { pipeline } from './contract.ts';
+
+const hasRelease = tenantStatement<{ id: string }>(
+  'pipelines.release_of',
+  'SELECT id FROM releases INDEXED BY releases_pipeline WHERE workspace_id = :ws AND pipeline_id = :id AND deleted_at IS NULL LIMIT 1',
+);
+/** Fails the batch of a deletion where a release was made meanwhile. */
+const withoutReleases = tenantStatement(
+  'pipelines.without_releases',
+  `UPDATE pipelines SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
+     SELECT 1 FROM releases AS r INDEXED BY releases_pipeline
+     WHERE r.workspace_id = :ws AND r.pipeline_id = :id AND r.deleted_at IS NULL)`,
+);
+
+const pipelineKind = kindOf(pipeline, {
+  special: {
+    related: (scope, _before, { id, deletedAt }) =>
+      deletedAt === null ? {} : { last: [tenantOp(scope, withoutReleases, { id }, { expectRows: 1 })] },
+  },
+});
+
+export const pipelines = defineResource(pipeline, pipelineKind, {
+  operations: {
+    async delete(ctx, id, ifMatch) {
+      const found = await getEntity(ctx, pipelineKind, id);
+      if (await ctx.store.readOne(ctx.scope, hasRelease, { id }))
+        throw new ApiError('conflict', 'It has releases. Delete them first; one that was published stays.');
+      return removed(ctx, pipelineKind, found, ifMatch);
+    },
+  },
+});

@@ -1,0 +1,51 @@
+// Updates of projects. Posting one is a change of the project as well, which has from then on the health that it tells.
+import { getEntity, removed } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { authorOf } from '../../resource/author.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { plainOperations, type Rules } from '../../resource/operations.ts';
+import { projectKind } from '../projects/kind.ts';
+import { projectUpdate } from './contract.ts';
+
+const updateKind = kindOf(projectUpdate, { table: 'project_updates' });
+type Update = NonNullable<Awaited<ReturnType<typeof updateKind.find>>>;
+
+const rules: Rules<typeof projectUpdate, Update> = {
+  async where(ctx, _query, projectId) {
+    const { id } = await getEntity(ctx, projectKind, projectId ?? '');
+    return [{ sql: 'project_id = :projectId', params: { projectId: id } }];
+  },
+  async sets(ctx, _body, projectId) {
+    const { id } = await getEntity(ctx, projectKind, projectId ?? '');
+    return { projectId: id, ...authorOf(ctx, 'author') };
+  },
+  check(ctx, update, before) {
+    if (before) requireAuthor(ctx, update);
+  },
+};
+const plain = plainOperations(projectUpdate, updateKind, rules);
+
+export const projectUpdates = defineResource(projectUpdate, updateKind, {
+  ...rules,
+  operations: {
+    async create(ctx, body, projectId) {
+      const set = await plain.create(ctx, body, projectId);
+      const project = await getEntity(ctx, projectKind, projectId ?? '');
+      const moved = projectKind.update(project, { health: body.health }, ctx.nowMs());
+      return { ...set, changes: moved ? [...set.changes, moved] : set.changes };
+    },
+    async delete(ctx, id, ifMatch) {
+      const found = await getEntity(ctx, updateKind, id);
+      requireAuthor(ctx, found);
+      return removed(ctx, updateKind, found, ifMatch);
+    },
+  },
+});
+
+/** @throws ApiError forbidden */
+function requireAuthor({ actor }: Context, { authorId }: Pick<Update, 'authorId'>): void {
+  if (authorId !== (actor.memberId ?? actor.id))
+    throw new ApiError('forbidden', 'Only its author may change or delete an update.');
+}

@@ -1,0 +1,184 @@
+// How far a project has come: its issues, as far as the caller sees them, counted by what their states mean, in all and for each
+// milestone. Counted when it is asked for, at the cost of a look at each issue of the project, off the event loop; nothing of it is kept,
+// so nothing of it can be wrong.
+import { Type, type Static } from 'typebox';
+import { getEntity } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { Closed, date, described, enumeration, idOf, named, nullable } from '../../lib/schema.ts';
+import { dayMs, isDay } from '../../lib/time.ts';
+import { composedStatement, tenantStatement } from '../../store/statement.ts';
+import { countedByDay, dayByDay, daysOf } from '../day-by-day.ts';
+import { seeingIssues } from '../issues/seen.ts';
+import { milestone } from '../milestones/contract.ts';
+import type { StateType } from '../workflows/contract.ts';
+import { projectKind } from './kind.ts';
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const Counts = named(
+  'Progress',
+  Closed({
+    issues: count('All of them.'),
+    unstarted: count('In triage, backlog or unstarted states.'),
+    started: count('In started states.'),
+    completed: count('In completed states.'),
+    canceled: count('In canceled and duplicate states.'),
+    estimate: Type.Number({ description: 'Estimates of all that are not canceled, together.' }),
+    estimateCompleted: Type.Number({ description: 'Estimates of those that are completed, together.' }),
+  }),
+);
+type Counts = { -readonly [K in keyof Static<typeof Counts>]: number };
+
+const statuses = ['unstarted', 'next', 'overdue', 'done'] as const;
+const MilestoneProgress = named(
+  'MilestoneProgress',
+  Closed({
+    id: idOf(milestone.id),
+    name: Type.String({ description: 'What the milestone is called.' }),
+    targetDate: nullable({ ...date, description: 'The day by which it is to be reached.' }),
+    status: enumeration(
+      'MilestoneStatus',
+      statuses,
+      'Done when its issues are; overdue after its day; next is the first that is neither; the others are unstarted.',
+    ),
+    progress: described(Counts, 'Of its issues.'),
+  }),
+);
+export const ProjectProgress = named(
+  'ProjectProgress',
+  Closed({
+    progress: described(Counts, 'Of all issues of the project.'),
+    milestones: Type.Array(MilestoneProgress, { description: 'Of each milestone, in their order.' }),
+    days: nullable(
+      dayByDay(
+        'Each day from `since` to today, in UTC, as the issues were at its end; null without `since`.',
+      ),
+    ),
+  }),
+);
+
+interface CountRow {
+  readonly milestone_id: string | null;
+  readonly type: StateType;
+  readonly issues: number;
+  readonly estimate: number;
+}
+const counting = (seen: string) =>
+  composedStatement<CountRow & Readonly<Record<string, never>>>(
+    `SELECT i.milestone_id AS milestone_id, s.type AS type, count(*) AS issues, coalesce(sum(i.estimate), 0) AS estimate
+   FROM issues AS i INDEXED BY issues_project
+   CROSS JOIN states AS s ON s.workspace_id = :ws AND s.id = i.state_id
+   WHERE i.workspace_id = :ws AND i.project_id = :projectId AND i.project_id IS NOT NULL AND i.deleted_at IS NULL${seen}
+   GROUP BY i.milestone_id, s.type`,
+    null,
+  );
+const countAll = counting('');
+const countSeen = counting(' AND i.team_id IN (SELECT value FROM json_each(:teams))');
+
+interface MilestoneRow {
+  readonly id: string;
+  readonly name: string;
+  readonly target_date: string | null;
+  readonly completed_at: number | null;
+}
+const milestonesOf = tenantStatement<MilestoneRow>(
+  'milestones.of_project',
+  `SELECT id, name, target_date, completed_at FROM milestones
+   WHERE workspace_id = :ws AND project_id = :projectId AND deleted_at IS NULL ORDER BY position, id`,
+);
+
+/** @param since the first day to be told of; absent: none. @throws ApiError not_found, validation_failed, budget_exceeded */
+export async function progressOf(
+  ctx: Context,
+  id: string,
+  since: string | undefined,
+): Promise<Static<typeof ProjectProgress>> {
+  const { id: projectId } = await getEntity(ctx, projectKind, id);
+  const { store, scope } = ctx;
+  const milestones = await store.read(scope, milestonesOf, { projectId });
+  const { visibleTeams } = seeingIssues(ctx);
+  const rows: readonly CountRow[] =
+    visibleTeams === null
+      ? await store.read(scope, countAll, { projectId })
+      : await store.read(scope, countSeen, { projectId, teams: JSON.stringify([...visibleTeams]) });
+  const statusOf = statusesOn(new Date(ctx.nowMs()).toISOString().slice(0, 10));
+  return {
+    progress: summed(rows),
+    milestones: milestones.map((row) => ({
+      id: row.id,
+      name: row.name,
+      targetDate: row.target_date,
+      status: statusOf(row),
+      progress: summed(rows.filter(({ milestone_id }) => milestone_id === row.id)),
+    })),
+    days: since === undefined ? null : await daysSince(ctx, projectId, since),
+  };
+}
+
+/** @throws ApiError validation_failed, budget_exceeded */
+async function daysSince(ctx: Context, projectId: string, since: string) {
+  const [fromMs, nowMs] = [isDay(since) ? Date.parse(since) : Number.NaN, ctx.nowMs()];
+  if (Number.isNaN(fromMs)) throw invalidField('since', 'invalid_format', 'Give a day as YYYY-MM-DD.');
+  if (fromMs > nowMs) throw invalidField('since', 'too_big', 'Give a day that has come.');
+  if (nowMs - fromMs > daysMax * dayMs)
+    throw invalidField('since', 'too_small', `Give a day of the last ${daysMax}.`);
+  const ids = (await ctx.store.read(ctx.scope, everIn, { projectId })).map(({ id }) => id);
+  if (ids.length > everInMax)
+    throw new ApiError(
+      'budget_exceeded',
+      `More than ${everInMax} issues were in the project. Leave out since: what is so now can be told.`,
+    );
+  const days = daysOf('UTC', fromMs, nowMs);
+  return countedByDay(ctx, { ids, days, isIn: ({ project }) => project?.id === projectId });
+}
+
+/** That many days are told of at most. */
+const daysMax = 366;
+/** Of a project whose days are told. */
+const everInMax = 10_000;
+const everIn = tenantStatement<{ id: string }>(
+  'project_issues.of_project',
+  `SELECT id FROM project_issues WHERE workspace_id = :ws AND project_id = :projectId LIMIT ${everInMax + 1}`,
+);
+
+/** To be asked in their order. */
+function statusesOn(today: string): (milestone: MilestoneRow) => (typeof statuses)[number] {
+  let hasNext = false;
+  return ({ completed_at, target_date }) => {
+    if (completed_at !== null) return 'done';
+    if (target_date !== null && target_date < today) return 'overdue';
+    if (hasNext) return 'unstarted';
+    hasNext = true;
+    return 'next';
+  };
+}
+
+const countedAs: Readonly<Record<StateType, 'unstarted' | 'started' | 'completed' | 'canceled'>> = {
+  triage: 'unstarted',
+  backlog: 'unstarted',
+  unstarted: 'unstarted',
+  started: 'started',
+  completed: 'completed',
+  canceled: 'canceled',
+  duplicate: 'canceled',
+};
+
+function summed(rows: readonly CountRow[]): Counts {
+  const counts: Counts = {
+    issues: 0,
+    unstarted: 0,
+    started: 0,
+    completed: 0,
+    canceled: 0,
+    estimate: 0,
+    estimateCompleted: 0,
+  };
+  for (const { type, issues, estimate } of rows) {
+    const as = countedAs[type];
+    counts.issues += issues;
+    counts[as] += issues;
+    if (as !== 'canceled') counts.estimate += estimate;
+    if (as === 'completed') counts.estimateCompleted += estimate;
+  }
+  return counts;
+}

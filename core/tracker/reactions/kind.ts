@@ -1,0 +1,38 @@
+// How reactions are stored. One that was taken back stays for a while, and another one takes its place.
+import { plain } from '../../changes/columns.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { issueOfPart, partOfIssue } from '../issues/part.ts';
+import { reaction } from './contract.ts';
+
+/** Different emoji on one comment or issue. */
+export const emojiMax = 50;
+
+const part = partOfIssue('reactions');
+
+export const reactionKind = kindOf(reaction, {
+  kept: { ...part.kept, subjectId: plain<string>('subject_id') },
+  shows: {
+    issue: issueOfPart,
+    commentId: ({ issueId, subjectId }) => (subjectId === issueId ? null : subjectId),
+  },
+  special: {
+    ...part.special,
+    related: (scope, before, { issueId, subjectId }) => ({
+      last: before
+        ? []
+        : [tenantOp(scope, haveRoom, { issueId, subjectId, max: emojiMax }, { expectRows: 1 })],
+    }),
+  },
+});
+
+/** Fails the batch where what it is on was deleted meanwhile, or has become full. */
+const haveRoom = tenantStatement(
+  'reactions.have_room',
+  `UPDATE issues SET updated_at = updated_at WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL
+     AND (:subjectId = :issueId OR EXISTS
+       (SELECT 1 FROM comments AS c WHERE c.workspace_id = :ws AND c.id = :subjectId AND c.deleted_at IS NULL))
+     AND (SELECT count(DISTINCT r.emoji) FROM reactions AS r
+          WHERE r.workspace_id = :ws AND r.subject_id = :subjectId AND r.deleted_at IS NULL) <= :max`,
+);

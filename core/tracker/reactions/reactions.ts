@@ -1,0 +1,181 @@
+// Reactions on comments and issues: one for each actor and emoji, however often and from how many sides it is asked for.
+import { Type } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { created, getEntity, removed, requireVersion } from '../../changes/operations.ts';
+import { schemasOf } from '../../contract/schemas.ts';
+import type { Context } from '../../context.ts';
+import { defineRoute } from '../../http/route.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
+import { derivedId } from '../../lib/ids.ts';
+import { Closed, idOf, named, nameOf, nullable } from '../../lib/schema.ts';
+import { authorOf } from '../../resource/author.ts';
+import { defineResource } from '../../resource/define.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { comment } from '../comments/contract.ts';
+import { findComment } from '../comments/comments.ts';
+import { issue } from '../issues/contract.ts';
+import { issueKind } from '../issues/kind.ts';
+import { placeOfIssue } from '../issues/part.ts';
+import { reaction } from './contract.ts';
+import { emojiOf } from './emoji.ts';
+import { emojiMax, reactionKind } from './kind.ts';
+
+/** Of one emoji, whose names are listed; the count is of all. */
+const whoMax = 50;
+
+const ReactionGroups = named(
+  'ReactionGroups',
+  Closed({
+    data: Type.Array(
+      Closed({
+        emoji: Type.String({ description: 'What they say.' }),
+        count: Type.Integer({ description: 'How many reacted with it.' }),
+        mine: nullable(idOf(reaction.id, 'The reaction of the caller; null where there is none.')),
+        who: Type.Array(reaction.fields.actor.shown, {
+          description: `Who reacted with it, in their order; the first ${whoMax}.`,
+        }),
+      }),
+      { description: 'The reactions by emoji, in the order in which the first of each came.' },
+    ),
+  }),
+);
+
+interface Grouped {
+  emoji: string;
+  count: number;
+  mine: string | null;
+  who_json: string;
+}
+const grouped = tenantStatement<Grouped>(
+  'reactions.grouped',
+  `SELECT emoji, count(*) AS count, max(CASE WHEN actor_id = :actorId THEN id END) AS mine,
+     json_group_array(json_object('kind', actor_kind, 'id', actor_id, 'name', actor_name) ORDER BY created_at, id)
+       FILTER (WHERE place <= :whoMax) AS who_json
+   FROM (SELECT *, row_number() OVER (PARTITION BY emoji ORDER BY created_at, id) AS place FROM reactions
+         WHERE workspace_id = :ws AND subject_id = :subjectId AND deleted_at IS NULL)
+   GROUP BY emoji ORDER BY min(created_at), min(id)`,
+);
+const takenBack = tenantStatement<{ count: number }>(
+  'reactions.taken_back',
+  `SELECT count(*) AS count FROM reactions INDEXED BY reactions_issue
+   WHERE workspace_id = :ws AND issue_id = :issueId AND subject_id = :subjectId AND emoji = :emoji AND actor_id = :actorId
+     AND deleted_at IS NOT NULL`,
+);
+
+/** What a reaction is on, and which issue that belongs to. */
+interface Subject {
+  readonly id: string;
+  readonly issueId: string;
+  readonly issuePlace: string;
+}
+
+async function issueSubject(ctx: Context, id: string): Promise<Subject> {
+  const found = await getEntity(ctx, issueKind, id);
+  return { id: found.id, ...placeOfIssue(found) };
+}
+
+async function commentSubject(ctx: Context, id: string): Promise<Subject> {
+  const { issueId, issuePlace } = await findComment(ctx, id);
+  return { id, issueId, issuePlace };
+}
+
+async function listReactions(ctx: Context, subject: Subject) {
+  const params = { subjectId: subject.id, actorId: actorIdOf(ctx), whoMax };
+  const groups = await ctx.store.read(ctx.scope, grouped, params);
+  return {
+    data: groups.map(({ who_json, ...group }) => ({ ...group, who: JSON.parse(who_json) as unknown })),
+  };
+}
+
+const actorIdOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
+
+async function addReaction(ctx: Context, subject: Subject, given: string): Promise<ChangeSet> {
+  const emoji = emojiOf(given);
+  const { id: subjectId, issueId, issuePlace } = subject;
+  const sought = { issueId, subjectId, emoji, actorId: actorIdOf(ctx) };
+  // The id follows from what it says, so that a run which reacts twice finds what it has staged.
+  const { count = 0 } = (await ctx.store.readOne(ctx.scope, takenBack, sought)) ?? {};
+  for (let nth = count; ; nth++) {
+    const id = derivedId(reaction.id, subjectId, `${sought.actorId} ${emoji} ${nth}`);
+    const found = await reactionKind.find(ctx, id);
+    if (found?.deletedAt === null) return { changes: [], body: reactionKind.wire(found, ctx), status: 200 };
+    if (found) continue;
+    await requireRoom(ctx, subjectId, emoji);
+    const now = ctx.nowMs();
+    const times = { createdAt: now, updatedAt: now, deletedAt: null };
+    const entity = { id, issueId, issuePlace, subjectId, emoji, ...authorOf(ctx, 'actor'), ...times };
+    return created(ctx, reactionKind, entity, reaction.path);
+  }
+}
+
+/** @throws ApiError conflict */
+async function requireRoom(ctx: Context, subjectId: string, emoji: string): Promise<void> {
+  const groups = await ctx.store.read(ctx.scope, grouped, { subjectId, actorId: '', whoMax: 0 });
+  if (groups.length >= emojiMax && !groups.some((group) => group.emoji === emoji))
+    throw invalidField('emoji', 'too_big', {
+      why: `There are ${emojiMax} different emoji on this already.`,
+      fix: 'Use one of them.',
+    });
+}
+
+/** The two routes of what can be reacted to. @param on after their names: `-on-issue` */
+function routesOf(
+  of: {
+    readonly path: string;
+    readonly name: string;
+    readonly id: string;
+    readonly alias?: typeof issue.alias;
+  },
+  on: string,
+  find: (ctx: Context, id: string) => Promise<Subject>,
+) {
+  const both = {
+    path: `/api/v1/${of.path}/{id}/reactions`,
+    params: Closed({ id: nameOf(of) }),
+    rows: 'team',
+  } as const;
+  const thing = of.name === 'issue' ? 'an issue' : `a ${of.name}`;
+  return [
+    defineRoute({
+      ...both,
+      method: 'GET',
+      name: `reactions.list${on}`,
+      summary: `The reactions to ${thing}, by emoji`,
+      scope: 'comments:read',
+      limit: 'read',
+      responses: { 200: ReactionGroups },
+      read: async (ctx, { params }) => listReactions(ctx, await find(ctx, params.id)),
+    }),
+    defineRoute({
+      ...both,
+      method: 'POST',
+      name: `reactions.create${on}`,
+      summary: `React to ${thing} with an emoji`,
+      description: 'Who has reacted with it already gets that reaction (200).',
+      scope: 'comments:write',
+      limit: 'write',
+      body: schemasOf(reaction).create,
+      example: { emoji: '👍' },
+      responses: { 201: schemasOf(reaction).shown, 200: schemasOf(reaction).shown },
+      write: async (ctx, { params, body }) => addReaction(ctx, await find(ctx, params.id), body.emoji),
+    }),
+  ];
+}
+
+export const reactions = defineResource(reaction, reactionKind, {
+  admits: (ctx, { issueId }) => getEntity(ctx, issueKind, issueId),
+  operations: {
+    async delete(ctx, id, ifMatch) {
+      const found = await reactionKind.find(ctx, id);
+      if (!found) throw notFound();
+      await getEntity(ctx, issueKind, found.issueId);
+      if (found.actorId !== actorIdOf(ctx))
+        throw new ApiError('forbidden', 'Only who reacted may take it back.');
+      requireVersion(found, ifMatch);
+      return found.deletedAt === null
+        ? removed(ctx, reactionKind, found, ifMatch)
+        : { changes: [], body: undefined };
+    },
+  },
+  routes: [...routesOf(comment, '', commentSubject), ...routesOf(issue, '-on-issue', issueSubject)],
+});

@@ -1,0 +1,232 @@
+// Relations. A row says what `fromId` is to `issueId`; whoever asks from the other side is shown the inverse. A relation is told as an
+// event of each of its two issues, and moves neither's version: who edits an issue is not in the way of who relates it.
+import type { Change, ChangeSet, EventDraft } from '../../changes/change.ts';
+import { plain, type Column } from '../../changes/columns.ts';
+import { pageOfKind } from '../../changes/list.ts';
+import { getEntity, removed } from '../../changes/operations.ts';
+import type { Context, Directory } from '../../context.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { authorOf } from '../../resource/author.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { tenantOp } from '../../store/store.ts';
+import { statesOf } from '../directory.ts';
+import { issueKind, type Issue } from '../issues/kind.ts';
+import { inState } from '../issues/in-state.ts';
+import { relation } from './contract.ts';
+import { closesCircle, noCircle, originalOf, related } from './statements.ts';
+
+/** What is shown of an issue that another is related to, read along with the relation. */
+type End = Pick<Issue, 'id' | 'teamId' | 'number' | 'title' | 'stateId'>;
+
+const endOf = (column: string): Column<End> => ({
+  select: `(SELECT json_object('id', i.id, 'teamId', i.team_id, 'number', i.number, 'title', i.title, 'stateId', i.state_id)
+    FROM issues AS i WHERE i.workspace_id = :ws AND i.id = relations.${column})`,
+  read: (value) => JSON.parse(String(value)),
+});
+
+const kept = { fromId: plain<string>('from_id'), from: endOf('from_id'), to: endOf('issue_id') };
+type Relation = EntityOf<typeof relation, typeof kept>;
+type RelationType = Relation['type'];
+
+const relationKind = kindOf(relation, {
+  kept,
+  shows: {
+    issue: ({ to }, { directory }) => {
+      const state = directory.states.get(to.stateId);
+      return {
+        ...named(to, directory),
+        title: to.title,
+        // A state is never forgotten while an issue stands in it.
+        state: { id: to.stateId, name: state?.name ?? '', type: state!.type },
+      };
+    },
+  },
+  special: {
+    related: (scope, before, { id, type }) => ({
+      last: before || type === 'relates_to' ? [] : [tenantOp(scope, noCircle, { id }, { expectRows: 1 })],
+    }),
+    team: {
+      of: ({ from, to }) => [from.teamId, to.teamId],
+      isIn: (list) =>
+        `NOT EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id IN (relations.from_id, relations.issue_id) AND i.team_id NOT IN (${list}))`,
+    },
+  },
+});
+
+function named({ id, teamId, number }: End, { teams }: Directory) {
+  return { id, identifier: number === null ? null : `${teams.get(teamId)?.key ?? ''}-${number}` };
+}
+
+const inverse: Readonly<Record<RelationType, RelationType>> = {
+  blocks: 'blocked_by',
+  blocked_by: 'blocks',
+  duplicate_of: 'duplicated_by',
+  duplicated_by: 'duplicate_of',
+  relates_to: 'relates_to',
+};
+
+/** The relation as the issue sees it. */
+function seenFrom(issueId: string, relation: Relation): Relation {
+  if (relation.fromId === issueId) return relation;
+  const { fromId, from, to, type, issueId: toId } = relation;
+  return { ...relation, fromId: toId, from: to, type: inverse[type], issueId: fromId, to: from };
+}
+
+export const relations = defineResource(relation, relationKind, {
+  // Both are asked of every resource that has a parent; the operations below do without.
+  where: () => [],
+  sets: () => ({}),
+  operations: {
+    async list(ctx, query, parentId) {
+      const { id } = await getEntity(ctx, issueKind, parentId ?? '');
+      const page = await pageOfKind(ctx, relationKind, query, {
+        where: [{ sql: ofIssue, params: { issueId: id } }],
+        asked: { parentId },
+      });
+      return { ...page, data: page.data.map((found) => relationKind.wire(seenFrom(id, found), ctx)) };
+    },
+    async create(ctx, { type, issueId }, parentId) {
+      const issue = await getEntity(ctx, issueKind, parentId ?? '');
+      const other = await findOther(ctx, issue, issueId);
+      const [kept, from, to] = storedAs(type, issue, other);
+      await requireNew(ctx, kept, from, to);
+      const now = ctx.nowMs();
+      const made = relationKind.create({
+        id: ctx.ids.next(relation.id),
+        type: kept,
+        fromId: from.id,
+        from,
+        issueId: to.id,
+        to,
+        ...authorOf(ctx, 'creator'),
+        createdAt: now,
+        updatedAt: now,
+        deletedAt: null,
+      });
+      const moved = kept === 'duplicate_of' ? closedAsDuplicate(ctx, from) : null;
+      const ends = [moved?.after ?? from, to] as const;
+      return {
+        changes: [...(moved ? [moved] : []), told(made, ends)],
+        body: relationKind.wire(seenFrom(issue.id, made.after), ctx),
+        status: 201,
+        location: `${ctx.baseUrl}/api/v1/${relation.path}/${made.id}`,
+      };
+    },
+    async get(ctx, id) {
+      const { found } = await findWithEnds(ctx, id);
+      return relationKind.wire(found, ctx);
+    },
+    async delete(ctx, id, ifMatch) {
+      const { found, ends } = await findWithEnds(ctx, id);
+      const set: ChangeSet<undefined> = removed(ctx, relationKind, found, ifMatch);
+      return { ...set, changes: set.changes.map((change) => told(change, ends)) };
+    },
+  },
+});
+
+/** Of an issue, on whichever side it stands, and to one that is there. */
+const ofIssue = `(from_id = :issueId OR issue_id = :issueId) AND deleted_at IS NULL AND EXISTS
+  (SELECT 1 FROM issues AS o WHERE o.workspace_id = :ws AND o.deleted_at IS NULL
+     AND o.id = CASE WHEN relations.from_id = :issueId THEN relations.issue_id ELSE relations.from_id END)`;
+
+/** One of a deleted issue is as gone as the issue. @throws ApiError not_found */
+async function findWithEnds(ctx: Context, id: string) {
+  const found = await getEntity(ctx, relationKind, id);
+  const ends = [
+    await getEntity(ctx, issueKind, found.fromId),
+    await getEntity(ctx, issueKind, found.issueId),
+  ] as const;
+  return { found, ends };
+}
+
+/** @throws ApiError validation_failed */
+async function findOther(ctx: Context, issue: Issue, given: string): Promise<Issue> {
+  const other = await issueKind.find(ctx, given);
+  if (!other || other.deletedAt !== null)
+    throw invalidField('issueId', 'not_found', { why: `There is no issue ${given}.` });
+  if (other.id === issue.id)
+    throw invalidField('issueId', 'conflict', {
+      why: 'An issue has no relation to itself.',
+      fix: 'Give another issue.',
+    });
+  return other;
+}
+
+/** As the row says it: the three types that are stored, from one issue to another. */
+function storedAs(type: RelationType, issue: Issue, other: Issue): [RelationType, Issue, Issue] {
+  if (type === 'blocked_by' || type === 'duplicated_by') return [inverse[type], other, issue];
+  return type === 'relates_to' && other.id < issue.id ? [type, other, issue] : [type, issue, other];
+}
+
+/** Says what the indexes and the guard would refuse. @throws ApiError validation_failed, conflict */
+async function requireNew(ctx: Context, type: RelationType, from: Issue, to: Issue): Promise<void> {
+  const { store, scope } = ctx;
+  const params = { type, fromId: from.id, issueId: to.id };
+  if (await store.readOne(scope, related, params))
+    throw invalidField('issueId', 'already_exists', {
+      why: 'The two issues have this relation already.',
+      fix: 'Leave it out.',
+    });
+  const original = type === 'duplicate_of' && (await store.readOne(scope, originalOf, { fromId: from.id }));
+  if (original)
+    throw refused(
+      `${nameOf(from, ctx)} is a duplicate of another issue already.`,
+      'Remove that relation first.',
+    );
+  if (type !== 'relates_to' && (await store.readOne(scope, closesCircle, params)))
+    throw refused(
+      `${nameOf(to, ctx)} ${type === 'blocks' ? 'blocks' : 'is a duplicate of'} ${nameOf(from, ctx)} already, by itself or through others.`,
+      'Remove a relation between them first.',
+    );
+}
+
+const nameOf = (issue: Issue, { directory }: Context): string =>
+  named(issue, directory).identifier ?? issue.id;
+
+function refused(why: string, fix: string): ApiError {
+  return new ApiError('conflict', `${why} ${fix}`, {
+    details: [{ path: 'issueId', issue: 'conflict', fix }],
+  });
+}
+
+/** Whatever moves its team allows. Null where it stands there already, or its team has no such state. */
+function closedAsDuplicate({ directory, nowMs }: Context, issue: Issue) {
+  const states = statesOf(directory, issue.teamId);
+  const state =
+    states.find(({ type }) => type === 'duplicate') ?? states.find(({ type }) => type === 'canceled');
+  const isThere = directory.states.get(issue.stateId)?.type === state?.type;
+  return state && !isThere ? issueKind.update(issue, inState(state.id), nowMs()) : null;
+}
+
+/** The change, told by an event of each of the two issues. */
+function told(change: Change, ends: readonly [Issue, Issue]): Change {
+  return {
+    ...change,
+    events: (view) =>
+      typesOf(change).flatMap((type) =>
+        ends.map((issue, at): EventDraft => {
+          const { id, type: word } = seenFrom(issue.id, change.after as Relation);
+          const other = named(ends[1 - at]!, view.directory);
+          return {
+            type,
+            entityKind: issueKind.name,
+            entityId: issue.id,
+            subjectId: issue.id,
+            learnsOf: issue.number === null ? issue.id : null,
+            data: { ...issueKind.wire(issue, view), relation: { id, type: word, issue: other } },
+          };
+        }),
+      ),
+    followedBy: (later) => told(change.followedBy(later), ends),
+  };
+}
+
+/** One that is made and removed by the same run is told as both. */
+function typesOf({ before, after }: Change) {
+  const { deletedAt } = after as Relation;
+  return [
+    ...(before === null ? (['issue.relation_added'] as const) : []),
+    ...(deletedAt === null ? [] : (['issue.relation_removed'] as const)),
+  ];
+}

@@ -1,0 +1,71 @@
+// The issues of a release: added and taken out until it is published.
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity, updated } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { invalidField } from '../../lib/errors.ts';
+import type { Condition } from '../../store/page.ts';
+import { listIssues, type IssueQuery } from '../issues/issues.ts';
+import { issueKind } from '../issues/kind.ts';
+import { seeingIssues } from '../issues/seen.ts';
+import { selectIssues } from '../issues/select.ts';
+import type { ReleaseIssuesInput } from './bodies.ts';
+import { releaseIssuesMax } from './contract.ts';
+import { releaseKind } from './kind.ts';
+import { requireUnpublished } from './published.ts';
+
+/** @throws ApiError not_found, conflict, validation_failed, budget_exceeded */
+export async function addIssues(
+  ctx: Context,
+  id: string,
+  { issueIds: named, filter }: ReleaseIssuesInput,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const found = await getEntity(ctx, releaseKind, id);
+  requireUnpublished(found, 'its issues stay');
+  const selected = await selectIssues(
+    seeingIssues(ctx),
+    { ...(named && { ids: named }), ...(filter && { filter }) },
+    'issueIds',
+  );
+  const issueIds = [...new Set([...found.issueIds, ...selected.map(({ issue }) => issue.id)])];
+  if (issueIds.length > releaseIssuesMax)
+    throw invalidField(filter === undefined ? 'issueIds' : 'filter', 'too_big', {
+      why: `The release would have ${issueIds.length} issues.`,
+      fix: `Give fewer: a release has at most ${releaseIssuesMax}.`,
+    });
+  return updated(ctx, releaseKind, found, { issueIds }, ifMatch);
+}
+
+/** Those that are not in it, or not there at all, are passed over. @throws ApiError not_found, conflict */
+export async function removeIssues(
+  ctx: Context,
+  id: string,
+  names: readonly string[],
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const found = await getEntity(ctx, releaseKind, id);
+  requireUnpublished(found, 'its issues stay');
+  const ids = await issueKind.idsOf(ctx, names);
+  const gone = new Set(names.map((name) => ids.get(name) ?? name));
+  const issueIds = found.issueIds.filter((one) => !gone.has(one));
+  return updated(ctx, releaseKind, found, { issueIds }, ifMatch);
+}
+
+/** @throws ApiError not_found, and what lists of issues throw */
+export async function listIssuesOf(ctx: Context, id: string, query: IssueQuery) {
+  const { id: releaseId } = await getEntity(ctx, releaseKind, id);
+  return listIssues(seeingIssues(ctx), query, { among: { id: releaseId, condition: isIn(releaseId) } });
+}
+
+function isIn(releaseId: string): Condition {
+  const params = { releaseId };
+  return {
+    sql: `EXISTS (SELECT 1 FROM release_issues AS r
+      WHERE r.workspace_id = :ws AND r.release_id = :releaseId AND r.issue_id = issues.id)`,
+    params,
+    listed: {
+      sql: 'SELECT issue_id AS listed_id, created_at AS listed_at FROM release_issues WHERE workspace_id = :ws AND release_id = :releaseId',
+      params,
+    },
+  };
+}

@@ -1,0 +1,53 @@
+// How releases are stored and announced. Their row says which issues are in them; a table beside it finds them.
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { release } from './contract.ts';
+
+export type Release = EntityOf<typeof release>;
+
+/** None where the issue was deleted meanwhile. */
+const addIssue = tenantStatement(
+  'release_issues.add',
+  `INSERT INTO release_issues (workspace_id, release_id, issue_id, created_at)
+   SELECT :ws, :id, i.id, i.created_at FROM issues AS i
+   WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
+);
+const dropIssue = tenantStatement(
+  'release_issues.drop',
+  'DELETE FROM release_issues WHERE workspace_id = :ws AND release_id = :id AND issue_id = :issueId',
+);
+
+/** Fails the batch that would make a release of a pipeline which was deleted meanwhile. */
+const pipelineThere = tenantStatement(
+  'pipelines.there',
+  'UPDATE pipelines SET version = version WHERE workspace_id = :ws AND id = :pipelineId AND deleted_at IS NULL',
+);
+
+export const releaseKind = kindOf(release, {
+  events(before, after) {
+    if (!before) return ['release.created'];
+    if (before.deletedAt !== after.deletedAt) return ['release.deleted'];
+    if (before.status === after.status) return ['release.updated'];
+    if (after.status === 'published') return ['release.published'];
+    return [after.status === 'rolled_back' ? 'release.rolled_back' : 'release.updated'];
+  },
+  special: {
+    related(scope, before, { id, pipelineId, issueIds }) {
+      const had = new Set(before?.issueIds);
+      const has = new Set(issueIds);
+      return {
+        first: before ? [] : [tenantOp(scope, pipelineThere, { pipelineId }, { expectRows: 1 })],
+        last: [
+          ...issueIds
+            .filter((issueId) => !had.has(issueId))
+            .map((issueId) => tenantOp(scope, addIssue, { id, issueId }, { expectRows: 1 })),
+          // That of an issue which was removed for good is gone already.
+          ...[...had]
+            .filter((issueId) => !has.has(issueId))
+            .map((issueId) => tenantOp(scope, dropIssue, { id, issueId })),
+        ],
+      };
+    },
+  },
+});

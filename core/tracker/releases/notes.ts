@@ -1,0 +1,83 @@
+// Notes drafted from the issues of a release: features, then fixes, then the rest, as their labels `feature` and `bug` say, each a line
+// with its identifier and its page. The same issues make the same text.
+import type { ChangeSet } from '../../changes/change.ts';
+import { notDeleted, pageOfKind } from '../../changes/list.ts';
+import { getEntity, updated } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { foldName } from '../../lib/fold.ts';
+import { issueKind, type ShownIssue } from '../issues/kind.ts';
+import { seeingIssues } from '../issues/seen.ts';
+import { notesBytesMax, releaseIssuesMax } from './contract.ts';
+import { releaseKind } from './kind.ts';
+import { requireUnpublished } from './published.ts';
+
+const groups = [
+  { title: 'Features', label: 'feature' },
+  { title: 'Fixes', label: 'bug' },
+  { title: 'Other changes', label: null },
+] as const;
+
+/** What is left for the line that says how much was left out (bytes). */
+const restBytes = 100;
+
+/** @throws ApiError not_found; conflict where they were to be kept, and the release was published */
+export async function draftNotes(ctx: Context, id: string, save: boolean): Promise<ChangeSet> {
+  const found = await getEntity(ctx, releaseKind, id);
+  if (save) requireUnpublished(found, 'its notes are not drafted again');
+  const notes = draftOf(await issuesIn(seeingIssues(ctx), found.issueIds));
+  const { changes } = save ? updated(ctx, releaseKind, found, { notes }, null) : { changes: [] };
+  return { changes, body: { notes } };
+}
+
+/** Those that came to something and that the caller sees, by identifier. */
+async function issuesIn(ctx: Context, issueIds: readonly string[]): Promise<ShownIssue[]> {
+  const { data } = await pageOfKind(
+    ctx,
+    issueKind,
+    { limit: releaseIssuesMax },
+    {
+      where: [
+        notDeleted,
+        { sql: 'id IN (SELECT value FROM json_each(:ids))', params: { ids: JSON.stringify(issueIds) } },
+      ],
+      without: ['description'],
+    },
+  );
+  return data
+    .map((issue) => issueKind.wire(issue, ctx))
+    .filter(({ state }) => state.type !== 'canceled' && state.type !== 'duplicate')
+    .sort(byIdentifier);
+}
+
+function byIdentifier(a: ShownIssue, b: ShownIssue): number {
+  if (a.team.key !== b.team.key) return a.team.key < b.team.key ? -1 : 1;
+  return (a.number ?? 0) - (b.number ?? 0);
+}
+
+function draftOf(issues: readonly ShownIssue[]): string {
+  const lines: string[] = [];
+  let bytes = restBytes;
+  let left = 0;
+  for (const group of groups) {
+    const own = issues.filter((issue) => groupOf(issue) === group);
+    const texts = own.map((issue) => `- ${lineOf(issue)}`);
+    for (const text of texts.length > 0 ? [`## ${group.title}`, '', ...texts, ''] : []) {
+      bytes += Buffer.byteLength(text) + 1;
+      if (bytes <= notesBytesMax) lines.push(text);
+      else if (text.startsWith('- ')) left++;
+    }
+  }
+  if (left > 0) lines.push(`And ${left} more.`, '');
+  return lines.join('\n');
+}
+
+/** The first whose label it carries. */
+function groupOf({ labels }: ShownIssue): (typeof groups)[number] {
+  const names = new Set(labels.map(({ name }) => foldName(name)));
+  return groups.find(({ label }) => label !== null && names.has(label)) ?? groups[2];
+}
+
+/** A title is words, whatever Markdown makes of them. */
+function lineOf({ identifier, title, url }: ShownIssue): string {
+  return `${title.replaceAll(/[\\`*_[\]<>]/g, String.raw`\$&`)} ([${identifier}](${url}))`;
+}

@@ -1,0 +1,40 @@
+// Releases as a resource: what is plain follows from the contract, what is special stands in this folder.
+import { getEntity, removed } from '../../changes/operations.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { defineResource } from '../../resource/define.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { release } from './contract.ts';
+import { releaseKind } from './kind.ts';
+import { requireUnpublished } from './published.ts';
+import { releaseRoutes } from './routes.ts';
+
+const withTag = tenantStatement<{ id: string }>(
+  'releases.with_tag',
+  'SELECT id FROM releases WHERE workspace_id = :ws AND pipeline_id = :pipelineId AND tag = :tag AND deleted_at IS NULL',
+);
+
+export const releases = defineResource(release, releaseKind, {
+  sets: ({ directory }, { pipelineId }) => ({
+    stage: directory.pipelines.get(pipelineId)?.stages[0] ?? '',
+  }),
+  async check(ctx, after, before) {
+    if (before && (before.name !== after.name || before.targetDate !== after.targetDate))
+      requireUnpublished(before, 'only its notes can be changed');
+    if (before?.tag === after.tag) return;
+    if (before) requireUnpublished(before, 'only its notes can be changed');
+    const { pipelineId, tag } = after;
+    if (await ctx.store.readOne(ctx.scope, withTag, { pipelineId, tag }))
+      throw invalidField('tag', 'already_exists', {
+        why: `The pipeline has a release ${tag} already.`,
+        fix: 'Give another tag.',
+      });
+  },
+  operations: {
+    async delete(ctx, id, ifMatch) {
+      const found = await getEntity(ctx, releaseKind, id);
+      requireUnpublished(found, 'it stays');
+      return removed(ctx, releaseKind, found, ifMatch);
+    },
+  },
+  routes: releaseRoutes,
+});

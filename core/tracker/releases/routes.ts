@@ -1,0 +1,163 @@
+import { Type } from 'typebox';
+import { schemasOf } from '../../contract/schemas.ts';
+import { defineRoute } from '../../http/route.ts';
+import { Closed, givenAs, idOf, named, pageQuery, text } from '../../lib/schema.ts';
+import { issue } from '../issues/contract.ts';
+import { readingIssues } from '../issues/seen.ts';
+import { stageMax } from '../pipelines/contract.ts';
+import { ReleaseIssuesAdd, ReleaseIssuesRemove } from './bodies.ts';
+import { release } from './contract.ts';
+import { addIssues, listIssuesOf, removeIssues } from './issues.ts';
+import { draftNotes } from './notes.ts';
+import { moveRelease, publishRelease, rollBackRelease } from './stages.ts';
+
+const params = Closed({ id: idOf(release.id) });
+const shown = { 200: schemasOf(release).shown };
+const path = '/api/v1/releases/{id}';
+
+const ReleaseStage = named(
+  'ReleaseStage',
+  Closed({ stage: text(stageMax, 'A stage of the pipeline of the release.') }),
+);
+const ReleaseRollback = named('ReleaseRollback', Closed({ reason: text(2_000, 'Why it is taken back.') }));
+const ReleaseNotesDraft = named(
+  'ReleaseNotesDraft',
+  Closed({
+    save: Type.Optional(
+      Type.Boolean({
+        description: 'Whether they take the place of the notes that the release has; default false.',
+      }),
+    ),
+  }),
+);
+const ReleaseNotes = named(
+  'ReleaseNotes',
+  Closed({ notes: Type.String({ description: 'Markdown. Empty where no issue came to anything.' }) }),
+);
+
+const stepRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: `${path}/stage`,
+    name: 'releases.stage',
+    summary: 'Move a release to a stage of its pipeline',
+    scope: 'releases:write',
+    writes: ['status'],
+    limit: 'write',
+    params,
+    body: ReleaseStage,
+    example: { stage: 'staging' },
+    responses: shown,
+    errors: ['conflict'],
+    write: (ctx, { params, body, ifMatch }) => moveRelease(ctx, params.id, body.stage, ifMatch),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${path}/publish`,
+    name: 'releases.publish',
+    summary: 'Publish a release, once',
+    description: 'From then on its issues stay as they are, and of its fields only the notes can be changed.',
+    scope: 'releases:write',
+    writes: ['status', 'stage', 'publishedAt'],
+    limit: 'write',
+    params,
+    responses: shown,
+    errors: ['conflict'],
+    write: (ctx, { params, ifMatch }) => publishRelease(ctx, params.id, ifMatch),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${path}/rollback`,
+    name: 'releases.rollback',
+    summary: 'Say that a published release was taken back',
+    scope: 'releases:write',
+    writes: ['status', 'rolledBackAt', 'rollbackReason'],
+    limit: 'write',
+    params,
+    body: ReleaseRollback,
+    example: { reason: 'Saving loses comments.' },
+    responses: shown,
+    errors: ['conflict'],
+    write: (ctx, { params, body, ifMatch }) => rollBackRelease(ctx, params.id, body.reason, ifMatch),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${path}/notes/draft`,
+    name: 'releases.notes.draft',
+    summary: 'Draft notes from the issues of a release',
+    description:
+      'Features, fixes and other changes, by the labels `feature` and `bug`, without what was canceled. The notes that the release has stay as they are, unless `save` is true.',
+    scope: 'releases:write',
+    also: readingIssues,
+    writes: ['notes'],
+    limit: 'write',
+    params,
+    body: ReleaseNotesDraft,
+    example: { save: true },
+    responses: { 200: ReleaseNotes },
+    errors: ['conflict'],
+    write: (ctx, { params, body }) => draftNotes(ctx, params.id, body.save ?? false),
+  }),
+];
+
+const issueRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: `${path}/issues`,
+    name: 'releases.issues.list',
+    summary: 'List the issues of a release, newest first',
+    scope: 'releases:read',
+    also: readingIssues,
+    limit: 'read',
+    params,
+    query: Closed({
+      ...pageQuery,
+      filter: Type.Optional(
+        Type.String({ maxLength: 8000, description: 'A JSON filter tree of issues.', [givenAs]: 'json' }),
+      ),
+      sort: Type.Optional(
+        Type.String({ maxLength: 100, description: 'As in the list of issues; default `-createdAt`.' }),
+      ),
+    }),
+    responses: { 200: schemasOf(issue).page },
+    errors: ['invalid_cursor'],
+    read: (ctx, { params, query }) => listIssuesOf(ctx, params.id, query),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${path}/issues`,
+    name: 'releases.issues.add',
+    summary: 'Add issues to a release',
+    description:
+      'Those that `issueIds` names, or all that pass `filter`. What is in it already stays, and a release has up to 500 issues.',
+    scope: 'releases:write',
+    also: readingIssues,
+    writes: ['issueIds'],
+    limit: 'write',
+    params,
+    body: ReleaseIssuesAdd,
+    example: { issueIds: ['ENG-1', 'ENG-2'] },
+    responses: shown,
+    errors: ['conflict', 'budget_exceeded'],
+    write: (ctx, { params, body, ifMatch }) => addIssues(ctx, params.id, body, ifMatch),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${path}/issues/remove`,
+    name: 'releases.issues.remove',
+    summary: 'Take issues out of a release',
+    description: 'What is not in it is passed over.',
+    scope: 'releases:write',
+    also: readingIssues,
+    writes: ['issueIds'],
+    limit: 'write',
+    params,
+    body: ReleaseIssuesRemove,
+    example: { issueIds: ['ENG-2'] },
+    responses: shown,
+    errors: ['conflict'],
+    write: (ctx, { params, body, ifMatch }) => removeIssues(ctx, params.id, body.issueIds, ifMatch),
+  }),
+];
+
+export const releaseRoutes = [...stepRoutes, ...issueRoutes];

@@ -1,0 +1,186 @@
+// `GET /search`: the issues that have all that was typed, in themselves or in one of their comments, the likeliest first. What people
+// call by its identifier or number stands before all others.
+import { askedOf, cursorOf, notDeleted, type PageParameters } from '../../changes/list.ts';
+import type { Context } from '../../context.ts';
+import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
+import { identifierGivenPattern } from '../../lib/issue-names.ts';
+import { limitDefault } from '../../lib/schema.ts';
+import type { Condition } from '../../store/page.ts';
+import { composedStatement, tenantStatement, type Value } from '../../store/statement.ts';
+import { StoreError } from '../../store/store.ts';
+import { issueFiltering } from '../issues/filter.ts';
+import { askedIn, type IssueFilters } from '../issues/issues.ts';
+import { issueKind, type Issue } from '../issues/kind.ts';
+import { excerptOf } from './highlight.ts';
+import { readHits, type Hit } from './hits.ts';
+import { indexSome } from './indexing.ts';
+import { matchOf, parseQuery, type Query } from './query.ts';
+import type { FoundIssue, Highlight } from './schema.ts';
+import { markOf } from './words.ts';
+
+/** Nobody looks further than this: whoever would, asks for something narrower. */
+export const depthMax = 1_000;
+/** So long a search waits for what was just changed to be indexed (milliseconds). */
+const waitMs = 1_000;
+/** Texts are read for this many times the issues of a page, as several may be of one issue. */
+const textsPerIssue = 3;
+const namedMax = 5;
+
+export type SearchQuery = PageParameters & IssueFilters & { q: string };
+
+/** @throws ApiError validation_failed, invalid_cursor, budget_exceeded */
+export async function searchIssues(ctx: Context, asked: SearchQuery) {
+  const query = parseQuery(asked.q);
+  const list = `${ctx.workspaceId} search ${JSON.stringify(askedOf(asked))}`;
+  const offset = offsetOf(ctx, list, cursorOf(asked));
+  const limit = asked.limit ?? limitDefault;
+  const conditions = await issueFiltering.conditions(ctx, askedIn(asked));
+  const isComplete = await indexPending(ctx);
+  const found = await bestOf(ctx, query, { q: asked.q, conditions, until: offset + limit + 1 });
+  const page = found.slice(offset, offset + limit);
+  const end = offset + page.length;
+  const hasNextPage = found.length > end && end < depthMax;
+  return {
+    data: await shownWith(ctx, page, query),
+    pageInfo: {
+      hasNextPage,
+      endCursor: page.length > 0 ? encodeCursor(ctx.sealing, list, [end]) : null,
+      isComplete,
+    },
+  };
+}
+
+function offsetOf({ sealing }: Context, list: string, cursor: string | undefined): number {
+  return cursor === undefined ? 0 : Number(decodeCursor(sealing, list, cursor)[0]);
+}
+
+/**
+ * Indexes what was changed since, so that a search misses nothing.
+ * @returns whether all of it was done: not where very much waits, or the store takes no writes
+ */
+export async function indexPending({ store, scope }: Pick<Context, 'store' | 'scope'>): Promise<boolean> {
+  const untilMs = performance.now() + waitMs;
+  try {
+    while (await indexSome(store, scope, true)) if (performance.now() > untilMs) return false;
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError) return false;
+    throw error;
+  }
+}
+
+interface Sought {
+  readonly q: string;
+  readonly conditions: readonly Condition[];
+  /** So many issues are wanted, of the best. */
+  readonly until: number;
+}
+
+/** Each issue once, with the best of its comments that have it. */
+async function bestOf(ctx: Context, query: Query, { q, conditions, until }: Sought): Promise<Hit[]> {
+  if (query.wanted.length === 0) return [];
+  const best = new Map<string, Hit>();
+  for (const issueId of await namedBy(ctx, q, conditions)) best.set(issueId, { issueId, commentId: null });
+  const named = best.size;
+  const { columns, commentTeams } = saidTo(ctx);
+  const match = matchOf(query, markOf(ctx.workspaceId), columns);
+  const read = async (limit: number): Promise<boolean> => {
+    const hits = await readHits(ctx, { match, conditions, commentTeams, limit });
+    for (const hit of hits) {
+      const known = best.get(hit.issueId);
+      if (!known) best.set(hit.issueId, hit);
+      else if (known.commentId === null && hit.commentId !== null) best.set(hit.issueId, hit);
+    }
+    return hits.length < limit;
+  };
+  const isAll = await read(Math.min(depthMax, until * textsPerIssue));
+  if (!isAll && best.size - named < until) await read(depthMax);
+  return [...best.values()];
+}
+
+/** Which words the caller may read: those of comments need a scope of their own, which may be held for some teams. */
+function saidTo({ scopes, narrowed, directory }: Context): {
+  columns: readonly string[] | null;
+  commentTeams: ReadonlySet<string> | null;
+} {
+  if (scopes.has('comments:read')) return { columns: null, commentTeams: null };
+  const narrowing = narrowed?.get('comments:read');
+  if (!narrowing) return { columns: ['title', 'description'], commentTeams: null };
+  const { teams } = narrowing;
+  if (teams === null) return { columns: null, commentTeams: null };
+  const ids = [...directory.teams.values()].filter(({ key }) => teams.includes(key)).map(({ id }) => id);
+  return { columns: null, commentTeams: new Set(ids) };
+}
+
+const identifier = new RegExp(identifierGivenPattern);
+const aNumber = /^#?(\d{1,9})$/;
+
+/** The ids of the issues that are called so: by identifier, or by number in any team. */
+async function namedBy(ctx: Context, q: string, conditions: readonly Condition[]): Promise<string[]> {
+  const name = q.trim();
+  const number = aNumber.exec(name)?.[1];
+  const of = identifier.test(name) ? await issueKind.find(ctx, name) : undefined;
+  if (number === undefined && !of) return [];
+  const teams = [...(ctx.visibleTeams ?? ctx.directory.teams.keys())];
+  const params: Record<string, Value> = Object.assign({}, ...conditions.map((condition) => condition.params));
+  const own = of
+    ? { sql: 'id = :named', params: { named: of.id } }
+    : {
+        sql: 'team_id IN (SELECT value FROM json_each(:named)) AND number = :number',
+        params: { named: JSON.stringify(teams), number: Number(number) },
+      };
+  const where = [own, notDeleted, ...conditions].map(({ sql }) => sql).join(' AND ');
+  const rows = await ctx.store.read<{ id: string }>(
+    ctx.scope,
+    composedStatement<{ id: string }>(
+      `SELECT id FROM issues WHERE workspace_id = :ws AND ${where} ORDER BY updated_at DESC, id LIMIT ${namedMax}`,
+      null,
+    ),
+    { ...params, ...own.params },
+  );
+  return rows.map(({ id }) => id);
+}
+
+const bodiesOf = tenantStatement<{ id: string; body: string }>(
+  'comments.bodies_of',
+  `SELECT id, body FROM comments WHERE workspace_id = :ws AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(:ids))`,
+);
+
+async function shownWith(ctx: Context, hits: readonly Hit[], { wanted }: Query) {
+  const commentIds = hits.flatMap(({ commentId }) => commentId ?? []);
+  const [issues, bodies] = await Promise.all([
+    issueKind.findMany(
+      ctx,
+      hits.map(({ issueId }) => issueId),
+    ),
+    commentIds.length === 0 ? [] : ctx.store.read(ctx.scope, bodiesOf, { ids: JSON.stringify(commentIds) }),
+  ]);
+  const issueOf = new Map(issues.map((issue) => [issue.id, issue]));
+  const bodyOf = new Map(bodies.map(({ id, body }) => [id, body]));
+  return hits.flatMap(({ issueId, commentId }) => {
+    const issue = issueOf.get(issueId);
+    // It was deleted this moment.
+    if (!issue || issue.deletedAt !== null) return [];
+    const highlights = [
+      ...highlighted({ field: 'title', commentId: null }, issue.title, wanted),
+      ...highlighted({ field: 'description', commentId: null }, issue.description, wanted),
+      ...highlighted({ field: 'comment', commentId }, bodyOf.get(commentId ?? '') ?? '', wanted),
+    ];
+    return [{ issue: foundIssue(ctx, issue), highlights }];
+  });
+}
+
+/** Without what is long: the highlights show of that what matters. */
+export function foundIssue(ctx: Context, issue: Issue): FoundIssue {
+  // JSON says nothing of what is undefined; an object without it would be one more for each hit.
+  return Object.assign(issueKind.wire(issue, ctx), { description: undefined });
+}
+
+function highlighted(
+  of: Pick<Highlight, 'field' | 'commentId'>,
+  text: string,
+  wanted: Query['wanted'],
+): Highlight[] {
+  const excerpt = excerptOf(text, wanted);
+  return excerpt ? [{ ...of, ...excerpt }] : [];
+}

@@ -1,0 +1,39 @@
+// What is to be indexed anew, noted in the batch of the change: one small row, whatever the text. Its words follow in the background,
+// many texts in one commit, or with the next search of the workspace, whichever comes first.
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+
+const note = tenantStatement(
+  'search_pending.note',
+  `INSERT INTO search_pending (workspace_id, id, revision) VALUES (:ws, :id, 1)
+   ON CONFLICT DO UPDATE SET revision = revision + 1`,
+);
+
+const noteComments = tenantStatement(
+  'search_pending.note_comments',
+  `INSERT INTO search_pending (workspace_id, id, revision)
+   SELECT :ws, id, 1 FROM comments WHERE workspace_id = :ws AND issue_id = :issueId
+   ON CONFLICT DO UPDATE SET revision = revision + 1`,
+);
+
+interface Text {
+  readonly id: string;
+  readonly deletedAt: number | null;
+}
+type Issue = Text & { readonly title: string; readonly description: string; readonly teamId: string };
+type Comment = Text & { readonly body: string };
+
+/** With an issue that is deleted, restored or moved its comments are. */
+export function issueToIndex(scope: Scope, before: Issue | null, after: Issue): Op[] {
+  const isElsewhere =
+    before !== null && (before.deletedAt !== after.deletedAt || before.teamId !== after.teamId);
+  if (!isElsewhere && before?.title === after.title && before.description === after.description) return [];
+  const own = tenantOp(scope, note, { id: after.id });
+  return isElsewhere ? [own, tenantOp(scope, noteComments, { issueId: after.id })] : [own];
+}
+
+export function commentToIndex(scope: Scope, before: Comment | null, after: Comment): Op[] {
+  return before?.body === after.body && before.deletedAt === after.deletedAt
+    ? []
+    : [tenantOp(scope, note, { id: after.id })];
+}

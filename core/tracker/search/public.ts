@@ -1,0 +1,66 @@
+// What strangers are told of duplicates: issues of the teams that a workspace opened, by identifier and title. Whoever names a workspace
+// that is closed, or is none, or a team that is not open, is answered as if nothing were alike.
+import { workspaceKind } from '../../identity/workspace/workspace.ts';
+import type { Context, Directory, Services } from '../../context.ts';
+import { scopeOf, type Scope } from '../../store/store.ts';
+import { issueKind } from '../issues/kind.ts';
+import { issuesLike } from './similar.ts';
+
+const duplicatesMax = 3;
+
+interface Duplicate {
+  readonly identifier: string;
+  readonly title: string;
+  readonly score: number;
+}
+
+interface PublicQuestion {
+  /** Id of the workspace. */
+  readonly workspace: string;
+  readonly team: string | undefined;
+  readonly issues: readonly { readonly title: string; readonly description: string }[];
+}
+
+/** @returns of each issue in turn. Rejects with ApiError budget_exceeded, StoreError */
+export type FindDuplicates = (asked: PublicQuestion) => Promise<Duplicate[][]>;
+
+export function createFindDuplicates(
+  services: Services,
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>,
+): FindDuplicates {
+  const openTeams = async (ctx: Context, team: string | undefined): Promise<Set<string>> => {
+    const workspace = await workspaceKind.find(ctx, ctx.workspaceId);
+    const open = (workspace?.publicTriage?.teams ?? []).filter((key) => (team?.toUpperCase() ?? key) === key);
+    return new Set(
+      [...ctx.directory.teams.values()].flatMap(({ id, key }) => (open.includes(key) ? [id] : [])),
+    );
+  };
+  return async ({ workspace, team, issues }) => {
+    const scope = scopeOf(workspace);
+    const everything = strangerIn(services, scope, await directoryOf(scope));
+    const visibleTeams = await openTeams(everything, team);
+    if (visibleTeams.size === 0) return issues.map(() => []);
+    const ctx = { ...everything, visibleTeams };
+    const found: Duplicate[][] = [];
+    for (const issue of issues) {
+      const likest = await issuesLike(ctx, issue, { conditions: [], limit: duplicatesMax });
+      found.push(
+        likest.flatMap(({ other, score }) => {
+          const { identifier, title } = issueKind.wire(other, ctx);
+          return identifier === null ? [] : [{ identifier, title, score }];
+        }),
+      );
+    }
+    return found;
+  };
+}
+
+function strangerIn(services: Services, scope: Scope, directory: Directory): Context {
+  return {
+    ...services,
+    ...{ scope, workspaceId: scope.workspaceId, directory },
+    actor: { kind: 'system', id: 'public-triage', name: 'Public triage' },
+    ...{ scopes: new Set<string>(), narrowed: null, visibleTeams: null },
+    ...{ cause: null, requestId: 'public-triage', traceparent: null, staged: null },
+  };
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test';
+import type { Phrase } from './query.ts';
+import { rangesIn } from './ranges.ts';
+import { wordMax } from './words.ts';
+
+/** Makes a text one that is cut into words, and adds none. */
+const notAscii = ' …';
+const reach = 40;
+
+test('what is looked for letter by letter is what is there word by word', () => {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
+  let state = seed;
+  const below = (most: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+  const oneOf = <T>(all: readonly T[]): T => all[below(all.length)]!;
+  const long = 'x'.repeat(wordMax);
+  const words = ['a', 'aa', 'ab', 'b', 'b1', '1', long];
+  const between = [' ', '  ', '_', '-', '.\n', "'", ''];
+  let found = 0;
+  for (let round = 0; round < 3_000; round++) {
+    const text = Array.from({ length: below(24) }, () => {
+      const word = oneOf([...words, `${long}y`]);
+      return (below(4) === 0 ? word.toUpperCase() : word) + oneOf(between);
+    }).join('');
+    const wanted = Array.from({ length: 1 + below(3) }, (): Phrase => ({
+      words: Array.from({ length: 1 + below(3) }, () => oneOf(words)),
+      isBeginning: below(2) === 0,
+    }));
+    const near = (ranges: ReturnType<typeof rangesIn>) =>
+      ranges.filter(({ end }) => end <= ranges[0]!.start + reach);
+    const expected = near(rangesIn(text + notAscii, wanted, reach));
+    expect(near(rangesIn(text, wanted, reach)), `seed ${seed}: ${JSON.stringify({ text, wanted })}`).toEqual(
+      expected,
+    );
+    found += expected.length;
+  }
+  expect(found).toBeGreaterThan(1_000);
+});

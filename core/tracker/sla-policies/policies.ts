@@ -1,0 +1,76 @@
+// SLA policies: checked against what there is, so that a clock can always be counted. What one that is deleted leaves behind is the
+// clocks' to end.
+import type { Context, Directory } from '../../context.ts';
+import type { Kept } from '../../contract/contract.ts';
+import { addBusinessMs } from '../../lib/business-time.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { alarmOp } from '../../reactions/alarm.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { weekOf } from '../calendars/calendars.ts';
+import { issueFiltering } from '../issues/filter.ts';
+import { slaAlarm } from '../sla/alarm-name.ts';
+import { stateTypes } from '../workflows/contract.ts';
+import { positionMax, slaPolicy } from './contract.ts';
+
+type Policy = Omit<Kept<typeof slaPolicy>, 'version'>;
+
+/** Fails the batch where the calendar was deleted meanwhile. */
+const keepCalendar = tenantStatement(
+  'calendars.keep',
+  'UPDATE calendars SET version = version WHERE workspace_id = :ws AND id = :calendarId AND deleted_at IS NULL',
+);
+
+const policyKind = kindOf(slaPolicy, {
+  table: 'sla_policies',
+  special: {
+    related(scope, before, { id, calendarId, deletedAt }) {
+      const isNew = calendarId !== null && calendarId !== before?.calendarId;
+      const isGone = deletedAt !== null && before?.deletedAt === null;
+      return {
+        first: isNew ? [tenantOp(scope, keepCalendar, { calendarId }, { expectRows: 1 })] : [],
+        last: isGone ? [alarmOp(scope, slaAlarm, id, deletedAt)] : [],
+      };
+    },
+  },
+});
+
+export const slaPolicies = defineResource(slaPolicy, policyKind, {
+  sets: ({ directory }, { position }) => ({ position: position ?? nextPosition(directory) }),
+  async check(ctx, policy, before) {
+    if (policy.filter !== before?.filter) await issueFiltering.check(ctx, policy.filter, 'filter');
+    if (policy.pausedIn !== before?.pausedIn) checkStates(ctx.directory, policy.pausedIn);
+    checkMinutes(ctx, policy);
+  },
+});
+
+function nextPosition({ slaPolicies }: Directory): number {
+  const places = [...slaPolicies.values()].filter(({ removed }) => !removed).map(({ position }) => position);
+  return Math.min(Math.max(-1, ...places) + 1, positionMax);
+}
+
+function checkStates({ states }: Directory, pausedIn: readonly string[]): void {
+  const types: readonly string[] = stateTypes;
+  for (const [index, given] of pausedIn.entries())
+    if (!types.includes(given) && states.get(given)?.removed !== false)
+      throw invalidField(`pausedIn.${index}`, 'not_found', {
+        why: `There is no workflow state ${given}.`,
+        fix: `Give the id of a state that is there, or one of ${types.join(', ')}.`,
+      });
+}
+
+function checkMinutes(ctx: Context, { targetMinutes, atRiskMinutes, calendarId }: Policy): void {
+  if (atRiskMinutes !== null && atRiskMinutes >= targetMinutes)
+    throw invalidField('atRiskMinutes', 'too_big', {
+      why: 'It would be at risk from the beginning.',
+      fix: `Give less than targetMinutes, which is ${targetMinutes}.`,
+    });
+  const calendar = calendarId === null ? undefined : ctx.directory.calendars.get(calendarId);
+  if (calendar && addBusinessMs(weekOf(calendar), ctx.nowMs(), targetMinutes * 60_000) === null)
+    throw invalidField('targetMinutes', 'too_big', {
+      why: `By the hours of ${calendar.name} this takes more than five years.`,
+      fix: 'Give less, or another calendar.',
+    });
+}

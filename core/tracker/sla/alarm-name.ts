@@ -1,0 +1,2 @@
+/** Names the reaction, the alarm of clocks and of deleted policies, and the actor of their events. */
+export const slaAlarm = 'sla';

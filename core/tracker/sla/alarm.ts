@@ -1,0 +1,95 @@
+// What moments mean for clocks: one is at risk or breached, and those of a policy that was deleted are canceled. The alarm may ring
+// before the reaction has come to all that happened until then, so it first asks the log what that was, and its batch holds only as long
+// as nothing of it is missing: an issue that was completed in time is never breached. docs/decisions/0047.
+import type { Change } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import { pageOfSubject } from '../../events/log.ts';
+import { alarmOp, type Alarm } from '../../reactions/alarm.ts';
+import { nothing, type Answer } from '../../reactions/reaction.ts';
+import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantOp, type Op } from '../../store/store.ts';
+import { slaPolicy } from '../sla-policies/contract.ts';
+import { slaAlarm } from './alarm-name.ts';
+import { slaClock } from './contract.ts';
+import { canceled, passed, ringsAt } from './counting.ts';
+import { follow, heeds, heededTypes } from './following.ts';
+import { clockKind, type Clock } from './kind.ts';
+
+/** Events of an issue that are looked at in one go. */
+const pageEvents = 100;
+/** Clocks of a deleted policy that are canceled in one batch. */
+const canceledAtOnce = 16;
+
+const ofPolicy = tenantStatement<Row>(
+  'sla_clocks.of_policy',
+  `SELECT ${clockKind.select} FROM sla_clocks INDEXED BY sla_clocks_policy WHERE workspace_id = :ws AND policy_id = :policyId AND ended_at IS NULL LIMIT ${canceledAtOnce}`,
+);
+/** Fails the batch where something happened to the issue that was not heeded. */
+const heededAll = tenantStatement(
+  'sla_clocks.heeded_all',
+  `UPDATE sla_clocks SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS
+     (SELECT 1 FROM events AS e INDEXED BY events_issue WHERE e.workspace_id = :ws AND e.issue_id = :issueId AND e.sequence > :through AND e.type IN (${heededTypes}))`,
+);
+
+export const slaAlarms: Alarm = {
+  name: slaAlarm,
+  isSetBy: ({ kind }) => kind === slaClock.name || kind === slaPolicy.name,
+  ring: (ctx, id) => (id.startsWith(`${slaPolicy.id}_`) ? leavePolicy(ctx, id) : ringClock(ctx, id)),
+};
+
+async function ringClock(ctx: Context, id: string): Promise<Answer> {
+  const clock = await clockKind.find(ctx, id);
+  if (!clock || ringsAt(clock) === null) return nothing;
+  const answer = await upTo(ctx, clock, ctx.nowMs());
+  // It rang too early: the clock on the wall was set back since.
+  return answer.changes.length > 0
+    ? answer
+    : { changes: [], ops: [alarmOp(ctx.scope, slaAlarm, id, ringsAt(clock))] };
+}
+
+/** What was not heeded yet, else what the passing of time means, and then the end where there is one. */
+async function upTo(
+  ctx: Context,
+  clock: Clock,
+  at: number,
+  end?: (clock: Clock) => Partial<Clock>,
+): Promise<Answer & { readonly ops: readonly Op[] }> {
+  let through = clock.sequence;
+  for (let more = true; more;) {
+    const query = { limit: pageEvents, wants: heedsFacts };
+    const page = await pageOfSubject(ctx.store, ctx.scope, clock.issueId, through, query);
+    for (const event of page.events) {
+      const changes = await follow(ctx, event, clock.kind);
+      if (changes.length > 0)
+        return { changes: changes.map((change) => ({ ...change, cause: event.cause })), ops: [] };
+    }
+    ({ through, more } = page);
+  }
+  const changes: Change[] = [];
+  let now = clock;
+  const step = (patch: Partial<Clock>): void => {
+    const change = clockKind.update(now, { ...patch, sequence: through }, ctx.nowMs());
+    if (change) changes.push(change);
+    now = change?.after ?? now;
+  };
+  for (let next = passed(now, at); next; next = passed(now, at)) step(next);
+  if (end) step(end(now));
+  const guard = { id: clock.id, issueId: clock.issueId, through };
+  return { changes, ops: [tenantOp(ctx.scope, heededAll, guard, { expectRows: 1 })] };
+}
+
+const heedsFacts = ({ type }: { readonly type: Parameters<typeof heeds>[0] }): boolean => heeds(type);
+
+/** Some of its clocks, and again as long as there are any: each that was not ended now was found by what had happened to its issue. */
+async function leavePolicy(ctx: Context, policyId: string): Promise<Answer> {
+  const rows = await ctx.store.read(ctx.scope, ofPolicy, { policyId });
+  const answers: Answer[] = [];
+  const now = ctx.nowMs();
+  for (const row of rows)
+    answers.push(await upTo(ctx, clockKind.fromRow(row), now, (clock) => canceled(clock, now)));
+  const again = rows.length > 0 ? [alarmOp(ctx.scope, slaAlarm, policyId, now)] : [];
+  return {
+    changes: answers.flatMap(({ changes }) => changes),
+    ops: [...answers.flatMap(({ ops = [] }) => ops), ...again],
+  };
+}

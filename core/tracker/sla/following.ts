@@ -1,0 +1,158 @@
+// What an event of an issue means for its clocks, by the time of the event. The reaction asks it for every event; the alarm asks it for
+// those that the reaction has not come to yet. A clock remembers the last event that it heeded, so that neither heeds one twice.
+import type { Change } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import type { EventType } from '../../events/catalogue.ts';
+import { shownData, type EventRow } from '../../events/event.ts';
+import { tenantStatement, type Row } from '../../store/statement.ts';
+import type { ShownIssue } from '../issues/kind.ts';
+import type { SlaKind } from '../sla-policies/contract.ts';
+import type { StateType } from '../workflows/contract.ts';
+import { slaClock } from './contract.ts';
+import { canceled, passed, paused, reached, resumed, started, type Counted } from './counting.ts';
+import { clockKind, creatorOf, livePlace, type Clock } from './kind.ts';
+import { pausesIn, policyFor, termsOf, type PolicyEntry } from './policies-in-force.ts';
+
+const kinds: readonly SlaKind[] = ['first_response', 'resolution'];
+const ofIssues: readonly string[] = [
+  ...['issue.created', 'issue.updated', 'issue.moved', 'issue.deleted', 'issue.restored'],
+];
+const heeded: readonly string[] = [...ofIssues, 'comment.added'];
+
+/** A change of an issue is told by `issue.updated` first, whatever else it means. */
+export function heeds(type: EventType): boolean {
+  return heeded.includes(type);
+}
+export const heededTypes = heeded.map((type) => `'${type}'`).join(', ');
+
+/** Those that count, and those that have heeded the event or a later one. */
+const clocksAt = tenantStatement<Row>(
+  'sla_clocks.of_issue_at',
+  `SELECT ${clockKind.select} FROM sla_clocks WHERE workspace_id = :ws AND issue_id = :issueId
+   AND (ended_at IS NULL OR sequence >= :sequence) ORDER BY created_at, id`,
+);
+const answered = tenantStatement<{ answered: number }>(
+  'sla_clocks.is_answered',
+  `SELECT 1 AS answered WHERE EXISTS (SELECT 1 FROM comments AS said INDEXED BY comments_issue
+     WHERE said.workspace_id = :ws AND said.issue_id = :issueId AND said.created_at <= :at
+       AND said.author_kind = 'user' AND said.author_id <> :creatorId)
+   OR EXISTS (SELECT 1 FROM sla_clocks AS before INDEXED BY sla_clocks_issue
+     WHERE before.workspace_id = :ws AND before.issue_id = :issueId AND before.kind = 'first_response' AND before.reached_at IS NOT NULL)`,
+);
+
+/** @param only the clocks of this kind. Empty where it means nothing, or was heeded */
+export async function follow(ctx: Context, event: EventRow, only?: SlaKind): Promise<Change[]> {
+  const { subjectId: issueId, sequence, type } = event;
+  if (ctx.directory.slaPolicies.size === 0 || issueId === null) return [];
+  const isNew = type === 'issue.created' && only === undefined;
+  const clocks = isNew ? [] : await clocksOf(ctx, issueId, sequence);
+  const changes: Change[] = [];
+  for (const kind of only === undefined ? kinds : [only]) {
+    const own = clocks.filter((clock) => clock.kind === kind);
+    if (own.some((clock) => clock.sequence >= sequence)) continue;
+    changes.push(...(await heed(ctx, event, kind, own[0])));
+  }
+  return changes;
+}
+
+async function clocksOf(ctx: Context, issueId: string, sequence: number): Promise<Clock[]> {
+  const rows = await ctx.store.read(ctx.scope, clocksAt, { issueId, sequence });
+  return rows.map(clockKind.fromRow);
+}
+
+async function heed(
+  ctx: Context,
+  event: EventRow,
+  kind: SlaKind,
+  clock: Clock | undefined,
+): Promise<readonly Change[]> {
+  if (event.type === 'comment.added') return clock ? heedComment(ctx, event, clock) : [];
+  const issue = shownData(event) as object as ShownIssue;
+  const policy = isOpen(issue) ? policyFor(ctx.directory, kind, issue, event.createdAt) : undefined;
+  const start = (): Promise<readonly Change[]> | readonly Change[] =>
+    policy ? startOf(ctx, event, policy, issue) : [];
+  if (!clock) return start();
+  const steps = stepsOf(ctx, clock, event);
+  if (policy?.id === clock.policyId) return steps.pauseOrResume(issue);
+  if (issue.deletedAt === null && issue.state.type === 'completed') return steps.reach();
+  return [...steps.cancel(), ...(await start())];
+}
+
+const over: readonly StateType[] = ['completed', 'canceled', 'duplicate'];
+const isOpen = ({ deletedAt, state }: ShownIssue): boolean =>
+  deletedAt === null && !over.includes(state.type);
+
+function heedComment(ctx: Context, event: EventRow, clock: Clock): readonly Change[] {
+  const { author } = event.data as { readonly author: { readonly kind: string; readonly id: string } };
+  const answers = clock.kind === 'first_response' && author.kind === 'user' && author.id !== creatorOf(clock);
+  return answers ? stepsOf(ctx, clock, event).reach() : [];
+}
+
+/** The changes of one clock by one event: first what had passed by then. */
+function stepsOf(ctx: Context, clock: Clock, { createdAt: at, sequence }: EventRow) {
+  const changes: Change[] = [];
+  let now = clock;
+  const step = (patch: Partial<Counted>): readonly Change[] => {
+    const change = clockKind.update(now, { ...patch, sequence }, ctx.nowMs());
+    if (change) {
+      changes.push(change);
+      now = change.after;
+    }
+    return changes;
+  };
+  const pass = (): void => {
+    // What happens in the very moment at which it is due is in time.
+    for (let next = passed(now, at - 1); next; next = passed(now, at - 1)) step(next);
+  };
+  const policy = ctx.directory.slaPolicies.get(clock.policyId);
+  return {
+    reach(): readonly Change[] {
+      pass();
+      return step(reached(now, at));
+    },
+    cancel(): readonly Change[] {
+      pass();
+      return step(canceled(now, at));
+    },
+    pauseOrResume({ state }: ShownIssue): readonly Change[] {
+      if (!policy) return [];
+      const terms = termsOf(ctx.directory, policy);
+      const isPaused = pausesIn(policy, state);
+      if (isPaused && now.state !== 'paused') {
+        pass();
+        if (now.state !== 'breached') step(paused(now, terms, at));
+      } else if (!isPaused && now.state === 'paused') step(resumed(now, terms, at));
+      return changes;
+    },
+  };
+}
+
+/** Nothing where the issue is gone by now, or was answered already. */
+async function startOf(
+  ctx: Context,
+  { createdAt: at, sequence, type }: EventRow,
+  policy: PolicyEntry,
+  issue: ShownIssue,
+): Promise<readonly Change[]> {
+  const { kind } = policy;
+  const live = await ctx.store.readOne(ctx.scope, livePlace, { issueId: issue.id });
+  if (!live) return [];
+  if (kind === 'first_response' && type !== 'issue.created') {
+    const asked = { issueId: issue.id, at, creatorId: issue.creator.id };
+    if (await ctx.store.readOne(ctx.scope, answered, asked)) return [];
+  }
+  const now = ctx.nowMs();
+  return [
+    clockKind.create({
+      id: ctx.ids.next(slaClock.id),
+      issueId: issue.id,
+      kind,
+      policyId: policy.id,
+      ...started(termsOf(ctx.directory, policy), at, pausesIn(policy, issue.state)),
+      sequence,
+      place: live.place,
+      createdAt: now,
+      updatedAt: now,
+    }),
+  ];
+}

@@ -1,0 +1,118 @@
+// How clocks are stored, shown and announced. With a clock its alarm moves, and the time at which its issue is due.
+import { plain, type Column } from '../../changes/columns.ts';
+import type { EventType } from '../../events/catalogue.ts';
+import { alarmOp } from '../../reactions/alarm.ts';
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { neverDue } from '../issues/kind.ts';
+import { tenantOp } from '../../store/store.ts';
+import { slaAlarm } from './alarm-name.ts';
+import { slaClock } from './contract.ts';
+import { ringsAt } from './counting.ts';
+
+/** What is shown of an issue beside its clock, as a JSON list. */
+const placeColumns = 'i.team_id, i.number, i.title, i.assignee_id, i.creator_id';
+
+export interface IssuePlace {
+  readonly teamId: string;
+  readonly number: number;
+  readonly title: string;
+  readonly assigneeId: string | null;
+  readonly creatorId: string;
+}
+
+function placeOf(text: string): IssuePlace {
+  const [teamId, number, title, assigneeId, creatorId] = JSON.parse(text);
+  return { teamId, number, title, assigneeId, creatorId };
+}
+
+/** Nothing where it is deleted. */
+export const livePlace = tenantStatement<{ place: string }>(
+  'sla_clocks.live_place',
+  `SELECT json_array(${placeColumns}) AS place FROM issues AS i WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
+);
+
+const kept = {
+  issueId: plain<string>('issue_id'),
+  countedFrom: plain<number>('counted_from'),
+  sequence: plain<number>('sequence'),
+  place: {
+    select: `(SELECT json_array(${placeColumns}) FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id)`,
+  } as Column<string>,
+};
+
+export type Clock = EntityOf<typeof slaClock, typeof kept>;
+
+const setDue = tenantStatement(
+  'issues.set_sla_due',
+  `UPDATE issues SET sla_due_at = coalesce((SELECT min(c.due_at) FROM sla_clocks AS c INDEXED BY sla_clocks_open
+     WHERE c.workspace_id = :ws AND c.issue_id = :issueId AND c.ended_at IS NULL), ${neverDue})
+   WHERE workspace_id = :ws AND id = :issueId`,
+);
+/** Fails the batch that would start a clock for a policy which was deleted meanwhile. */
+const keepPolicy = tenantStatement(
+  'sla_policies.keep',
+  'UPDATE sla_policies SET version = version WHERE workspace_id = :ws AND id = :policyId AND deleted_at IS NULL',
+);
+
+export const clockKind = kindOf(slaClock, {
+  table: 'sla_clocks',
+  kept,
+  events: (before, after) => [eventOf(before, after)],
+  shows: {
+    issue({ issueId, place }, { directory }) {
+      const { teamId, number, title } = placeOf(place);
+      return { id: issueId, identifier: `${directory.teams.get(teamId)?.key ?? ''}-${number}`, title };
+    },
+    team({ place }, { directory }) {
+      const { teamId } = placeOf(place);
+      const { key = '', name = '' } = directory.teams.get(teamId) ?? {};
+      return { id: teamId, key, name };
+    },
+    assignee({ place }, { directory }) {
+      const { assigneeId } = placeOf(place);
+      return assigneeId === null
+        ? null
+        : { id: assigneeId, name: directory.members.get(assigneeId)?.name ?? '' };
+    },
+  },
+  special: {
+    subjectId: ({ issueId }) => issueId,
+    team: {
+      of: ({ place }) => placeOf(place).teamId,
+      isIn: (list) =>
+        `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id AND i.team_id IN (${list}))`,
+    },
+    related(scope, before, after) {
+      const { id, issueId, policyId } = after;
+      const isDueAnew = before?.dueAt !== after.dueAt || before.endedAt !== after.endedAt;
+      return {
+        first: before ? [] : [tenantOp(scope, keepPolicy, { policyId }, { expectRows: 1 })],
+        last: [
+          alarmOp(scope, slaAlarm, id, ringsAt(after)),
+          ...(isDueAnew ? [tenantOp(scope, setDue, { issueId })] : []),
+        ],
+      };
+    },
+  },
+});
+
+export function creatorOf({ place }: Clock): string {
+  return placeOf(place).creatorId;
+}
+
+function eventOf(before: Clock | null, after: Clock): EventType {
+  if (!before) return 'sla.started';
+  if (after.endedAt !== null && after.state !== 'met')
+    return after.reachedAt === null ? 'sla.canceled' : 'sla.reached_late';
+  if (before.state === 'paused' && after.state !== 'met') return 'sla.resumed';
+  switch (after.state) {
+    case 'paused':
+    case 'at_risk':
+    case 'breached':
+    case 'met':
+      return `sla.${after.state}`;
+    default:
+      throw new Error(`Nothing has happened to the clock ${after.id}.`);
+  }
+}

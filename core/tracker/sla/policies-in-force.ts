@@ -1,0 +1,61 @@
+// Which policy an issue comes under: of each kind the first that is enabled and that the issue passes. What is worked out of a policy once
+// is kept as long as the policy stays as it is, because every change of an issue is put to all of them.
+import type { Entry } from '../../contract/contract.ts';
+import type { Directory } from '../../context.ts';
+import { parseFilter } from '../../lib/filter.ts';
+import { createSearched, passesOf, type Passes } from '../../lib/filter-match.ts';
+import { weekOf } from '../calendars/calendars.ts';
+import { issueFiltering } from '../issues/filter.ts';
+import type { ShownIssue } from '../issues/kind.ts';
+import type { slaPolicy, SlaKind } from '../sla-policies/contract.ts';
+import type { Terms } from './counting.ts';
+
+export type PolicyEntry = Entry<typeof slaPolicy>;
+
+const minuteMs = 60_000;
+const inOrder = new WeakMap<Directory['slaPolicies'], readonly PolicyEntry[]>();
+const tests = new WeakMap<PolicyEntry, Passes>();
+
+function policiesOf({ slaPolicies }: Directory): readonly PolicyEntry[] {
+  const known = inOrder.get(slaPolicies);
+  if (known) return known;
+  const enabled = [...slaPolicies.values()].filter((policy) => policy.enabled && !policy.removed);
+  const sorted = enabled.sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1));
+  inOrder.set(slaPolicies, sorted);
+  return sorted;
+}
+
+function testOf(policy: PolicyEntry): Passes {
+  const known = tests.get(policy);
+  if (known) return known;
+  const { fields } = issueFiltering;
+  const made = passesOf(parseFilter(policy.filter, fields, 'filter', { wasTaken: true }), fields);
+  tests.set(policy, made);
+  return made;
+}
+
+/** @param at when the issue was as it is shown: policies that were made later are not asked */
+export function policyFor(
+  directory: Directory,
+  kind: SlaKind,
+  issue: ShownIssue,
+  at: number,
+): PolicyEntry | undefined {
+  const searched = createSearched();
+  return policiesOf(directory).find(
+    (policy) => policy.kind === kind && policy.createdAt <= at && testOf(policy)(issue, searched, at),
+  );
+}
+
+export function termsOf({ calendars }: Directory, policy: PolicyEntry): Terms {
+  const calendar = policy.calendarId === null ? undefined : calendars.get(policy.calendarId);
+  return {
+    targetMs: policy.targetMinutes * minuteMs,
+    leadMs: policy.atRiskMinutes === null ? null : policy.atRiskMinutes * minuteMs,
+    week: calendar ? weekOf(calendar) : null,
+  };
+}
+
+export function pausesIn({ pausedIn }: PolicyEntry, { id, type }: ShownIssue['state']): boolean {
+  return pausedIn.includes(id) || pausedIn.includes(type);
+}

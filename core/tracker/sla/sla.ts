@@ -1,0 +1,49 @@
+// SLA clocks as a resource, and the reaction that moves them.
+import { getEntity } from '../../changes/operations.ts';
+import type { Reaction } from '../../reactions/reaction.ts';
+import { defineResource } from '../../resource/define.ts';
+import { filterColumnsOf, filterFieldsOf, namesIn } from '../../resource/filter.ts';
+import { createFiltering } from '../../resource/filtering.ts';
+import type { FilterColumn } from '../../store/filter-sql.ts';
+import { issueReferences } from '../issues/filter.ts';
+import { issueKind } from '../issues/kind.ts';
+import { team } from '../teams/contract.ts';
+import { slaAlarm } from './alarm-name.ts';
+import { slaClock } from './contract.ts';
+import { follow, heeds } from './following.ts';
+import { clockKind } from './kind.ts';
+import { clocksOfAll } from './workspace-list.ts';
+
+/** Of an issue that has none it is as a field without values. */
+const ofIssue = (column: string): FilterColumn => ({
+  sql: `i.${column}`,
+  wrap: (condition) =>
+    `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id
+      AND i.${column} IS NOT NULL AND ${condition})`,
+});
+const ownColumns = filterColumnsOf(slaClock);
+
+/** By what the clock says, and by the team and the assignee of its issue. */
+const filtering = createFiltering({
+  fields: { ...filterFieldsOf(slaClock), team: issueReferences.team, assignee: issueReferences.assignee },
+  columns: (directory, found) => ({
+    ...ownColumns(directory, found),
+    team: { ...ofIssue('team_id'), ...namesIn(directory, team, 'key') },
+    assignee: ofIssue('assignee_id'),
+  }),
+});
+
+export const slaClocks = defineResource(slaClock, clockKind, {
+  async where(ctx, _query, issueId) {
+    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];
+  },
+  filtering,
+  routes: [clocksOfAll(filtering)],
+});
+
+export const slaReaction: Reaction = {
+  name: slaAlarm,
+  wants: heeds,
+  react: async (ctx, event) => ({ changes: await follow(ctx, event) }),
+};

@@ -1,0 +1,76 @@
+// The clocks of all issues that the caller sees: what is due first, as who answers for a queue looks at it.
+import { Type } from 'typebox';
+import { listKind, type PageParameters } from '../../changes/list.ts';
+import { schemasOf } from '../../contract/schemas.ts';
+import type { Context } from '../../context.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { readMoment } from '../../lib/filter-value.ts';
+import { Closed, pageQuery } from '../../lib/schema.ts';
+import { askedBy, filterQueryOf, namedText } from '../../resource/filter.ts';
+import type { Asked, Filtering } from '../../resource/filtering.ts';
+import type { Condition } from '../../store/page.ts';
+import { issueReferences } from '../issues/filter.ts';
+import { slaClock } from './contract.ts';
+import { clockKind } from './kind.ts';
+
+const named = (name: 'team' | 'assignee') =>
+  Type.Optional(Type.Unsafe<string>(namedText(issueReferences[name])));
+const due = 'coalesce(due_at, 9e15)';
+/** What was deleted is not there, whatever it was promised. */
+const ofThere: Condition = {
+  sql: `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id AND i.deleted_at IS NULL)`,
+  params: {},
+};
+const counting: Condition = { sql: 'ended_at IS NULL', params: {} };
+
+const asked = askedBy(slaClock);
+
+type ClockQuery = PageParameters & Readonly<Record<string, unknown>> & { readonly dueBefore?: string };
+
+/** @throws ApiError validation_failed, invalid_cursor */
+async function listClocks(ctx: Context, query: ClockQuery, { conditions }: Filtering) {
+  const { team, assignee, state, dueBefore } = query;
+  const tree = {
+    ...asked(ctx.directory, query),
+    ...(team !== undefined && { team }),
+    ...(assignee !== undefined && { assignee }),
+  };
+  const isDue: Asked[] =
+    dueBefore === undefined
+      ? []
+      : [{ filter: { field: 'dueAt', test: 'lt', value: readMoment('time', dueBefore, 'dueBefore') } }];
+  const where = [
+    ...(state === undefined ? [counting] : []),
+    ...(await conditions(ctx, [{ tree, at: '' }, ...isDue])),
+    ofThere,
+  ];
+  return listKind(ctx, clockKind, query, { where, order: [{ sql: due, direction: 'asc' }] });
+}
+
+export const clocksOfAll = (filtering: Filtering): Route =>
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/sla-clocks',
+    name: 'sla.clocks',
+    summary: 'List the SLA clocks of all issues, what is due first',
+    description:
+      'Those that still count, or with `state` all that are in it, ended ones among them. What is paused is due at no time, and comes last.',
+    scope: 'issues:read',
+    rows: 'team',
+    limit: 'read',
+    query: Closed({
+      ...pageQuery,
+      ...filterQueryOf(slaClock),
+      team: named('team'),
+      assignee: named('assignee'),
+      dueBefore: Type.Optional(
+        Type.String({
+          maxLength: 40,
+          description: 'Only what is due before an ISO 8601 time, or one relative to now, such as `PT1H`.',
+        }),
+      ),
+    }),
+    responses: { 200: schemasOf(slaClock).page },
+    errors: ['invalid_cursor'],
+    read: (ctx, { query }) => listClocks(ctx, query, filtering),
+  });

@@ -1,0 +1,86 @@
+// How subscribers are stored: a row for each member and issue, of which the id follows. Whoever made an issue follows it without a row, so
+// that making issues costs nothing; a row that is muted says that somebody does not want to.
+import { flag, plain } from '../../changes/columns.ts';
+import type { Change } from '../../changes/change.ts';
+import type { Context, View } from '../../context.ts';
+import type { Shown } from '../../contract/contract.ts';
+import { derivedId } from '../../lib/ids.ts';
+import { kindOf } from '../../resource/kind.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import type { Issue } from '../issues/kind.ts';
+import { issueOfPart, partOfIssue, placeOfIssue } from '../issues/part.ts';
+import { subscriber } from './contract.ts';
+
+const part = partOfIssue('subscribers');
+
+export const subscriberKind = kindOf(subscriber, {
+  kept: { ...part.kept, muted: flag('muted') },
+  shows: { issue: issueOfPart },
+  columns: { memberId: plain('member_id') },
+  events: (_before, { muted }) => [muted ? 'issue.unsubscribed' : 'issue.subscribed'],
+  special: { ...part.special, isTold: true },
+});
+
+export type Subscriber = NonNullable<Awaited<ReturnType<typeof subscriberKind.find>>>;
+type Reason = Shown<typeof subscriber>['reason'];
+
+const ofIssue = tenantStatement<{ id: string }>(
+  'subscribers.of_issue',
+  'SELECT id FROM subscribers WHERE workspace_id = :ws AND issue_id = :issueId',
+);
+
+/** All that is said of an issue, muted ones too, the first first; its creator is among them. */
+export async function rowsOf(ctx: Context, issue: Issue): Promise<readonly Subscriber[]> {
+  const ids = await ctx.store.read(ctx.scope, ofIssue, { issueId: issue.id });
+  const rows = await subscriberKind.findMany(
+    ctx,
+    ids.map(({ id }) => id),
+  );
+  const creator = creatorOf(issue);
+  const all = creator && !rows.some(({ id }) => id === creator.id) ? [creator, ...rows] : rows;
+  return [...all].sort((a, b) => sinceOf(a) - sinceOf(b) || (a.id < b.id ? -1 : 1));
+}
+
+/** Where it stands among the others: the creator without a row was there before all. */
+export function sinceOf({ createdAt, version }: Subscriber): number {
+  return version === 0 ? createdAt - 1 : createdAt;
+}
+
+/** As if there were a row of it, which has a version. */
+function creatorOf(issue: Issue): Subscriber | null {
+  if (issue.creatorKind !== 'user') return null;
+  return { ...subscriberOf(issue, issue.creatorId, 'created', issue.createdAt), version: 0 };
+}
+
+function subscriberOf(issue: Issue, memberId: string, reason: Reason, at: number) {
+  const id = derivedId(subscriber.id, issue.id, memberId);
+  const times = { createdAt: at, updatedAt: at };
+  return { id, ...placeOfIssue(issue), memberId, reason, muted: false, ...times };
+}
+
+/** The creator without a row is shown as the others are. */
+export function shownSubscriber(row: Subscriber, view: View): Shown<typeof subscriber> {
+  return subscriberKind.wire({ ...row, version: Math.max(1, row.version) }, view);
+}
+
+/** The row of a member, or that of the creator, which is none; undefined where nothing is said of them. */
+export async function rowOf(ctx: Context, issue: Issue, memberId: string): Promise<Subscriber | undefined> {
+  const found = await subscriberKind.find(ctx, derivedId(subscriber.id, issue.id, memberId));
+  const creator = creatorOf(issue);
+  return found ?? (creator?.memberId === memberId ? creator : undefined);
+}
+
+/** Makes a member follow an issue, or no longer; null where they do already, or do not. */
+export function subscriptionChange(
+  ctx: Context,
+  issue: Issue,
+  known: Subscriber | undefined,
+  to: { readonly memberId: string; readonly muted: boolean; readonly reason: Reason },
+): (Change & { readonly after: Subscriber }) | null {
+  const { memberId, muted, reason } = to;
+  if ((known?.muted ?? true) === muted) return null;
+  const now = ctx.nowMs();
+  if (known && known.version > 0)
+    return subscriberKind.update(known, muted ? { muted } : { muted, reason }, now);
+  return subscriberKind.create({ ...subscriberOf(issue, memberId, known?.reason ?? reason, now), muted });
+}

@@ -1,0 +1,124 @@
+// Subscribers of issues: listed, and made by hand. By themselves those who were assigned, who commented and who were mentioned become
+// subscribers (../notifications).
+import type { ChangeSet } from '../../changes/change.ts';
+import { cursorOf, type PageParameters } from '../../changes/list.ts';
+import { getEntity, requireVersion } from '../../changes/operations.ts';
+import { schemasOf } from '../../contract/schemas.ts';
+import type { Context } from '../../context.ts';
+import { defineRoute } from '../../http/route.ts';
+import { member } from '../../identity/members/contract.ts';
+import { isPresent } from '../../identity/members/roles.ts';
+import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
+import { notFound } from '../../lib/errors.ts';
+import { Closed, limitDefault, nameOf, pageQuery } from '../../lib/schema.ts';
+import { defineResource } from '../../resource/define.ts';
+import { issue } from '../issues/contract.ts';
+import { issueFiltering } from '../issues/filter.ts';
+import { issueKind } from '../issues/kind.ts';
+import { subscriber } from './contract.ts';
+import {
+  rowOf,
+  rowsOf,
+  shownSubscriber,
+  sinceOf,
+  subscriberKind,
+  subscriptionChange,
+  type Subscriber,
+} from './kind.ts';
+
+const params = Closed({ id: nameOf(issue) });
+const one = {
+  path: '/api/v1/subscribers/{id}/{memberId}',
+  params: Closed({
+    id: nameOf(issue),
+    memberId: nameOf(member),
+  }),
+  scope: 'issues:write',
+  rows: 'team',
+  writes: ['subscribers'],
+  limit: 'write',
+} as const;
+
+/** They are few, and their creator has no row: a page is cut of all of them. @throws ApiError invalid_cursor */
+async function listSubscribers(ctx: Context, id: string, query: PageParameters) {
+  const issue = await getEntity(ctx, issueKind, id);
+  const list = `${ctx.workspaceId} subscribers ${issue.id}`;
+  const after = cursorOf(query);
+  const seen = after === undefined ? [] : decodeCursor(ctx.sealing, list, after);
+  const limit = query.limit ?? limitDefault;
+  const isBehind = (row: Subscriber): boolean =>
+    after === undefined ||
+    sinceOf(row) > Number(seen[0]) ||
+    (sinceOf(row) === seen[0] && row.id > String(seen[1]));
+  const rows = (await rowsOf(ctx, issue)).filter(
+    (row) => !row.muted && isPresent(ctx, row.memberId) && isBehind(row),
+  );
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    data: page.map((row) => shownSubscriber(row, ctx)),
+    pageInfo: {
+      hasNextPage: rows.length > limit,
+      endCursor: last ? encodeCursor(ctx.sealing, list, [sinceOf(last), last.id]) : null,
+    },
+  };
+}
+
+/** @throws ApiError not_found, precondition_failed */
+async function setSubscribed(
+  ctx: Context,
+  id: string,
+  memberId: string,
+  isSubscribed: boolean,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const issue = await getEntity(ctx, issueKind, id);
+  if (!isPresent(ctx, memberId)) throw notFound();
+  const known = await rowOf(ctx, issue, memberId);
+  requireVersion({ id, version: known ? Math.max(1, known.version) : 0 }, ifMatch);
+  const change = subscriptionChange(ctx, issue, known, { memberId, muted: !isSubscribed, reason: 'added' });
+  const row = change?.after ?? known;
+  return {
+    changes: change ? [change] : [],
+    body: isSubscribed && row ? shownSubscriber(row, ctx) : undefined,
+  };
+}
+
+export const subscribers = defineResource(subscriber, subscriberKind, {
+  // Their events are among those of issues, and are filtered as these are.
+  filtering: issueFiltering,
+  routes: [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/issues/{id}/subscribers',
+      name: 'subscribers.list',
+      summary: 'Who is told of what becomes of an issue, the first first',
+      scope: 'issues:read',
+      rows: 'team',
+      limit: 'read',
+      params,
+      query: Closed(pageQuery),
+      responses: { 200: schemasOf(subscriber).page },
+      errors: ['invalid_cursor'],
+      read: (ctx, { params, query }) => listSubscribers(ctx, params.id, query),
+    }),
+    defineRoute({
+      ...one,
+      method: 'PUT',
+      name: 'subscribers.add',
+      summary: 'Make a member follow an issue',
+      responses: { 200: schemasOf(subscriber).shown },
+      write: (ctx, { params, ifMatch }) => setSubscribed(ctx, params.id, params.memberId, true, ifMatch),
+    }),
+    defineRoute({
+      ...one,
+      method: 'DELETE',
+      name: 'subscribers.remove',
+      summary: 'Make a member follow an issue no longer',
+      description:
+        'They stay away, whatever they do on the issue: only who is assigned or mentioned afterwards follows it again.',
+      responses: { 204: null },
+      write: (ctx, { params, ifMatch }) => setSubscribed(ctx, params.id, params.memberId, false, ifMatch),
+    }),
+  ],
+});

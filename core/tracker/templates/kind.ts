@@ -1,0 +1,15 @@
+import { kindOf } from '../../resource/kind.ts';
+import { shownFields, type FieldValues } from '../fields/values.ts';
+import { template } from './contract.ts';
+
+/** Deleted labels and fields are left out. */
+export const templateKind = kindOf(template, {
+  shows: {
+    fields: ({ fields }, { directory }) => shownFields(fields as FieldValues, directory),
+    labels: ({ labels }, { directory }) =>
+      labels.flatMap((id) => {
+        const label = directory.labels.get(id);
+        return label ? { id, name: label.name } : [];
+      }),
+  },
+});

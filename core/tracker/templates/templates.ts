@@ -1,0 +1,58 @@
+// Templates. Their labels and custom fields are kept by id, so that what is renamed stays on them.
+import { getEntity } from '../../changes/operations.ts';
+import { defineResource } from '../../resource/define.ts';
+import { plainOperations, type Rules } from '../../resource/operations.ts';
+import type { EntityOf } from '../../resource/kind.ts';
+import type { Context } from '../../context.ts';
+import { findTeam } from '../directory.ts';
+import type { FieldValue } from '../fields/contract.ts';
+import { fieldsAfter, type FieldValues } from '../fields/values.ts';
+import { resolveLabels } from '../issues/labels-after.ts';
+import { teamQuery, usableInTeam } from '../team-or-workspace.ts';
+import { template } from './contract.ts';
+import { templateKind } from './kind.ts';
+
+const rules: Rules<typeof template, EntityOf<typeof template>> = {
+  where: usableInTeam,
+};
+const plain = plainOperations(template, templateKind, rules);
+
+type Given = Record<string, FieldValue | null>;
+
+/** A body with the ids of its labels and custom fields. @param had what it says in these so far @throws ApiError validation_failed */
+function withIds<B extends { readonly labels?: string[]; readonly fields?: Given }>(
+  ctx: Context,
+  teamId: string | null,
+  body: B,
+  had: FieldValues,
+): B {
+  const { labels, fields } = body;
+  const writing = {
+    directory: ctx.directory,
+    me: ctx.actor.memberId,
+    teamId: teamId ?? '',
+    before: had,
+    at: '',
+    isDraft: true,
+  } as const;
+  return {
+    ...body,
+    ...(labels && { labels: resolveLabels(ctx, teamId, labels, 'labels') }),
+    ...(fields && { fields: fieldsAfter(writing, fields) ?? {} }),
+  };
+}
+
+export const templates = defineResource(template, templateKind, {
+  ...rules,
+  query: teamQuery,
+  operations: {
+    create(ctx, body, parentId) {
+      const team = body.team == null ? undefined : findTeam(ctx.directory, body.team);
+      return plain.create(ctx, withIds(ctx, team?.id ?? null, body, {}), parentId);
+    },
+    async update(ctx, id, body, ifMatch) {
+      const { teamId, fields } = await getEntity(ctx, templateKind, id);
+      return plain.update(ctx, id, withIds(ctx, teamId, body, fields as FieldValues), ifMatch);
+    },
+  },
+});

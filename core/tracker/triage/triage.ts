@@ -1,0 +1,123 @@
+// Triage: what came in is accepted, declined or put off. Whoever moves such an issue by its state accepts or declines it as well.
+import { Type, type Static } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { Closed, named, nullable, text } from '../../lib/schema.ts';
+import { readTime } from '../../lib/time.ts';
+import { authorOf } from '../../resource/author.ts';
+import { commentKind } from '../comments/kind.ts';
+import { mentionsIn } from '../mentions.ts';
+import { comment } from '../comments/contract.ts';
+import { firstState, statesOf } from '../directory.ts';
+import type { IssuePatch } from '../issues/bodies.ts';
+import { issueKind, type Issue, type ShownIssue } from '../issues/kind.ts';
+import { resolvePatch } from '../issues/references.ts';
+
+export const TriageDecline = named(
+  'TriageDecline',
+  Closed({
+    reason: Type.Optional(
+      text(65_536, 'Why it is declined: a comment on the issue. Needs the scope `comments:write`.'),
+    ),
+  }),
+);
+export const TriageSnooze = named(
+  'TriageSnooze',
+  Closed({
+    until: nullable(
+      Type.String({ maxLength: 40, description: 'An ISO 8601 time to come; null brings it back now.' }),
+    ),
+  }),
+);
+
+/** @throws ApiError not_found, conflict, validation_failed, transition_not_allowed */
+export async function acceptIssue(
+  ctx: Context,
+  id: string,
+  input: IssuePatch,
+  ifMatch: number | null,
+): Promise<ChangeSet<ShownIssue>> {
+  const issue = await getEntity(ctx, issueKind, id);
+  requireVersion(issue, ifMatch);
+  const stateId = input.stateId ?? firstState(ctx.directory, issue.teamId).id;
+  const patch = await resolvePatch(ctx, issue.teamId, issue, { ...input, stateId }, '');
+  requireTriage(ctx, issue);
+  if (ctx.directory.states.get(stateId)?.type === 'triage')
+    throw invalidField('stateId', 'conflict', {
+      why: 'The issue would stay in triage.',
+      fix: 'Give a state of another type.',
+    });
+  return updated(ctx, issueKind, issue, patch, ifMatch);
+}
+
+/** @throws ApiError not_found, conflict, transition_not_allowed */
+export async function declineIssue(
+  ctx: Context,
+  id: string,
+  { reason }: Static<typeof TriageDecline>,
+  ifMatch: number | null,
+): Promise<ChangeSet<ShownIssue>> {
+  const issue = await triagedIssue(ctx, id, ifMatch);
+  const state = statesOf(ctx.directory, issue.teamId).find(({ type }) => type === 'canceled');
+  if (!state)
+    throw new ApiError(
+      'conflict',
+      'The team has no state of type canceled. Add one first, with POST /workflows.',
+    );
+  const patch = await resolvePatch(ctx, issue.teamId, issue, { stateId: state.id }, '');
+  const set = updated(ctx, issueKind, issue, patch, ifMatch);
+  return reason === undefined ? set : { ...set, changes: [...set.changes, said(ctx, issue, reason)] };
+}
+
+/** @throws ApiError not_found, conflict, validation_failed */
+export async function snoozeIssue(
+  ctx: Context,
+  id: string,
+  { until }: Static<typeof TriageSnooze>,
+  ifMatch: number | null,
+): Promise<ChangeSet<ShownIssue>> {
+  const issue = await triagedIssue(ctx, id, ifMatch);
+  const snoozedUntil = until === null ? null : readTime(until, 'until');
+  if (snoozedUntil !== null && snoozedUntil <= ctx.nowMs())
+    throw invalidField('until', 'too_small', 'Give a time to come.');
+  return updated(ctx, issueKind, issue, { snoozedUntil }, ifMatch);
+}
+
+async function triagedIssue(ctx: Context, id: string, ifMatch: number | null): Promise<Issue> {
+  const issue = await getEntity(ctx, issueKind, id);
+  requireVersion(issue, ifMatch);
+  requireTriage(ctx, issue);
+  return issue;
+}
+
+/** @throws ApiError conflict */
+function requireTriage({ directory }: Context, { stateId }: Issue): void {
+  if (directory.states.get(stateId)?.type !== 'triage')
+    throw new ApiError(
+      'conflict',
+      'The issue is not in triage. Move it there first, or change it with PATCH.',
+    );
+}
+
+function said(ctx: Context, issue: Issue, body: string) {
+  const now = ctx.nowMs();
+  return commentKind.create({
+    id: ctx.ids.next(comment.id),
+    issueId: issue.id,
+    issuePlace: `${issue.teamId} ${issue.number ?? ''}`,
+    parentId: null,
+    body,
+    mentionIds: mentionsIn(body, ctx.directory),
+    editedAt: null,
+    ...authorOf(ctx, 'author'),
+    resolvedAt: null,
+    resolvedByKind: null,
+    resolvedById: null,
+    resolvedByName: null,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  });
+}

@@ -1,0 +1,96 @@
+// Views. A personal one is its owner's: nobody else finds it, and its events, which many may read, tell that it is there and not what it
+// is.
+import type { Context } from '../../context.ts';
+import { getEntity } from '../../changes/operations.ts';
+import { defineRoute } from '../../http/route.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { Closed, idOf } from '../../lib/schema.ts';
+import { asOfQuery } from '../../resource/as-of/moment.ts';
+import { withMoment } from '../../resource/as-of/reads.ts';
+import { authorOf } from '../../resource/author.ts';
+import { defineResource } from '../../resource/define.ts';
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { listIssuesAt } from '../issues/as-of.ts';
+import { issue } from '../issues/contract.ts';
+import { issueFiltering, issueOrder, keptSort } from '../issues/filter.ts';
+import { listIssues, type IssueQuery } from '../issues/issues.ts';
+import { listQuery } from '../issues/query.ts';
+import { readingIssues, seeingIssues } from '../issues/seen.ts';
+import { view } from './contract.ts';
+
+type View = EntityOf<typeof view>;
+
+const viewKind = kindOf(view, {
+  told: ({ visibility }, shown) =>
+    visibility === 'shared'
+      ? shown
+      : {
+          ...shown,
+          name: '',
+          description: '',
+          filter: {},
+          sort: null,
+          layout: 'list' as const,
+          groupBy: null,
+        },
+});
+
+const callerOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
+
+const isOwn = (ctx: Context, { ownerId }: Pick<View, 'ownerId'>): boolean => ownerId === callerOf(ctx);
+
+/** A personal view of another is not there. @throws ApiError not_found */
+async function requireSeen(ctx: Context, found: View): Promise<void> {
+  if (found.visibility === 'personal' && !isOwn(ctx, found)) throw notFound();
+}
+
+export const views = defineResource(view, viewKind, {
+  sets: (ctx) => authorOf(ctx, 'owner'),
+  admits: requireSeen,
+  where: (ctx) => [
+    { sql: "(visibility = 'shared' OR owner_id = :caller)", params: { caller: callerOf(ctx) } },
+  ],
+  async check(ctx, after, before) {
+    // One that comes back is taken as it was.
+    if (after.deletedAt !== null) return;
+    if (after.visibility === 'personal' && !isOwn(ctx, after))
+      throw new ApiError('forbidden', 'Only its owner may make a view personal.');
+    if (!before || before.filter !== after.filter)
+      await issueFiltering.conditions(ctx, [{ tree: after.filter, at: 'filter' }]);
+    if (after.sort !== null && after.sort !== before?.sort) issueOrder(after.sort, ctx.directory);
+  },
+  routes: [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/views/{id}/issues',
+      name: 'views.issues',
+      summary: 'List the issues of a view',
+      description:
+        'Takes what the list of issues takes: conditions narrow the view further, and `sort` goes before its own. With `asOf` the view is as it is now, and its issues are as they were.',
+      scope: 'views:read',
+      also: readingIssues,
+      limit: 'read',
+      params: Closed({ id: idOf(view.id) }),
+      query: Closed({ ...listQuery.properties, ...asOfQuery }),
+      responses: { 200: withMoment(issue).page },
+      errors: ['invalid_cursor', 'budget_exceeded'],
+      read: (ctx, { params, query }) => issuesOf(ctx, params.id, query),
+    }),
+  ],
+});
+
+async function issuesOf(
+  ctx: Context,
+  id: string,
+  { asOf, ...query }: IssueQuery & { readonly asOf?: string },
+) {
+  const found = await getEntity(ctx, viewKind, id);
+  await requireSeen(ctx, found);
+  const sort = query.sort ?? (found.sort === null ? undefined : keptSort(found.sort, ctx.directory));
+  const asked = { ...query, ...(sort === undefined ? {} : { sort }) };
+  const beside = { kept: [{ tree: found.filter, at: 'filter', wasTaken: true as const }] };
+  const seeing = seeingIssues(ctx);
+  return asOf === undefined
+    ? listIssues(seeing, asked, beside)
+    : listIssuesAt(seeing, { ...asked, asOf }, beside);
+}

@@ -1,0 +1,26 @@
+// A file is attached to the issue of the story.
+import type { Shown } from '../../contract/contract.ts';
+import type { attachment } from '../../tracker/attachments/contract.ts';
+import type { Moment, SampleSetting } from './cast.ts';
+
+/** By the type of the event. */
+export function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<string, Moment>> {
+  const suffix = '01m7wd7tg0000sampe00000001';
+  const at = new Date(nowMs).toISOString();
+  const file: Shown<typeof attachment> = {
+    id: `att_${suffix}`,
+    issue: { id: `iss_${suffix}`, identifier: 'ENG-42' },
+    kind: 'file',
+    title: 'crash.log',
+    url: null,
+    contentType: 'text/plain',
+    bytes: 18_204,
+    sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+    creator: { kind: 'user', id: `usr_${suffix}`, name: 'Ana Kovač' },
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
+  const moment: Moment = { now: { attachment: file } };
+  return { 'issue.attachment_added': moment, 'issue.attachment_removed': moment };
+}

@@ -1,0 +1,49 @@
+// What samples tell of boards and views.
+import type { Shown } from '../../contract/contract.ts';
+import type { board } from '../../tracker/boards/contract.ts';
+import type { view } from '../../tracker/views/contract.ts';
+
+const suffix = '01m7wd7tg0000sampe00000001';
+const crashes = { label: 'crash' };
+
+export const boardObjects = {
+  board: {
+    id: `brd_${suffix}`,
+    name: 'Editor',
+    description: 'What we do about the editor.',
+    team: 'ENG',
+    filter: {},
+    groupBy: 'state',
+    columns: [{ value: 'Todo' }, { value: 'In Progress', limit: 3 }, { value: 'Done' }],
+    swimlanes: null,
+    sort: 'manual',
+    limits: 'soft',
+  } satisfies Partial<Shown<typeof board>>,
+  view: {
+    id: `viw_${suffix}`,
+    name: 'Crashes',
+    description: 'What makes people lose their work.',
+    filter: crashes,
+    sort: '-priority',
+    layout: 'list',
+    groupBy: null,
+    visibility: 'shared',
+    owner: { kind: 'user', id: `usr_${suffix}`, name: 'Ana Kovač' },
+  } satisfies Partial<Shown<typeof view>>,
+  'board.card_moved': {
+    board: { id: `brd_${suffix}`, name: 'Editor' },
+    issue: { id: `iss_${suffix}` },
+    column: 'In Progress',
+    lane: null,
+    rank: 'hUTkXP3cF',
+  },
+};
+
+export const boardMoments = (before: string, now: string) => ({
+  'board.updated': { now: { limits: 'hard' }, previous: { limits: 'soft' } },
+  'board.deleted': { now: { deletedAt: now }, previous: { deletedAt: null } },
+  'board.restored': { previous: { deletedAt: before } },
+  'view.updated': { previous: { sort: null } },
+  'view.deleted': { now: { deletedAt: now }, previous: { deletedAt: null } },
+  'view.restored': { previous: { deletedAt: before } },
+});

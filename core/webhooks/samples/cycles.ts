@@ -1,0 +1,45 @@
+// What samples tell of cycles: the one in which the bug of the story is solved.
+import type { Shown } from '../../contract/contract.ts';
+import { dayMs } from '../../lib/time.ts';
+import type { cycle } from '../../tracker/cycles/contract.ts';
+import type { Moment, Values } from './cast.ts';
+
+export const cycleShown = { id: 'cyc_01m7wd7tg0000sampe00000001', number: 7, name: 'Cycle 7' };
+
+/** Two weeks, of which one has passed. */
+const spanOf = (nowMs: number): { startsAt: string; endsAt: string } => {
+  const midnight = Math.floor(nowMs / dayMs) * dayMs;
+  const at = (days: number): string => new Date(midnight + days * dayMs).toISOString();
+  return { startsAt: at(-7), endsAt: at(7) };
+};
+
+export function cycleObjects(nowMs: number): Readonly<Record<string, Values>> {
+  const { startsAt, endsAt } = spanOf(nowMs);
+  return {
+    cycle: {
+      ...cycleShown,
+      description: 'Whatever the disk does, no data is lost.',
+      team: 'ENG',
+      startsAt,
+      endsAt,
+      status: 'active',
+      startedAt: startsAt,
+      completedAt: null,
+    } satisfies Partial<Shown<typeof cycle>>,
+  };
+}
+
+export function cycleMoments(nowMs: number): Readonly<Record<string, Moment>> {
+  const { endsAt } = spanOf(nowMs);
+  const upcoming = { status: 'upcoming', startedAt: null };
+  return {
+    'cycle.created': { now: upcoming },
+    'cycle.updated': { previous: { description: '' } },
+    'cycle.deleted': { now: upcoming, previous: {} },
+    'cycle.started': { previous: upcoming },
+    'cycle.completed': {
+      now: { status: 'completed', completedAt: endsAt },
+      previous: { status: 'active', completedAt: null },
+    },
+  };
+}

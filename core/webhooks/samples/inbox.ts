@@ -1,0 +1,62 @@
+// The part of the story that is told around the issue: Ben reacts, follows it and is told of it.
+import type { Shown } from '../../contract/contract.ts';
+import type { inboxItem } from '../../inbox/contract.ts';
+import type { reaction } from '../../tracker/reactions/contract.ts';
+import type { subscriber } from '../../tracker/subscribers/contract.ts';
+import { dayMs } from '../../lib/time.ts';
+import { ana, ben, idOf, type SampleSetting, type Story } from './cast.ts';
+
+const issue = { id: idOf('iss'), identifier: 'ENG-42' };
+
+export function inboxStory({ nowMs }: SampleSetting): Story {
+  const [before, now] = [new Date(nowMs - 2 * dayMs).toISOString(), new Date(nowMs).toISOString()];
+  return {
+    objects: {
+      reaction: {
+        id: idOf('rct'),
+        issue,
+        commentId: idOf('cmt'),
+        emoji: '👀',
+        actor: { kind: 'user', ...ben },
+      } satisfies Partial<Shown<typeof reaction>>,
+      subscriber: {
+        id: idOf('sub'),
+        issue,
+        member: ben,
+        reason: 'mentioned',
+      } satisfies Partial<Shown<typeof subscriber>>,
+      inbox_item: {
+        id: idOf('inb'),
+        member: ben,
+        reason: 'mentioned',
+        kind: 'issue_mentioned',
+        title: `${ana.name} mentioned you in ENG-42`,
+        body: 'Seen on 2.4 as well, @Ben. The log says `ENOSPC`, and then nothing.',
+        target: { kind: 'comment', id: idOf('cmt') },
+        issue,
+        actor: { kind: 'user', ...ana },
+        count: 1,
+        happenedAt: now,
+        readAt: null,
+        archivedAt: null,
+        snoozedUntil: null,
+      } satisfies Partial<Shown<typeof inboxItem>>,
+      'inbox.preferences_updated': {
+        member: ben,
+        ...{ assigned: true, mentioned: true, replied: true, subscribed: false, triage: true, sla: true },
+        project_update: true,
+      },
+    },
+    moments: {
+      'inbox.item_updated': {
+        now: { count: 2, happenedAt: now },
+        previous: { count: 1, happenedAt: before },
+      },
+      'inbox.item_read': { now: { readAt: now }, previous: { readAt: null } },
+      'inbox.item_archived': {
+        now: { readAt: before, archivedAt: now },
+        previous: { archivedAt: null },
+      },
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// What the story says of triage, moves, relations and templates.
+import type { Shown } from '../../contract/contract.ts';
+import type { template } from '../../tracker/templates/contract.ts';
+import type { Story } from './cast.ts';
+
+const id = (prefix: string, nth = 1): string => `${prefix}_01m7wd7tg0000sampe0000000${nth}`;
+const triage = { id: id('wfs', 3), name: 'Triage', type: 'triage' };
+const backlog = { id: id('wfs', 4), name: 'Backlog', type: 'backlog' };
+const canceled = { id: id('wfs', 5), name: 'Canceled', type: 'canceled' };
+const support = { id: '019b0000-0000-7000-8000-000000000003', key: 'SUP', name: 'Support' };
+
+export const relationObjects: Story['objects'] = {
+  template: {
+    id: id('tpl'),
+    name: 'Bug report',
+    team: 'ENG',
+    title: null,
+    description: '## Steps\n\n## Expected',
+    priority: 'high',
+    assignee: null,
+    project: null,
+    labels: [{ id: id('lbl'), name: 'bug' }],
+    estimate: null,
+    fields: {},
+    subIssues: ['Write a failing test', 'Mend it'],
+  } satisfies Partial<Shown<typeof template>>,
+};
+
+const relation = { id: id('rln'), type: 'blocks', issue: { id: id('iss', 2), identifier: 'ENG-43' } };
+
+export const relationMoments: Story['moments'] = {
+  'issue.relation_added': { now: { relation } },
+  'issue.relation_removed': { now: { relation } },
+  'issue.moved': { previous: { identifier: 'SUP-7', number: 7, team: support } },
+  'issue.triage_accepted': { now: { state: backlog }, previous: { state: triage } },
+  'issue.triage_declined': { now: { state: canceled }, previous: { state: triage } },
+  'template.updated': { previous: { subIssues: ['Write a failing test'] } },
+};

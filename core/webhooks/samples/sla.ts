@@ -1,0 +1,75 @@
+// The part of the story in which the crash is due: it is warned of, and solved in time.
+import type { Shown } from '../../contract/contract.ts';
+import type { slaClock } from '../../tracker/sla/contract.ts';
+import { hourMs } from '../../lib/time.ts';
+import type { Moment, SampleSetting, Values } from './cast.ts';
+
+/** Who and what else the story is about. */
+interface Cast {
+  readonly ana: { readonly id: string; readonly name: string };
+  readonly engineering: { readonly id: string; readonly key: string; readonly name: string };
+  idOf(prefix: string): string;
+}
+
+const timeOf = ({ nowMs }: SampleSetting, hours: number): string =>
+  new Date(nowMs + hours * hourMs).toISOString();
+
+export function slaObjects(setting: SampleSetting, { ana, engineering, idOf }: Cast) {
+  return {
+    sla_clock: {
+      id: idOf('slc'),
+      kind: 'resolution',
+      state: 'running',
+      policy: { id: idOf('sla'), name: 'Urgent bugs in three days' },
+      issue: {
+        id: idOf('iss'),
+        identifier: 'ENG-42',
+        title: 'The save dialog crashes when the disk is full',
+      },
+      team: engineering,
+      assignee: ana,
+      startedAt: timeOf(setting, -48),
+      dueAt: timeOf(setting, 24),
+      atRiskAt: timeOf(setting, 16),
+      pausedAt: null,
+      remainingMs: null,
+      reachedAt: null,
+      endedAt: null,
+    } satisfies Partial<Shown<typeof slaClock>>,
+  } satisfies Readonly<Record<string, Values>>;
+}
+
+export function slaMoments(setting: SampleSetting): Readonly<Record<string, Moment>> {
+  const [before, now, later] = [timeOf(setting, -1), timeOf(setting, 0), timeOf(setting, 24)];
+  const breached = { state: 'breached', dueAt: before, atRiskAt: timeOf(setting, -9) };
+  return {
+    'sla.started': { now: { startedAt: now } },
+    'sla.paused': {
+      now: { state: 'paused', pausedAt: now, remainingMs: 24 * hourMs, dueAt: null, atRiskAt: null },
+      previous: { state: 'running', dueAt: later, pausedAt: null, remainingMs: null },
+    },
+    'sla.resumed': {
+      previous: { state: 'paused', dueAt: null, pausedAt: before, remainingMs: 24 * hourMs },
+    },
+    'sla.at_risk': {
+      now: { state: 'at_risk', dueAt: timeOf(setting, 8), atRiskAt: now },
+      previous: { state: 'running' },
+    },
+    'sla.breached': {
+      now: { ...breached, dueAt: now },
+      previous: { state: 'at_risk' },
+    },
+    'sla.met': {
+      now: { state: 'met', reachedAt: now, endedAt: now },
+      previous: { state: 'running', reachedAt: null, endedAt: null },
+    },
+    'sla.reached_late': {
+      now: { ...breached, reachedAt: now, endedAt: now },
+      previous: { reachedAt: null, endedAt: null },
+    },
+    'sla.canceled': {
+      now: { state: 'canceled', endedAt: now },
+      previous: { state: 'running', endedAt: null },
+    },
+  };
+}

@@ -1,0 +1,51 @@
+// Triage of issues of nobody in particular, for `POST /triage`: no workspace installs it, and it has no scope. The server gives it the
+// issues as a value, and takes its answer as another.
+import { definePlugin } from '@tatami/sdk/plugin';
+import { explain } from './model/explain.ts';
+import { asModel } from './model/model.ts';
+import { Predictor } from './model/predict.ts';
+import { priorityOf } from './general/priority.ts';
+import weights from './general/weights.json';
+
+interface Given {
+  readonly title: string;
+  readonly description: string;
+}
+
+let predictor: Predictor | undefined;
+
+function load(): Predictor {
+  const model = asModel(weights);
+  if (!model) throw new Error('The general model is of another version.');
+  return new Predictor(model);
+}
+
+function triage(issue: Given) {
+  predictor ??= load();
+  const { kind, confidence } = predictor.predict(issue);
+  const { priority, evidence } = priorityOf(issue, kind);
+  return {
+    kind,
+    priority,
+    labels: [kind],
+    confidence: Math.round(confidence * 1_000) / 1_000,
+    evidence: [...new Set([...explain(predictor, issue, kind), ...evidence])],
+  };
+}
+
+export default definePlugin({
+  id: 'public-triage',
+  version: '1.0.0',
+  name: 'Public triage',
+  description: 'Says of issues what kind they are and how much they press.',
+  engines: { tatami: '*' },
+  schedules: {
+    triage: {
+      cron: '0 0 1 1 *',
+      async handle(_, ctx) {
+        const issues = (await ctx.kv.get('issues')) as readonly Given[];
+        await ctx.kv.set('answer', issues.map(triage));
+      },
+    },
+  },
+});

@@ -1,0 +1,47 @@
+// How much an issue presses, by the words that say so. What no word says is as usual for its kind.
+import type { Kind } from '../model/kind.ts';
+
+export type Priority = 'low' | 'medium' | 'high' | 'urgent';
+
+interface Cue {
+  readonly priority: Priority;
+  /** Without repetition of a repetition, so that its time is linear in the text. */
+  readonly pattern: RegExp;
+}
+
+/** The first that is found decides. */
+const cues: readonly Cue[] = [
+  {
+    priority: 'urgent',
+    pattern:
+      /\b(?:data loss|lost data|los(?:es|ing) data|security (?:hole|issue|vulnerability)|vulnerabilit(?:y|ies)|cve-\d{4}-\d{1,7}|remote code execution|(?:production|prod|site|service|server) (?:is )?down|outage|data corruption|corrupts? data)\b/,
+  },
+  {
+    priority: 'high',
+    pattern:
+      /\b(?:crash(?:es|ed|ing)?|segfaults?|segmentation fault|kernel panic|deadlocks?|memory leaks?|regression|freez(?:es|ing)|unusable|blocker|blocking us|can(?:no|')t (?:start|log ?in|boot|open|save)|(?:fails|failed) to (?:start|boot|build))\b/,
+  },
+  {
+    priority: 'low',
+    pattern:
+      /\b(?:typos?|cosmetic|nitpick|nice to have|minor|trivial|wording|misspell(?:ed|ing)|low priority)\b/,
+  },
+];
+
+const usual: Readonly<Record<Kind, Priority>> = { bug: 'medium', feature: 'low', question: 'low' };
+const searchedMax = 4_000;
+
+/** `evidence` is what was found, in quotation marks. */
+export function priorityOf(
+  { title, description }: { readonly title: string; readonly description: string },
+  kind: Kind,
+): { priority: Priority; evidence: string[] } {
+  const text = `${title}\n${description.slice(0, searchedMax)}`.toLowerCase();
+  for (const { priority, pattern } of cues) {
+    const found = pattern.exec(text)?.[0];
+    // Who asks about a crash has none: a question presses less.
+    if (found !== undefined && (priority === 'low' || kind === 'bug'))
+      return { priority, evidence: [`“${found}”`] };
+  }
+  return { priority: usual[kind], evidence: [] };
+}

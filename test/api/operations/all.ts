@@ -1,0 +1,38 @@
+// The operations of the tracker beside its plain resources, a file for each part: `everyOperation` performs them.
+import type { Json, TestApp } from '../../app.ts';
+import type { Did } from '../every-operation.ts';
+import { boardOperations } from './boards.ts';
+import { cycleOperations } from './cycles.ts';
+import { projectOperations } from './projects.ts';
+import { releaseOperations } from './releases.ts';
+import { relationOperations } from './relations.ts';
+import { slaOperations } from './sla.ts';
+import { searchOperations } from './search.ts';
+import { attachments } from './attachments.ts';
+import { inboxOperations } from './inbox.ts';
+
+/** What is there already, and may be used: it is not deleted by the steps. */
+export interface Setting {
+  readonly app: TestApp;
+  readonly did: Did;
+  /** Of the team DOC, as their creations answered. */
+  readonly team: Json;
+  readonly issue: Json;
+  readonly parent: Json;
+  readonly member: Json;
+  readonly project: Json;
+}
+
+type Steps = (setting: Setting) => Promise<void>;
+
+export const furtherOperations: readonly Steps[] = [
+  attachments,
+  boardOperations,
+  cycleOperations,
+  inboxOperations,
+  projectOperations,
+  relationOperations,
+  releaseOperations,
+  searchOperations,
+  slaOperations,
+];

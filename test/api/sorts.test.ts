@@ -1,0 +1,179 @@
+// Every list sorts by when its objects were made and changed, and by their names, without that its contract says so. What is missing
+// comes last, whichever way a list runs.
+import Database from 'libsql';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import type { TObject } from 'typebox';
+import { contracts } from '../../core/contracts.ts';
+import { bind } from '../../core/store/values.ts';
+import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+import { fillPath, referredBy, seed, type Seeds } from './seeds.ts';
+
+let app: TestApp;
+let seeds: Seeds;
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+
+/** Lists with an order of their own alone. */
+const ordered = ['inbox', 'relations'];
+/** Tables of which a workspace may have any number. */
+const growing = ['attachments', 'comments', 'project_updates', 'sla_clocks'];
+
+interface List {
+  readonly name: string;
+  readonly path: string;
+  readonly sorts: readonly string[];
+}
+let lists: readonly List[];
+
+const get = (path: string): Promise<Reply> => app.call('GET', path);
+const post = (path: string, body: object): Promise<Reply> => app.call('POST', `/api/v1${path}`, body);
+
+beforeAll(async () => {
+  app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  seeds = await seed(app, app.call, 'ENG', `http://127.0.0.1:${receiver.port}/`);
+  for (const [at, name] of ['Zeta', 'alpha', 'Äther'].entries())
+    for (const contract of contracts) {
+      const { path, parent, fields, examples } = contract;
+      if (!examples?.create || path === 'webhooks') continue;
+      app.clock.advance(1_000);
+      const own = { ...('name' in fields ? { name } : {}), ...('key' in fields ? { key: `k${at}` } : {}) };
+      const body = { ...examples.create, ...referredBy(contract, seeds), ...own };
+      await post(parent ? `/${parent.path}/${seeds[parent.name]}/${path}` : `/${path}`, body);
+    }
+  lists = app.app.routes.flatMap((route): List[] => {
+    const [path = '', verb] = route.name.split('.');
+    const contract = contracts.find((one) => one.path === path);
+    if (verb !== 'list' || !contract || !('list' in contract.operations)) return [];
+    const { sort } = (route.query as TObject).properties as { sort?: { description: string } };
+    const sorts = sort ? (/of (.*), comma-separated/.exec(sort.description)?.[1] ?? '').split(', ') : [];
+    return [{ name: path, path: fillPath(route.path, route.params, seeds), sorts }];
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop(true);
+});
+
+test('every list takes `sort`, by times and by names where it has them', () => {
+  expect(lists.length).toBeGreaterThan(20);
+  expect(lists.filter(({ sorts }) => sorts.length === 0).map(({ name }) => name)).toEqual(ordered);
+  for (const { name, sorts } of lists.filter(({ sorts }) => sorts.length > 0)) {
+    const { fields } = contracts.find(({ path }) => path === name)!;
+    const wanted = ['createdAt', 'updatedAt', ...('name' in fields ? ['name'] : [])];
+    expect([name, wanted.filter((one) => !sorts.includes(one))]).toEqual([name, []]);
+  }
+});
+
+/** All pages of a list, one after the other. */
+async function pagesOf(path: string, sort: string, limit: number): Promise<Json[]> {
+  const all: Json[] = [];
+  let after = '';
+  for (;;) {
+    const { status, json } = await get(`${path}?limit=${limit}&sort=${sort}${after}`);
+    expect([path, sort, status]).toEqual([path, sort, 200]);
+    all.push(...json.data);
+    if (!json.pageInfo.hasNextPage) return all;
+    after = `&after=${encodeURIComponent(json.pageInfo.endCursor)}`;
+  }
+}
+
+test('what is sorted is all there, in order both ways, what is missing last, on pages of any size', async () => {
+  let compared = 0;
+  for (const { name, path, sorts } of lists) {
+    const ids = (await get(`${path}?limit=100`)).json.data.map(({ id }: Json) => id).sort();
+    if (ids.length > 1) compared++;
+    for (const sort of sorts) {
+      const [up, down] = [await pagesOf(path, sort, 100), await pagesOf(path, `-${sort}`, 2)];
+      for (const all of [up, down])
+        expect([name, sort, all.map(({ id }) => id).sort()]).toEqual([name, sort, ids]);
+      const [upwards, downwards] = [up, down].map((all) => all.map((one) => one[sort] ?? null));
+      const there = upwards!.filter((value) => value !== null);
+      const missing = upwards!.slice(there.length);
+      expect([name, sort, upwards]).toEqual([name, sort, [...there, ...missing]]);
+      expect([name, sort, downwards]).toEqual([name, sort, [...there.toReversed(), ...missing]]);
+      if (/^(name|createdAt|updatedAt)$/.test(sort)) {
+        const sorted = there.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+        expect([name, sort, there]).toEqual([name, sort, sorted]);
+      }
+    }
+  }
+  expect(compared).toBeGreaterThan(15);
+});
+
+test('no sort reads a whole workspace of a table that grows', async () => {
+  const db = new Database(join(app.dataDir, 'tatami.db'), { readonly: true });
+  const { store } = app.services;
+  const { read } = store;
+  const wholes: string[] = [];
+  const seen = new Set<string>();
+  store.read = (scope, statement, params = {}) => {
+    const plan = db
+      .prepare(`EXPLAIN QUERY PLAN ${statement.text}`)
+      .all(bind(statement, params, scope.workspaceId)) as { detail: string }[];
+    for (const { detail } of plan) {
+      const table = /^(?:SCAN|SEARCH) (\w+)/.exec(detail)?.[1] ?? '';
+      if (!growing.includes(table)) continue;
+      seen.add(table);
+      if (detail.startsWith('SCAN') || detail.endsWith('(workspace_id=?)')) wholes.push(detail);
+    }
+    return read(scope, statement, params);
+  };
+  try {
+    for (const { path, sorts } of lists) for (const sort of sorts) await get(`${path}?sort=-${sort}`);
+  } finally {
+    store.read = read;
+    db.close();
+  }
+  expect(wholes).toEqual([]);
+  expect([...seen].sort()).toEqual(growing);
+});
+
+test('issues, too, have what is missing last both ways, also as they were', async () => {
+  await post('/fields', { key: 'points', name: 'Points', type: 'number' });
+  await post('/fields', { key: 'note', name: 'Note', type: 'text' });
+  const choices = [
+    { value: 'low', name: 'Low' },
+    { value: 'high', name: 'High' },
+  ];
+  await post('/fields', { key: 'risk', name: 'Risk', type: 'select', options: choices });
+  const parent = (await post('/issues', { team: 'ENG', title: 'None' })).json;
+  const made = [
+    {
+      dueDate: '2027-01-02',
+      estimate: 3,
+      fields: { points: 3, note: 'b', risk: 'low' },
+      parentId: parent.id,
+    },
+    {
+      dueDate: '2027-01-01',
+      estimate: 5,
+      fields: { points: -5, note: 'a', risk: 'high' },
+      parentId: parent.id,
+    },
+  ];
+  await post('/issues/bulk', { issues: made.map((one) => ({ team: 'ENG', title: 'Some', ...one })) });
+  const at = await app.lastSequence();
+  const names = [
+    'dueDate',
+    'estimate',
+    'subOrder',
+    'slaDueAt',
+    'fields.points',
+    'fields.note',
+    'fields.risk',
+  ];
+  for (const name of names) {
+    const valueOf = (one: Json): unknown =>
+      (name.startsWith('fields.') ? one.fields[name.slice(7)] : one[name]) ?? null;
+    for (const asOf of ['', `&asOf=${at}`]) {
+      const listed = async (sort: string): Promise<unknown[]> =>
+        (await get(`/api/v1/issues?limit=100&sort=${sort}${asOf}`)).json.data.map(valueOf);
+      const [up, down] = [await listed(name), await listed(`-${name}`)];
+      const there = up.filter((value) => value !== null);
+      const missing = up.slice(there.length);
+      expect([name, asOf, there.length > 0, missing.length > 0]).toEqual([name, asOf, true, true]);
+      expect([name, asOf, up]).toEqual([name, asOf, [...there, ...missing]]);
+      expect([name, asOf, down]).toEqual([name, asOf, [...there.toReversed(), ...missing]]);
+    }
+  }
+});

@@ -1,0 +1,223 @@
+// `tatami export` and `tatami import` of a workspace: it arrives as it was, to the byte, also when it was cut short on the way.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { leftBehind, taken } from '../../core/exchange/tables.ts';
+import { latestSchema, schemaAt } from '../../core/store/looking.ts';
+import { seed, type Seeds } from '../api/seeds.ts';
+import { startApp, createSystemClock, type Json, type TestApp } from '../app.ts';
+import { copyAsKilled } from '../faults/own-copy.ts';
+import { tatami, temporary } from './tatami.ts';
+
+const dir = temporary();
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+/** Longer than a piece of a content. */
+const upload = new Uint8Array(1_500_000).map((_, at) => at * 7 + (at >> 9));
+let app: TestApp;
+let seeds: Seeds;
+let file: Json;
+beforeAll(async () => {
+  app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
+  seeds = await seed(app, app.call, 'ENG', `http://127.0.0.1:${receiver.port}/`);
+  const post = async (path: string, body?: object): Promise<Json> =>
+    (await app.call('POST', `/api/v1${path}`, body)).json;
+  const ana = await post('/members', { name: 'Ana "Ä" Lindqvist', email: 'ana@acme.example' });
+  const project = await post('/projects', { name: 'Spring', leadId: ana.id });
+  const old = await post('/issues', { team: 'ENG', title: 'Old, and a child of what came later' });
+  for (let n = 0; n < 30; n++)
+    await post('/issues', {
+      team: 'ENG',
+      title: `Issue ${n} \u2028 𝒳`,
+      description: 'Long. '.repeat(200),
+      estimate: n / 4,
+      projectId: project.id,
+    });
+  const parent = await post('/issues', { team: 'ENG', title: 'Parent', labels: ['bug'] });
+  await app.call('PATCH', `/api/v1/issues/${old.id}`, { parentId: parent.id, assigneeId: ana.id });
+  const comment = await post(`/issues/${parent.id}/comments`, { body: 'First' });
+  await post(`/issues/${parent.id}/comments`, { body: 'Reply', parentId: comment.id });
+  await app.call('DELETE', '/api/v1/issues/ENG-3');
+  const uploaded = async (name: string, body: Uint8Array<ArrayBuffer>): Promise<Json> => {
+    const to = `${app.url}/api/v1/issues/${seeds.issue}/attachments/upload?name=${name}`;
+    const headers = { authorization: `Bearer ${app.workspace.apiKey}`, 'content-type': 'image/png' };
+    return (await fetch(to, { method: 'POST', headers, body })).json();
+  };
+  file = await uploaded('shot.png', upload);
+  await uploaded('again.png', upload);
+  await uploaded('empty.png', new Uint8Array());
+  const gone = await uploaded('gone.png', Uint8Array.of(1, 2, 3));
+  await app.call('DELETE', `/api/v1/attachments/${gone.id}`);
+  const move = { issueId: seeds.issue, column: 'completed' };
+  const moved = await app.call('POST', `/api/v1/boards/${seeds.board}/move`, move);
+  if (moved.status !== 200) throw new Error(moved.text);
+  await app.call('PUT', '/api/v1/inbox/preferences', { subscribed: false });
+  await app.call('POST', '/api/v1/teams', { key: 'OPS', name: 'Ops' });
+  await app.call('POST', '/api/v1/issues/ENG-5/move', { team: 'OPS' });
+  await app.settled();
+});
+afterAll(async () => {
+  await app.stop();
+  await receiver.stop(true);
+  dir[Symbol.dispose]();
+});
+
+/** Made once, and copied for each who wants one. */
+let made: Promise<string> | undefined;
+async function makeDirectory(): Promise<string> {
+  const path = dir.path('made');
+  const of = ['--data-dir', path, '--workspace', 'Other', '--team', 'OPS', '--json'];
+  expect((await tatami(['init', ...of])).code).toBe(0);
+  return path;
+}
+const newDirectory = async (name: string): Promise<string> =>
+  copyAsKilled(await (made ??= makeDirectory()), dir.path(name));
+const exported = async (dataDir: string, name: string, ...more: string[]) => {
+  const file = dir.path(name);
+  const done = await tatami(['export', file, '--data-dir', dataDir, '--json', ...more]);
+  return { ...done, file };
+};
+const takenIn = (file: string, dataDir: string) => tatami(['import', file, '--data-dir', dataDir, '--json']);
+
+test('every table of workspaces is taken along or left behind, for a reason', () => {
+  const tables = schemaAt(latestSchema)
+    .filter(({ type, sql }) => type === 'table' && /\bworkspace_id\b/.test(sql))
+    .map(({ name }) => name);
+  expect(
+    tables.filter((name) => !(name in leftBehind) && !taken.some((table) => table.name === name)),
+  ).toEqual([]);
+});
+
+test('a workspace of a running server arrives in another, which answers as the first did, and writes the same file', async () => {
+  const first = await exported(app.dataDir, 'first.jsonl');
+  expect(first.code).toBe(0);
+  const other = await newDirectory('other');
+  const { code, json } = await takenIn(first.file, other);
+  expect([code, json.workspace]).toEqual([0, { id: app.workspace.workspaceId, name: 'Acme' }]);
+  const tables = readFileSync(first.file, 'utf8').matchAll(/^{"table":"(\w+)"/gm);
+  const empty = new Set(taken.map(({ name }) => name)).difference(
+    new Set([...tables].map(([, name]) => name!)),
+  );
+  expect([...empty]).toEqual([]);
+  const again = await exported(other, 'again.jsonl', '--workspace', 'Acme');
+  expect(readFileSync(again.file, 'utf8')).toBe(readFileSync(first.file, 'utf8'));
+
+  const { json: key } = await tatami([
+    'keys',
+    'create',
+    '--data-dir',
+    other,
+    '--workspace',
+    'Acme',
+    '--json',
+    '--name',
+    'moved',
+  ]);
+  const moved = await startApp(
+    { dataDir: other, clock: createSystemClock() },
+    { ...app.workspace, apiKey: key.key },
+  );
+  try {
+    const both = async (path: string): Promise<[Json, Json]> => {
+      const bare = ({ json }: Json): string =>
+        JSON.stringify(json).replaceAll(/"(url|endCursor)":"[^"]*"/g, '');
+      return [bare(await moved.call('GET', path)), bare(await app.call('GET', path))];
+    };
+    for (const path of [
+      '/issues?limit=100&deleted=include&sort=number',
+      '/issues/ENG-1',
+      '/projects',
+      '/members',
+      '/workflows',
+      '/labels',
+      '/search?q=Parent',
+      '/inbox',
+      '/cycles',
+      '/views',
+      '/releases',
+      '/sla-policies',
+      '/inbox/preferences',
+      `/boards/${seeds.board}/cards`,
+      `/issues/${seeds.issue}/attachments`,
+      `/issues/${seeds.issue}/relations`,
+      `/issues/${seeds.issue}/reactions`,
+      '/issues/ENG-5',
+    ])
+      expect(await both(`/api/v1${path}`)).toSatisfy(([theirs, ours]) => theirs === ours);
+    const content = await fetch(`${moved.url}/api/v1/attachments/${file.id}/content`, {
+      headers: { authorization: `Bearer ${key.key}` },
+    });
+    expect(Buffer.from(await content.arrayBuffer()).equals(upload)).toBe(true);
+    const events = (await moved.call('GET', '/api/v1/events?limit=100')).json.data;
+    const ours = (await app.call('GET', '/api/v1/events?limit=100')).json.data;
+    expect(events.slice(0, 40).map(({ id, sequence, type }: Json) => [id, sequence, type])).toEqual(
+      ours.slice(0, 40).map(({ id, sequence, type }: Json) => [id, sequence, type]),
+    );
+    const made = await moved.call('POST', '/api/v1/issues', { team: 'ENG', title: 'After the move' });
+    const newest = (await app.call('GET', '/api/v1/issues?team=ENG&sort=-number&limit=1')).json.data[0];
+    expect(made.json.identifier).toBe(`ENG-${newest.number + 1}`);
+  } finally {
+    await moved.stop();
+  }
+  const looked = await tatami(['doctor', '--data-dir', other, '--json']);
+  const wrong = looked.json.checks.flatMap(({ check, findings }: Json) =>
+    findings
+      .filter(({ level }: Json) => level === 'error')
+      .map(({ message }: Json) => `${check}: ${message}`),
+  );
+  expect(wrong).toEqual([]);
+}, 60_000);
+
+test('what was cut short is said, and goes on where it stopped; what is there already is left alone', async () => {
+  const { file } = await exported(app.dataDir, 'whole.jsonl');
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const half = dir.path('half.jsonl');
+  writeFileSync(
+    half,
+    lines
+      .slice(
+        0,
+        lines.findIndex((line) => line.includes('"table":"comments"')),
+      )
+      .join('\n'),
+  );
+  const target = await newDirectory('target');
+  const cut = await takenIn(half, target);
+  expect([cut.code, JSON.stringify(cut.json)]).toMatchObject([
+    1,
+    expect.stringContaining('it was cut short'),
+  ]);
+  const rest = await takenIn(file, target);
+  expect(rest.code).toBe(0);
+  expect(rest.json.before).toBeGreaterThan(0);
+  const again = await exported(target, 'rest.jsonl', '--workspace', 'Acme');
+  expect(readFileSync(again.file, 'utf8')).toBe(lines.join('\n'));
+  const twice = await takenIn(file, target);
+  expect([twice.code, JSON.stringify(twice.json)]).toMatchObject([
+    1,
+    expect.stringContaining('is here already'),
+  ]);
+  const third = await newDirectory('third');
+  const isPiece = (line: string): boolean => line.startsWith('{"blob":');
+  const piece = lines.findIndex((line) => isPiece(line) && !line.endsWith('"data":""}'));
+  const other = lines[piece]!.replace(/"data":"..../, '"data":"AAAA');
+  const refusals: [string[], string][] = [
+    [lines.with(5, '{"table":"iss'), 'Line 6 is no JSON'],
+    [lines.with(piece, other), `The content from line ${piece + 1} on is not`],
+    [lines.filter((line) => !isPiece(line)), 'names a content that is not in the file'],
+  ];
+  for (const [changed, said] of refusals) {
+    const broken = dir.path('broken.jsonl');
+    writeFileSync(broken, changed.join('\n'));
+    expect(JSON.stringify((await takenIn(broken, third)).json)).toContain(said);
+  }
+}, 60_000);
+
+test('a directory that a server holds takes none in, and a workspace that is not there is told', async () => {
+  const { file } = await exported(app.dataDir, 'held.jsonl');
+  const held = await takenIn(file, app.dataDir);
+  expect([held.code, JSON.stringify(held.json)]).toMatchObject([
+    75,
+    expect.stringContaining('Stop the server'),
+  ]);
+  const none = await exported(app.dataDir, 'none.jsonl', '--workspace', 'Nowhere');
+  expect(JSON.stringify(none.json)).toContain('There is no workspace Nowhere');
+});

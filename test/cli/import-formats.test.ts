@@ -1,0 +1,149 @@
+// `tatami import` of what GitHub, Linear and Jira export: what the file says arrives, a second run adds nothing, and what is wrong is named.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { tatami, temporary } from './tatami.ts';
+
+const dir = temporary();
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await app.call('POST', '/api/v1/members', { name: 'Ana Lindqvist', email: 'ana@acme.example' });
+});
+afterAll(async () => {
+  await app.stop();
+  dir[Symbol.dispose]();
+});
+
+async function imported(name: string, text: string, ...more: string[]) {
+  const file = dir.path(name);
+  writeFileSync(file, text);
+  const args = ['import', file, '--server', app.url, '--token', app.workspace.apiKey, '--json', ...more];
+  return tatami(args);
+}
+
+const issuesOf = async (source: string): Promise<Json[]> => {
+  const filter = encodeURIComponent(JSON.stringify({ externalSource: source }));
+  return (await app.call('GET', `/api/v1/issues?limit=100&sort=number&filter=${filter}`)).json.data;
+};
+
+test('GitHub: state, labels, people and times; pull requests are left out, what is no issue is named', async () => {
+  const entry = (number: number, more: object): object => ({
+    number,
+    title: `Issue ${number}`,
+    body: null,
+    html_url: `https://github.com/acme/editor/issues/${number}`,
+    created_at: '2025-03-01T10:00:00Z',
+    ...more,
+  });
+  const list = [
+    entry(1, {
+      state: 'open',
+      labels: [{ name: 'bug' }, { name: 'area: core' }],
+      assignees: [{ login: 'ana lindqvist' }],
+    }),
+    entry(2, { state: 'closed', state_reason: 'completed', body: 'Line\nline' }),
+    entry(3, { state: 'CLOSED', stateReason: 'NOT_PLANNED', assignees: [{ login: 'stranger' }] }),
+    { ...entry(4, {}), pull_request: {} },
+    { title: 'no number' },
+  ];
+  const first = await imported('github.json', JSON.stringify(list));
+  expect([first.code, first.json]).toMatchObject([
+    1,
+    { created: 3, skipped: 0, failed: 1, teams: 1, labels: 1 },
+  ]);
+  expect(first.err).toContain('line 5: it is no issue');
+  expect(first.err).toContain('nobody here is called "stranger"');
+  const issues = await issuesOf('github');
+  expect(issues).toMatchObject([
+    {
+      title: 'Issue 1',
+      team: { key: 'EDITOR', name: 'acme/editor' },
+      labels: [{ name: 'area: core' }, { name: 'bug' }],
+      assignee: { name: 'Ana Lindqvist' },
+      createdAt: '2025-03-01T10:00:00.000Z',
+      externalId: 'acme/editor#1',
+    },
+    { title: 'Issue 2', description: 'Line\nline', state: { type: 'completed' } },
+    { title: 'Issue 3', state: { type: 'canceled' }, assignee: null },
+  ]);
+  const second = await imported('github.json', JSON.stringify(list));
+  expect(second.json).toMatchObject({ created: 0, skipped: 3, failed: 1 });
+});
+
+test('Linear: priority, status, estimate, dates and labels, by the columns of its export', async () => {
+  const text = [
+    'ID,Team,Title,Description,Status,Estimate,Priority,Project ID,Project,Creator,Assignee,Labels,Created,Due Date',
+    'DES-7,Design,Logo,"Two',
+    'lines",In Progress,3,Urgent,,,ben@acme.example,ana@acme.example,"Brand, Web",Tue Nov 21 2023 10:00:00 GMT+0000 (GMT),2027-01-05',
+    'DES-8,Design,Colours,,Canceled,,No priority,,,,,,2024-01-02T03:04:05.000Z,',
+    ',Design,Nameless,,Done,,High,,,,,,2024-01-02T03:04:05.000Z,',
+    'DES-9,Design,Odd,,Gestrandet,,High,,,,,,2024-01-02T03:04:05.000Z,',
+  ].join('\n');
+  const { json, err } = await imported('linear.csv', text);
+  expect(json).toMatchObject({ created: 3, failed: 1, teams: 1, labels: 2 });
+  expect(err).toContain('line 5: it has no ID');
+  expect(err).toContain('the state "Gestrandet" says nothing here');
+  expect(await issuesOf('linear')).toMatchObject([
+    {
+      team: { key: 'DES', name: 'Design' },
+      title: 'Logo',
+      description: 'Two\nlines',
+      state: { type: 'started' },
+      priority: 'urgent',
+      estimate: 3,
+      assignee: { name: 'Ana Lindqvist' },
+      labels: [{ name: 'Brand' }, { name: 'Web' }],
+      dueDate: '2027-01-05',
+      createdAt: '2023-11-21T10:00:00.000Z',
+    },
+    { title: 'Colours', state: { type: 'canceled' }, priority: 'none', estimate: null, dueDate: null },
+    { title: 'Odd', priority: 'high' },
+  ]);
+});
+
+test('Jira: columns that stand there several times, its way to write times, types of issues', async () => {
+  const text = [
+    '\uFEFFIssue key,Project key,Summary,Description,Issue Type,Status,Priority,Assignee,Created,Due date,Labels,Labels,Custom field (Story Points)',
+    'OPS-1,OPS,Restart fails,It hangs,Bug,Done,Highest,Ana Lindqvist,21/Nov/23 1:12 PM,24/Dec/26,linux,"kernel",5.0',
+    'OPS-2,OPS,Add a button,,Story,To Do,Minor,,2024-02-03 04:05,,,,',
+    'what,OPS,Wrong,,Bug,Done,High,,,,,,',
+  ].join('\r\n');
+  const { json, err } = await imported('jira.csv', text);
+  expect(json).toMatchObject({ created: 2, failed: 1, teams: 1 });
+  expect(err).toContain('line 4: "what" is no issue key');
+  expect(await issuesOf('jira')).toMatchObject([
+    {
+      title: 'Restart fails',
+      team: { key: 'OPS' },
+      labels: [{ name: 'bug' }, { name: 'kernel' }, { name: 'linux' }],
+      state: { type: 'completed' },
+      priority: 'urgent',
+      estimate: 5,
+      dueDate: '2026-12-24',
+      createdAt: '2023-11-21T13:12:00.000Z',
+    },
+    {
+      title: 'Add a button',
+      labels: [{ name: 'feature' }],
+      state: { type: 'unstarted' },
+      priority: 'low',
+      createdAt: '2024-02-03T04:05:00.000Z',
+    },
+  ]);
+});
+
+test('a file that is none of these, and a format that nobody knows, are told before anything is sent', async () => {
+  const since = await app.lastSequence();
+  for (const [name, text, more, said] of [
+    ['broken.json', '[{"number":1,', [], 'is no JSON'],
+    ['object.json', '{"issues":[]}', [], 'holds no list of issues'],
+    ['one.csv', 'a,b\n1,2', ['--from', 'trello'], 'Use one of csv, github, linear, jira'],
+    ['two.csv', 'ID,Title\n1,2', ['--from', 'linear'], 'lacks the column Status, Team'],
+  ] as const) {
+    const { code, err, json } = await imported(name, text, ...more);
+    expect([name, code === 0]).toEqual([name, false]);
+    expect(`${err}${JSON.stringify(json)}`).toContain(said);
+  }
+  expect(await app.eventTypes(since)).toEqual([]);
+});

@@ -1,0 +1,89 @@
+// `tatami doctor` finds what search and attached files lack, and mends the index. docs/operations/doctor.md.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { readConfig } from '../../core/config.ts';
+import { files } from '../../core/doctor/checks/files.ts';
+import { search } from '../../core/doctor/checks/search.ts';
+import { mend } from '../../core/doctor/mend.ts';
+import { openSubject } from '../../core/doctor/subject.ts';
+import { blobPath } from '../../core/store/blobs.ts';
+import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
+import { createClock, startApp, type Json, type TestApp } from '../app.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'tatami-doctor-tracker-'));
+const dataDir = join(parent, 'data');
+const clock = createClock();
+let workspace: TestApp['workspace'];
+let sum: string;
+
+beforeAll(async () => {
+  const app = await startApp({ clock, dataDir });
+  ({ workspace } = app);
+  const post = async (path: string, body: unknown, type = 'application/json'): Promise<Json> =>
+    (await app.call('POST', `/api/v1${path}`, body, { 'content-type': type })).json;
+  const issue = await post('/issues', { team: 'ENG', title: 'Zebra crossing' });
+  await post('/issues', { team: 'ENG', title: 'Zebra stripes' });
+  const gone = await post('/issues', { team: 'ENG', title: 'Zebra gone' });
+  await post(`/issues/${issue.id}/comments`, { body: 'A giraffe' });
+  sum = (await post(`/issues/${issue.id}/attachments/upload?name=a.txt`, 'its content', 'text/plain')).sha256;
+  await app.call('GET', '/api/v1/search?q=zebra');
+  await app.call('DELETE', `/api/v1/issues/${gone.id}`);
+  await app.stop();
+});
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+const subject = () => openSubject(readConfig({ dataDir }, {}), clock.now());
+async function foundBy(check: typeof files): Promise<string[]> {
+  const looking = subject();
+  const findings = await check.look(looking);
+  looking.close();
+  return findings.map(({ level, message }) => `${level}: ${message}`);
+}
+function change(sql: string): void {
+  const db = new Database(join(dataDir, 'tatami.db'));
+  db.exec(sql);
+  db.close();
+  adoptDatabase(dataDir);
+}
+
+test('an index that disagrees with the rows is told and made anew, and what is pending is no disagreement', async () => {
+  expect(await foundBy(search)).toEqual([]);
+  change(`DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE id LIKE 'cmt_%');
+    DELETE FROM search_documents WHERE id = (SELECT id FROM issues WHERE title = 'Zebra stripes');
+    DELETE FROM search_pending;`);
+  expect(await foundBy(search)).toEqual([
+    'warning: 1 issues that no search finds.',
+    'warning: 1 entries of texts that are gone, or of another team.',
+    'warning: 1 entries without words.',
+    'warning: 1 words without an entry.',
+  ]);
+  await expect(mend(subject(), 'search', { backup: null, yes: false, altered: false })).resolves.toBe(
+    '3 texts are indexed anew once the server is started.',
+  );
+  expect(await foundBy(search)).toEqual([]);
+  const app = await startApp({ clock, dataDir }, workspace);
+  for (const [q, count] of [
+    ['zebra', 2],
+    ['giraffe', 1],
+  ])
+    expect((await app.call('GET', `/api/v1/search?q=${q}`)).json.data).toHaveLength(Number(count));
+  await app.stop();
+  expect(await foundBy(search)).toEqual([]);
+});
+
+test('contents that are missing, damaged or nobody’s are told', async () => {
+  expect(await foundBy(files)).toEqual([]);
+  const path = blobPath(join(dataDir, 'blobs'), sum);
+  writeFileSync(path, 'its c0ntent');
+  expect(await foundBy(files)).toEqual([
+    expect.stringContaining(`error: Contents are missing or damaged: att_`),
+  ]);
+  rmSync(path);
+  expect(await foundBy(files)).toEqual([expect.stringContaining(sum)]);
+  writeFileSync(path, 'its content');
+  writeFileSync(join(path, '..', `${sum.slice(0, 2)}${'0'.repeat(62)}`), '');
+  expect(await foundBy(files)).toEqual([expect.stringContaining('note: 1 contents belong to no attachment')]);
+});

@@ -1,0 +1,166 @@
+// Everything in which the server and the model have to agree at a moment.
+import { expect } from 'bun:test';
+import type { Json } from '../app.ts';
+import type { Company } from './company.ts';
+import { isoOf } from './hours.ts';
+import { plugin, type Issue } from './model.ts';
+
+export async function agreeOn(company: Company): Promise<void> {
+  company.model.cycles.look(company.model.issues);
+  for (const issue of company.model.issues.values()) await agreeOnIssue(company, issue);
+  await agreeOnAudit(company);
+  await agreeOnCycles(company);
+  await agreeOnProjects(company);
+  await agreeOnInboxes(company);
+}
+
+const actorOf = ({ actor }: Json): string => actor.memberId ?? (actor.kind === 'plugin' ? plugin : 'system');
+/** The types of events that the model knows. */
+const ofIssues = ['issue.created', 'issue.updated', 'issue.state_changed', 'issue.assigned', 'issue.labeled', 'issue.moved', 'issue.deleted', 'issue.restored', 'issue.triage_accepted', 'issue.triage_declined']; // prettier-ignore
+
+async function agreeOnIssue(company: Company, issue: Issue): Promise<void> {
+  const { ok, all, model } = company;
+  const history = await all(`/issues/${issue.id}/history`);
+  const versions: { by: string; types: string[] }[] = [];
+  for (const event of history.filter(({ type }) => ofIssues.includes(type))) {
+    const at = event.data.version - 1;
+    (versions[at] ??= { by: actorOf(event), types: [] }).types.push(event.type);
+  }
+  const told: object[] = versions.map(({ by, types }) => ({ by, types: types.toSorted() }));
+  expect({ id: issue.id, told }).toEqual({ id: issue.id, told: [...issue.history] });
+  // The last that its history says, also of one that is deleted.
+  const last = history.findLast(({ type }) => ofIssues.includes(type)).data;
+  const lastly: object = { ...shownOf(last), isDeleted: last.deletedAt !== null };
+  expect(lastly).toEqual(writtenIn(issue));
+  expect(history.filter(({ type }) => type === 'comment.added')).toHaveLength(issue.comments);
+  const breaks = history.filter(({ type }) => ['sla.at_risk', 'sla.breached', 'sla.met'].includes(type));
+  const inModel = issue.clocks.flatMap((clock) =>
+    clock.told.map((what) => `sla.${what} ${clock.policy.name}`),
+  );
+  const said = breaks.map(({ type, data }) => `${type} ${data.policy.name}`);
+  expect({ id: issue.id, said: said.toSorted() }).toEqual({ id: issue.id, said: inModel.toSorted() });
+  if (issue.isDeleted)
+    return expect((await company.app.call('GET', `/api/v1/issues/${issue.id}`)).status).toBe(404);
+  expect(shownOf(await ok('GET', `/issues/${issue.id}`))).toMatchObject(shownOf(last));
+  const clocks = (await ok('GET', `/issues/${issue.id}/sla`)).data.map((clock: Json) => ({
+    ...{ policy: clock.policy.name, state: clock.state, startedAt: clock.startedAt },
+    ...{ dueAt: clock.dueAt, reachedAt: clock.reachedAt, endedAt: clock.endedAt },
+  }));
+  const sameOrder = (some: Json[]): Json[] =>
+    some.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  const counted = issue.clocks.map(({ policy, state, startedAt, dueAt, reachedAt, endedAt }) => ({
+    ...{ policy: policy.name, state, startedAt: isoOf(startedAt), dueAt: isoOf(dueAt) },
+    ...{ reachedAt: isoOf(reachedAt), endedAt: isoOf(endedAt) },
+  }));
+  expect({ id: issue.id, clocks: sameOrder(clocks) }).toEqual({ id: issue.id, clocks: sameOrder(counted) });
+  const relations: Json[] = (await ok('GET', `/issues/${issue.id}/relations?limit=100`)).data;
+  const own = relations.filter(({ type }) => type === 'blocks' || type === 'duplicate_of');
+  const there = issue.relations.filter(({ id }) => !model.issues.get(id)!.isDeleted);
+  expect(own.map(({ type, issue: other }) => `${type} ${other.id}`).toSorted()).toEqual(
+    there.map(({ type, id }) => `${type} ${id}`).toSorted(),
+  );
+}
+
+function writtenIn(issue: Issue): object {
+  const { title, state, team, priority, assignee, labels, project, milestone, estimate, cycle, dueDate } =
+    issue;
+  const { parent, fields, version, isDeleted, creator } = issue;
+  return {
+    ...{ title, state, team, priority, assignee, project, milestone, estimate, cycle, dueDate, parent },
+    ...{ fields, version, isDeleted, creator, labels: labels.toSorted() },
+  };
+}
+
+/** An issue as the server shows it, in the words of the model. */
+function shownOf(shown: Json): object {
+  const { title, priority, estimate, dueDate, fields, version } = shown;
+  return {
+    ...{ title, priority, estimate, dueDate, fields, version },
+    ...{ state: shown.state.type, team: shown.team.key, creator: shown.creator.id },
+    ...{ assignee: shown.assignee?.id ?? null, parent: shown.parent?.id ?? null },
+    ...{ project: shown.project?.id ?? null, milestone: shown.milestone?.id ?? null },
+    ...{ cycle: shown.cycle?.number ?? null, labels: shown.labels.map(({ id }: Json) => id).toSorted() },
+  };
+}
+
+async function agreeOnAudit({ all, model }: Company): Promise<void> {
+  const counts: Record<string, number> = {};
+  for (const entry of await all('/audit-log')) {
+    if (!ofIssues.includes(entry.action) && entry.action !== 'comment.added') continue;
+    const key = `${actorOf(entry)} ${entry.action}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  const inModel = [...model.audit].flatMap(([by, types]) =>
+    [...types].map(([type, count]) => [`${by} ${type}`, count]),
+  );
+  expect(counts).toEqual(Object.fromEntries(inModel));
+}
+
+async function agreeOnCycles({ app, ok, all, model }: Company): Promise<void> {
+  const now = app.clock.now();
+  const shown = await all('/cycles');
+  for (const cycle of model.cycles.all) {
+    const found = shown.find(({ team, number }) => team === cycle.team && number === cycle.number);
+    if (!found) {
+      expect(cycle.startsAt).toBeGreaterThan(now);
+      continue;
+    }
+    const { team, number, startsAt, endsAt } = cycle;
+    const status = now < startsAt ? 'upcoming' : now < endsAt ? 'active' : 'completed';
+    expect(found).toMatchObject({ team, number, status, startsAt: isoOf(startsAt), endsAt: isoOf(endsAt) });
+    const { days } = await ok('GET', `/cycles/${found.id}/progress`);
+    expect({ team, number, days }).toEqual({ team, number, days: [...cycle.days.values()] });
+    const went = (await all(`/cycles/${found.id}/rollovers`)).map(
+      ({ issue, to }) => `${issue.id} ${to?.number}`,
+    );
+    expect(went.toSorted()).toEqual(cycle.rollovers.map(({ issue, to }) => `${issue} ${to}`).toSorted());
+  }
+}
+
+async function agreeOnProjects({ ok, projects, model }: Company): Promise<void> {
+  for (const { id, milestones } of projects) {
+    const shown = await ok('GET', `/projects/${id}/progress`);
+    const ofIt = model.live().filter(({ project }) => project === id);
+    expect(shown.progress).toEqual(countsOf(ofIt));
+    expect(shown.milestones.map(({ progress }: Json) => progress)).toEqual(
+      milestones.map((milestone) => countsOf(ofIt.filter((issue) => issue.milestone === milestone))),
+    );
+  }
+}
+
+function countsOf(issues: readonly Issue[]): object {
+  const of = (...types: string[]): readonly Issue[] => issues.filter(({ state }) => types.includes(state));
+  const points = (some: readonly Issue[]): number =>
+    some.reduce((sum, { estimate }) => sum + (estimate ?? 0), 0);
+  const canceled = of('canceled', 'duplicate');
+  return {
+    issues: issues.length,
+    unstarted: of('triage', 'backlog', 'unstarted').length,
+    started: of('started').length,
+    completed: of('completed').length,
+    canceled: canceled.length,
+    estimate: points(issues) - points(canceled),
+    estimateCompleted: points(of('completed')),
+  };
+}
+
+/** The owner's and that of a member who has been there all the time. */
+async function agreeOnInboxes({ as, model, people }: Company): Promise<void> {
+  for (const member of people.slice(0, 3)) {
+    const items: Json[] = [];
+    for (let after = ''; ;) {
+      const { json } = await as(member)('GET', `/api/v1/inbox?limit=100${after}`);
+      items.push(...json.data);
+      if (!json.pageInfo.hasNextPage) break;
+      after = `&after=${json.pageInfo.endCursor}`;
+    }
+    const told = items
+      .filter(({ reason }) => reason !== 'plugin' && reason !== 'system')
+      .map(({ reason, issue, count, readAt }) =>
+        [reason, issue?.id ?? '-', count, readAt ? 'read' : 'unread'].join(' '),
+      );
+    expect({ member, told: told.toSorted() }).toEqual({ member, told: model.inboxes.of(member).toSorted() });
+    const { json } = await as(member)('GET', '/api/v1/inbox/unread-count');
+    expect(json.unread).toBe(model.inboxes.unread(member));
+  }
+}

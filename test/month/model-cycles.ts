@@ -1,0 +1,120 @@
+// The cycles of teams by their rhythms: when they are, what goes on when one ends, and how each of their days ended.
+import { dayBegins, dayOf, hourMs } from './hours.ts';
+import { finished, type Issue, type StateType } from './model.ts';
+
+export interface Rhythm {
+  readonly team: string;
+  readonly timeZone: string;
+  readonly weeks: number;
+  readonly startsOn: string;
+  readonly cooldownWeeks: number;
+  readonly rollsOver: boolean;
+}
+
+export interface Cycle {
+  readonly team: string;
+  readonly number: number;
+  readonly startsAt: number;
+  readonly endsAt: number;
+  readonly days: Map<string, object>;
+  /** Ids of issues, and the number of the cycle that each went on to. */
+  readonly rollovers: { readonly issue: string; readonly to: number | null }[];
+}
+
+const made = 12;
+
+export class Cycles {
+  readonly all: Cycle[] = [];
+
+  private readonly rhythms: readonly Rhythm[];
+  private now: number;
+
+  constructor(rhythms: readonly Rhythm[], now: number) {
+    this.rhythms = rhythms;
+    this.now = now;
+    for (const rhythm of rhythms) {
+      let next = now;
+      for (let number = 1; number <= made; number++) {
+        const startsAt = begins(rhythm, next);
+        const endsAt = weeksLater(rhythm, startsAt, rhythm.weeks);
+        this.all.push({ team: rhythm.team, number, startsAt, endsAt, days: new Map(), rollovers: [] });
+        next = weeksLater(rhythm, endsAt, rhythm.cooldownWeeks);
+      }
+    }
+  }
+
+  /** Those that issues of a team can enter: the active one, and the upcoming ones that are made. */
+  open(team: string): Cycle[] {
+    const open = this.all.filter((cycle) => cycle.team === team && cycle.endsAt > this.now);
+    return open.slice(0, 2);
+  }
+
+  kept(issue: Issue): number | null {
+    const cycle = this.all.find(({ team, number }) => team === issue.team && number === issue.cycle);
+    return cycle && (finished.includes(issue.state) || cycle.endsAt > this.now) ? cycle.number : null;
+  }
+
+  /** Hour by hour: zones whose midnights lie between two hours are not those of this company. */
+  pass(
+    to: number,
+    issues: ReadonlyMap<string, Issue>,
+    goOn: (issue: Issue, to: number | null) => void,
+  ): void {
+    for (let at = this.now; at < to;) {
+      const next = Math.min(to, (Math.floor(at / hourMs) + 1) * hourMs);
+      for (const cycle of this.all) {
+        if (at >= cycle.startsAt && at < cycle.endsAt) this.noteDay(cycle, at, issues);
+        if (at < cycle.endsAt && next >= cycle.endsAt) this.end(cycle, issues, goOn);
+      }
+      at = next;
+    }
+    this.now = to;
+    for (const cycle of this.all)
+      if (to >= cycle.startsAt && to < cycle.endsAt) this.noteDay(cycle, to, issues);
+  }
+
+  /** As of now, for what is active. */
+  look(issues: ReadonlyMap<string, Issue>): void {
+    for (const cycle of this.all)
+      if (this.now >= cycle.startsAt && this.now < cycle.endsAt) this.noteDay(cycle, this.now, issues);
+  }
+
+  private noteDay(cycle: Cycle, at: number, issues: ReadonlyMap<string, Issue>): void {
+    const inIt = [...issues.values()].filter((issue) => isIn(issue, cycle));
+    const of = (types?: readonly StateType[]): Issue[] =>
+      types ? inIt.filter(({ state }) => types.includes(state)) : inIt;
+    const sides = [of(), of(['started']), of(['completed']), of(['canceled', 'duplicate'])];
+    const named = (count: (some: Issue[]) => number): object => {
+      const [scope, started, completed, canceled] = sides.map(count);
+      return { scope, started, completed, canceled };
+    };
+    const points = (some: Issue[]): number => some.reduce((sum, { estimate }) => sum + (estimate ?? 0), 0);
+    const day = dayOf(this.rhythms.find(({ team }) => team === cycle.team)!.timeZone, at);
+    cycle.days.set(day, { day, issues: named((some) => some.length), points: named(points) });
+  }
+
+  private end(
+    cycle: Cycle,
+    issues: ReadonlyMap<string, Issue>,
+    goOn: (issue: Issue, to: number | null) => void,
+  ): void {
+    if (!this.rhythms.find(({ team }) => team === cycle.team)!.rollsOver) return;
+    for (const issue of issues.values()) {
+      if (!isIn(issue, cycle) || finished.includes(issue.state)) continue;
+      goOn(issue, cycle.number + 1);
+      cycle.rollovers.push({ issue: issue.id, to: cycle.number + 1 });
+    }
+  }
+}
+
+const isIn = (issue: Issue, { team, number }: Cycle): boolean =>
+  issue.team === team && issue.cycle === number && !issue.isDeleted;
+
+const begins = ({ timeZone, startsOn }: Rhythm, from: number): number => dayBegins(timeZone, startsOn, from);
+
+/** By the days of the place, over which its clocks may be set: never searched from its midnight itself. */
+function weeksLater(rhythm: Rhythm, from: number, weeks: number): number {
+  let at = from;
+  for (let week = 0; week < weeks; week++) at = begins(rhythm, at + 24 * hourMs);
+  return at;
+}

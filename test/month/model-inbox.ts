@@ -1,0 +1,54 @@
+// Who is told of what, and how often: one unread item for each issue and reason.
+interface Item {
+  readonly issue: string | null;
+  readonly reason: string;
+  count: number;
+  isRead: boolean;
+}
+
+/** Readers by reason; of several reasons the first counts. */
+type Telling = readonly (readonly [reason: string, readers: readonly string[]])[];
+
+export class Inboxes {
+  /** In the order in which they came. */
+  readonly items = new Map<string, Item[]>();
+  readonly admins = new Set<string>();
+  private readonly gone = new Set<string>();
+
+  leave(member: string): void {
+    this.gone.add(member);
+  }
+
+  isGone(member: string): boolean {
+    return this.gone.has(member);
+  }
+
+  tell(issue: string | null, by: string, telling: Telling): void {
+    const told = new Set([by, ...this.gone]);
+    for (const [reason, readers] of telling)
+      for (const reader of readers) {
+        if (told.has(reader)) continue;
+        told.add(reader);
+        const items = this.items.get(reader) ?? [];
+        this.items.set(reader, items);
+        const like = items.find((item) => item.issue === issue && item.reason === reason && !item.isRead);
+        if (like && issue !== null) like.count++;
+        else items.push({ issue, reason, count: 1, isRead: false });
+      }
+  }
+
+  readAll(member: string): void {
+    for (const item of this.items.get(member) ?? []) item.isRead = true;
+  }
+
+  unread(member: string): number {
+    return (this.items.get(member) ?? []).filter(({ isRead }) => !isRead).length;
+  }
+
+  /** `reason issue count`, to be compared in any order. */
+  of(member: string): string[] {
+    return (this.items.get(member) ?? []).map(({ issue, reason, count, isRead }) =>
+      [reason, issue ?? '-', count, isRead ? 'read' : 'unread'].join(' '),
+    );
+  }
+}

@@ -1,0 +1,58 @@
+// What plain reads showed at moments of the month, and what `asOf` shows of them afterwards.
+import { expect } from 'bun:test';
+import type { Json } from '../app.ts';
+import type { Company } from './company.ts';
+import type { Chance } from './story.ts';
+
+export interface Moment {
+  readonly sequence: number;
+  readonly at: string;
+  readonly answers: ReadonlyMap<string, Json>;
+}
+
+const lists = [
+  '/issues?limit=100',
+  '/issues?limit=100&sort=-priority,title',
+  '/issues?limit=100&sort=updatedAt&deleted=include',
+  '/issues?limit=100&filter={"or":[{"label":"checked"},{"state":"started"}]}',
+  '/issues?limit=100&filter={"label":"reviewed"}',
+  '/issues?limit=100&filter={"assignee":"Ana"}&sort=-estimate',
+  '/issues?limit=100&team=OPS&sort=slaDueAt',
+  '/issues?limit=100&filter={"cycle":"current"}',
+  '/issues?limit=100&filter={"fields.points":{"gte":4}}&sort=fields.size',
+];
+const issuesOfEach = 10;
+
+/** A start takes another port. */
+const address = /http:\/\/127\.0\.0\.1:\d+/g;
+
+const bare = (status: number, json: Json): Json => {
+  if (status !== 200) return { status };
+  const { asOf: _, pageInfo, ...rest } = JSON.parse(JSON.stringify(json).replaceAll(address, ''));
+  return pageInfo ? { ...rest, hasNextPage: pageInfo.hasNextPage } : rest;
+};
+
+export async function look({ app, model }: Company, chance: Chance): Promise<Moment> {
+  const ids = [...model.issues.keys()];
+  const some = Array.from({ length: issuesOfEach }, () => `/issues/${chance.pick(ids)}`);
+  const paths = [...some, chance.pick(lists), chance.pick(lists), '/projects?limit=100'];
+  const answers = new Map<string, Json>();
+  for (const path of paths) {
+    const { status, json } = await app.call('GET', `/api/v1${path}`);
+    answers.set(path, bare(status, json));
+  }
+  const { json } = await app.call('GET', '/api/v1/audit-log?limit=1');
+  return { sequence: json.data[0].sequence, at: new Date(app.clock.now()).toISOString(), answers };
+}
+
+export async function lookBack({ app }: Company, chance: Chance, moments: readonly Moment[]): Promise<void> {
+  expect(moments).toHaveLength(50);
+  for (const { sequence, at, answers } of moments)
+    for (const [path, then] of answers) {
+      const asOf = chance.of(0.5) ? at : String(sequence);
+      const asked = `${path}${path.includes('?') ? '&' : '?'}asOf=${asOf}`;
+      const { status, json } = await app.call('GET', `/api/v1${asked}`);
+      expect({ asked, answer: bare(status, json) }).toEqual({ asked, answer: then });
+      if (status === 200) expect([asked, json.asOf.sequence]).toEqual([asked, sequence]);
+    }
+}

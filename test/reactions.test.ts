@@ -1,0 +1,239 @@
+// Reactions and alarms: what the service does by itself happens once for each event and each moment, whoever else writes, however often the
+// process ends, and whatever the clock does.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createFreshEvents } from '../core/events/fresh.ts';
+import { projectKind } from '../core/tracker/projects/kind.ts';
+import { alarmOp, type Alarm } from '../core/reactions/alarm.ts';
+import { createAlarms, type Alarms } from '../core/reactions/alarms.ts';
+import type { Reaction } from '../core/reactions/reaction.ts';
+import { createReactions, type Reactions } from '../core/reactions/reactions.ts';
+import { emptyDirectory } from '../core/resource/directory.ts';
+import { scopeOf, type Scope } from '../core/store/store.ts';
+import { startApp, type Json, type TestApp } from './app.ts';
+
+let app: TestApp;
+let scope: Scope;
+beforeAll(async () => {
+  app = await startApp();
+  scope = scopeOf(app.workspace.workspaceId);
+});
+afterAll(() => app.stop());
+
+const v1 = '/api/v1';
+const directoryOf = () => emptyDirectory;
+
+/** Another process that answers events: it knows nothing of what this one has handed on, and reads the log. */
+function reacting(reaction: Reaction): Reactions {
+  const { services, committer, clock } = app;
+  const fresh = createFreshEvents();
+  return createReactions({ services, committer, clock, directoryOf, fresh }, [reaction]);
+}
+
+async function make(path: string, body: object): Promise<Json> {
+  const { status, json } = await app.call('POST', `${v1}${path}`, body);
+  expect([path, status]).toEqual([path, 201]);
+  return json;
+}
+
+const eventsAfter = async (after: number): Promise<Json[]> =>
+  (await app.call('GET', `${v1}/events?limit=100&after=${after}`)).json.data;
+
+/** Marks the project that was just made. */
+const marking = (name: string, before = (_id: string): Promise<unknown> => Promise.resolve()): Reaction => ({
+  name,
+  wants: (type) => type === 'project.created',
+  async react(ctx, event) {
+    const project = await projectKind.find(ctx, event.entityId);
+    await before(event.entityId);
+    const patch = { description: `${project!.description} ${name}` };
+    const change = projectKind.update(project!, patch, ctx.nowMs());
+    return { changes: change ? [change] : [] };
+  },
+});
+
+test('each event is answered once, also by two processes at once, as the part that answers and for the cause of the event', async () => {
+  const since = await app.lastSequence();
+  const made: Json[] = [];
+  for (let n = 0; n < 30; n++) made.push(await make('/projects', { name: `Project ${n}` }));
+  const processes = [reacting(marking('once')), reacting(marking('once'))];
+  await Promise.all(processes.map((one) => one.start()));
+  for (const one of processes) await one.settled();
+  const later = reacting(marking('once'));
+  await later.start();
+  await later.settled();
+  for (const one of [...processes, later]) await one.stop();
+
+  for (const { id } of made) {
+    const { json } = await app.call('GET', `${v1}/projects/${id}`);
+    expect([json.description, json.version]).toEqual([' once', 2]);
+  }
+  const events = await eventsAfter(since);
+  expect(events.filter(({ type }) => type === 'project.updated').length).toBe(30);
+  for (const created of events.filter(({ type }) => type === 'project.created')) {
+    const answer = events.find(({ type, data }) => type === 'project.updated' && data.id === created.data.id);
+    expect(answer.actor).toEqual({ kind: 'system', id: 'once', name: 'Once' });
+    expect(answer.cause).toEqual(created.cause);
+    expect(answer.cause.rootEventId).toBe(created.id);
+  }
+});
+
+test('events of several objects whose answers change the same are answered one after the other', async () => {
+  const counter = await make('/projects', { name: 'Counter' });
+  for (let n = 0; n < 12; n++) await make('/projects', { name: `Counted ${n}` });
+  const one = reacting({
+    name: 'counting',
+    wants: (type) => type === 'project.created',
+    async react(ctx, event) {
+      if (!String(event.data.name).startsWith('Counted ')) return { changes: [] };
+      const project = (await projectKind.find(ctx, counter.id))!;
+      const change = projectKind.update(project, { description: `${project.description}+` }, ctx.nowMs());
+      return { changes: change ? [change] : [] };
+    },
+  });
+  await one.start();
+  await one.settled();
+  await one.stop();
+  const { json } = await app.call('GET', `${v1}/projects/${counter.id}`);
+  expect(json.description).toBe('+'.repeat(12));
+});
+
+test('an answer is planned anew when somebody else changed the same meanwhile', async () => {
+  const project = await make('/projects', { name: 'Contended' });
+  let others = 3;
+  const one = reacting(
+    marking('contended', async (id) => {
+      if (id === project.id && others-- > 0)
+        await app.call('PATCH', `${v1}/projects/${id}`, { description: `written ${others}` });
+    }),
+  );
+  await one.start();
+  await one.settled();
+  await one.stop();
+  const { json } = await app.call('GET', `${v1}/projects/${project.id}`);
+  expect(json.description).toBe('written 0 contended');
+});
+
+test('an event that cannot be answered is said and passed over; those behind it are answered', async () => {
+  const bad = await make('/projects', { name: 'Bad' });
+  const good = await make('/projects', { name: 'Good' });
+  const works = marking('half');
+  const one = reacting({
+    ...works,
+    react: (ctx, event) =>
+      event.entityId === bad.id ? Promise.reject(new Error('not this one')) : works.react(ctx, event),
+  });
+  await one.start();
+  await one.settled();
+  await one.stop();
+  const described = async ({ id }: Json): Promise<string> =>
+    (await app.call('GET', `${v1}/projects/${id}`)).json.description;
+  expect([await described(bad), await described(good)]).toEqual(['', ' half']);
+  expect(app.logs.filter(({ message }) => message === 'an event was not answered').length).toBe(1);
+});
+
+test('what meant nothing when it happened is not asked about again by a later rule', async () => {
+  const project = await make('/projects', { name: 'Before the rule' });
+  const nothingYet = reacting({ ...marking('rule'), react: () => Promise.resolve({ changes: [] }) });
+  await nothingYet.start();
+  await nothingYet.settled();
+  await nothingYet.stop();
+  const ruled = reacting(marking('rule'));
+  await ruled.start();
+  await ruled.settled();
+  await ruled.stop();
+  const { json } = await app.call('GET', `${v1}/projects/${project.id}`);
+  expect(json.description).toBe('');
+});
+
+const hour = 3_600_000;
+let bells = 0;
+
+/** A process with an alarm that makes a project for each ring. */
+function ringing(name: string): { alarms: Alarms } {
+  const { services, committer, clock } = app;
+  const alarm: Alarm = {
+    name,
+    isSetBy: () => false,
+    ring(ctx, id) {
+      const now = ctx.nowMs();
+      const change = projectKind.create({
+        ...{ id: ctx.ids.next('prj'), name: `${name} ${id}`, description: '', status: 'backlog' },
+        ...{ health: null, leadId: null, startDate: null, targetDate: null, createdAt: now, updatedAt: now },
+        ...{ members: [], icon: null, color: null, archivedAt: null },
+      } as Parameters<typeof projectKind.create>[0]);
+      return Promise.resolve({ changes: [change] });
+    },
+  };
+  const owner = `process ${bells++}`;
+  const alarms = createAlarms({ services, committer, clock, directoryOf, owner, seen: new Map() }, [alarm]);
+  return { alarms };
+}
+
+const set = (name: string, id: string, dueAtMs: number | null): Promise<unknown> =>
+  app.services.store.commit([alarmOp(scope, name, id, dueAtMs)]);
+
+async function rungBy(name: string): Promise<string[]> {
+  const { json } = await app.call('GET', `${v1}/projects?limit=100`);
+  return json.data
+    .map((project: Json) => project.name)
+    .filter((one: string) => one.startsWith(`${name} `))
+    .toReversed();
+}
+
+test('an alarm rings at its time, once, and where it was set anew at its new time only', async () => {
+  const now = app.clock.nowMs();
+  await set('first', 'a', now + hour);
+  await set('first', 'b', now + hour);
+  await set('first', 'b', now + 2 * hour);
+  await set('first', 'c', now + hour);
+  await set('first', 'c', null);
+  const { alarms } = ringing('first');
+  await alarms.start();
+  app.clock.advance(hour - 1);
+  await alarms.settled();
+  expect(await rungBy('first')).toEqual([]);
+  app.clock.advance(1);
+  await alarms.settled();
+  expect(await rungBy('first')).toEqual(['first a']);
+  app.clock.advance(3 * hour);
+  await alarms.settled();
+  expect(await rungBy('first')).toEqual(['first a', 'first b']);
+  await alarms.stop();
+  const { alarms: next } = ringing('first');
+  await next.start();
+  await next.settled();
+  await next.stop();
+  expect(await rungBy('first')).toEqual(['first a', 'first b']);
+});
+
+test('what fell due while nothing ran rings at the start, and of two processes one rings it', async () => {
+  const now = app.clock.nowMs();
+  for (const id of ['a', 'b', 'c']) await set('late', id, now + hour);
+  app.clock.advance(24 * hour);
+  const processes = [ringing('late'), ringing('late')];
+  await Promise.all(processes.map(({ alarms }) => alarms.start()));
+  for (const { alarms } of processes) await alarms.settled();
+  for (const { alarms } of processes) await alarms.stop();
+  expect((await rungBy('late')).toSorted()).toEqual(['late a', 'late b', 'late c']);
+});
+
+test('a moment is of the calendar: the alarm follows a clock that is set, and rings once for it', async () => {
+  const now = app.clock.nowMs();
+  await set('jump', 'a', now + 10 * hour);
+  const { alarms } = ringing('jump');
+  await alarms.start();
+  app.clock.jump(11 * hour);
+  await alarms.followClock();
+  await alarms.settled();
+  expect(await rungBy('jump')).toEqual(['jump a']);
+  await set('jump', 'b', app.clock.nowMs() + hour);
+  app.clock.jump(-11 * hour);
+  await alarms.followClock();
+  app.clock.advance(11 * hour);
+  await alarms.settled();
+  expect(await rungBy('jump')).toEqual(['jump a']);
+  app.clock.advance(hour);
+  await alarms.settled();
+  expect(await rungBy('jump')).toEqual(['jump a', 'jump b']);
+  await alarms.stop();
+});

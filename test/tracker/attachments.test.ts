@@ -1,0 +1,254 @@
+// Attachments: links and files on issues. Contents are whole or not there, one for all workspaces and nobody's but theirs.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
+import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+
+let app: TestApp;
+let issue: Json;
+const hourMs = 3_600_000;
+const mib = 1024 * 1024;
+
+beforeAll(async () => {
+  app = await startApp({ flags: { fileSize: '1', fileQuota: '3' } });
+  issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'With files' })).json;
+});
+afterAll(() => app.stop());
+
+interface Sending {
+  readonly to?: string;
+  readonly name?: string;
+  readonly headers?: Record<string, string>;
+  readonly key?: string;
+}
+
+async function upload(
+  content: string | Uint8Array<ArrayBuffer> | ReadableStream,
+  sending: Sending = {},
+): Promise<Reply> {
+  const { to = issue.id, name = 'a.txt', headers = {}, key = app.workspace.apiKey } = sending;
+  const query = new URLSearchParams({ name });
+  const response = await fetch(`${app.url}/api/v1/issues/${to}/attachments/upload?${query}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'text/plain', ...headers },
+    body: content,
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as Json };
+}
+const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
+const pathOf = (sum: string): string => app.services.blobs.pathOf(sum);
+const remove = (one: Json): Promise<Reply> => app.call('DELETE', `/api/v1/attachments/${one.id}`);
+const used = async (): Promise<number> => {
+  const { json } = await app.call('GET', `/api/v1/issues/${issue.id}/attachments?limit=100`);
+  return json.data.reduce((sum: number, { bytes }: Json) => sum + (bytes ?? 0), 0);
+};
+const fill = (bytes: number, seed: number): Uint8Array<ArrayBuffer> => new Uint8Array(bytes).fill(seed);
+const incoming = (): string[] => readdirSync(join(app.dataDir, 'blobs/incoming'));
+async function sweep(): Promise<void> {
+  const { store, log, blobs } = app.services;
+  const kept = { runs: 14, deliveries: 30, deleted: 90, events: null, snapshots: 90 };
+  const snapshots = join(app.dataDir, 'snapshots');
+  await createHousekeeping({ store, log, clock: app.clock, kept, blobs, snapshots }).sweep();
+}
+
+test('a link is attached, listed and deleted, and the issue tells it', async () => {
+  const from = await app.lastSequence();
+  const path = `/api/v1/issues/${issue.identifier}/attachments`;
+  const link = { title: 'Report', url: 'https://example.com/7' };
+  const { status, json } = await app.call('POST', path, link);
+  expect([status, json]).toEqual([
+    201,
+    expect.objectContaining({
+      ...link,
+      kind: 'link',
+      bytes: null,
+      issue: { id: issue.id, identifier: 'ENG-1' },
+    }),
+  ]);
+  expect((await app.call('GET', path)).json.data).toEqual([json]);
+  expect((await remove(json)).status).toBe(204);
+  expect((await app.call('GET', `/api/v1/attachments/${json.id}`)).status).toBe(404);
+  const { json: events } = await app.call('GET', `/api/v1/events?after=${from}`);
+  expect(events.data.map(({ type, data }: Json) => [type, data.identifier, data.attachment.title])).toEqual([
+    ['issue.attachment_added', 'ENG-1', 'Report'],
+    ['issue.attachment_removed', 'ENG-1', 'Report'],
+  ]);
+  for (const url of ['javascript:alert(1)', 'ftp://a.example', 'https://', null])
+    expect([url, (await app.call('POST', path, { title: 'x', url })).status]).toEqual([url, 422]);
+});
+
+test('a file comes back as it was sent, by GET and HEAD, and browsers only keep it', async () => {
+  const { status, json } = await upload('hello\n', { name: 'notes.txt' });
+  expect([status, json]).toEqual([
+    201,
+    expect.objectContaining({
+      kind: 'file',
+      title: 'notes.txt',
+      url: null,
+      contentType: 'text/plain',
+      bytes: 6,
+      sha256: sha256('hello\n'),
+    }),
+  ]);
+  for (const method of ['GET', 'HEAD']) {
+    const got = await app.call(method, `/api/v1/attachments/${json.id}/content`);
+    const header = (name: string): string | null => got.headers.get(name);
+    expect([method, got.status, got.text]).toEqual([method, 200, method === 'GET' ? 'hello\n' : '']);
+    expect(header('content-length')).toBe('6');
+    expect(header('content-type')).toBe('text/plain; charset=utf-8');
+    expect(header('content-disposition')).toBe(
+      `attachment; filename="notes.txt"; filename*=UTF-8''notes.txt`,
+    );
+    expect(header('x-content-type-options')).toBe('nosniff');
+    expect(header('content-security-policy')).toContain('sandbox');
+  }
+  await remove(json);
+  expect((await app.call('GET', `/api/v1/attachments/${json.id}/content`)).status).toBe(404);
+});
+
+test('names and types of strangers do no harm', async () => {
+  for (const [given, title] of [
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\Windows\\system.ini', 'system.ini'],
+    ['a"; x="b\r\nSet-Cookie: a=b', 'a"; x="bSet-Cookie: a=b'],
+    ['photo\u202egpj.exe', 'photogpj.exe'],
+    ['..', 'file'],
+    ['Ärger 100%.txt', 'Ärger 100%.txt'],
+    ['x'.repeat(900), 'x'.repeat(255)],
+  ] as const) {
+    const { status, json } = await upload('x', { name: given });
+    expect([given, status, json.title]).toEqual([given, 201, title]);
+    const { headers } = await app.call('GET', `/api/v1/attachments/${json.id}/content`);
+    const disposition = headers.get('content-disposition')!;
+    expect(disposition).toMatch(/^attachment; filename="[^"\\]*"; filename\*=UTF-8''[\w.!~%+-]*$/);
+    expect(decodeURIComponent(disposition.split("''")[1]!)).toBe(title);
+    expect(headers.get('set-cookie')).toBeNull();
+    await remove(json);
+  }
+  for (const [given, served] of [
+    ['text/html', 'application/octet-stream'],
+    ['image/svg+xml', 'application/octet-stream'],
+    ['application/javascript', 'application/octet-stream'],
+    ['image/PNG; x=y', 'image/png'],
+    ['not a type', 'application/octet-stream'],
+  ] as const) {
+    const { json } = await upload('<script>alert(1)</script>', { headers: { 'content-type': given } });
+    const { headers } = await app.call('GET', `/api/v1/attachments/${json.id}/content`);
+    expect([given, headers.get('content-type')]).toEqual([given, served]);
+    await remove(json);
+  }
+});
+
+test('what is too large, folded, nameless or for no issue is refused, and leaves nothing', async () => {
+  const before = await app.lastSequence();
+  const large = fill(mib + 1, 1);
+  expect((await upload(large)).status).toBe(413);
+  const unannounced = new ReadableStream({
+    start(controller) {
+      for (let n = 0; n < 5; n++) controller.enqueue(fill(mib / 4, n));
+      controller.close();
+    },
+  });
+  expect((await upload(unannounced)).status).toBe(413);
+  expect((await upload('x', { headers: { 'content-encoding': 'gzip' } })).status).toBe(415);
+  const form = await upload('x', { headers: { 'content-type': 'multipart/form-data; boundary=x' } });
+  expect(form.status).toBe(415);
+  expect(form.json.error.message).toContain('--data-binary @FILE in place of -F');
+  expect((await upload('x', { name: 'x'.repeat(1_001) })).status).toBe(422);
+  expect((await upload('x', { to: `iss_${'0'.repeat(26)}` })).status).toBe(404);
+  expect((await upload('never', { headers: { 'tatami-mode': 'simulate' } })).status).toBe(201);
+  expect(existsSync(pathOf(sha256('never')))).toBe(false);
+  expect(incoming()).toEqual([]);
+  expect(await app.lastSequence()).toBe(before);
+});
+
+test('the quota holds, also where many are sent at once; what is deleted gives its room back', async () => {
+  expect(await used()).toBe(0);
+  const sent = await Promise.all([1, 2, 3, 4, 5, 6].map((seed) => upload(fill(mib, seed))));
+  const codes = sent.map(({ status, json }) => json.error?.code ?? status).toSorted();
+  expect(codes).toEqual([201, 201, 201, 'budget_exceeded', 'budget_exceeded', 'budget_exceeded']);
+  expect(await used()).toBe(3 * mib);
+  expect((await upload('one more')).json.error.code).toBe('budget_exceeded');
+  const [first, ...others] = sent.filter(({ status }) => status === 201).map(({ json }) => json);
+  // Deleted twice at once, it gives back once.
+  await Promise.all([remove(first), remove(first)]);
+  const again = await Promise.all([upload(fill(mib, 7)), upload(fill(mib, 8))]);
+  expect(again.map(({ status }) => status).toSorted()).toEqual([201, 422]);
+  for (const one of [...others, ...again.map(({ json }) => json)]) if (one.id) await remove(one);
+  expect((await upload(fill(mib, 9))).status).toBe(201);
+  for (const one of (await app.call('GET', `/api/v1/issues/${issue.id}/attachments`)).json.data)
+    await remove(one);
+});
+
+test('a repeated upload with its key is done once; another file under the key is refused', async () => {
+  const headers = { 'idempotency-key': 'once' };
+  const first = await upload('once', { headers });
+  const second = await upload('once', { headers });
+  expect([second.status, second.json.id]).toEqual([201, first.json.id]);
+  expect(second.headers.get('idempotent-replayed')).toBe('true');
+  expect((await upload('twice', { headers })).json.error.code).toBe('idempotency_key_reused');
+  await remove(first.json);
+});
+
+test('the same content lies once, and no workspace learns that another has it', async () => {
+  const other = await app.addWorkspace('Other', 'OTH');
+  const call = app.clientOf(other.apiKey);
+  const theirs = (await call('POST', '/api/v1/issues', { team: 'OTH', title: 'x' })).json;
+  const mine = (await upload('shared secret')).json;
+  const fresh = await upload('not shared', { to: theirs.id, key: other.apiKey });
+  const same = await upload('shared secret', { to: theirs.id, key: other.apiKey });
+  const shapeOf = ({ status, json, headers }: Reply): unknown => [
+    status,
+    Object.keys(json),
+    [...headers.keys()].toSorted(),
+    json.version,
+  ];
+  expect(shapeOf(same)).toEqual(shapeOf(fresh));
+  const folder = dirname(pathOf(mine.sha256));
+  expect(readdirSync(folder).filter((name) => name === mine.sha256)).toEqual([mine.sha256]);
+  expect((await call('GET', `/api/v1/attachments/${mine.id}/content`)).status).toBe(404);
+  expect((await upload('x', { to: issue.id, key: other.apiKey })).status).toBe(404);
+  // Theirs goes; mine stays.
+  await call('DELETE', `/api/v1/attachments/${same.json.id}`);
+  await sweep();
+  app.clock.advance(2 * hourMs);
+  await sweep();
+  expect((await app.call('GET', `/api/v1/attachments/${mine.id}/content`)).text).toBe('shared secret');
+  await remove(mine);
+});
+
+test('contents that nothing names go after an hour: of what is deleted, purged, or cut off before its row', async () => {
+  const deleted = (await upload('deleted')).json;
+  const doomed = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'doomed' })).json;
+  const purged = (await upload('purged', { to: doomed.id })).json;
+  // As a process leaves it that is killed between the file and its row.
+  const orphan = pathOf(sha256('orphan'));
+  mkdirSync(dirname(orphan), { recursive: true });
+  writeFileSync(orphan, 'orphan');
+  await remove(deleted);
+  await app.call('DELETE', `/api/v1/issues/${doomed.id}`);
+  await sweep();
+  app.clock.advance(2 * hourMs);
+  await sweep();
+  expect([pathOf(deleted.sha256), orphan].map((path) => existsSync(path))).toEqual([false, false]);
+  // A deleted issue can be restored, with what is attached to it.
+  expect(existsSync(pathOf(purged.sha256))).toBe(true);
+  expect((await app.call('POST', `/api/v1/issues/${doomed.id}/purge`)).status).toBe(204);
+  await sweep();
+  // Sent again meanwhile, it is needed again.
+  const again = (await upload('purged')).json;
+  app.clock.advance(2 * hourMs);
+  await sweep();
+  expect((await app.call('GET', `/api/v1/attachments/${again.id}/content`)).text).toBe('purged');
+  await remove(again);
+});
+
+test('what an upload that was cut off has left is cleared at the next start', async () => {
+  writeFileSync(join(app.dataDir, 'blobs/incoming/half'), 'half of it');
+  app = await app.restart();
+  expect(existsSync(join(app.dataDir, 'blobs/incoming/half'))).toBe(false);
+  expect((await upload('after the start')).status).toBe(201);
+});

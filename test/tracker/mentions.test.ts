@@ -1,0 +1,104 @@
+// Mentions: whom a text names, outside of code, as it was when it was written.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Json } from '../app.ts';
+import { join, startCompany, v1, type Company, type Person } from './people.ts';
+
+let company: Company;
+let issue: Json;
+let zoe: Person;
+
+beforeAll(async () => {
+  company = await startCompany();
+  zoe = await join(company.app, 'Zoë Kovač');
+  await join(company.app, 'Ben Smith');
+  issue = await company.file('The save dialog crashes');
+});
+afterAll(() => company.app.stop());
+
+const say = async (body: string): Promise<Json> =>
+  (await company.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body })).json;
+const namesIn = async (body: string): Promise<string[]> =>
+  (await say(body)).mentions.map(({ name }: Json) => name);
+
+test('a member is named by name, first name, handle or id, in any case and at any place', async () => {
+  const ana = ['Ana Lindqvist'];
+  for (const named of ['@Ana Lindqvist', '@ana', '@ANA', '@ana.lindqvist', '@ana-lindqvist', '@AnaLindqvist'])
+    for (const text of [
+      named,
+      `(${named})`,
+      `${named}, look`,
+      `**${named}**!`,
+      `> ${named}.`,
+      `- [ ] ${named}`,
+    ])
+      expect([text, await namesIn(text)]).toEqual([text, ana]);
+  expect(await namesIn(`@${company.ana.id}: see`)).toEqual(ana);
+  expect(await namesIn('@zoë, @Ben Okafor, @ana and @Zoë Kovač')).toEqual([
+    'Zoë Kovač',
+    'Ben Okafor',
+    ...ana,
+  ]);
+});
+
+test('nobody is named in code, in an address, by what two people are called, or by what nobody is', async () => {
+  for (const text of [
+    '`@ana`',
+    '```\n@ana\n```',
+    '    @ana',
+    'mail@ana',
+    'https://a.example/@ana',
+    '@ben',
+    '@nobody',
+    '@anatomy',
+    '@ ana',
+    '@',
+    '@usr_00000000000000000000000001',
+    '<!-- --> a@ana.example',
+  ])
+    expect([text, await namesIn(text)]).toEqual([text, []]);
+});
+
+test('an edit mentions anew, a rename changes nothing, and who was removed is not mentioned', async () => {
+  const { app } = company;
+  const comment = await say('Ask @ana.');
+  const one = `${v1}/comments/${comment.id}`;
+  const from = await app.lastSequence();
+  const edited = (await app.call('PATCH', one, { body: 'Ask @zoë.' })).json;
+  expect(edited.mentions).toEqual([{ id: zoe.id, name: 'Zoë Kovač' }]);
+  const [told] = (await app.call('GET', `${v1}/events?after=${from}&types=comment.updated`)).json.data;
+  expect(told.data.previous).toEqual({
+    body: 'Ask @ana.',
+    mentions: [{ id: company.ana.id, name: 'Ana Lindqvist' }],
+    editedAt: null,
+  });
+  await app.call('PATCH', `${v1}/members/${zoe.id}`, { name: 'Zoë Novak' });
+  expect((await app.call('GET', one)).json.mentions).toEqual([{ id: zoe.id, name: 'Zoë Novak' }]);
+  await app.call('DELETE', `${v1}/members/${zoe.id}`);
+  expect(await namesIn('@zoë')).toEqual([]);
+});
+
+test('a description mentions as well, those alone that it did not before', async () => {
+  const { app, ana } = company;
+  const made = await company.file('Described', { description: 'For @ana.' });
+  const inbox = async (): Promise<Json[]> => {
+    await app.settled();
+    return (await ana.call('GET', `${v1}/inbox`)).json.data.filter(
+      (item: Json) => item.issue?.id === made.id,
+    );
+  };
+  expect(await inbox()).toMatchObject([{ reason: 'mentioned', body: 'For @ana.', count: 1 }]);
+  await app.call('PATCH', `${v1}/issues/${made.id}`, { description: 'For @ana, again.' });
+  expect(await inbox()).toMatchObject([{ count: 1 }]);
+});
+
+test('a text of ten thousand signs and one of unclosed marks are read in no time', async () => {
+  const started = process.cpuUsage().user;
+  for (const body of [
+    '@'.repeat(60_000),
+    '@ana '.repeat(12_000),
+    '@a a a a '.repeat(6_000),
+    '[@'.repeat(30_000),
+  ])
+    expect((await say(body)).mentions.length).toBeLessThanOrEqual(1);
+  expect((process.cpuUsage().user - started) / 1_000_000).toBeLessThan(3);
+});

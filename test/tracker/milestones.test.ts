@@ -1,0 +1,226 @@
+// Milestones: whose issues they have, and when they are completed: once, by the last of their issues, whoever is done at the same time.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+
+let app: TestApp;
+let states: Readonly<Record<string, string>>;
+const v1 = '/api/v1';
+
+beforeAll(async () => {
+  app = await startApp();
+  const { json } = await app.call('GET', `${v1}/workflows?team=ENG`);
+  states = Object.fromEntries(json.data.map(({ type, id }: Json) => [type, id]));
+});
+afterAll(() => app.stop());
+
+async function made(path: string, body: object): Promise<Json> {
+  const { status, json } = await app.call('POST', v1 + path, body);
+  expect([path, status, json.error]).toEqual([path, 201, undefined]);
+  return json;
+}
+const patched = (id: string, body: object): Promise<Reply> => app.call('PATCH', `${v1}/issues/${id}`, body);
+const got = async (path: string): Promise<Json> => (await app.call('GET', v1 + path)).json;
+
+/** A project with a milestone of so many open issues. */
+async function setting(issues: number) {
+  const project = await made('/projects', { name: 'Editor' });
+  const milestone = await made(`/projects/${project.id}/milestones`, { name: 'Beta' });
+  const place = { team: 'ENG', projectId: project.id, milestoneId: milestone.id };
+  const ids: string[] = [];
+  for (let n = 0; n < issues; n++) ids.push((await made('/issues', { ...place, title: `Step ${n}` })).id);
+  await app.settled();
+  return { project, milestone, place, ids };
+}
+
+/** What of the milestone was told since. */
+async function toldOf({ id }: Json, since: number): Promise<Json[]> {
+  await app.settled();
+  const { data } = await got(`/events?limit=100&after=${since}`);
+  return data.filter(({ type, data }: Json) => type.startsWith('milestone.') && data.id === id);
+}
+const typesOf = (events: readonly Json[]): string[] => events.map(({ type }) => type);
+
+test('they stand in the order that they are given, the last where nothing is said', async () => {
+  const { project, milestone } = await setting(0);
+  const path = `/projects/${project.id}/milestones`;
+  await made(path, { name: 'Final' });
+  const between = await made(path, { name: 'Candidate', position: 0.5 });
+  const names = async () => (await got(path)).data.map(({ name }: Json) => name);
+  expect(await names()).toEqual(['Beta', 'Candidate', 'Final']);
+  await app.call('PATCH', `${v1}/milestones/${between.id}`, { position: 9 });
+  expect(await names()).toEqual(['Beta', 'Final', 'Candidate']);
+  expect((await got(`/milestones/${milestone.id}`)).project).toEqual({ id: project.id, name: 'Editor' });
+});
+
+test('lists and searches of issues are narrowed to a project and to a milestone by a parameter each', async () => {
+  const { project, milestone, place, ids } = await setting(1);
+  const { milestoneId: _, ...beside } = place;
+  const loose = await made('/issues', { ...beside, title: 'Step aside' });
+  await setting(1);
+  const idsOf = async (query: string): Promise<string[]> =>
+    (await got(`/issues?sort=number&${query}`)).data.map(({ id }: Json) => id);
+  expect(await idsOf(`project=${project.id}`)).toEqual([ids[0]!, loose.id]);
+  expect(await idsOf(`project=${project.id}&milestone=beta`)).toEqual([ids[0]!]);
+  expect(await idsOf(`project=${project.id}&milestone=none`)).toEqual([loose.id]);
+  const { data } = await got(`/search?q=step&milestone=${milestone.id}`);
+  expect(data.map(({ issue }: Json) => issue.id)).toEqual(ids);
+});
+
+test('an issue has a milestone of its own project, and leaves it behind with the project', async () => {
+  const { project, milestone, ids } = await setting(1);
+  const other = await setting(0);
+  const refused = await patched(ids[0]!, { milestoneId: other.milestone.id });
+  expect([refused.status, refused.json.error.details[0]]).toMatchObject([
+    422,
+    { path: 'milestoneId', issue: 'conflict' },
+  ]);
+  const lonely = await app.call('POST', `${v1}/issues`, {
+    team: 'ENG',
+    title: 'Alone',
+    milestoneId: milestone.id,
+  });
+  expect([lonely.status, lonely.json.error.details[0].path]).toEqual([422, 'milestoneId']);
+  const byFilter = await got(
+    `/issues?filter=${JSON.stringify({ milestone: milestone.id })}&fields=id,milestone`,
+  );
+  expect(byFilter.data).toEqual([{ id: ids[0], milestone: { id: milestone.id, name: 'Beta' } }]);
+  const moved = await patched(ids[0]!, { projectId: other.project.id });
+  expect(moved.json).toMatchObject({ project: { id: other.project.id }, milestone: null });
+  const back = await patched(ids[0]!, { projectId: project.id, milestoneId: milestone.id });
+  expect(back.json.milestone).toEqual({ id: milestone.id, name: 'Beta' });
+  expect((await patched(ids[0]!, { projectId: null })).json.milestone).toBeNull();
+});
+
+test('the last of its issues completes it, once, and one that is opened again opens it', async () => {
+  const { milestone, ids, place } = await setting(3);
+  const since = await app.lastSequence();
+  await patched(ids[0]!, { stateId: states.completed });
+  await patched(ids[1]!, { stateId: states.canceled });
+  expect(await toldOf(milestone, since)).toEqual([]);
+  await patched(ids[2]!, { stateId: states.completed });
+  const [completed, ...more] = await toldOf(milestone, since);
+  expect([completed.type, more]).toEqual(['milestone.completed', []]);
+  expect(completed.actor).toEqual({ kind: 'system', id: 'milestone', name: 'Milestone' });
+  expect(completed.data).toMatchObject({
+    completedAt: new Date(app.clock.now()).toISOString(),
+    previous: { completedAt: null },
+  });
+  // What is done already does not do it again.
+  await patched(ids[0]!, { title: 'Renamed' });
+  await patched(ids[1]!, { stateId: states.duplicate });
+  await patched(ids[0]!, { stateId: states.started });
+  const late = await made('/issues', { ...place, title: 'Late' });
+  // What is opened and completed within a moment has changed nothing.
+  await app.settled();
+  await patched(ids[0]!, { stateId: states.completed });
+  await app.call('DELETE', `${v1}/issues/${late.id}`);
+  const told = ['milestone.completed', 'milestone.updated', 'milestone.completed'];
+  expect(typesOf(await toldOf(milestone, since))).toEqual(told);
+  await app.call('POST', `${v1}/issues/${late.id}/restore`);
+  await app.settled();
+  await patched(late.id, { milestoneId: null });
+  expect(typesOf(await toldOf(milestone, since))).toEqual([...told, ...told.slice(1)]);
+});
+
+test('the last two issues that are done at the same moment complete it once, round after round', async () => {
+  const { milestone, ids } = await setting(2);
+  const since = await app.lastSequence();
+  for (let round = 0; round < 8; round++) {
+    const stateId = round % 2 === 0 ? states.completed : states.started;
+    const answers = await Promise.all(ids.map((id) => patched(id, { stateId })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    await app.settled();
+  }
+  const told = Array.from({ length: 8 }, (_, n) =>
+    n % 2 === 0 ? 'milestone.completed' : 'milestone.updated',
+  );
+  expect(typesOf(await toldOf(milestone, since))).toEqual(told);
+});
+
+test('one that is opened while it completes is never told completed with an open issue', async () => {
+  const { milestone, ids } = await setting(2);
+  await patched(ids[0]!, { stateId: states.completed });
+  const since = await app.lastSequence();
+  for (let round = 0; round < 6; round++) {
+    await Promise.all([
+      patched(ids[1]!, { stateId: states.completed }),
+      patched(ids[0]!, { stateId: round % 2 === 0 ? states.started : states.completed }),
+    ]);
+    await patched(ids[1]!, { stateId: states.started });
+  }
+  await app.settled();
+  // Replayed, no event of completion stands where an issue is open.
+  const open = new Map(ids.map((id) => [id, id === ids[1]]));
+  const { data } = await got(`/events?limit=100&after=${since}`);
+  for (const event of data) {
+    if (event.type === 'issue.state_changed') open.set(event.data.id, event.data.state.type === 'started');
+    if (event.type === 'milestone.completed')
+      expect([event.sequence, [...open.values()]]).toEqual([event.sequence, [false, false]]);
+  }
+  expect((await got(`/milestones/${milestone.id}`)).completedAt).toBeNull();
+});
+
+test('a deleted milestone leaves its issues, also one that is given it at the same time', async () => {
+  const { project, milestone, ids } = await setting(2);
+  await app.call('DELETE', `${v1}/issues/${ids[1]}`);
+  const late = await made('/issues', { team: 'ENG', title: 'Late', projectId: project.id });
+  const since = await app.lastSequence();
+  const path = `${v1}/milestones/${milestone.id}`;
+  const [deleted, given] = await Promise.all([
+    app.call('DELETE', path),
+    patched(late.id, { milestoneId: milestone.id }),
+  ]);
+  expect(deleted.status).toBe(204);
+  expect(given.status).toBeOneOf([200, 422]);
+  for (const id of [ids[0]!, late.id]) {
+    const issue = await got(`/issues/${id}`);
+    expect([issue.milestone, issue.project.id]).toEqual([null, project.id]);
+  }
+  expect(typesOf(await toldOf(milestone, since))).toEqual(['milestone.deleted']);
+  expect((await app.call('GET', path)).status).toBe(404);
+  expect((await app.call('POST', `${v1}/issues/${ids[1]}/restore`)).json.milestone).toBeNull();
+  expect((await patched(ids[0]!, { milestoneId: milestone.id })).status).toBe(422);
+});
+
+test('whichever comes first, no issue is left in a milestone that was deleted', async () => {
+  const { project, ids } = await setting(1);
+  const id = ids[0]!;
+  for (let round = 0; round < 8; round++) {
+    const milestone = await made(`/projects/${project.id}/milestones`, { name: `Round ${round}` });
+    const given = patched(id, { milestoneId: milestone.id });
+    // The deletion has read the issues of the milestone while the issue is being written.
+    const [, deleted] = await Promise.all([given, app.call('DELETE', `${v1}/milestones/${milestone.id}`)]);
+    expect([deleted.status, (await got(`/issues/${id}`)).milestone]).toEqual([204, null]);
+  }
+});
+
+test('a milestone with more issues than one batch changes is not deleted', async () => {
+  const { milestone, place } = await setting(0);
+  for (let n = 0; n < 6; n++) {
+    const issues = Array.from({ length: n < 5 ? 100 : 1 }, (_, at) => ({
+      ...place,
+      title: `Many ${n} ${at}`,
+    }));
+    expect((await app.call('POST', `${v1}/issues/bulk`, { issues })).status).toBe(201);
+  }
+  const { status, json } = await app.call('DELETE', `${v1}/milestones/${milestone.id}`);
+  expect([status, json.error.code]).toEqual([409, 'conflict']);
+});
+
+test('progress says of each milestone how it stands', async () => {
+  const { project, milestone, ids } = await setting(1);
+  const path = `/projects/${project.id}/milestones`;
+  const late = await made(path, { name: 'Late', targetDate: '2026-11-01' });
+  const next = await made(path, { name: 'Next', targetDate: '2027-01-01' });
+  const far = await made(path, { name: 'Far' });
+  await patched(ids[0]!, { stateId: states.completed, estimate: 2 });
+  await app.settled();
+  const { milestones } = await got(`/projects/${project.id}/progress`);
+  expect(milestones.map(({ id, status }: Json) => [id, status])).toEqual([
+    [milestone.id, 'done'],
+    [late.id, 'overdue'],
+    [next.id, 'next'],
+    [far.id, 'unstarted'],
+  ]);
+  expect(milestones[0].progress).toMatchObject({ issues: 1, completed: 1, estimateCompleted: 2 });
+});

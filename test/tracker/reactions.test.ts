@@ -1,0 +1,117 @@
+// Reactions: one for each actor and emoji, on comments and issues, however many ask at once.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Json } from '../app.ts';
+import { startCompany, v1, type Company } from './people.ts';
+
+let company: Company;
+let issue: Json;
+let comment: Json;
+
+beforeAll(async () => {
+  company = await startCompany();
+  issue = await company.file('The save dialog crashes');
+  comment = (await company.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body: 'Here too.' })).json;
+});
+afterAll(() => company.app.stop());
+
+test('a reaction is shown, grouped by emoji with who and how many, and told with its issue', async () => {
+  const { app, ana, ben } = company;
+  const on = `${v1}/comments/${comment.id}/reactions`;
+  const from = await app.lastSequence();
+  const made = await ana.call('POST', on, { emoji: 'thumbsup' });
+  expect([made.status, made.json]).toMatchObject([
+    201,
+    {
+      emoji: '👍',
+      commentId: comment.id,
+      issue: { id: issue.id, identifier: issue.identifier },
+      actor: { kind: 'user', id: ana.id, name: 'Ana Lindqvist' },
+      version: 1,
+    },
+  ]);
+  const again = await ana.call('POST', on, { emoji: '👍' });
+  expect([again.status, again.json]).toEqual([200, made.json]);
+  app.clock.advance(1_000);
+  await ben.call('POST', on, { emoji: ':+1:' });
+  await ben.call('POST', on, { emoji: '🇭🇷' });
+  expect((await ben.call('GET', on)).json.data).toEqual([
+    {
+      emoji: '👍',
+      count: 2,
+      mine: expect.stringMatching(/^rct_/),
+      who: [
+        { kind: 'user', id: ana.id, name: 'Ana Lindqvist' },
+        { kind: 'user', id: ben.id, name: 'Ben Okafor' },
+      ],
+    },
+    {
+      emoji: '🇭🇷',
+      count: 1,
+      mine: expect.stringMatching(/^rct_/),
+      who: [{ kind: 'user', id: ben.id, name: 'Ben Okafor' }],
+    },
+  ]);
+  const { data: told } = (await app.call('GET', `${v1}/events?after=${from}`)).json;
+  expect(told.map(({ type }: Json) => type)).toEqual(Array(3).fill('reaction.added'));
+  expect(told[0].data).toEqual(made.json);
+  expect((await app.call('GET', `${v1}/issues/${issue.id}`)).json.version).toBe(1);
+});
+
+test('only who reacted takes it back, as often as they like, and may react again', async () => {
+  const { app, ana, ben } = company;
+  const on = `${v1}/issues/${issue.identifier}/reactions`;
+  const { json: made } = await ana.call('POST', on, { emoji: 'tada' });
+  expect(made.commentId).toBe(null);
+  const one = `${v1}/reactions/${made.id}`;
+  expect((await ben.call('DELETE', one)).json.error.code).toBe('forbidden');
+  const from = await app.lastSequence();
+  for (const status of [204, 204]) expect((await ana.call('DELETE', one)).status).toBe(status);
+  expect((await ana.call('GET', one)).status).toBe(404);
+  const { json: next } = await ana.call('POST', on, { emoji: '🎉' });
+  expect(next.id).not.toBe(made.id);
+  expect(await app.eventTypes(from)).toEqual(['reaction.removed', 'reaction.added']);
+  expect((await ana.call('GET', on)).json.data).toMatchObject([{ emoji: '🎉', count: 1, mine: next.id }]);
+});
+
+test('the same reaction from eight sides at once is one, and the event is one', async () => {
+  const { app, ana, ben } = company;
+  const on = `${v1}/issues/${issue.id}/reactions`;
+  const from = await app.lastSequence();
+  const all = await Promise.all(
+    [ana, ben].flatMap(({ call }) => Array.from({ length: 8 }, () => call('POST', on, { emoji: 'rocket' }))),
+  );
+  expect(all.map(({ status }) => status).toSorted()).toEqual([...Array(14).fill(200), 201, 201]);
+  expect(new Set(all.map(({ json }) => json.id)).size).toBe(2);
+  expect(await app.eventTypes(from)).toEqual(['reaction.added', 'reaction.added']);
+  const ids = new Set(all.slice(0, 8).map(({ json }) => json.id));
+  const gone = await Promise.all(
+    Array.from({ length: 4 }, () => ana.call('DELETE', `${v1}/reactions/${[...ids][0]}`)),
+  );
+  expect(gone.map(({ status }) => status)).toEqual([204, 204, 204, 204]);
+  expect((await app.eventTypes(from)).filter((type) => type === 'reaction.removed').length).toBe(1);
+});
+
+test('what is no emoji is refused with what would do; what is gone takes none', async () => {
+  const { app } = company;
+  const on = `${v1}/issues/${issue.id}/reactions`;
+  for (const emoji of ['', ' ', 'x', '👍👍', 'constructor', '<b>', '1', '👍 '])
+    expect([emoji, (await app.call('POST', on, { emoji })).status]).toEqual([emoji, 422]);
+  for (const emoji of ['❤', '👩‍👩‍👧‍👦', '🏳️‍🌈', '1️⃣'])
+    expect([emoji, (await app.call('POST', on, { emoji })).status]).toEqual([emoji, 201]);
+  const { json: other } = await app.call('POST', `${v1}/issues/${issue.id}/comments`, { body: 'Gone' });
+  await app.call('DELETE', `${v1}/comments/${other.id}`);
+  expect((await app.call('POST', `${v1}/comments/${other.id}/reactions`, { emoji: '👍' })).status).toBe(404);
+});
+
+test('fifty different emoji are enough for one comment, however many come at once', async () => {
+  const { app, ana } = company;
+  const many = Array.from({ length: 60 }, (_, nth) => String.fromCodePoint(0x1f400 + nth));
+  const busy = await company.file('Busy');
+  const on = `${v1}/issues/${busy.id}/reactions`;
+  const all = await Promise.all(
+    many.map((emoji, nth) => (nth % 2 ? ana.call : app.call)('POST', on, { emoji })),
+  );
+  const statuses = all.map(({ status }) => status).toSorted();
+  expect(statuses).toEqual([...Array(50).fill(201), ...Array(10).fill(422)]);
+  expect((await app.call('GET', on)).json.data.length).toBe(50);
+});

@@ -1,0 +1,99 @@
+// The clocks of a workspace in one list: what is due first, by state, policy, team, assignee and time.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Json } from '../app.ts';
+import { askAs, rightsBut } from '../rights/asking.ts';
+import { hourMs, startSla, type SlaApp } from './sla-setting.ts';
+
+let sla: SlaApp;
+let policies: Json[];
+const issues: Record<string, Json> = {};
+beforeAll(async () => {
+  sla = await startSla();
+  const named = (name: string): object => ({ name, filter: { title: { startsWith: name } } });
+  policies = [
+    await sla.make('/sla-policies', { ...named('Slow'), targetMinutes: 600, atRiskMinutes: 60 }),
+    await sla.make('/sla-policies', {
+      ...named('Quick'),
+      targetMinutes: 120,
+      pausedIn: ['completed', 'backlog'],
+    }),
+  ];
+  await sla.make('/teams', { key: 'OPS' });
+  const { member } = (await sla.app.call('GET', '/api/v1/me')).json;
+  const states: Json[] = (await sla.app.call('GET', '/api/v1/workflows?team=OPS')).json.data;
+  const begun = (team: Json[]): string => team.find(({ type }) => type === 'started').id;
+  const ofEng: Json[] = (await sla.app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
+  const stateId = begun(ofEng);
+  issues.slow = await sla.file({ title: 'Slow', assigneeId: member.id });
+  issues.paused = await sla.file({ title: 'Quick, but not begun' });
+  issues.met = await sla.file({ title: 'Slow and done' });
+  await sla.move(issues.met!, 'completed');
+  await sla.pass(8 * hourMs);
+  issues.quick = await sla.file({ title: 'Quick', stateId });
+  issues.other = await sla.file({ title: 'Quick elsewhere', team: 'OPS', stateId: begun(states) });
+  issues.gone = await sla.file({ title: 'Slow and gone' });
+  await sla.app.call('DELETE', `/api/v1/issues/${issues.gone.id}`);
+  await sla.pass(hourMs);
+});
+afterAll(() => sla.app.stop());
+
+const namesOf = (data: Json[]): string[] =>
+  data.map(({ issue }) => Object.entries(issues).find(([, { id }]) => id === issue.id)![0]);
+const listed = async (query: string): Promise<string[]> => {
+  const { json } = await sla.app.call('GET', `/api/v1/sla-clocks${query}`);
+  expect([query, json.error]).toEqual([query, undefined]);
+  return namesOf(json.data);
+};
+
+test('what counts is listed by when it is due, what is paused last', async () => {
+  expect(await listed('')).toEqual(['slow', 'quick', 'other', 'paused']);
+});
+
+test('they are narrowed by each of what people ask', async () => {
+  const [slow, quick] = policies;
+  for (const [query, names] of [
+    ['state=running', ['quick', 'other']],
+    ['state=at_risk', ['slow']],
+    ['state=paused', ['paused']],
+    ['state=met', ['met']],
+    ['state=canceled', []],
+    [`policy=${slow.id}`, ['slow']],
+    [`policy=${encodeURIComponent(quick.name)}&team=OPS`, ['other']],
+    ['team=ENG', ['slow', 'quick', 'paused']],
+    ['assignee=me', ['slow']],
+    ['assignee=none&state=running', ['quick', 'other']],
+    ['kind=first_response', []],
+    ['dueBefore=PT30M', []],
+    ['dueBefore=PT2H', ['slow', 'quick', 'other']],
+  ] as const)
+    expect([query, await listed(`?${query}`)]).toEqual([query, [...names]]);
+  const { status, json } = await sla.app.call('GET', '/api/v1/sla-clocks?dueBefore=soon');
+  expect([status, json.error.details[0].path]).toEqual([422, 'dueBefore']);
+});
+
+test('pages go on where they ended, also over what is due at the same moment', async () => {
+  const found: string[] = [];
+  for (let after = ''; ;) {
+    const { json } = await sla.app.call('GET', `/api/v1/sla-clocks?limit=1${after}`);
+    found.push(...namesOf(json.data));
+    if (!json.pageInfo.hasNextPage) break;
+    after = `&after=${json.pageInfo.endCursor}`;
+  }
+  expect(found).toEqual(await listed(''));
+});
+
+test('who sees one team sees the clocks of its issues', async () => {
+  const rights = rightsBut({
+    'issues:read': { where: { team: ['OPS'] } },
+    'issues:write': { where: { team: ['OPS'] } },
+  });
+  const { text } = await askAs(sla.app, rights, 'GET', '/api/v1/sla-clocks');
+  expect(namesOf(JSON.parse(text).data)).toEqual(['other']);
+});
+
+test('what was missed is found also once it was reached late', async () => {
+  await sla.pass(2 * hourMs);
+  await sla.move(issues.slow!, 'completed');
+  expect(await listed('?state=breached')).toEqual(['slow', 'quick', 'other']);
+  expect(await listed('')).toEqual(['quick', 'other', 'paused']);
+});

@@ -1,0 +1,78 @@
+// A workspace whose clocks are watched: what the log says of them, by issue, with the moments that each event names.
+import { startApp, type Json, type TestApp } from '../app.ts';
+
+export interface SlaApp {
+  app: TestApp;
+  /** Creates, and answers the whole object. */
+  make(path: string, body: object): Promise<Json>;
+  /** Files an issue, and waits until its clocks have heard of it. */
+  file(body?: object): Promise<Json>;
+  change(issue: Json, body: object): Promise<Json>;
+  /** Moves an issue to the first state of a type. */
+  move(issue: Json, type: string): Promise<void>;
+  /** Lets time pass, and what it brings about. */
+  pass(ms: number): Promise<void>;
+  /** Goes on until a moment. */
+  until(time: string): Promise<void>;
+  /** The types of its clocks' events, in the order of the log. */
+  told(issue: Json, kind?: string): Promise<string[]>;
+  /** Its clocks, oldest first. */
+  clocks(issue: Json): Promise<Json[]>;
+  dueAt(issue: Json): Promise<string | null>;
+}
+
+const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+
+export async function startSla(): Promise<SlaApp> {
+  const app = await startApp();
+  const states: Json[] = (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
+  const ok = async (method: string, path: string, body?: object): Promise<Json> => {
+    const { status, json } = await sla.app.call(method, `/api/v1${path}`, body);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`);
+    return json;
+  };
+  const sla: SlaApp = {
+    app,
+    make: (path, body) => ok('POST', path, body),
+    async file(body = {}) {
+      const { id } = await ok('POST', '/issues', { team: 'ENG', title: 'Late?', ...body });
+      await sla.app.settled();
+      return ok('GET', `/issues/${id}`);
+    },
+    async change({ id }, body) {
+      const changed = await ok('PATCH', `/issues/${id}`, body);
+      await sla.app.settled();
+      return changed;
+    },
+    async move(issue, type) {
+      await sla.change(issue, { stateId: states.find((state) => state.type === type).id });
+    },
+    async pass(ms) {
+      sla.app.clock.advance(ms);
+      await sla.app.settled();
+    },
+    async until(time) {
+      // Set, not waited for, up to the last minute: what is done every few seconds would be done for months.
+      const ms = Date.parse(time) - sla.app.clock.now();
+      sla.app.clock.jump(Math.max(0, ms - minuteMs));
+      await sla.app.settled();
+      await sla.pass(Math.min(ms, minuteMs));
+    },
+    async told({ id }, kind) {
+      const { data } = await ok('GET', `/issues/${id}/history?limit=100`);
+      return data
+        .filter(
+          (event: Json) => event.type.startsWith('sla.') && (kind === undefined || event.data.kind === kind),
+        )
+        .map((event: Json) => event.type.slice(4));
+    },
+    async clocks({ id }) {
+      return (await ok('GET', `/issues/${id}/sla`)).data;
+    },
+    async dueAt({ id }) {
+      return (await ok('GET', `/issues/${id}`)).slaDueAt;
+    },
+  };
+  return sla;
+}
