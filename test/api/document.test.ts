@@ -100,7 +100,8 @@ test('redocly finds nothing in it under the recommended rules', async () => {
 
 test('spectral finds nothing in it under its rules for OpenAPI', async () => {
   const spectral = new Spectral();
-  spectral.setRuleset({ ...oas, extends: [] });
+  // Redocly holds examples to their schemas too, at a tenth of what this rule takes.
+  spectral.setRuleset({ extends: { ...oas, extends: [] }, rules: { 'oas3-valid-media-example': 'off' } });
   const found = await spectral.run(JSON.parse(text));
   expect(found.map(({ code, message, path }) => `${code}: ${message} ${path.join('/')}`)).toEqual([]);
 });

@@ -34,8 +34,9 @@ for (const [name, make] of slow)
       );
       for (const outcome of outcomes) {
         expect(outcome.status).toBe('succeeded');
+        // A virtual machine is now and then slower by half. By the wall it would be ten times as much.
         expect(outcome.cpuMs).toBeGreaterThan(quiet.cpuMs / 4);
-        expect(outcome.cpuMs).toBeLessThan(Math.max(quiet.cpuMs * 2, 40));
+        expect(outcome.cpuMs).toBeLessThan(Math.max(quiet.cpuMs * 4, 80));
       }
     });
 

@@ -1,9 +1,14 @@
 // Three innocent plugins that keep working while something goes wrong next to them. Each pings the host, pauses and
 // starts over; an interrupted run is run again, and any other ending than success is kept for the test to find.
-import { jobOf, pluginOf } from './harness.ts';
+import { eventLimits, jobOf, pluginOf } from './harness.ts';
 import type { Sandbox } from '../../core/sandbox/supervisor.ts';
 
 const pauseMs = 20;
+/**
+ * They need a few milliseconds. Those at work beside one another are charged equal parts of what their process uses: where one core of
+ * a virtual machine stands still, its part is the time of its neighbour on the other one.
+ */
+const limits = { ...eventLimits, cpuMs: 1_000, entryMs: 500 };
 const commandNames = ['ins_victim_a', 'ins_victim_b', 'ins_victim_c'];
 
 export interface Victims {
@@ -26,7 +31,7 @@ export async function startVictims(sandbox: Sandbox): Promise<Victims> {
     const installId = commandNames[index] as string;
     while (going) {
       for (let done = false; !done;) {
-        const outcome = await sandbox.run(jobOf(installId, code));
+        const outcome = await sandbox.run(jobOf(installId, code, { limits }));
         done = outcome.status !== 'interrupted';
         if (outcome.status === 'succeeded') counts[index] = (counts[index] ?? 0) + 1;
         else if (outcome.status === 'interrupted') interrupted++;
