@@ -12,16 +12,30 @@ const goneIssues = `SELECT i.workspace_id, i.id FROM issues AS i WHERE i.deleted
 
 const withoutReplies = `NOT EXISTS (SELECT 1 FROM comments AS r WHERE r.workspace_id = c.workspace_id AND r.parent_id = c.id)`;
 
-/** Rows that belong to an issue and go with it. */
-const ofGoneIssues = (table: string) =>
+/** Tables of which rows belong to an issue, and go with it, by the columns that tell them apart. */
+const partsOfIssues: Readonly<Record<string, string>> = {
+  attachments: 'id',
+  issue_labels: 'issue_id, label_id',
+  reactions: 'id',
+  subscribers: 'id',
+  inbox_items: 'id',
+  release_issues: 'release_id, issue_id',
+  former_identifiers: 'team_id, number',
+  sla_clocks: 'id',
+  board_cards: 'board_id, issue_id',
+};
+const removeParts = Object.entries(partsOfIssues).map(([table, columns]) =>
   remove(
     `${table}.sweep_of_issues`,
     table,
-    `SELECT r.workspace_id, r.id FROM (${goneIssues}) AS gone CROSS JOIN ${table} AS r
+    `SELECT r.workspace_id, ${columns.replaceAll(/\w+/g, 'r.$&')} FROM (${goneIssues}) AS gone CROSS JOIN ${table} AS r
        ON r.workspace_id = gone.workspace_id AND r.issue_id = gone.id`,
-  );
-const without = (table: string): string =>
-  `NOT EXISTS (SELECT 1 FROM ${table} AS r WHERE r.workspace_id = gone.workspace_id AND r.issue_id = gone.id)`;
+    `workspace_id, ${columns}`,
+  ),
+);
+const without = (table: string, column = 'issue_id'): string =>
+  `NOT EXISTS (SELECT 1 FROM ${table} AS r WHERE r.workspace_id = gone.workspace_id AND r.${column} = gone.id)`;
+const withoutParts = [...Object.keys(partsOfIssues), 'comments', 'relations'].map((table) => without(table));
 
 /** An endpoint that deliveries are kept of is kept with them. */
 const goneEndpoints = `SELECT e.workspace_id, e.id FROM endpoints AS e WHERE e.deleted_at <= :before
@@ -34,19 +48,9 @@ const removeDeleted = (table: string): Sweep['removals'][number] =>
   remove(`${table}.sweep`, table, `SELECT workspace_id, id FROM ${table} WHERE deleted_at <= :before`);
 
 export const tombstones: readonly Sweep[] = [
+  sweep([removeDeleted('attachments')]),
   sweep([
-    remove(
-      'attachments.sweep',
-      'attachments',
-      'SELECT workspace_id, id FROM attachments WHERE deleted_at <= :before',
-    ),
-  ]),
-  sweep([
-    remove(
-      'reactions.sweep',
-      'reactions',
-      'SELECT workspace_id, id FROM reactions WHERE deleted_at <= :before',
-    ),
+    removeDeleted('reactions'),
     remove(
       'reactions.sweep_of_comments',
       'reactions',
@@ -76,66 +80,17 @@ export const tombstones: readonly Sweep[] = [
          ON c.workspace_id = gone.workspace_id AND c.issue_id = gone.id WHERE ${withoutReplies}`,
     ),
     remove(
-      'attachments.sweep_of_issues',
-      'attachments',
-      `SELECT a.workspace_id, a.id FROM (${goneIssues}) AS gone CROSS JOIN attachments AS a
-         ON a.workspace_id = gone.workspace_id AND a.issue_id = gone.id`,
-    ),
-    remove(
-      'issue_labels.sweep_of_issues',
-      'issue_labels',
-      `SELECT l.workspace_id, l.issue_id, l.label_id FROM (${goneIssues}) AS gone CROSS JOIN issue_labels AS l
-         ON l.workspace_id = gone.workspace_id AND l.issue_id = gone.id`,
-      'workspace_id, issue_id, label_id',
-    ),
-    ...['reactions', 'subscribers', 'inbox_items'].map(ofGoneIssues),
-    remove(
-      'release_issues.sweep_of_issues',
-      'release_issues',
-      `SELECT r.workspace_id, r.release_id, r.issue_id FROM (${goneIssues}) AS gone CROSS JOIN release_issues AS r
-         ON r.workspace_id = gone.workspace_id AND r.issue_id = gone.id`,
-      'workspace_id, release_id, issue_id',
-    ),
-    remove(
       'relations.sweep_of_issues',
       'relations',
       `SELECT r.workspace_id, r.id FROM (${goneIssues}) AS gone CROSS JOIN relations AS r
          ON r.workspace_id = gone.workspace_id AND (r.from_id = gone.id OR r.issue_id = gone.id)`,
     ),
-    remove(
-      'former_identifiers.sweep_of_issues',
-      'former_identifiers',
-      `SELECT f.workspace_id, f.team_id, f.number FROM (${goneIssues}) AS gone CROSS JOIN former_identifiers AS f
-         ON f.workspace_id = gone.workspace_id AND f.issue_id = gone.id`,
-      'workspace_id, team_id, number',
-    ),
-    remove(
-      'sla_clocks.sweep_of_issues',
-      'sla_clocks',
-      `SELECT c.workspace_id, c.id FROM (${goneIssues}) AS gone CROSS JOIN sla_clocks AS c
-         ON c.workspace_id = gone.workspace_id AND c.issue_id = gone.id`,
-    ),
-    remove(
-      'board_cards.sweep_of_issues',
-      'board_cards',
-      `SELECT c.workspace_id, c.board_id, c.issue_id FROM (${goneIssues}) AS gone CROSS JOIN board_cards AS c
-         ON c.workspace_id = gone.workspace_id AND c.issue_id = gone.id`,
-      'workspace_id, board_id, issue_id',
-    ),
+    ...removeParts,
     remove(
       'issues.sweep',
       'issues',
       `SELECT gone.workspace_id, gone.id FROM (${goneIssues}) AS gone
-       WHERE ${without('reactions')} AND ${without('subscribers')} AND ${without('inbox_items')}
-         AND NOT EXISTS (SELECT 1 FROM comments AS c WHERE c.workspace_id = gone.workspace_id AND c.issue_id = gone.id)
-         AND NOT EXISTS (SELECT 1 FROM issue_labels AS l WHERE l.workspace_id = gone.workspace_id AND l.issue_id = gone.id)
-         AND NOT EXISTS (SELECT 1 FROM release_issues AS r WHERE r.workspace_id = gone.workspace_id AND r.issue_id = gone.id)
-         AND NOT EXISTS (SELECT 1 FROM relations AS r WHERE r.workspace_id = gone.workspace_id AND r.from_id = gone.id)
-         AND NOT EXISTS (SELECT 1 FROM relations AS r WHERE r.workspace_id = gone.workspace_id AND r.issue_id = gone.id)
-         AND NOT EXISTS (SELECT 1 FROM former_identifiers AS f WHERE f.workspace_id = gone.workspace_id AND f.issue_id = gone.id)
-         AND NOT EXISTS (SELECT 1 FROM sla_clocks AS c WHERE c.workspace_id = gone.workspace_id AND c.issue_id = gone.id)
-         AND NOT EXISTS (SELECT 1 FROM attachments AS a WHERE a.workspace_id = gone.workspace_id AND a.issue_id = gone.id)
-         AND NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = gone.workspace_id AND c.issue_id = gone.id)`,
+       WHERE ${[...withoutParts, without('relations', 'from_id')].join(' AND ')}`,
     ),
   ]),
   sweep([removeDeleted('project_updates')]),
@@ -178,7 +133,7 @@ export const tombstones: readonly Sweep[] = [
          AND NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = b.workspace_id AND c.board_id = b.id)`,
     ),
   ]),
-  sweep([remove('views.sweep', 'views', 'SELECT workspace_id, id FROM views WHERE deleted_at <= :before')]),
+  sweep([removeDeleted('views')]),
   sweep([
     remove(
       'issue_labels.sweep_of_labels',
