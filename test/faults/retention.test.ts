@@ -11,6 +11,7 @@ import { tombstones } from '../../core/housekeeping/tombstones.ts';
 import { firstIdOf } from '../../core/lib/ids.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
+import { insertMadeUpRow } from './made-up-row.ts';
 
 const day = 86_400_000;
 const apps: TestApp[] = [];
@@ -129,6 +130,32 @@ test('what was deleted goes for good with all that was its own; what lives keeps
   await sweep(app);
   expect(count(app, 'issues')).toBe(1);
   expect(ask(app, (db) => db.prepare('PRAGMA foreign_key_check').all())).toEqual([]);
+});
+
+test('an issue that goes leaves no row behind, in whatever table its rows stand', async () => {
+  const app = await start();
+  const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
+  const { workspaceId: workspace_id } = app.workspace;
+  // History stays, and words go with the deletion, as is shown above.
+  const tables = ask(app, (db) =>
+    db
+      .prepare(
+        `SELECT t.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
+         WHERE t.schema = 'main' AND t.type = 'table' AND c.name = 'issue_id'
+           AND t.name NOT IN ('events', 'search_documents')`,
+      )
+      .all(),
+  ) as { name: string }[];
+  const left = () => tables.filter(({ name }) => count(app, name, `issue_id = '${issue.id}'`) > 0);
+  ask(app, (db) => {
+    for (const { name } of tables)
+      insertMadeUpRow(db, name, { workspace_id, issue_id: issue.id, parent_id: null });
+  });
+  expect(left()).toEqual(tables);
+  await app.call('DELETE', `/api/v1/issues/${issue.id}`);
+  app.clock.advance(91 * day);
+  await sweep(app);
+  expect([count(app, 'issues'), left()]).toEqual([0, []]);
 });
 
 test('webhooks, plugins and keys that are gone leave nothing once their deliveries and runs have gone', async () => {

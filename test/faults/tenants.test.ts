@@ -15,6 +15,7 @@ import {
 import { scopeOf, tenantOp, type Scope } from '../../core/store/store.ts';
 import { seed as seedWorkspace } from '../api/seeds.ts';
 import { startApp, type TestApp } from '../app.ts';
+import { insertMadeUpRow } from './made-up-row.ts';
 import { seededRandom } from './server.ts';
 
 const rounds = process.env.TATAMI_LONG ? 40 : 20;
@@ -58,20 +59,8 @@ beforeAll(async () => {
     .map(({ name }) => String(name))
     .filter((table) => all(`PRAGMA table_info(${table})`).some(({ name }) => name === 'workspace_id'));
   // One row of everything that the calls above did not make.
-  db.exec('PRAGMA foreign_keys = OFF');
-  for (const table of tables) {
-    if (rowsOf(table).length > 0) continue;
-    const info = all(`PRAGMA table_info(${table})`);
-    const values = info.map(({ name, type, notnull }) => {
-      if (name === 'workspace_id') return victim.workspaceId;
-      if (name === 'status' && type === 'TEXT') return table === 'runs' ? 'queued' : 'pending';
-      if (notnull === 0 && String(name).endsWith('_at')) return null;
-      return type === 'TEXT' ? `secret_${table}` : type === 'BLOB' ? Buffer.from('s') : 1n;
-    });
-    db.prepare(`INSERT INTO ${table} VALUES (${info.map((_, index) => `?${index + 1}`).join(', ')})`).run(
-      values,
-    );
-  }
+  for (const table of tables)
+    if (rowsOf(table).length === 0) insertMadeUpRow(db, table, { workspace_id: victim.workspaceId });
   // The loop reads what it has heard of, so that rows of another connection are seen with its own next write.
   await app.call('POST', '/api/v1/labels', { name: 'Secret label', color: '#112233' });
   columns = new Map();
