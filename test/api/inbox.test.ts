@@ -1,19 +1,9 @@
 // The inbox tells what the system did by itself: it holds what the log announced, and nothing that people did.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { hooksOfFile } from '../webhooks/receiver.ts';
 
-let hooks: Hooks;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  receiver = startReceiver();
-  hooks = await startHooks();
-});
-afterAll(async () => {
-  await hooks.app.stop();
-  await receiver.stop();
-});
+const { hooks, receiver } = await hooksOfFile();
 
 const now = (): string => new Date(hooks.app.clock.now()).toISOString();
 const inbox = async (query = ''): Promise<Json> => (await hooks.call('GET', `/api/v1/inbox${query}`)).json;

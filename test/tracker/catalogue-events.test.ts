@@ -1,10 +1,10 @@
 // The whole catalogue of events, and what plugins have of it: each type that was decided can be subscribed to, filtered (more of that in
 // event-filters.test.ts) and tried as a sample; each part of the tracker that plugins were promised answers them from the sandbox.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { EVENT_TYPES } from '../../sdk/types/events.ts';
 import type { Json, Reply } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { hooksOfFile } from '../webhooks/receiver.ts';
 
 /** Of the 66 that were decided, all but those of automations, which nothing sends yet. */
 const decided: Readonly<Record<string, string>> = {
@@ -30,16 +30,7 @@ const types = Object.entries(decided).flatMap(([namespace, names]) =>
   names.split(' ').map((name) => `${namespace}.${name}`),
 );
 
-let hooks: Hooks;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = startReceiver();
-  hooks = await startHooks();
-});
-afterAll(async () => {
-  await hooks.app.stop();
-  await receiver.stop();
-});
+const { hooks, receiver } = await hooksOfFile();
 
 const simulated = { 'tatami-mode': 'simulate' };
 const hookOn = (events: string[], more: object = {}): Promise<Reply> =>

@@ -1,6 +1,6 @@
 // Subscriptions to every type of event can be filtered, by what its events show: webhooks and plugins are told of what passes, and of
 // nothing else. What of an event cannot be filtered by stands here by name (docs/spec/api.md › Filters).
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import type { TObject } from 'typebox';
 import { parseFilter, type FilterField, type FilterFields } from '../../core/lib/filter.ts';
 import { createSearched, passesOf } from '../../core/lib/filter-match.ts';
@@ -8,18 +8,9 @@ import { filterFieldsOf, sentEvents } from '../../core/resources.ts';
 import { EVENT_TYPES } from '../../sdk/types/events.ts';
 import type { Json, Reply } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { hooksOfFile } from '../webhooks/receiver.ts';
 
-let hooks: Hooks;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = startReceiver();
-  hooks = await startHooks();
-});
-afterAll(async () => {
-  await hooks.app.stop();
-  await receiver.stop();
-});
+const { hooks, receiver } = await hooksOfFile();
 beforeEach(() => void receiver.received.splice(0));
 
 const hookOn = (events: readonly string[], filter: object, headers = {}): Promise<Reply> =>

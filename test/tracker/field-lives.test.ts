@@ -1,19 +1,9 @@
 // What becomes of values when their field, an option of it or a member goes away or changes, and which fields may be made at all.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Json, Reply } from '../app.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
+import { hooksOfFile } from '../webhooks/receiver.ts';
 
-let hooks: Hooks;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  receiver = startReceiver();
-  hooks = await startHooks();
-});
-afterAll(async () => {
-  await hooks.app.stop();
-  await receiver.stop();
-});
+const { hooks, receiver } = await hooksOfFile();
 
 const detailOf = ({ status, json }: Reply): string =>
   status < 300 ? `${status}` : `${json.error.details[0]?.path} ${json.error.details[0]?.issue}`;

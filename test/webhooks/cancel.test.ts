@@ -1,20 +1,10 @@
 // A delivery that is canceled is attempted no more, wherever it was at that moment; an attempt that was under way is told truly.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
+import { hooksOfFile } from './receiver.ts';
 
-let hooks: Hooks;
-let receiver: Receiver;
+const { hooks, receiver } = await hooksOfFile();
 let endpoint: Json;
-
-beforeAll(async () => {
-  receiver = startReceiver();
-  hooks = await startHooks();
-});
-afterAll(async () => {
-  await hooks.app.stop();
-  await receiver.stop();
-});
 beforeEach(async () => {
   receiver.received.length = 0;
   receiver.answer = () => new Response();

@@ -1,24 +1,14 @@
 // When an endpoint goes off, by whatever cause, its open deliveries are canceled: at once for whoever looks, and for good, also where
 // they are too many for one batch, where they have no rows yet, and where the server is killed in between. docs/spec/webhooks.md › States.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp, type Client, type Json } from '../app.ts';
 import { clientOf, startServer } from '../faults/server.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
+import { hooksOfFile } from './receiver.ts';
 
-let hooks: Hooks;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  receiver = startReceiver();
-  hooks = await startHooks();
-});
-afterAll(async () => {
-  await hooks.app.stop();
-  await receiver.stop();
-});
+const { hooks, receiver } = await hooksOfFile();
 
 const issues = (count: number) => ({
   issues: Array.from({ length: count }, (_, n) => ({ team: 'ENG', title: `Issue ${n}` })),

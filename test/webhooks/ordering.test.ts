@@ -1,21 +1,11 @@
 // An endpoint that asks for order gets the events of one issue one after the other, whatever fails, restarts or is canceled
 // on the way; what belongs to other issues does not wait.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { seededRandom } from '../faults/server.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
+import { hooksOfFile, startHooks, type Receiver } from './receiver.ts';
 
-let hooks: Hooks;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  receiver = startReceiver();
-  hooks = await startHooks();
-});
-afterAll(async () => {
-  await hooks.app.stop();
-  await receiver.stop();
-});
+const { hooks, receiver } = await hooksOfFile();
 beforeEach(() => {
   receiver.received.length = 0;
   receiver.answer = () => new Response();

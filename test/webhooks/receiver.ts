@@ -1,4 +1,5 @@
 // A real receiver on loopback, and a workspace of its own with the doors that webhook tests go through.
+import { afterAll } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp, type TestAppOptions } from '../app.ts';
 
 export interface Received {
@@ -63,6 +64,17 @@ export interface Hooks {
 /** Loopback receivers are allowed. */
 export async function startHooks(options: TestAppOptions = {}): Promise<Hooks> {
   return hooksOf(await startApp({ ...options, flags: { egressAllow: '127.0.0.0/8', ...options.flags } }));
+}
+
+/** Both, for the tests of one file. */
+export async function hooksOfFile(): Promise<{ readonly hooks: Hooks; readonly receiver: Receiver }> {
+  const receiver = startReceiver();
+  const hooks = await startHooks();
+  afterAll(async () => {
+    await hooks.app.stop();
+    await receiver.stop();
+  });
+  return { hooks, receiver };
 }
 
 export function hooksOf(app: TestApp): Hooks {

@@ -1,22 +1,12 @@
 // What a receiver missed it gets again: a range of the log or everything since a moment, each event as a new delivery with the
 // same id and bytes, in the background and over crashes.
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { afterEach, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
+import { hooksOfFile, startHooks } from './receiver.ts';
 
 const hour = 3_600_000;
-let hooks: Hooks;
-let receiver: Receiver;
+const { hooks, receiver } = await hooksOfFile();
 let endpoint: Json;
-
-beforeAll(async () => {
-  receiver = startReceiver();
-  hooks = await startHooks();
-});
-afterAll(async () => {
-  await hooks.app.stop();
-  await receiver.stop();
-});
 afterEach(async () => {
   await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
   await hooks.app.settled();

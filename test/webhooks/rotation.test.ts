@@ -1,23 +1,13 @@
 // Signing secrets are replaced without an outage: the old ones go on signing for the overlap, and the audit tells when the
 // one before was last of use.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { startHooks, startReceiver, type Hooks, type Received, type Receiver } from './receiver.ts';
+import { hooksOfFile, startHooks, type Received } from './receiver.ts';
 import { stripeVerifier } from './stripe.ts';
 
 const hour = 3_600_000;
 const stripe = await stripeVerifier();
-let hooks: Hooks;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  receiver = startReceiver();
-  hooks = await startHooks();
-});
-afterAll(async () => {
-  await hooks.app.stop();
-  await receiver.stop();
-});
+const { hooks, receiver } = await hooksOfFile();
 
 const rotate = (endpoint: Json, body: object = {}, headers?: Record<string, string>) =>
   hooks.call('POST', `/api/v1/webhooks/${endpoint.id}/rotate`, body, headers);
