@@ -7,14 +7,21 @@ import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../sdk/plugin/pack.ts';
 import type { Client, Json } from '../app.ts';
 
+/** By their source: many tests install the same one, and packing takes longer than all they do with it. */
+const packed = new Map<string, Promise<PluginPackage>>();
+
 /** @param definition the argument of definePlugin; `prelude` goes before it, at module level */
 export async function packSource(definition: string, prelude = ''): Promise<PluginPackage> {
+  const source = `import { definePlugin, RetryLater, Drop } from '@tatami/sdk/plugin';\nvoid [RetryLater, Drop];\n${prelude}\nexport default definePlugin<any, any>(${definition});\n`;
+  const known = packed.get(source) ?? pack(source);
+  packed.set(source, known);
+  return structuredClone(await known);
+}
+
+async function pack(source: string): Promise<PluginPackage> {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-plugin-'));
   try {
-    writeFileSync(
-      join(dir, 'plugin.ts'),
-      `import { definePlugin, RetryLater, Drop } from '@tatami/sdk/plugin';\nvoid [RetryLater, Drop];\n${prelude}\nexport default definePlugin<any, any>(${definition});\n`,
-    );
+    writeFileSync(join(dir, 'plugin.ts'), source);
     return await packPlugin(dir, { describe: describePackage });
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -142,6 +142,7 @@ async function something(random: ReturnType<typeof randomOf>, made: Record<strin
   await pick(steps)();
   await app.settled();
   app.clock.advance(60_000);
+  await app.settled();
 }
 
 test('at every moment, issues, lists, projects and boards are as they were read then', async () => {

@@ -41,6 +41,7 @@ describe('who sees the issues of one team', () => {
     outside = await post('/issues', { team: 'OPS', title: 'Hidden' });
     moved.push(outside, await post('/issues', { team: 'OPS', title: 'Hidden too', estimate: 8 }));
     await post(`/releases/${ids.release}/issues`, { issueIds: [outside.id] });
+    await app.settled();
   });
 
   const answers = async (): Promise<Map<string, string>> => {
