@@ -53,6 +53,26 @@ test('the first that an issue passes counts, and its time begins when it comes u
   ).toBe(6);
 });
 
+test('a policy that names a custom field holds for the issues whose value passes, and for no other', async () => {
+  const options = ['low', 'high'].map((value) => ({ value, name: value }));
+  const field = await sla.make('/fields', { key: 'severity', name: 'Severity', type: 'select', options });
+  await policy({ name: 'High', position: 1, filter: { 'fields.severity': 'high' }, targetMinutes: 60 });
+  await policy({ name: 'Not low', position: 2, filter: { 'fields.severity': { neq: 'low' } } });
+  const fileAs = (severity: string): Promise<Json> => sla.file({ fields: { severity } });
+  const high = await fileAs('high');
+  const low = await fileAs('low');
+  expect([high.slaDueAt, low.slaDueAt, (await sla.file()).slaDueAt]).toEqual([dueIn(1), null, dueIn(4)]);
+  await sla.change(low, { fields: { severity: 'high' } });
+  expect(await sla.dueAt(low)).toBe(dueIn(1));
+  // Without the field no issue is high; with it some are again.
+  await sla.app.call('DELETE', `/api/v1/fields/${field.id}`);
+  await sla.change(high, { title: 'Without its severity' });
+  expect(await sla.dueAt(high)).toBe(dueIn(4));
+  await sla.make(`/fields/${field.id}/restore`, {});
+  await sla.change(high, { title: 'With its severity' });
+  expect(await sla.dueAt(high)).toBe(dueIn(1));
+});
+
 test('somebody else answers a first response, or the issue is completed; the issue is due by the first', async () => {
   await policy({ kind: 'first_response', targetMinutes: 30 });
   await policy({ kind: 'resolution', targetMinutes: 60 });

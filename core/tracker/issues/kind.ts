@@ -42,10 +42,6 @@ const keepIdentifier = tenantStatement(
   'former_identifiers.add',
   'INSERT INTO former_identifiers (workspace_id, team_id, number, issue_id) VALUES (:ws, :teamId, :number, :id)',
 );
-const dropIdentifiers = tenantStatement(
-  'former_identifiers.drop_of_issue',
-  'DELETE FROM former_identifiers WHERE workspace_id = :ws AND issue_id = :issueId',
-);
 /** None where the label was deleted meanwhile. */
 const addLabel = tenantStatement(
   'issue_labels.add',
@@ -58,38 +54,28 @@ const dropLabel = tenantStatement(
   'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId AND label_id = :labelId',
 );
 
-const dropLabels = tenantStatement(
-  'issue_labels.drop_of_issue',
-  'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId',
-);
-const dropCards = tenantStatement(
-  'board_cards.drop_of_issue',
-  'DELETE FROM board_cards WHERE workspace_id = :ws AND issue_id = :issueId',
-);
 /** What lies in tables of its own and says no event of its going. */
-const dropParts = ['reactions', 'subscribers', 'inbox_items'].map((table) =>
+const dropParts = [
+  'issue_labels',
+  'board_cards',
+  'reactions',
+  'subscribers',
+  'inbox_items',
+  // Threads at once: replies refer to their first comment.
+  'comments',
+  'release_issues',
+  'former_identifiers',
+  'sla_clocks',
+  'attachments',
+].map((table) =>
   tenantStatement(
     `${table}.drop_of_issue`,
     `DELETE FROM ${table} WHERE workspace_id = :ws AND issue_id = :issueId`,
   ),
 );
-/** Threads at once: replies refer to their first comment. */
-const dropComments = tenantStatement(
-  'comments.drop_of_issue',
-  'DELETE FROM comments WHERE workspace_id = :ws AND issue_id = :issueId',
-);
-
 const dropRelations = tenantStatement(
   'relations.drop_of_issue',
   'DELETE FROM relations WHERE workspace_id = :ws AND (from_id = :issueId OR issue_id = :issueId)',
-);
-const dropClocks = tenantStatement(
-  'sla_clocks.drop_of_issue',
-  'DELETE FROM sla_clocks WHERE workspace_id = :ws AND issue_id = :issueId',
-);
-const dropAttachments = tenantStatement(
-  'attachments.drop_of_issue',
-  'DELETE FROM attachments WHERE workspace_id = :ws AND issue_id = :issueId',
 );
 
 /** Fails the batch that would make an issue its own ancestor, whatever else commits at the same time. */
@@ -113,10 +99,6 @@ const ownMilestone = tenantStatement(
 const rememberProject = tenantStatement(
   'project_issues.add',
   'INSERT OR IGNORE INTO project_issues (workspace_id, project_id, id) VALUES (:ws, :projectId, :issueId)',
-);
-const dropReleases = tenantStatement(
-  'release_issues.drop_of_issue',
-  'DELETE FROM release_issues WHERE workspace_id = :ws AND issue_id = :issueId',
 );
 
 /** The most urgent first and `none` last, as an ascending sort wants it. */
@@ -197,15 +179,8 @@ export const issueKind = kindOf(issue, {
     purged: {
       event: 'issue.purged',
       rows: (scope, { id: issueId }) => [
-        tenantOp(scope, dropLabels, { issueId }),
-        tenantOp(scope, dropCards, { issueId }),
         ...dropParts.map((drop) => tenantOp(scope, drop, { issueId })),
-        tenantOp(scope, dropComments, { issueId }),
-        tenantOp(scope, dropReleases, { issueId }),
         tenantOp(scope, dropRelations, { issueId }),
-        tenantOp(scope, dropIdentifiers, { issueId }),
-        tenantOp(scope, dropClocks, { issueId }),
-        tenantOp(scope, dropAttachments, { issueId }),
       ],
     },
     subjectId: (issue) => issue.id,

@@ -5,12 +5,12 @@ import type { EventRow } from '../../events/event.ts';
 import { newItem } from '../../inbox/items.ts';
 import { inboxItemKind } from '../../inbox/kind.ts';
 import { authorOf } from '../../resource/author.ts';
-import { tenantStatement } from '../../store/statement.ts';
+import { tenantStatement, type Row } from '../../store/statement.ts';
 import { identifierOf, type News, type Tiding } from './news.ts';
 
-const unreadLike = tenantStatement<{ id: string }>(
+const unreadLike = tenantStatement<Row>(
   'inbox_items.unread_like',
-  `SELECT id FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND issue_id = :issueId AND reason = :reason
+  `SELECT ${inboxItemKind.select} FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND issue_id = :issueId AND reason = :reason
      AND read_at IS NULL AND archived_at IS NULL ORDER BY id DESC LIMIT 1`,
 );
 
@@ -43,5 +43,5 @@ async function likeItem(
 ) {
   if ((event.subjectId ?? event.entityId) !== issueId) return undefined;
   const row = await ctx.store.readOne(ctx.scope, unreadLike, { memberId, issueId, reason });
-  return row && inboxItemKind.find(ctx, row.id);
+  return row && inboxItemKind.fromRow(row);
 }

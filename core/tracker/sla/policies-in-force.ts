@@ -1,8 +1,8 @@
 // Which policy an issue comes under: of each kind the first that is enabled and that the issue passes. What is worked out of a policy once
-// is kept as long as the policy stays as it is, because every change of an issue is put to all of them.
+// is kept as long as the policy and the directory stay as they are, because every change of an issue is put to all of them.
 import type { Entry } from '../../contract/contract.ts';
 import type { Directory } from '../../context.ts';
-import { parseFilter } from '../../lib/filter.ts';
+import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { createSearched, passesOf, type Passes } from '../../lib/filter-match.ts';
 import { weekOf } from '../calendars/calendars.ts';
 import { issueFiltering } from '../issues/filter.ts';
@@ -14,7 +14,8 @@ export type PolicyEntry = Entry<typeof slaPolicy>;
 
 const minuteMs = 60_000;
 const inOrder = new WeakMap<Directory['slaPolicies'], readonly PolicyEntry[]>();
-const tests = new WeakMap<PolicyEntry, Passes>();
+/** By the fields that a filter was read with, because a workspace adds some. */
+const tests = new WeakMap<FilterFields, WeakMap<PolicyEntry, Passes>>();
 
 function policiesOf({ slaPolicies }: Directory): readonly PolicyEntry[] {
   const known = inOrder.get(slaPolicies);
@@ -25,13 +26,15 @@ function policiesOf({ slaPolicies }: Directory): readonly PolicyEntry[] {
   return sorted;
 }
 
-function testOf(policy: PolicyEntry): Passes {
-  const known = tests.get(policy);
+function testOf(directory: Directory, policy: PolicyEntry): Passes {
+  const fields = issueFiltering.fieldsIn(directory);
+  const made = tests.get(fields) ?? new WeakMap<PolicyEntry, Passes>();
+  tests.set(fields, made);
+  const known = made.get(policy);
   if (known) return known;
-  const { fields } = issueFiltering;
-  const made = passesOf(parseFilter(policy.filter, fields, 'filter', { wasTaken: true }), fields);
-  tests.set(policy, made);
-  return made;
+  const passes = passesOf(parseFilter(policy.filter, fields, 'filter', { wasTaken: true }), fields);
+  made.set(policy, passes);
+  return passes;
 }
 
 /** @param at when the issue was as it is shown: policies that were made later are not asked */
@@ -43,7 +46,8 @@ export function policyFor(
 ): PolicyEntry | undefined {
   const searched = createSearched();
   return policiesOf(directory).find(
-    (policy) => policy.kind === kind && policy.createdAt <= at && testOf(policy)(issue, searched, at),
+    (policy) =>
+      policy.kind === kind && policy.createdAt <= at && testOf(directory, policy)(issue, searched, at),
   );
 }
 
