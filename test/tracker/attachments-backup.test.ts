@@ -11,7 +11,7 @@ import { startApp } from '../app.ts';
 const place = mkdtempSync(join(tmpdir(), 'tatami-blobs-'));
 afterAll(() => rmSync(place, { recursive: true }));
 
-test('a file is in the backup of a running server, byte by byte; what is on its way is not', async () => {
+test('a file is in the backup of a running server, byte by byte; what is on its way or has no attachment is not', async () => {
   const app = await startApp();
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
   const upload = async (content: string): Promise<string> => {
@@ -24,6 +24,7 @@ test('a file is in the backup of a running server, byte by byte; what is on its 
   for (const content of ['kept in the backup', '']) files.set(await upload(content), content);
   const incoming = join(app.dataDir, 'blobs/incoming/half');
   await Bun.write(incoming, 'half of it');
+  await Bun.write(blobPath(join(app.dataDir, 'blobs'), 'f'.repeat(64)), 'what a sweep may remove meanwhile');
   const { path: backup } = await makeBackup({
     dataDir: app.dataDir,
     folder: join(place, 'backups'),
