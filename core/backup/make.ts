@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } 
 import { join, relative } from 'node:path';
 import { fingerprintOf } from '../lib/sealing.ts';
 import { isDiskFull } from '../store/engine-errors.ts';
-import { findDamage, openLive, readFacts } from '../store/copied-database.ts';
-import { incomingFolder } from '../store/blobs.ts';
+import { findDamage, openLive, readContents, readFacts } from '../store/copied-database.ts';
+import { blobPath } from '../store/blobs.ts';
 import { tryLock } from '../store/data-dir.ts';
 import { wayBack } from '../store/integrity/damage.ts';
 import { findDamagedPages } from '../store/integrity/live-verify.ts';
@@ -109,7 +109,7 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
     {
       database: copy,
       // Listed after the copy was made: what an event file took over from the database before is among them.
-      beside: [...filesBelow(dataDir, 'archive'), ...blobsBelow(dataDir)],
+      beside: [...filesBelow(dataDir, 'archive'), ...contentsOf(copy, dataDir)],
       key: options.withKey ? keyFor(dataDir, facts.keyFingerprint) : null,
     },
     (bytes) => onStep('compress', bytes, totalBytes),
@@ -168,9 +168,15 @@ function checkSpace(folder: string, neededBytes: number): void {
     );
 }
 
-/** Those that are on their way in have no row yet. */
-const blobsBelow = (dataDir: string): PackedFile[] =>
-  filesBelow(dataDir, 'blobs').filter(({ name }) => !name.startsWith(join('blobs', incomingFolder)));
+/**
+ * Those that the copy names. What no row names may be swept before it is packed; what the copy names is there for an hour after its row
+ * went. One that is missing already must not keep everything else out of every backup: `tatami doctor` tells of it.
+ */
+const contentsOf = (copy: string, dataDir: string): PackedFile[] =>
+  readContents(copy)
+    .map((sha256) => blobPath(join(dataDir, 'blobs'), sha256))
+    .filter((path) => existsSync(path))
+    .map((path) => ({ name: relative(dataDir, path), path }));
 
 function filesBelow(dataDir: string, name: string): PackedFile[] {
   const folder = join(dataDir, name);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { makePrivateDir, makePrivateFile } from '../store/private.ts';
@@ -77,8 +77,11 @@ interface Place {
   readonly folder: string | null;
 }
 
-const bytesOf = ({ path, part, at }: Omit<Place, 'folder'>) =>
-  createReadStream(path, { start: at, end: at + part.bytes - 1, highWaterMark: chunkBytes });
+/** An empty part has no last byte that a stream of the file could end with. */
+const bytesOf = ({ path, part, at }: Omit<Place, 'folder'>): Readable =>
+  part.bytes === 0
+    ? Readable.from([])
+    : createReadStream(path, { start: at, end: at + part.bytes - 1, highWaterMark: chunkBytes });
 
 async function unpackDatabase(
   place: Place,
@@ -106,7 +109,7 @@ async function unpackDatabase(
 
 async function copyPart(place: Place): Promise<void> {
   const tap = createTap();
-  if (place.part.bytes > 0) await pipeline(bytesOf(place), tap.pass, sink(place.folder, place.part.name));
+  await pipeline(bytesOf(place), tap.pass, sink(place.folder, place.part.name));
   compare(place.part.name, tap.result(), place.part);
 }
 

@@ -41,7 +41,7 @@ export interface Blobs {
 }
 
 /** Inside the folder, for what is on its way. */
-export const incomingFolder = 'incoming';
+const incomingFolder = 'incoming';
 const unneededForMs = 3_600_000;
 const namesAtOnce = 500;
 

@@ -109,15 +109,27 @@ export const archivedName = ({ workspaceId, first, last }: Omit<ArchivedFile, 's
   `${workspaceId}/${first}-${last}.jsonl.zst`;
 
 /** Those that a database names. */
-export function readArchivedFiles(path: string): ArchivedFile[] {
+export const readArchivedFiles = (path: string): ArchivedFile[] =>
+  rowsOf<ArchivedFile>(
+    path,
+    'event_files',
+    'SELECT workspace_id AS workspaceId, first_sequence AS first, last_sequence AS last, sha256 FROM event_files',
+  );
+
+/** The SHA-256 of each content of a file that a database names, ascending. */
+export const readContents = (path: string): string[] =>
+  rowsOf<{ sha256: string }>(
+    path,
+    'attachments',
+    'SELECT DISTINCT sha256 FROM attachments WHERE deleted_at IS NULL AND sha256 IS NOT NULL ORDER BY sha256',
+  ).map(({ sha256 }) => sha256);
+
+/** None of a database that an older version made, without the table. */
+function rowsOf<R>(path: string, table: string, sql: string): R[] {
   const db = openReadOnly(path);
   try {
-    if (number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'event_files'") === 0) return [];
-    return db
-      .prepare(
-        'SELECT workspace_id AS workspaceId, first_sequence AS first, last_sequence AS last, sha256 FROM event_files',
-      )
-      .all() as ArchivedFile[];
+    const isThere = number(db, `SELECT count(*) FROM sqlite_schema WHERE name = '${table}'`) > 0;
+    return isThere ? (db.prepare(sql).all() as R[]) : [];
   } finally {
     db.close();
   }

@@ -5,18 +5,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeBackup } from '../../core/backup/make.ts';
 import { unpackBackup } from '../../core/backup/unpack.ts';
+import { blobPath } from '../../core/store/blobs.ts';
 import { startApp } from '../app.ts';
 
 const place = mkdtempSync(join(tmpdir(), 'tatami-blobs-'));
 afterAll(() => rmSync(place, { recursive: true }));
 
-test('a file is in the backup of a running server, byte by byte; what is on its way is not', async () => {
+test('a file is in the backup of a running server, byte by byte; what is on its way or has no attachment is not', async () => {
   const app = await startApp();
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
-  const path = `/api/v1/issues/${issue.id}/attachments/upload?name=a.txt`;
-  const { json } = await app.call('POST', path, 'kept in the backup', { 'content-type': 'text/plain' });
+  const upload = async (content: string): Promise<string> => {
+    const path = `/api/v1/issues/${issue.id}/attachments/upload?name=a.txt`;
+    const { status, json } = await app.call('POST', path, content, { 'content-type': 'text/plain' });
+    expect(status).toBe(201);
+    return json.sha256;
+  };
+  const files = new Map<string, string>();
+  for (const content of ['kept in the backup', '']) files.set(await upload(content), content);
   const incoming = join(app.dataDir, 'blobs/incoming/half');
   await Bun.write(incoming, 'half of it');
+  await Bun.write(blobPath(join(app.dataDir, 'blobs'), 'f'.repeat(64)), 'what a sweep may remove meanwhile');
   const { path: backup } = await makeBackup({
     dataDir: app.dataDir,
     folder: join(place, 'backups'),
@@ -28,8 +36,10 @@ test('a file is in the backup of a running server, byte by byte; what is on its 
   const restored = join(place, 'restored');
   mkdirSync(restored);
   await unpackBackup(backup, restored);
-  const blob = join(restored, 'blobs', json.sha256.slice(0, 2), json.sha256);
-  expect(await Bun.file(blob).text()).toBe('kept in the backup');
-  expect(readdirSync(join(restored, 'blobs'))).toEqual([json.sha256.slice(0, 2)]);
+  for (const [sha256, content] of files)
+    expect(await Bun.file(blobPath(join(restored, 'blobs'), sha256)).text()).toBe(content);
+  expect(readdirSync(join(restored, 'blobs')).sort()).toEqual(
+    [...files.keys()].map((sha256) => sha256.slice(0, 2)).sort(),
+  );
   await app.stop();
 });
