@@ -37,7 +37,8 @@ export type Inserts = ReadonlyMap<string, Statement<unknown>>;
 
 /** The statements that insert rows; to be made before the store is opened, which checks them. @param schema its version */
 export function insertsOf(schema: number): Inserts {
-  return new Map(taken.map((table) => [table.name, insertOf(table, columnsAt(schema, table.name))]));
+  const columns = columnsAt(schema);
+  return new Map(taken.map((table) => [table.name, insertOf(table, columns.get(table.name)!)]));
 }
 
 function insertOf(

@@ -2,10 +2,11 @@
 // them. Whoever reads one brings the checksum that it had when it was written.
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { StoreError } from './store.ts';
 import { makePrivateDir, makePrivateFile } from './private.ts';
+import { syncPathLater } from './whole-file.ts';
 
 interface ArchiveFile {
   /** The number of its first text, and of its last. */
@@ -108,16 +109,7 @@ function linesOf(text: string): ReadonlyMap<number, string> {
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   const unfinished = `${path}.new`;
   makePrivateFile(unfinished, bytes);
-  await sync(unfinished);
+  await syncPathLater(unfinished);
   await rename(unfinished, path);
-  await sync(join(path, '..'));
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await syncPathLater(join(path, '..'));
 }

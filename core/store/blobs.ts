@@ -9,6 +9,7 @@ import { ApiError } from '../lib/errors.ts';
 import { diskFaultOf } from './engine-errors.ts';
 import { makePrivateDir, makePrivateFile } from './private.ts';
 import { StoreError } from './store.ts';
+import { syncPathLater } from './whole-file.ts';
 
 export interface BlobLimits {
   /** Of one file. */
@@ -66,8 +67,8 @@ export function createBlobs(options: {
     mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
     if (existsSync(path)) rmSync(unfinished, { force: true });
     else renameSync(unfinished, path);
-    await syncFolder(join(path, '..'));
-    await syncFolder(folder);
+    await syncPathLater(join(path, '..'));
+    await syncPathLater(folder);
   };
 
   return {
@@ -147,15 +148,6 @@ export function tooLargeFile(bytesMax: number): ApiError {
 function refuse(error: unknown): never {
   const isOfSystem = error instanceof Error && 'syscall' in error;
   throw isOfSystem && !(error instanceof StoreError) ? diskFaultOf(error) : error;
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** The names of all contents of a folder. */

@@ -44,11 +44,7 @@ export const latestSchema = migrations.length;
 
 /** What the first migrations make of an empty database. */
 export function schemaAt(version: number): SchemaEntry[] {
-  const db = new Database(':memory:');
-  for (const { sql } of migrations.slice(0, version)) db.exec(sql);
-  const made = db.prepare(schemaEntries).all() as SchemaEntry[];
-  db.close();
-  return made;
+  return atSchema(version, (db) => db.prepare(schemaEntries).all() as SchemaEntry[]);
 }
 
 export interface ColumnFacts {
@@ -58,13 +54,23 @@ export interface ColumnFacts {
   readonly default: string | null;
 }
 
-/** The columns that a table has after the first migrations. */
-export function columnsAt(version: number, table: string): ColumnFacts[] {
+/** The columns that each table has after the first migrations. */
+export function columnsAt(version: number): ReadonlyMap<string, readonly ColumnFacts[]> {
+  const columns = atSchema(version, (db) => db.prepare(allColumns).all()) as (ColumnFacts & {
+    readonly table: string;
+  })[];
+  return Map.groupBy(columns, ({ table }) => table);
+}
+
+const allColumns = `SELECT t.name AS "table", c.name, c.type, c.dflt_value AS "default"
+  FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' ORDER BY t.name, c.cid`;
+
+function atSchema<T>(version: number, ask: (db: InstanceType<typeof Database>) => T): T {
   const db = new Database(':memory:');
-  for (const { sql } of migrations.slice(0, version)) db.exec(sql);
-  const columns = db
-    .prepare('SELECT name, type, dflt_value AS "default" FROM pragma_table_info(?1) ORDER BY cid')
-    .all([table]) as ColumnFacts[];
-  db.close();
-  return columns;
+  try {
+    for (const { sql } of migrations.slice(0, version)) db.exec(sql);
+    return ask(db);
+  } finally {
+    db.close();
+  }
 }

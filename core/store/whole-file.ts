@@ -1,6 +1,7 @@
 // Makes a small file so that it is either there whole and durable, or not there: a start that is killed half-way must not
 // leave an empty key behind that bars every later start.
 import { closeSync, fsyncSync, openSync, renameSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makePrivateFile } from './private.ts';
 
@@ -23,5 +24,15 @@ export function syncPath(path: string): void {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** As `syncPath`, without holding up the event loop. */
+export async function syncPathLater(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

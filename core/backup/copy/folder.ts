@@ -3,6 +3,7 @@
 import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makePrivateDir } from '../../store/private.ts';
+import { syncPathLater } from '../../store/whole-file.ts';
 import type { Destination } from './destination.ts';
 
 const unfinished = '.new';
@@ -22,7 +23,7 @@ export function openFolder(root: string): Destination {
         await file.close();
       }
       await rename(path + unfinished, path);
-      await syncFolder(dirname(path));
+      await syncPathLater(dirname(path));
     },
     get: async (name) => readFile(join(root, name)),
     async list(prefix = '') {
@@ -51,13 +52,4 @@ const parents = (name: string): string[] => {
 function ifMissing(error: unknown): [] {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
   throw error;
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
