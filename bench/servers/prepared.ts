@@ -3,10 +3,6 @@ import type Database from 'libsql';
 import type { RecordedStatement } from './recorded.ts';
 
 type Value = string | bigint | number | null | Uint8Array;
-interface Prepared {
-  all(values: Value[]): Record<string, Value>[];
-  run(values: Value[]): { changes: number };
-}
 type Runnable = (
   values: Readonly<Record<string, Value | { readonly base64: string }>>,
 ) => Record<string, Value>[];
@@ -15,7 +11,7 @@ export function prepare(
   db: InstanceType<typeof Database>,
   { text, params, returnsRows }: RecordedStatement,
 ): Runnable {
-  const prepared = db.prepare(text) as unknown as Prepared;
+  const prepared = db.prepare(text);
   return (values) => {
     const bound = params.map((name) => {
       const value = values[name]!;
@@ -23,7 +19,7 @@ export function prepare(
         return Buffer.from(value.base64, 'base64');
       return typeof value === 'number' ? BigInt(value) : value;
     });
-    if (returnsRows) return prepared.all(bound);
+    if (returnsRows) return prepared.all(bound) as Record<string, Value>[];
     prepared.run(bound);
     return [];
   };

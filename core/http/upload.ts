@@ -1,5 +1,6 @@
 // A file as the body of a request: read as it comes, with a bound on how long nothing may come, and on how many come at once.
 import { ApiError } from '../lib/errors.ts';
+import { inTime } from '../lib/in-time.ts';
 import type { IncomingFile } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import type { Held } from './outflow.ts';
@@ -29,15 +30,10 @@ export function fileOf(
   const length = headers.get('content-length');
   const announcedBytes = length === null ? null : Number(length);
   exchange.bytesIn = announcedBytes ?? 0;
-  const source = (): AsyncIterable<Uint8Array> => read(request, holdOpen);
-  return {
-    contentType: headers.get('content-type'),
-    announcedBytes,
-    source: { [Symbol.asyncIterator]: () => source()[Symbol.asyncIterator]() },
-  };
+  return { contentType: headers.get('content-type'), announcedBytes, source: read(request, holdOpen) };
 }
 
-/** @throws ApiError rate_limited, malformed_request */
+/** Nothing is opened before the first piece is asked for. @throws ApiError rate_limited, malformed_request */
 async function* read(request: Request, holdOpen: (request: Request) => Held): AsyncGenerator<Uint8Array> {
   if (!request.body) return;
   if (coming >= atOnceMax)
@@ -62,19 +58,11 @@ async function* read(request: Request, holdOpen: (request: Request) => Held): As
 }
 
 async function orSilent<T>(reading: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silent = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new ApiError('malformed_request', 'The file did not come whole.')),
-      silentMs,
-    );
-  });
+  const message = 'The file did not come whole.';
   try {
-    return await Promise.race([reading, silent]);
+    return await inTime(reading, silentMs, () => new ApiError('malformed_request', message));
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw new ApiError('malformed_request', 'The file did not come whole.', { cause: error });
-  } finally {
-    clearTimeout(timer);
+    throw new ApiError('malformed_request', message, { cause: error });
   }
 }

@@ -1,25 +1,9 @@
 // Which policy an issue comes under, what becomes of its clocks when policies move, and what is refused.
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { hourMs, startSla, type SlaApp } from './sla-setting.ts';
+import { hourMs, slaOfFile } from './sla-setting.ts';
 
-let sla: SlaApp;
-let policies: Json[] = [];
-beforeAll(async () => {
-  sla = await startSla();
-});
-afterAll(() => sla.app.stop());
-afterEach(async () => {
-  for (const { id } of policies) await sla.app.call('DELETE', `/api/v1/sla-policies/${id}`);
-  policies = [];
-  await sla.app.settled();
-});
-
-const policy = async (body: object): Promise<Json> => {
-  const made = await sla.make('/sla-policies', { name: 'Soon', targetMinutes: 240, ...body });
-  policies.push(made);
-  return made;
-};
+const { sla, policy } = await slaOfFile();
 const dueIn = (hours: number): string => new Date(sla.app.clock.now() + hours * hourMs).toISOString();
 const issuesBy = async (query: string): Promise<string[]> =>
   (await sla.app.call('GET', `/api/v1/issues?${query}`)).json.data.map(({ id }: Json) => id);

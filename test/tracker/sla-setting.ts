@@ -1,4 +1,5 @@
 // A workspace whose clocks are watched: what the log says of them, by issue, with the moments that each event names.
+import { afterAll, afterEach } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
 export interface SlaApp {
@@ -75,4 +76,24 @@ export async function startSla(): Promise<SlaApp> {
     },
   };
   return sla;
+}
+
+/** For the tests of one file: a policy holds until the end of the test that makes it. */
+export async function slaOfFile(): Promise<{ sla: SlaApp; policy(body: object): Promise<Json> }> {
+  const sla = await startSla();
+  let policies: Json[] = [];
+  afterAll(() => sla.app.stop());
+  afterEach(async () => {
+    for (const { id } of policies) await sla.app.call('DELETE', `/api/v1/sla-policies/${id}`);
+    policies = [];
+    await sla.app.settled();
+  });
+  return {
+    sla,
+    async policy(body) {
+      const made = await sla.make('/sla-policies', { name: 'Soon', targetMinutes: 240, ...body });
+      policies.push(made);
+      return made;
+    },
+  };
 }

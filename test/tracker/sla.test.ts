@@ -1,25 +1,9 @@
 // SLA clocks start, pause, warn, breach and end at the minute that their policy and calendar say, and tell each of it once.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { hourMs, startSla, type SlaApp } from './sla-setting.ts';
+import { hourMs, slaOfFile } from './sla-setting.ts';
 
-let sla: SlaApp;
-let policies: Json[] = [];
-beforeAll(async () => {
-  sla = await startSla();
-});
-afterAll(() => sla.app.stop());
-afterEach(async () => {
-  for (const { id } of policies) await sla.app.call('DELETE', `/api/v1/sla-policies/${id}`);
-  policies = [];
-  await sla.app.settled();
-});
-
-const policy = async (body: object): Promise<Json> => {
-  const made = await sla.make('/sla-policies', { name: 'Soon', targetMinutes: 240, ...body });
-  policies.push(made);
-  return made;
-};
+const { sla, policy } = await slaOfFile();
 const iso = (ms: number): string => new Date(ms).toISOString();
 const now = (): number => sla.app.clock.now();
 

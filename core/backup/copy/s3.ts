@@ -1,5 +1,6 @@
 // An S3-compatible store as the destination of a copy. It is the operator's own, named by the operator alone, so it is not reached through
 // the guard that requests of tenants go through. docs/decisions/0025.
+import { inTime } from '../../lib/in-time.ts';
 import type { Destination } from './destination.ts';
 
 /** From the environment only; never logged. */
@@ -31,12 +32,12 @@ export function openS3(where: string, settings: S3Settings): Destination {
   return {
     title: where,
     folder: null,
-    put: async (name, bytes) => void (await inTime(client.write(root + name, bytes))),
-    get: async (name) => inTime(client.file(root + name).bytes()),
+    put: async (name, bytes) => void (await answered(client.write(root + name, bytes))),
+    get: async (name) => answered(client.file(root + name).bytes()),
     async list(wanted = '') {
       const names: string[] = [];
       for (let after: string | undefined; ;) {
-        const page = await inTime(
+        const page = await answered(
           client.list({ prefix: root + wanted, ...(after === undefined ? {} : { startAfter: after }) }),
         );
         const keys = page.contents?.map(({ key }) => key) ?? [];
@@ -48,19 +49,12 @@ export function openS3(where: string, settings: S3Settings): Destination {
     async delete(names) {
       for (let at = 0; at < names.length; at += deletesAtOnce)
         await Promise.all(
-          names.slice(at, at + deletesAtOnce).map((name) => inTime(client.delete(root + name))),
+          names.slice(at, at + deletesAtOnce).map((name) => answered(client.delete(root + name))),
         );
     },
   };
 }
 
 /** The client has no limit of its own. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('The store does not answer.')), answerMs);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const answered = <T>(work: Promise<T>): Promise<T> =>
+  inTime(work, answerMs, () => new Error('The store does not answer.'));

@@ -1,22 +1,21 @@
 // A file is attached to the issue of the story.
 import type { Shown } from '../../contract/contract.ts';
 import type { attachment } from '../../tracker/attachments/contract.ts';
-import type { Moment, SampleSetting } from './cast.ts';
+import { ana, idOf, type Moment, type SampleSetting } from './cast.ts';
 
 /** By the type of the event. */
 export function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<string, Moment>> {
-  const suffix = '01m7wd7tg0000sampe00000001';
   const at = new Date(nowMs).toISOString();
   const file: Shown<typeof attachment> = {
-    id: `att_${suffix}`,
-    issue: { id: `iss_${suffix}`, identifier: 'ENG-42' },
+    id: idOf('att'),
+    issue: { id: idOf('iss'), identifier: 'ENG-42' },
     kind: 'file',
     title: 'crash.log',
     url: null,
     contentType: 'text/plain',
     bytes: 18_204,
     sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
-    creator: { kind: 'user', id: `usr_${suffix}`, name: 'Ana Kovač' },
+    creator: { kind: 'user', ...ana },
     version: 1,
     createdAt: at,
     updatedAt: at,

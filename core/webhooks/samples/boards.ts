@@ -2,13 +2,13 @@
 import type { Shown } from '../../contract/contract.ts';
 import type { board } from '../../tracker/boards/contract.ts';
 import type { view } from '../../tracker/views/contract.ts';
+import { ana, idOf } from './cast.ts';
 
-const suffix = '01m7wd7tg0000sampe00000001';
 const crashes = { label: 'crash' };
 
 export const boardObjects = {
   board: {
-    id: `brd_${suffix}`,
+    id: idOf('brd'),
     name: 'Editor',
     description: 'What we do about the editor.',
     team: 'ENG',
@@ -20,7 +20,7 @@ export const boardObjects = {
     limits: 'soft',
   } satisfies Partial<Shown<typeof board>>,
   view: {
-    id: `viw_${suffix}`,
+    id: idOf('viw'),
     name: 'Crashes',
     description: 'What makes people lose their work.',
     filter: crashes,
@@ -28,11 +28,11 @@ export const boardObjects = {
     layout: 'list',
     groupBy: null,
     visibility: 'shared',
-    owner: { kind: 'user', id: `usr_${suffix}`, name: 'Ana Kovač' },
+    owner: { kind: 'user', ...ana },
   } satisfies Partial<Shown<typeof view>>,
   'board.card_moved': {
-    board: { id: `brd_${suffix}`, name: 'Editor' },
-    issue: { id: `iss_${suffix}` },
+    board: { id: idOf('brd'), name: 'Editor' },
+    issue: { id: idOf('iss') },
     column: 'In Progress',
     lane: null,
     rank: 'hUTkXP3cF',

@@ -1,4 +1,5 @@
-// What a story is made of, and the people in it.
+// What a story is made of, who and what is in it, and its times.
+import { dayMs } from '../../lib/time.ts';
 
 export interface SampleSetting {
   readonly nowMs: number;
@@ -25,3 +26,10 @@ export interface Story {
 export const idOf = (prefix: string, nth = 1): string => `${prefix}_01m7wd7tg0000sampe0000000${nth}`;
 export const ana = { id: idOf('usr'), name: 'Ana Kovač' };
 export const ben = { id: idOf('usr', 2), name: 'Ben Okafor' };
+export const engineering = { id: '019b0000-0000-7000-8000-000000000001', key: 'ENG', name: 'Engineering' };
+export const editor = { id: idOf('prj'), name: 'Editor 2.5' };
+
+/** @param days from now */
+export const timeOf = (nowMs: number, days: number): string => new Date(nowMs + days * dayMs).toISOString();
+/** @param days from now */
+export const dayOf = (nowMs: number, days: number): string => timeOf(nowMs, days).slice(0, 10);

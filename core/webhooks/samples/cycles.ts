@@ -2,9 +2,9 @@
 import type { Shown } from '../../contract/contract.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { cycle } from '../../tracker/cycles/contract.ts';
-import type { Moment, Values } from './cast.ts';
+import { idOf, type Moment, type Values } from './cast.ts';
 
-export const cycleShown = { id: 'cyc_01m7wd7tg0000sampe00000001', number: 7, name: 'Cycle 7' };
+export const cycleShown = { id: idOf('cyc'), number: 7, name: 'Cycle 7' };
 
 /** Two weeks, of which one has passed. */
 const spanOf = (nowMs: number): { startsAt: string; endsAt: string } => {

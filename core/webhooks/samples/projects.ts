@@ -4,26 +4,17 @@ import type { milestone } from '../../tracker/milestones/contract.ts';
 import type { pipeline } from '../../tracker/pipelines/contract.ts';
 import type { projectUpdate } from '../../tracker/project-updates/contract.ts';
 import type { release } from '../../tracker/releases/contract.ts';
-import type { Story } from './cast.ts';
+import { ben, dayOf, editor, idOf, timeOf, type SampleSetting, type Story } from './cast.ts';
 
-interface Cast {
-  readonly idOf: (prefix: string) => string;
-  readonly ben: { readonly id: string; readonly name: string };
-  readonly project: { readonly id: string; readonly name: string };
-  /** Days from now. */
-  readonly day: (days: number) => string;
-  readonly time: (days: number) => string;
+export function projectStory({ nowMs }: SampleSetting): Story {
+  return { objects: objectsOf(nowMs), moments: momentsOf(nowMs) };
 }
 
-export function projectStory(cast: Cast): Story {
-  return { objects: objectsOf(cast), moments: momentsOf(cast) };
-}
-
-function objectsOf({ idOf, ben, project, day }: Cast): Story['objects'] {
+function objectsOf(nowMs: number): Story['objects'] {
   return {
     project_update: {
       id: idOf('upd'),
-      project,
+      project: editor,
       health: 'at_risk',
       body: 'Full disks take **a week** longer than we thought.',
       author: { kind: 'user', ...ben },
@@ -32,8 +23,8 @@ function objectsOf({ idOf, ben, project, day }: Cast): Story['objects'] {
       id: idOf('mil'),
       name: 'Beta',
       description: 'What the first customers see.',
-      project,
-      targetDate: day(20),
+      project: editor,
+      targetDate: dayOf(nowMs, 20),
       position: 1,
       completedAt: null,
     } satisfies Partial<Shown<typeof milestone>>,
@@ -52,7 +43,7 @@ function objectsOf({ idOf, ben, project, day }: Cast): Story['objects'] {
       pipeline: { id: idOf('pip'), name: 'Editor' },
       stage: 'staging',
       status: 'in_progress',
-      targetDate: day(40),
+      targetDate: dayOf(nowMs, 40),
       notes: '## Fixes\n\n- The editor says so when the disk is full.\n',
       issueIds: [idOf('iss')],
       publishedAt: null,
@@ -62,16 +53,16 @@ function objectsOf({ idOf, ben, project, day }: Cast): Story['objects'] {
   };
 }
 
-function momentsOf({ day, time }: Cast): Story['moments'] {
-  const published = { status: 'published', stage: 'released', publishedAt: time(0) };
+function momentsOf(nowMs: number): Story['moments'] {
+  const published = { status: 'published', stage: 'released', publishedAt: timeOf(nowMs, 0) };
   const reason = 'Saving loses comments.';
-  const back = { status: 'rolled_back', rolledBackAt: time(0), rollbackReason: reason };
+  const back = { status: 'rolled_back', rolledBackAt: timeOf(nowMs, 0), rollbackReason: reason };
   return {
-    'project.archived': { now: { archivedAt: time(0) }, previous: { archivedAt: null } },
-    'project.unarchived': { previous: { archivedAt: time(-2) } },
+    'project.archived': { now: { archivedAt: timeOf(nowMs, 0) }, previous: { archivedAt: null } },
+    'project.unarchived': { previous: { archivedAt: timeOf(nowMs, -2) } },
     'project.update_edited': { previous: { body: 'Full disks take longer than we thought.' } },
-    'milestone.updated': { previous: { targetDate: day(13) } },
-    'milestone.completed': { now: { completedAt: time(0) }, previous: { completedAt: null } },
+    'milestone.updated': { previous: { targetDate: dayOf(nowMs, 13) } },
+    'milestone.completed': { now: { completedAt: timeOf(nowMs, 0) }, previous: { completedAt: null } },
     'pipeline.updated': { previous: { stages: ['planned', 'staging', 'released'] } },
     'release.updated': { previous: { stage: 'in_progress' } },
     'release.published': {
@@ -79,7 +70,7 @@ function momentsOf({ day, time }: Cast): Story['moments'] {
       previous: { status: 'in_progress', stage: 'staging', publishedAt: null },
     },
     'release.rolled_back': {
-      now: { ...published, publishedAt: time(-2), ...back },
+      now: { ...published, publishedAt: timeOf(nowMs, -2), ...back },
       previous: { status: 'published', rolledBackAt: null, rollbackReason: null },
     },
   };

@@ -1,17 +1,16 @@
 // What the story says of triage, moves, relations and templates.
 import type { Shown } from '../../contract/contract.ts';
 import type { template } from '../../tracker/templates/contract.ts';
-import type { Story } from './cast.ts';
+import { idOf, type Story } from './cast.ts';
 
-const id = (prefix: string, nth = 1): string => `${prefix}_01m7wd7tg0000sampe0000000${nth}`;
-const triage = { id: id('wfs', 3), name: 'Triage', type: 'triage' };
-const backlog = { id: id('wfs', 4), name: 'Backlog', type: 'backlog' };
-const canceled = { id: id('wfs', 5), name: 'Canceled', type: 'canceled' };
+const triage = { id: idOf('wfs', 3), name: 'Triage', type: 'triage' };
+const backlog = { id: idOf('wfs', 4), name: 'Backlog', type: 'backlog' };
+const canceled = { id: idOf('wfs', 5), name: 'Canceled', type: 'canceled' };
 const support = { id: '019b0000-0000-7000-8000-000000000003', key: 'SUP', name: 'Support' };
 
 export const relationObjects: Story['objects'] = {
   template: {
-    id: id('tpl'),
+    id: idOf('tpl'),
     name: 'Bug report',
     team: 'ENG',
     title: null,
@@ -19,14 +18,14 @@ export const relationObjects: Story['objects'] = {
     priority: 'high',
     assignee: null,
     project: null,
-    labels: [{ id: id('lbl'), name: 'bug' }],
+    labels: [{ id: idOf('lbl'), name: 'bug' }],
     estimate: null,
     fields: {},
     subIssues: ['Write a failing test', 'Mend it'],
   } satisfies Partial<Shown<typeof template>>,
 };
 
-const relation = { id: id('rln'), type: 'blocks', issue: { id: id('iss', 2), identifier: 'ENG-43' } };
+const relation = { id: idOf('rln'), type: 'blocks', issue: { id: idOf('iss', 2), identifier: 'ENG-43' } };
 
 export const relationMoments: Story['moments'] = {
   'issue.relation_added': { now: { relation } },

@@ -1,7 +1,7 @@
 // A value that satisfies a schema, the same every time: what the sample of an event is made from where the story (story.ts) says nothing,
 // as of fields and resources that are newer than it.
 import type { TSchema } from 'typebox';
-import type { SampleSetting } from './cast.ts';
+import { idOf, type SampleSetting } from './cast.ts';
 
 interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -26,7 +26,6 @@ const texts: Readonly<Record<string, string>> = {
   name: 'Editor',
   kind: 'issue',
 };
-const suffix = '01m7wd7tg0000sampe00000001';
 
 export function sampleOf(schema: TSchema, setting: SampleSetting): unknown {
   return valueOf(schema, '', setting);
@@ -65,7 +64,7 @@ function textOf(
   if (format === 'date-time') return now;
   if (name === 'url' || format === 'uri') return `${baseUrl}/issues/${texts.identifier}`;
   const [, prefix] = /^\^([a-z]{3})_/.exec(pattern) ?? [];
-  if (prefix) return `${prefix}_${suffix}`;
+  if (prefix) return idOf(prefix);
   if (pattern.startsWith('^[0-9a-f]{8}-')) return '019b0000-0000-7000-8000-000000000001';
   if (pattern.startsWith('^\\d{4}-')) return now.slice(0, 10);
   if (pattern.startsWith('^#')) return '#5e6ad2';

@@ -2,19 +2,12 @@
 import type { Shown } from '../../contract/contract.ts';
 import type { slaClock } from '../../tracker/sla/contract.ts';
 import { hourMs } from '../../lib/time.ts';
-import type { Moment, SampleSetting, Values } from './cast.ts';
-
-/** Who and what else the story is about. */
-interface Cast {
-  readonly ana: { readonly id: string; readonly name: string };
-  readonly engineering: { readonly id: string; readonly key: string; readonly name: string };
-  idOf(prefix: string): string;
-}
+import { ana, engineering, idOf, type Moment, type SampleSetting, type Values } from './cast.ts';
 
 const timeOf = ({ nowMs }: SampleSetting, hours: number): string =>
   new Date(nowMs + hours * hourMs).toISOString();
 
-export function slaObjects(setting: SampleSetting, { ana, engineering, idOf }: Cast) {
+export function slaObjects(setting: SampleSetting) {
   return {
     sla_clock: {
       id: idOf('slc'),

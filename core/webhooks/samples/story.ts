@@ -13,9 +13,18 @@ import type { team } from '../../tracker/teams/contract.ts';
 import type { state } from '../../tracker/workflows/contract.ts';
 import type { webhook } from '../endpoints/contract.ts';
 import { boardMoments, boardObjects } from './boards.ts';
-import { ana, ben, idOf, type SampleSetting, type Story } from './cast.ts';
+import {
+  ana,
+  ben,
+  dayOf,
+  editor,
+  engineering,
+  idOf,
+  timeOf,
+  type SampleSetting,
+  type Story,
+} from './cast.ts';
 import { inboxStory } from './inbox.ts';
-import { dayMs } from '../../lib/time.ts';
 import { projectStory } from './projects.ts';
 import { relationMoments, relationObjects } from './relations.ts';
 import { cycleMoments, cycleObjects, cycleShown } from './cycles.ts';
@@ -24,17 +33,13 @@ import { attachmentMoments } from './attachments.ts';
 
 const bug = { id: idOf('lbl'), name: 'bug' };
 const crash = { id: idOf('lbl', 2), name: 'crash' };
-const engineering = { id: '019b0000-0000-7000-8000-000000000001', key: 'ENG', name: 'Engineering' };
 const todo = { id: idOf('wfs'), name: 'Todo', type: 'unstarted' } as const;
 const inProgress = { id: idOf('wfs', 2), name: 'In Progress', type: 'started' } as const;
-const editor = { id: idOf('prj'), name: 'Editor 2.5' };
 const hook = 'https://hooks.acme.example/tatami';
 
 export function storyOf(setting: SampleSetting): Story {
-  const { nowMs } = setting;
-  const day = (days: number): string => dayOf(nowMs, days);
-  const time = (days: number): string => timeOf(nowMs, days);
-  const projects = projectStory({ idOf, ben, project: editor, day, time });
+  const projects = projectStory(setting);
+  const inbox = inboxStory(setting);
   return {
     objects: {
       ...tracked(setting),
@@ -43,9 +48,9 @@ export function storyOf(setting: SampleSetting): Story {
       ...boardObjects,
       ...kept(setting),
       ...told(setting),
-      ...slaObjects(setting, { ana, engineering, idOf }),
+      ...slaObjects(setting),
       ...projects.objects,
-      ...inboxStory(setting).objects,
+      ...inbox.objects,
     },
     moments: {
       ...momentsOf(setting),
@@ -54,13 +59,10 @@ export function storyOf(setting: SampleSetting): Story {
       ...projects.moments,
       ...attachmentMoments(setting),
       ...slaMoments(setting),
-      ...inboxStory(setting).moments,
+      ...inbox.moments,
     },
   };
 }
-
-const timeOf = (nowMs: number, days: number): string => new Date(nowMs + days * dayMs).toISOString();
-const dayOf = (nowMs: number, days: number): string => timeOf(nowMs, days).slice(0, 10);
 
 /** What gives issues their names. */
 const named = {
