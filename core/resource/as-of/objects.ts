@@ -2,7 +2,7 @@
 import type { Context } from '../../context.ts';
 import { isRestorable, type Contract } from '../../contract/contract.ts';
 import { shownProperties } from '../../contract/schemas.ts';
-import { renderEvent, type EventRow } from '../../events/event.ts';
+import { shownData, type EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { tenantStatement, type Statement } from '../../store/statement.ts';
 import type { Moment } from './moment.ts';
@@ -104,7 +104,7 @@ function wasOf(contract: Contract, event: EventRow): Was | undefined {
   const { events } = contract;
   if (event.type.endsWith('.purged')) return undefined;
   if (event.type === events.deleted && !isRestorable(contract)) return undefined;
-  const { data } = renderEvent(event);
+  const data = shownData(event);
   const was: Record<string, unknown> & { id: string } = { id: event.entityId };
   for (const name of Object.keys(shownProperties(contract)))
     // What an event of an earlier version does not tell was not there yet.

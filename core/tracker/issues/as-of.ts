@@ -4,7 +4,7 @@
 import type { Context } from '../../context.ts';
 import type { Shown } from '../../contract/contract.ts';
 import { pageOfKind } from '../../changes/list.ts';
-import { renderEvent } from '../../events/event.ts';
+import { shownData } from '../../events/event.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { beginOf, pageOfAll } from '../../resource/as-of/list.ts';
@@ -202,7 +202,7 @@ async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): P
   const issues = await objectsAt(ctx, issue, ids, moment);
   for (const event of await lastEvents(ctx, 'subject', 'comment', ids, moment.sequence)) {
     const was = issues.get(event.subjectId ?? '');
-    const { updatedAt } = renderEvent(event).data;
+    const { updatedAt } = shownData(event);
     if (was && String(updatedAt) > String(was.updatedAt)) issues.set(was.id, { ...was, updatedAt });
   }
   const due = await dueAt(ctx, ids, moment);
@@ -219,7 +219,7 @@ async function dueAt(
 ): Promise<ReadonlyMap<string, string>> {
   const due = new Map<string, string>();
   for (const event of await lastEventsOfParts(ctx, slaClock.name, ids, sequence)) {
-    const { dueAt, endedAt } = renderEvent(event).data as Shown<typeof slaClock>;
+    const { dueAt, endedAt } = shownData(event) as Shown<typeof slaClock>;
     const first = due.get(event.subjectId ?? '');
     if (endedAt === null && dueAt !== null && (first === undefined || dueAt < first))
       due.set(event.subjectId ?? '', dueAt);
