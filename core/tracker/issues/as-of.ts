@@ -75,8 +75,9 @@ export async function listIssuesAt(
   const passes = await issueFiltering.passes(then, asked);
   const were = await loggedIssues(then, changed, moment, query.deleted);
   const last = still.data.at(-1);
+  const end = last && placeOf(keys, last);
   const isBefore = (was: Was): boolean =>
-    still.isWhole || (last !== undefined && compared(keys, placeOf(keys, was), placeOf(keys, last)) < 0);
+    still.isWhole || (end !== undefined && compared(keys, placeOf(keys, was), end) < 0);
   const all = [...still.data, ...were.filter((was) => passes(was) && isBefore(was))];
   const page = pageOfAll(then, issue, list, { all, keys, isWhole: still.isWhole });
   const data = await parentsAt(ctx, moment, page.data);
