@@ -27,18 +27,23 @@ export function beginOf(ctx: Context, contract: Contract, query: PageParameters)
   return after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, contract, query), after);
 }
 
-/**
- * The next page.
- * @param all in any order, everything that may stand on it
- * @param isWhole whether nothing follows that is not among them
- */
+interface Standing {
+  /** In any order, everything that may stand on the page. */
+  readonly all: readonly Was[];
+  readonly keys: readonly Key[];
+  /** As `beginOf` has it. */
+  readonly begin: readonly CursorValue[] | null;
+  /** Whether nothing follows that is not among them. */
+  readonly isWhole: boolean;
+}
+
+/** The next page. */
 export function pageOfAll(
   ctx: Context,
   contract: Contract,
   query: PageParameters,
-  { all, keys, isWhole }: { all: readonly Was[]; keys: readonly Key[]; isWhole: boolean },
+  { all, keys, begin, isWhole }: Standing,
 ): Listed {
-  const begin = beginOf(ctx, contract, query);
   const placed = all
     .map((shown) => ({ shown, place: placeOf(keys, shown) }))
     .filter(({ place }) => begin === null || compared(keys, place, begin) > 0)

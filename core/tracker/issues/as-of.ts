@@ -79,7 +79,8 @@ export async function listIssuesAt(
   const isBefore = (was: Was): boolean =>
     still.isWhole || (end !== undefined && compared(keys, placeOf(keys, was), end) < 0);
   const all = [...still.data, ...were.filter((was) => passes(was) && isBefore(was))];
-  const page = pageOfAll(then, issue, list, { all, keys, isWhole: still.isWhole });
+  const begin = beginOf(then, issue, list);
+  const page = pageOfAll(then, issue, list, { all, keys, begin, isWhole: still.isWhole });
   const data = await parentsAt(ctx, moment, page.data);
   const shaped = shape === null ? data : await shapeIssues(ctx, data as never, shape);
   return { ...page, data: shaped as ListedThen['data'], asOf: shownMoment(moment) };
