@@ -4,14 +4,9 @@ import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { pageBytesMax } from '../../store/page.ts';
+import { pageBytesMax, type Page } from '../../store/page.ts';
 import { compared, placeOf, type Key } from './sorting.ts';
 import type { Was } from './objects.ts';
-
-export interface Listed {
-  readonly data: readonly Was[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-}
 
 /** What the cursors of a list as it was are valid for. */
 const listOf = ({ workspaceId }: Context, { path }: Contract, query: PageParameters): string =>
@@ -43,7 +38,7 @@ export function pageOfAll(
   contract: Contract,
   query: PageParameters,
   { all, keys, begin, isWhole }: Standing,
-): Listed {
+): Page<Was> {
   const placed = all
     .map((shown) => ({ shown, place: placeOf(keys, shown) }))
     .filter(({ place }) => begin === null || compared(keys, place, begin) > 0)

@@ -13,7 +13,7 @@ import { isListed, type Deleted } from '../deleted.ts';
 import { askedBy } from '../filter.ts';
 import type { Filtering } from '../filtering.ts';
 import { sortingsOf, sortKeysOf } from '../sort.ts';
-import { beginOf, pageOfAll, type Listed } from './list.ts';
+import { beginOf, pageOfAll } from './list.ts';
 import { AsOf, asOfQuery, momentOf, shownMoment, type Moment } from './moment.ts';
 import { directoryAt, referredIn, renamed } from './names.ts';
 import { objectsAt, type Was } from './objects.ts';
@@ -82,7 +82,7 @@ export function readsAt<W>(
         .filter(passes);
       const keys = keysOf(contract, sort);
       const page = pageOfAll(then, contract, query, { all, keys, begin, isWhole: true });
-      return { ...page, asOf: shownMoment(moment) } as Listed as Page<W>;
+      return { ...page, asOf: shownMoment(moment) } as Page<W>;
     },
   };
 }
