@@ -4,14 +4,9 @@ import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { pageBytesMax } from '../../store/page.ts';
+import { pageBytesMax, type Page } from '../../store/page.ts';
 import { compared, placeOf, type Key } from './sorting.ts';
 import type { Was } from './objects.ts';
-
-export interface Listed {
-  readonly data: readonly Was[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-}
 
 /** What the cursors of a list as it was are valid for. */
 const listOf = ({ workspaceId }: Context, { path }: Contract, query: PageParameters): string =>
@@ -27,18 +22,23 @@ export function beginOf(ctx: Context, contract: Contract, query: PageParameters)
   return after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, contract, query), after);
 }
 
-/**
- * The next page.
- * @param all in any order, everything that may stand on it
- * @param isWhole whether nothing follows that is not among them
- */
+interface Standing {
+  /** In any order, everything that may stand on the page. */
+  readonly all: readonly Was[];
+  readonly keys: readonly Key[];
+  /** As `beginOf` has it. */
+  readonly begin: readonly CursorValue[] | null;
+  /** Whether nothing follows that is not among them. */
+  readonly isWhole: boolean;
+}
+
+/** The next page. */
 export function pageOfAll(
   ctx: Context,
   contract: Contract,
   query: PageParameters,
-  { all, keys, isWhole }: { all: readonly Was[]; keys: readonly Key[]; isWhole: boolean },
-): Listed {
-  const begin = beginOf(ctx, contract, query);
+  { all, keys, begin, isWhole }: Standing,
+): Page<Was> {
   const placed = all
     .map((shown) => ({ shown, place: placeOf(keys, shown) }))
     .filter(({ place }) => begin === null || compared(keys, place, begin) > 0)

@@ -2,7 +2,7 @@
 import type { Context } from '../../context.ts';
 import { isRestorable, type Contract } from '../../contract/contract.ts';
 import { shownProperties } from '../../contract/schemas.ts';
-import { renderEvent, type EventRow } from '../../events/event.ts';
+import { shownData, type EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { tenantStatement, type Statement } from '../../store/statement.ts';
 import type { Moment } from './moment.ts';
@@ -41,6 +41,7 @@ export async function objectsAt(
   { sequence }: Moment,
 ): Promise<Map<string, Was>> {
   const objects = new Map<string, Was>();
+  const names = Object.keys(shownProperties(contract));
   for (const event of await lastEvents(
     ctx,
     isSubject(contract) ? 'subject' : 'object',
@@ -48,7 +49,7 @@ export async function objectsAt(
     ids,
     sequence,
   )) {
-    const was = wasOf(contract, event);
+    const was = wasOf(contract, names, event);
     if (was) objects.set(was.id, was);
   }
   return objects;
@@ -99,14 +100,14 @@ async function foundBy(
   return events;
 }
 
-/** What an event says of its object, in the shape of now; undefined where it tells its end. */
-function wasOf(contract: Contract, event: EventRow): Was | undefined {
+/** What an event says of its object, in the shape of now; undefined where it tells its end. @param names of what is shown */
+function wasOf(contract: Contract, names: readonly string[], event: EventRow): Was | undefined {
   const { events } = contract;
   if (event.type.endsWith('.purged')) return undefined;
   if (event.type === events.deleted && !isRestorable(contract)) return undefined;
-  const { data } = renderEvent(event);
+  const data = shownData(event);
   const was: Record<string, unknown> & { id: string } = { id: event.entityId };
-  for (const name of Object.keys(shownProperties(contract)))
+  for (const name of names)
     // What an event of an earlier version does not tell was not there yet.
     was[name] = name in data ? data[name] : (contract.fields[name]?.options.default ?? null);
   return was;

@@ -13,7 +13,7 @@ import { isListed, type Deleted } from '../deleted.ts';
 import { askedBy } from '../filter.ts';
 import type { Filtering } from '../filtering.ts';
 import { sortingsOf, sortKeysOf } from '../sort.ts';
-import { pageOfAll, type Listed } from './list.ts';
+import { beginOf, pageOfAll } from './list.ts';
 import { AsOf, asOfQuery, momentOf, shownMoment, type Moment } from './moment.ts';
 import { directoryAt, referredIn, renamed } from './names.ts';
 import { objectsAt, type Was } from './objects.ts';
@@ -70,17 +70,19 @@ export function readsAt<W>(
       const then = await contextAt(ctx, moment);
       const tree = askedIn(then.directory, query);
       const passes = await filtering.passes(then, tree === null ? [] : [{ tree, at: '' }]);
+      const sort = typeof query.sort === 'string' ? query.sort : sortOf(contract);
+      // Checked in the words of the list of now.
+      if (query.sort !== undefined) sortKeysOf(sortingsOf(contract), sort);
+      const begin = beginOf(then, contract, query);
       const params = { kind: contract.name, at: moment.sequence };
       const ids = (await ctx.store.read(ctx.scope, everOfKind, params)).map(({ id }) => id);
       const all = [...(await objectsAt(ctx, contract, ids, moment)).values()]
         .filter((was) => isSeen(ctx, contract, was) && isListedAt(was, query.deleted) && isAmong(query, was))
         .map((was) => renamed(contract, was, then.directory))
         .filter(passes);
-      const sort = typeof query.sort === 'string' ? query.sort : sortOf(contract);
-      // Checked in the words of the list of now.
-      if (query.sort !== undefined) sortKeysOf(sortingsOf(contract), sort);
-      const page = pageOfAll(then, contract, query, { all, keys: keysOf(contract, sort), isWhole: true });
-      return { ...page, asOf: shownMoment(moment) } as Listed as Page<W>;
+      const keys = keysOf(contract, sort);
+      const page = pageOfAll(then, contract, query, { all, keys, begin, isWhole: true });
+      return { ...page, asOf: shownMoment(moment) } as Page<W>;
     },
   };
 }

@@ -4,7 +4,7 @@
 import type { Context } from '../../context.ts';
 import type { Shown } from '../../contract/contract.ts';
 import { cursorOf } from '../../changes/list.ts';
-import { renderEvent } from '../../events/event.ts';
+import { shownData } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
@@ -234,7 +234,7 @@ async function ranksAt(
   for (let from = 0; from < sequences.length; from += 500) {
     const events = await eventsAt(store, scope, sequences.slice(from, from + 500));
     for (const event of events.sort((a, b) => a.sequence - b.sequence)) {
-      const { board, issue, rank } = renderEvent(event).data as {
+      const { board, issue, rank } = shownData(event) as {
         board: { id: string };
         issue: { id: string };
         rank: string;

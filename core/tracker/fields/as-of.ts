@@ -2,7 +2,7 @@
 // issue has of a field that is deleted rests until the field is restored. So a value is what the last event said that was written while
 // the field was there, and never what an event says of another field that had the key meanwhile.
 import type { Context } from '../../context.ts';
-import { renderEvent, type EventRow } from '../../events/event.ts';
+import { shownData, type EventRow } from '../../events/event.ts';
 import type { Moment } from '../../resource/as-of/moment.ts';
 import { lastEvents, type Was } from '../../resource/as-of/objects.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -79,8 +79,7 @@ async function toldEarlier(
   return told;
 }
 
-const valuesIn = (event: EventRow): Values | null =>
-  (renderEvent(event).data as { fields?: Values }).fields ?? null;
+const valuesIn = (event: EventRow): Values | null => (shownData(event) as { fields?: Values }).fields ?? null;
 
 /** Those that were there at the moment. @param turns of all, in their order */
 async function fieldsOf(
@@ -104,6 +103,6 @@ async function fieldsOf(
     there.map(([id]) => id),
     at,
   ))
-    keys.set(event.entityId, String(renderEvent(event).data.key));
+    keys.set(event.entityId, String(shownData(event).key));
   return there.map(([id, spans]) => ({ id, key: keys.get(id) ?? '', spans }));
 }

@@ -4,7 +4,7 @@
 import type { Context } from '../../context.ts';
 import type { Shown } from '../../contract/contract.ts';
 import { pageOfKind } from '../../changes/list.ts';
-import { renderEvent } from '../../events/event.ts';
+import { shownData } from '../../events/event.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { beginOf, pageOfAll } from '../../resource/as-of/list.ts';
@@ -75,10 +75,12 @@ export async function listIssuesAt(
   const passes = await issueFiltering.passes(then, asked);
   const were = await loggedIssues(then, changed, moment, query.deleted);
   const last = still.data.at(-1);
+  const end = last && placeOf(keys, last);
   const isBefore = (was: Was): boolean =>
-    still.isWhole || (last !== undefined && compared(keys, placeOf(keys, was), placeOf(keys, last)) < 0);
+    still.isWhole || (end !== undefined && compared(keys, placeOf(keys, was), end) < 0);
   const all = [...still.data, ...were.filter((was) => passes(was) && isBefore(was))];
-  const page = pageOfAll(then, issue, list, { all, keys, isWhole: still.isWhole });
+  const begin = beginOf(then, issue, list);
+  const page = pageOfAll(then, issue, list, { all, keys, begin, isWhole: still.isWhole });
   const data = await parentsAt(ctx, moment, page.data);
   const shaped = shape === null ? data : await shapeIssues(ctx, data as never, shape);
   return { ...page, data: shaped as ListedThen['data'], asOf: shownMoment(moment) };
@@ -202,7 +204,7 @@ async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): P
   const issues = await objectsAt(ctx, issue, ids, moment);
   for (const event of await lastEvents(ctx, 'subject', 'comment', ids, moment.sequence)) {
     const was = issues.get(event.subjectId ?? '');
-    const { updatedAt } = renderEvent(event).data;
+    const { updatedAt } = shownData(event);
     if (was && String(updatedAt) > String(was.updatedAt)) issues.set(was.id, { ...was, updatedAt });
   }
   const due = await dueAt(ctx, ids, moment);
@@ -219,7 +221,7 @@ async function dueAt(
 ): Promise<ReadonlyMap<string, string>> {
   const due = new Map<string, string>();
   for (const event of await lastEventsOfParts(ctx, slaClock.name, ids, sequence)) {
-    const { dueAt, endedAt } = renderEvent(event).data as Shown<typeof slaClock>;
+    const { dueAt, endedAt } = shownData(event) as Shown<typeof slaClock>;
     const first = due.get(event.subjectId ?? '');
     if (endedAt === null && dueAt !== null && (first === undefined || dueAt < first))
       due.set(event.subjectId ?? '', dueAt);
