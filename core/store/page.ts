@@ -102,11 +102,16 @@ export async function readPage(
   return { data, pageInfo: { hasNextPage, endCursor } };
 }
 
+/** What was asked for, by name: the order of its parameters makes no other list. */
+export function givenOf(asked: Readonly<Record<string, unknown>>): [name: string, value: unknown][] {
+  return Object.entries(asked)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
 /** What its cursors are valid for. */
 function listOf({ workspaceId }: Scope, { table, asked, order }: PageQuery): string {
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
-  given.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `${workspaceId} ${table} ${JSON.stringify([given, order])}`;
+  return `${workspaceId} ${table} ${JSON.stringify([givenOf(asked), order])}`;
 }
 
 interface Source {

@@ -122,6 +122,14 @@ test('pages follow each other, and a cursor goes on with no other search', async
   expect((await call('GET', `/api/v1/search?q=capibara&after=${first.pageInfo.endCursor}`)).status).toBe(400);
 });
 
+test('the order of the parameters is no other search', async () => {
+  for (let n = 0; n < 3; n++) await make(`Tapir ${n}`);
+  const first = await search('tapir', call, '&team=ENG&limit=2');
+  const after = first.pageInfo.endCursor;
+  const rest = await call('GET', `/api/v1/search?team=ENG&q=tapir&limit=2&after=${after}`);
+  expect([rest.status, rest.json.data?.length]).toEqual([200, 1]);
+});
+
 test('whatever is typed is a question and no syntax', async () => {
   await make('Plain platypus');
   for (const q of [

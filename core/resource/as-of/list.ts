@@ -4,17 +4,13 @@ import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { pageBytesMax, type Page } from '../../store/page.ts';
+import { givenOf, pageBytesMax, type Page } from '../../store/page.ts';
 import { compared, placeOf, type Key } from './sorting.ts';
 import type { Was } from './objects.ts';
 
 /** What the cursors of a list as it was are valid for. */
 const listOf = ({ workspaceId }: Context, { path }: Contract, query: PageParameters): string =>
-  `${workspaceId} ${path} as of ${JSON.stringify(
-    Object.entries(askedOf(query))
-      .filter(([, value]) => value !== undefined)
-      .toSorted(),
-  )}`;
+  `${workspaceId} ${path} as of ${JSON.stringify(givenOf(askedOf(query)))}`;
 
 /** Where the page begins; null at the start. @throws ApiError invalid_cursor */
 export function beginOf(ctx: Context, contract: Contract, query: PageParameters): CursorValue[] | null {

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { identifierGivenPattern } from '../../lib/issue-names.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import type { Condition } from '../../store/page.ts';
+import { givenOf, type Condition } from '../../store/page.ts';
 import { composedStatement, tenantStatement, type Value } from '../../store/statement.ts';
 import { StoreError } from '../../store/store.ts';
 import { issueFiltering } from '../issues/filter.ts';
@@ -31,7 +31,7 @@ export type SearchQuery = PageParameters & IssueFilters & { q: string };
 /** @throws ApiError validation_failed, invalid_cursor, budget_exceeded */
 export async function searchIssues(ctx: Context, asked: SearchQuery) {
   const query = parseQuery(asked.q);
-  const list = `${ctx.workspaceId} search ${JSON.stringify(askedOf(asked))}`;
+  const list = `${ctx.workspaceId} search ${JSON.stringify(givenOf(askedOf(asked)))}`;
   const offset = offsetOf(ctx, list, cursorOf(asked));
   const limit = asked.limit ?? limitDefault;
   const conditions = await issueFiltering.conditions(ctx, askedIn(asked));
