@@ -71,11 +71,12 @@ test('what is read from a row is what was written to it', () => {
 
 test('staged changes of one entity become one: the first before, the last after, one version', () => {
   const staging = new Staging(new Shares(stagedCharsMax), 'ws', 'plg');
+  const asked = { operation: 'notes.update', input: {}, ids: [] };
   const { after } = noteKind.create(note());
   const first = noteKind.update(after, { text: 'b' }, 2)!;
-  staging.add([first]);
+  staging.add([first], asked);
   const second = noteKind.update(staging.find('note', 'n1') as Note, { text: 'c' }, 3)!;
-  staging.add([second]);
+  staging.add([second], asked);
   expect(staging.effects).toBe(2);
   expect(staging.changes.length).toBe(1);
   const [merged] = staging.changes;

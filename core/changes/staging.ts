@@ -1,6 +1,7 @@
 // What a plugin run has written so far, not yet committed: one merged change per entity. Reads by id see it, so that a
 // handler reads its own writes; everything commits with the run, or nothing does. docs/spec/plugins.md › Effectively once.
 import type { Shares } from '../lib/fairness/shares.ts';
+import type { Op } from '../store/store.ts';
 import type { Change, Entity } from './change.ts';
 
 /** Characters that all runs together may have staged; workspaces and installs share them. */
@@ -8,16 +9,47 @@ export const stagedCharsMax = 128 * 1024 * 1024;
 /** Of one run. */
 const runCharsMax = 8 * 1024 * 1024;
 
+/** One write as it was asked, so that it can be asked again: later, or without those beside it. */
+export interface AskedWrite {
+  /** The name of its route, `issues.update`, or of a call that goes past the door, `kv.set`. */
+  readonly operation: string;
+  /** As JSON: `params`, `query`, `body` and `ifMatch` of a route, `args` of another call. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The ids that its plan made, in order: asked again, it makes the same. */
+  readonly ids: readonly string[];
+}
+
+/** What came of it. */
+export interface StagedWrite extends AskedWrite {
+  readonly changes: readonly Change[];
+  /** Rows of the machinery that belong to it; only a staging that `takesOps` has such writes. */
+  readonly ops: readonly Op[];
+}
+
+interface StagingOptions {
+  /** Whether a write may bring rows of the machinery: those of plugins never do. */
+  readonly takesOps?: boolean;
+}
+
 export class Staging {
   /** Bounded by `runCharsMax`: each has at least an id. */
   readonly #changes = new Map<string, Change>();
   readonly #room: Shares;
   readonly #workspaceId: string;
   readonly #installId: string;
+  readonly takesOps: boolean;
+  /** In the order in which they were asked; those that changed nothing are left out. */
+  readonly #writes: StagedWrite[] = [];
   #effects = 0;
   #chars = 0;
 
-  constructor(room: Shares, workspaceId: string, installId: string) {
+  constructor(
+    room: Shares,
+    workspaceId: string,
+    installId: string,
+    { takesOps = false }: StagingOptions = {},
+  ) {
+    this.takesOps = takesOps;
     this.#room = room;
     this.#workspaceId = workspaceId;
     this.#installId = installId;
@@ -40,7 +72,16 @@ export class Staging {
       : 'Other runs of this plugin or workspace have written much that is not yet committed; try again later.';
   }
 
-  add(changes: readonly Change[]): void {
+  /** Each write by itself, where `changes` holds what all of them come to. */
+  get writes(): readonly StagedWrite[] {
+    return this.#writes;
+  }
+
+  add(changes: readonly Change[], asked: AskedWrite, ops: readonly Op[] = []): void {
+    if (changes.length > 0 || ops.length > 0) {
+      this.#writes.push({ ...asked, changes, ops });
+      this.#grow(charsIn(asked.input));
+    }
     for (const change of changes) {
       const key = `${change.kind}:${change.id}`;
       const earlier = this.#changes.get(key);
@@ -71,5 +112,14 @@ function charsOf({ before, after }: Change): number {
   let chars = 0;
   for (const entity of [before, after])
     for (const value of Object.values(entity ?? {})) if (typeof value === 'string') chars += value.length;
+  return chars;
+}
+
+/** Of the texts in what was asked, at any depth that a body has. */
+function charsIn(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let chars = 0;
+  for (const inner of Object.values(value)) chars += charsIn(inner);
   return chars;
 }

@@ -21,10 +21,12 @@ export interface Origin {
   /** Where a plugin run keeps its effects until it ends; null where they are committed at once. */
   readonly staged: Staging | null;
   readonly traceparent: string | null;
+  /** The ids that a staged write made when it was first asked; it makes them again. */
+  readonly ids: readonly string[];
 }
 
 export const plainTerms: Terms = { ifMatch: null, mode: 'commit', idempotencyKey: null };
-export const noOrigin: Origin = { cause: null, staged: null, traceparent: null };
+export const noOrigin: Origin = { cause: null, staged: null, traceparent: null, ids: [] };
 
 /** A file on its way in. */
 export interface IncomingFile {

@@ -28,6 +28,7 @@ export interface ValueCall extends Incoming {
   readonly cause?: Cause | null;
   readonly staged?: Staging | null;
   readonly traceparent?: string | null;
+  readonly ids?: readonly string[];
 }
 
 /** What a call is answered; T is what its caller made of the body. */
@@ -77,7 +78,12 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
         idempotencyKey: idempotencyKey === undefined ? null : checkedKey(idempotencyKey),
       };
     },
-    originOf: ({ cause = null, staged = null, traceparent = null }) => ({ cause, staged, traceparent }),
+    originOf: ({ cause = null, staged = null, traceparent = null, ids = [] }) => ({
+      cause,
+      staged,
+      traceparent,
+      ids,
+    }),
     show: (_, exchange, answer) => outcomeOf(take, exchange, answer),
     refuse: ({ requestId }, error) => ({ requestId, error }),
   });

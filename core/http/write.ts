@@ -6,6 +6,7 @@ import type { Staging } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
 import { completeBody, hidePending } from '../events/learning.ts';
 import { ApiError } from '../lib/errors.ts';
+import { keptIds } from '../lib/ids.ts';
 import { requireRows } from './admission.ts';
 import type { Call, WrittenAnswer } from './call.ts';
 import type { ContextOptions } from './context-of.ts';
@@ -33,10 +34,16 @@ export function createWrite(
   const answerOf = createAnswerOf(route);
   const commit = createCommit(route.name, options, answerOf);
 
-  const stage = async (ctx: Context, staged: Staging, plan: Plan): Promise<WrittenAnswer> => {
-    const set = await plan(ctx);
-    if (set.ops) throw new ApiError('forbidden', 'A plugin cannot do this.');
-    staged.add(set.changes);
+  const stage = async (
+    { input, origin }: Call,
+    ctx: Context,
+    staged: Staging,
+    plan: Plan,
+  ): Promise<WrittenAnswer> => {
+    const { ids, made } = keptIds(ctx.ids, origin.ids);
+    const set = await plan({ ...ctx, ids });
+    if (set.ops && !staged.takesOps) throw new ApiError('forbidden', 'A plugin cannot do this.');
+    staged.add(set.changes, { operation: route.name, input: { ...input }, ids: made }, set.ops);
     return answerOf(set, hidePending(set.body));
   };
 
@@ -64,7 +71,7 @@ export function createWrite(
 
   return (call, ctx) => {
     const plan = planOf(route, ctx, call.input);
-    if (ctx.staged) return stage(ctx, ctx.staged, plan);
+    if (ctx.staged) return stage(call, ctx, ctx.staged, plan);
     const { exchange, terms } = call;
     exchange.mode = terms.mode;
     if (terms.mode === 'simulate') return simulate(ctx, plan);

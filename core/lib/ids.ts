@@ -25,6 +25,23 @@ export interface Ids {
   uuid(): string;
 }
 
+/** Keeps what it makes. @param again what it made before, in order: it makes these first */
+export function keptIds(
+  ids: Ids,
+  again: readonly string[] = [],
+): { readonly ids: Ids; readonly made: readonly string[] } {
+  const made: string[] = [];
+  const kept = (make: () => string): string => {
+    const id = again[made.length] ?? make();
+    made.push(id);
+    return id;
+  };
+  return {
+    ids: { next: (prefix) => kept(() => ids.next(prefix)), uuid: () => kept(() => ids.uuid()) },
+    made,
+  };
+}
+
 /** Characters of a suffix that hold its time and counter, and those of its random part. */
 const orderChars = 13;
 

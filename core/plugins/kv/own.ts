@@ -58,7 +58,12 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
     return findMeta(store, scope, installId, key);
   };
 
-  const write = async (key: string, valueJson: string | null): Promise<void> => {
+  const write = async (
+    key: string,
+    valueJson: string | null,
+    operation: string,
+    args: readonly unknown[],
+  ): Promise<void> => {
     const meta = await metaOf(key);
     const usage = await usageOf(store, scope, installId);
     const at = { nowMs: options.nowMs(), newVersion: usage.version };
@@ -71,7 +76,7 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
         'quota_exceeded',
         `A plugin keeps at most ${installBytesMax} bytes, what this run has written included; delete some keys.`,
       );
-    staged.add([change]);
+    staged.add([change], { operation, input: { args }, ids: [] });
   };
 
   const get = async (key: string): Promise<string | null> => {
@@ -81,15 +86,15 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
 
   return {
     get,
-    set: (key, value) => write(key, jsonOf(value)),
+    set: (key, value) => write(key, jsonOf(value), 'kv.set', [key, value]),
     async delete(key) {
-      if (await metaOf(key)) await write(key, null);
+      if (await metaOf(key)) await write(key, null, 'kv.delete', [key]);
     },
     async increment(key, by) {
       const current: unknown = JSON.parse((await get(key)) ?? '0') ?? 0;
       if (typeof by !== 'number' || typeof current !== 'number')
         throw new ValueError('validation_failed', 'Only numbers can be incremented.');
-      await write(key, jsonOf(current + by));
+      await write(key, jsonOf(current + by), 'kv.increment', [key, by]);
       return current + by;
     },
     async compareAndSet(key, expected, value) {
@@ -101,7 +106,7 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
         : meta
           ? await isValue(store, scope, meta, expectedJson)
           : expectedJson === 'null';
-      if (isSame) await write(key, jsonOf(value));
+      if (isSame) await write(key, jsonOf(value), 'kv.compareAndSet', [key, expected, value]);
       return isSame;
     },
   };

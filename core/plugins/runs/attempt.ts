@@ -10,7 +10,8 @@ import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
-import { callHost, hostDoorOf, principalOf, type HostDoor } from '../bridge.ts';
+import { callHost } from '../bridge.ts';
+import { hostDoorOf, principalOf, type HostDoor } from '../host-door.ts';
 import type { CallTurns } from '../call-turns.ts';
 import { cutDescriptions } from '../guest-shape.ts';
 import type { Install } from '../installs/schema.ts';
@@ -43,6 +44,11 @@ export interface HeldRun {
   readonly signal: AbortSignal;
 }
 
+/** What an attempt needs of it: no lease, so that a run can also be tried without ending it. */
+export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal'> {
+  readonly item: Pick<WorkItem, 'scope'>;
+}
+
 export interface Attempt {
   /** As it was when the attempt began. */
   readonly install: Install;
@@ -64,7 +70,7 @@ export interface AttemptOptions {
 }
 
 export interface Attempts {
-  make(held: HeldRun, install: Install): Promise<Attempt>;
+  make(held: TriedRun, install: Install): Promise<Attempt>;
   /** Once the run has ended, or waits: what its last attempt staged takes no room any more. */
   forget(runId: string): void;
 }
@@ -82,7 +88,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
     stagings.delete(runId);
   };
 
-  const stage = ({ item, run }: HeldRun, install: Install): Staging => {
+  const stage = ({ item, run }: TriedRun, install: Install): Staging => {
     forget(run.id);
     const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id);
     stagings.set(run.id, staged);
@@ -90,7 +96,13 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 
   /** Answers the host calls of an attempt, and notes them in `calls`. */
-  const answering = (held: HeldRun, install: Install, staged: Staging, cause: Cause, calls: CallRecord[]) => {
+  const answering = (
+    held: TriedRun,
+    install: Install,
+    staged: Staging,
+    cause: Cause,
+    calls: CallRecord[],
+  ) => {
     const { item, run, event } = held;
     const { scope } = item;
     const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
@@ -131,7 +143,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 }
 
-function jobOf({ item, run, event, signal }: HeldRun, install: Install, source: string, startedAt: number) {
+function jobOf({ item, run, event, signal }: TriedRun, install: Install, source: string, startedAt: number) {
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;

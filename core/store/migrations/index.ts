@@ -24,6 +24,14 @@ import attachments from './0022-attachments.sql' with { type: 'text' };
 import timeTravel from './0023-time-travel.sql' with { type: 'text' };
 import publicTriage from './0024-public-triage.sql' with { type: 'text' };
 import daysAndLists from './0025-days-and-lists.sql' with { type: 'text' };
+import handlers from './0026-handlers.sql' with { type: 'text' };
+import egress from './0027-egress.sql' with { type: 'text' };
+import isolation from './0028-isolation.sql' with { type: 'text' };
+import proposals from './0029-proposals.sql' with { type: 'text' };
+import installs from './0030-installs.sql' with { type: 'text' };
+import recorder from './0031-recorder.sql' with { type: 'text' };
+import backtests from './0032-backtests.sql' with { type: 'text' };
+import undo from './0033-undo.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -56,4 +64,12 @@ export const migrations: readonly Migration[] = [
   { name: '0023-time-travel', sql: timeTravel },
   { name: '0024-public-triage', sql: publicTriage },
   { name: '0025-days-and-lists', sql: daysAndLists },
+  { name: '0026-handlers', sql: handlers },
+  { name: '0027-egress', sql: egress },
+  { name: '0028-isolation', sql: isolation },
+  { name: '0029-proposals', sql: proposals },
+  { name: '0030-installs', sql: installs },
+  { name: '0031-recorder', sql: recorder },
+  { name: '0032-backtests', sql: backtests },
+  { name: '0033-undo', sql: undo },
 ];

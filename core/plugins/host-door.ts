@@ -1,0 +1,74 @@
+// The one door as a plugin run meets it: every host call that is an operation of the API is asked there, as the plugin.
+import type { Staging } from '../changes/staging.ts';
+import type { Cause } from '../events/origin.ts';
+import type { App, Caller } from '../http/app.ts';
+import type { Principal } from '../http/principal.ts';
+import type { Route } from '../http/route.ts';
+import { scopeOf, type Scope } from '../store/store.ts';
+import { CallError, type DoorCall } from './door-call.ts';
+import { textOf } from './guest-shape.ts';
+import { hostCallsOf, type HostCalls } from './host-calls.ts';
+import { rightsOfInstall } from './installs/hearing.ts';
+import type { Install } from './installs/schema.ts';
+import type { OwnValues } from './kv/own.ts';
+
+/** The door as plugins know it. */
+export interface HostDoor {
+  /** Answers with JSON, as it crosses to the guest. */
+  readonly call: Caller<string>;
+  readonly hostCalls: HostCalls;
+  /** Lists the plugin's own keys. */
+  readonly listKeys: Route;
+}
+
+/** Finds the route of each host call, once. */
+export function hostDoorOf(app: App): HostDoor {
+  return {
+    call: app.caller((body) => {
+      const taken = textOf(body);
+      return { taken, bytes: taken.length };
+    }),
+    hostCalls: hostCallsOf(app.routes),
+    listKeys: app.route('plugins.kv.list'),
+  };
+}
+
+export interface BridgeCall {
+  readonly door: HostDoor;
+  /** The plugin; see `principalOf`. */
+  readonly principal: Principal;
+  readonly installId: string;
+  readonly staged: Staging;
+  readonly values: OwnValues;
+  readonly cause: Cause;
+  readonly traceparent: string | null;
+}
+
+/** The plugin, with what its install was granted, as it narrowed itself. */
+export function principalOf({ workspaceId }: Scope, install: Install): Principal {
+  const { id, manifest, pluginId } = install;
+  return {
+    scope: scopeOf(workspaceId, id),
+    actor: { kind: 'plugin', id, name: manifest.name ?? pluginId },
+    ...rightsOfInstall(install),
+    tokenId: id,
+  };
+}
+
+/** The JSON of a successful answer of the door. */
+export async function askDoor(call: BridgeCall, route: Route, asked: DoorCall): Promise<string> {
+  const { principal, cause, staged, traceparent } = call;
+  const outcome = await call.door.call(route, {
+    ...asked,
+    principal,
+    cause,
+    staged,
+    traceparent,
+    isCounted: false,
+  });
+  const { error } = outcome;
+  if (!error) return outcome.body;
+  if (error.code === 'not_found')
+    throw new CallError('not_found', 'There is nothing here that the plugin may see.');
+  throw new CallError(error.code === 'precondition_failed' ? 'conflict' : error.code, error.message);
+}

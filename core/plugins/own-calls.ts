@@ -1,0 +1,61 @@
+// The host calls that are no operation of the API: what a plugin has for itself. Each is answered here, past the door, and needs no
+// grant.
+import { CallError, queryOf } from './door-call.ts';
+import { askDoor, type BridgeCall } from './host-door.ts';
+
+export interface OwnCall {
+  readonly isRead: boolean;
+  /** Characters of its answer, where they are not those of all calls. */
+  readonly answerMax?: number;
+  /** Answers with JSON. @throws CallError, ValueError */
+  answer(call: BridgeCall, args: readonly unknown[]): Promise<string>;
+}
+
+/** A value is up to 2 MiB. */
+const valueMax = 2_200_000;
+
+const values: Readonly<Record<string, OwnCall>> = {
+  'kv.get': {
+    isRead: true,
+    answerMax: valueMax,
+    answer: async ({ values }, [key]) => (await values.get(keyOf(key))) ?? 'null',
+  },
+  'kv.set': {
+    isRead: false,
+    async answer({ values }, [key, value]) {
+      await values.set(keyOf(key), value);
+      return 'null';
+    },
+  },
+  'kv.delete': {
+    isRead: false,
+    async answer({ values }, [key]) {
+      await values.delete(keyOf(key));
+      return 'null';
+    },
+  },
+  'kv.list': {
+    isRead: true,
+    answerMax: valueMax,
+    answer: (call, [query]) =>
+      askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) }),
+  },
+  'kv.increment': {
+    isRead: false,
+    answer: async ({ values }, [key, by]) => JSON.stringify(await values.increment(keyOf(key), by ?? 1)),
+  },
+  'kv.compareAndSet': {
+    isRead: false,
+    answer: async ({ values }, [key, expected, next]) =>
+      JSON.stringify(await values.compareAndSet(keyOf(key), expected, next)),
+  },
+};
+
+/** By name: `kv.get`. */
+export const ownCalls: ReadonlyMap<string, OwnCall> = new Map(Object.entries(values));
+
+function keyOf(value: unknown): string {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$/.test(value))
+    throw new CallError('validation_failed', 'A key has up to 200 letters, digits and _ - . :');
+  return value;
+}
