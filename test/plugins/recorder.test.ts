@@ -1,8 +1,12 @@
 // The flight recorder: what a run saw is kept with its end, and replays come out the same, bit for bit, or say where they do not.
-import { Database } from 'bun:sqlite';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { keepRecordingOp } from '../../core/plugins/recorder/rows.ts';
+import { scopeOf } from '../../core/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
+import { tatami } from '../cli/tatami.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 
 let app: TestApp;
@@ -47,13 +51,12 @@ const replay = async (run: string, document?: object): Promise<Json> => {
   app.clock.advance(6_100);
   return json;
 };
-/** The recording of a run, changed on the disk. */
+/** Changes the recording of a run. */
 async function tamper(run: string, change: (recording: Json) => void): Promise<void> {
   const { json } = await app.call('GET', `/api/v1/runs/${run}/recording`);
   change(json);
-  const db = new Database(join(app.dataDir, 'tatami.db'));
-  db.run('UPDATE run_records SET data = ? WHERE id = ?', [Bun.zstdCompressSync(JSON.stringify(json)), run]);
-  db.close();
+  const data = Bun.zstdCompressSync(JSON.stringify(json));
+  await app.services.store.commit([keepRecordingOp(scopeOf(app.workspace.workspaceId), run, data, 0)]);
 }
 
 test('twenty runs that use clock, chance, timers and concurrent calls are each replayed bit for bit', async () => {
@@ -87,7 +90,7 @@ test('other code on a recording diverges by call, argument and field, and what i
   const other = (body: string): Promise<object> =>
     packSource(everything().replace('const began = Date.now();', `const began = Date.now(); ${body}`));
   expect(await replay(run.id, await other(`await ctx.kv.set('a', 1);`))).toMatchObject({
-    divergence: { call: 2, op: 'issues.get', recorded: { op: 'issues.get' }, replayed: { op: 'kv.set' } },
+    divergence: { call: 1, op: 'sleep', recorded: { op: 'sleep' }, replayed: { op: 'kv.set' } },
   });
   expect(await replay(run.id, await other('return;'))).toMatchObject({
     divergence: { call: 1, op: 'sleep', recorded: { op: 'sleep', args: [3] }, replayed: null },
@@ -145,6 +148,36 @@ test('runs that fail are replayed to the same error, and calls that nobody await
   expect(runs.map(({ status }) => status).toSorted()).toEqual(['dead', 'dead', 'succeeded']);
   for (const run of runs)
     expect([run.error, await replay(run.id)]).toMatchObject([run.error, { result: 'identical' }]);
+}, 60_000);
+
+test('the command replays a run in the server, and on the plugin of a folder', async () => {
+  const [run] = await runsOf('com.test.everything');
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-replay-'));
+  const write = (definition: string): void =>
+    writeFileSync(
+      join(dir, 'plugin.ts'),
+      `import { definePlugin } from '@tatami/sdk/plugin';\nexport default definePlugin<any, any>(${definition});\n`,
+    );
+  try {
+    write(everything());
+    const local = ['plugin', 'replay', run.id, '--local', dir];
+    const [there, here] = [await tatami(['plugin', 'replay', run.id], remote), await tatami(local, remote)];
+    expect([there, here]).toMatchObject([
+      { code: 0, out: expect.stringMatching(/^identical /) },
+      { code: 0, out: expect.stringMatching(/^identical /) },
+    ]);
+    write(everything('low'));
+    const { code, out } = await tatami(local, remote);
+    expect([code, out]).toEqual([
+      1,
+      expect.stringMatching(
+        /^diverged at call \d+, issues\.update, argument 2: \/priority .*\n {2}recorded: "high"\n {2}replayed: "low"\n$/,
+      ),
+    ]);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
 }, 60_000);
 
 test('a recording is read and replayed by who may see and steer the plugin, ten times a minute', async () => {

@@ -57,9 +57,9 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     finish(how);
   };
 
-  const fail = (error: unknown): void => {
+  const fail = (error: unknown, received: number): void => {
     const last = error instanceof GuestFault ? readRecorded(error.lastWords) : undefined;
-    if (last) tell([last], inbox.received);
+    tell(last ? [last] : [], received);
     end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
   };
 
@@ -85,7 +85,7 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
         enter();
       },
       (fault) => {
-        if (!ended) fail(fault);
+        if (!ended) fail(fault, received);
         enter();
       },
     );
