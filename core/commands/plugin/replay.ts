@@ -1,10 +1,9 @@
 // `tatami plugin replay RUN [--local DIR]`: whether a recorded run comes out the same again: in the server, with the code that ran; or
 // here, with the plugin of a folder. Nothing is written.
 import { resolve } from 'node:path';
+import { withLocalSandbox } from '../../plugins/local-sandbox.ts';
 import { replay, type Divergence, type Replayed } from '../../plugins/recorder/replay.ts';
 import type { Recording } from '../../plugins/recorder/recording.ts';
-import { findNode } from '../../sandbox/locate.ts';
-import { startSandbox } from '../../sandbox/supervisor.ts';
 import { exitCodes, logHere, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { sayingRun } from './known.ts';
@@ -31,18 +30,9 @@ export async function replayRun(runId: string, options: ReplayOptions, folder: s
 /** @param root the plugin's folder */
 async function replayHere(recording: Recording, root: string): Promise<Replayed> {
   const { code: source, sha256, manifest } = await packFolder(root);
-  const sandbox = await startSandbox({
-    ...{ nodePath: findNode(), log: logHere('error'), clock: Date.now },
-    jail: process.platform === 'linux' ? 'auto' : 'off',
-  });
-  try {
-    const code = { sha256, source, handlers: [...manifest.handlers] };
-    return await replay(sandbox, {
-      ...{ runId: 'replay', workspaceId: 'here', installId: 'replay', code, recording },
-    });
-  } finally {
-    await sandbox.stop();
-  }
+  const code = { sha256, source, handlers: [...manifest.handlers] };
+  const job = { runId: 'replay', workspaceId: 'here', installId: 'replay', code, recording };
+  return withLocalSandbox(logHere('error'), (sandbox) => replay(sandbox, job));
 }
 
 /** `diverged at call 3, issues.update, argument 2, /priority: recorded "high", replayed "low"`. */

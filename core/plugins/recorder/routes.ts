@@ -1,4 +1,5 @@
 // The routes of recordings and replays.
+import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
@@ -37,6 +38,7 @@ export function recorderRoutes(replays: Replays): Route[] {
       limit: 'write',
       params,
       body: ReplayGiven,
+      example: { package: { format: packageFormat } },
       bodyBytesMax: 6 * 1024 * 1024,
       errors: ['conflict', 'unavailable'],
       responses: { 200: ReplayShown },
