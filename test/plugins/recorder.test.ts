@@ -100,7 +100,10 @@ test('other code on a recording diverges by call, argument and field, and what i
   expect(loop.cpuMs).toBeLessThan(1_000);
   const flood = `const all = []; for (;;) all.push(ctx.kv.set('a', all.length));`;
   expect(await replay(run.id, await other(flood))).toMatchObject({ result: 'diverged' });
-  const asking = everything().replace('ctx.log.info(missing', `await ctx.kv.set('a', 1); ctx.log.info(missing`);
+  const asking = everything().replace(
+    'ctx.log.info(missing',
+    `await ctx.kv.set('a', 1); ctx.log.info(missing`,
+  );
   expect(await replay(run.id, await packSource(asking))).toMatchObject({
     divergence: { call: calls.length + 1, op: 'kv.set', recorded: null, replayed: { args: ['a', 1] } },
   });
@@ -144,7 +147,9 @@ test('runs that fail are replayed to the same error, and calls that nobody await
   // A run that was killed has one more try.
   app.clock.advance(3_600_000);
   await app.settled();
-  const runs = (await runsOf('com.test.fails')).filter(({ status }) => ['dead', 'succeeded'].includes(status));
+  const runs = (await runsOf('com.test.fails')).filter(({ status }) =>
+    ['dead', 'succeeded'].includes(status),
+  );
   expect(runs.map(({ status }) => status).toSorted()).toEqual(['dead', 'dead', 'succeeded']);
   for (const run of runs)
     expect([run.error, await replay(run.id)]).toMatchObject([run.error, { result: 'identical' }]);
@@ -183,7 +188,14 @@ test('the command replays a run in the server, and on the plugin of a folder', a
 test('a recording is read and replayed by who may see and steer the plugin, ten times a minute', async () => {
   const [run] = await runsOf('com.test.everything');
   const path = `/api/v1/runs/${run.id}`;
-  const all = ['plugins:read', 'plugins:write', 'issues:read', 'comments:read', 'labels:read', 'projects:read'];
+  const all = [
+    'plugins:read',
+    'plugins:write',
+    'issues:read',
+    'comments:read',
+    'labels:read',
+    'projects:read',
+  ];
   const seeing = app.clientOf(await app.mintKey(all));
   expect((await seeing('GET', `${path}/recording`)).status).toBe(200);
   expect((await seeing('POST', `${path}/replay`, {})).json.error.code).toBe('insufficient_scope');

@@ -16,7 +16,10 @@ export async function settledRuns<Name extends string>(
   const names = Object.keys(servers) as Name[];
   const count = Math.round(effort.roundMs * 1.5);
   const rounds = new Map(
-    names.map((name) => [name, { results: [] as LoadResult[], perSecond: [] as number[], cpuUs: [] as number[] }]),
+    names.map((name) => [
+      name,
+      { results: [] as LoadResult[], perSecond: [] as number[], cpuUs: [] as number[] },
+    ]),
   );
   for (let round = -1; round < effort.rounds; round++)
     // Whoever comes first in one round comes last in the next.

@@ -76,7 +76,14 @@ export function endOf(outcome: SandboxOutcome): RecordedEnd | undefined {
   if (outcome.status === 'interrupted') return undefined;
   const { status, logs } = outcome;
   if (status === 'succeeded')
-    return { status, reason: null, message: null, retryAfterMs: null, progress: outcome.progress ?? null, logs };
+    return {
+      status,
+      reason: null,
+      message: null,
+      retryAfterMs: null,
+      progress: outcome.progress ?? null,
+      logs,
+    };
   const { reason, message, retryAfterMs = null } = outcome;
   return { status, reason, message, retryAfterMs, progress: null, logs };
 }

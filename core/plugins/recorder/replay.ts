@@ -121,10 +121,14 @@ function callDivergence(
   [, op, args]: MadeCall,
 ): Divergence | null {
   const about = { call: nth, op: recorded?.op ?? op, argument: null };
-  if (!recorded)
-    return { ...about, field: '', recorded: null, replayed: { op, args: readArgs(args) } };
+  if (!recorded) return { ...about, field: '', recorded: null, replayed: { op, args: readArgs(args) } };
   if (recorded.op !== op)
-    return { ...about, field: '', recorded: { op: recorded.op, args: readArgs(recorded.args) }, replayed: { op, args: readArgs(args) } };
+    return {
+      ...about,
+      field: '',
+      recorded: { op: recorded.op, args: readArgs(recorded.args) },
+      replayed: { op, args: readArgs(args) },
+    };
   if (recorded.args === args) return null;
   const difference = firstDifference(readArgs(recorded.args), readArgs(args));
   if (!difference) return null;

@@ -94,7 +94,10 @@ export const RunShown = named(
       ),
     ),
     recording: nullable(
-      described(RecordingFactsShown, 'What is kept for its replay; null where it has not ended, or nothing is.'),
+      described(
+        RecordingFactsShown,
+        'What is kept for its replay; null where it has not ended, or nothing is.',
+      ),
     ),
     createdAt: described(time, 'When it was queued.'),
     startedAt: at('When its last attempt began.'),
