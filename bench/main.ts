@@ -15,6 +15,7 @@ import { pluginRuns } from './parts/plugin-runs.ts';
 import { recovery } from './parts/recovery.ts';
 import { sandbox } from './parts/sandbox.ts';
 import { slowDisk } from './parts/slow-disk.ts';
+import { transactions } from './parts/transactions.ts';
 import { webhooks } from './parts/webhooks.ts';
 import { printTable, type Findings } from './report.ts';
 import { fullEffort, quickEffort, type Effort } from './rounds.ts';
@@ -27,6 +28,7 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   catalogue: catalogueCosts,
   'slow-disk': slowDisk,
   'plugin-runs': pluginRuns,
+  transactions,
   sandbox,
   webhooks,
   hostile,

@@ -36,6 +36,7 @@ export interface Config {
   /** Days; null is for ever. */
   readonly kept: {
     readonly runs: number | null;
+    readonly recordings: number | null;
     readonly deliveries: number | null;
     readonly deleted: number | null;
     readonly events: number | null;
@@ -50,6 +51,8 @@ export interface Config {
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
+  /** Whether runs of plugins are recorded, for replays. */
+  readonly recordRuns: boolean;
   /** Null: none is made. */
   readonly copy: CopyConfig | null;
   /** Null: none are made. */
@@ -144,6 +147,7 @@ export function readConfig(
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),
+    recordRuns: choice('recordRuns', ['on', 'off']) === 'on',
     copy: copyConfig(value('copyTo'), folder, env, {
       dataDir: resolve(folder, value('dataDir')),
       everyMs: (integer('copyEvery', 3_600) || fail('copyEvery', 'a whole number from 1 to 3600')) * 1000,
@@ -170,6 +174,7 @@ function readOrigins(entries: readonly string[], fail: (wanted: string) => never
 function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
   return {
     runs: days('keepRuns'),
+    recordings: days('keepRecordings'),
     deliveries: days('keepDeliveries'),
     deleted: days('keepDeleted'),
     events: days('keepEvents'),

@@ -16,6 +16,8 @@ export interface TatamiStart {
   readonly issues: number;
   /** The key of a workspace that is there already. */
   readonly apiKey?: string;
+  /** Whether runs are recorded; `on` where it is not said. */
+  readonly recordRuns?: 'on' | 'off';
 }
 
 export interface TatamiReady {
@@ -70,6 +72,7 @@ async function start(options: TatamiStart): Promise<TatamiReady> {
       rateSearch: high,
       rateWorkspace: high,
       egressAllow: '127.0.0.0/8',
+      recordRuns: options.recordRuns ?? 'on',
     },
     {},
   );

@@ -16,6 +16,7 @@ import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
 import type { InstallOptions } from './plugin/install.ts';
+import type { ReplayOptions } from './plugin/replay.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
 import type { ServeFlags } from './serve.ts';
@@ -240,6 +241,15 @@ function addPlugin(program: Command, folder: string): void {
   ).action(async (run: string, options: RemoteOptions) =>
     (await import('./plugin/cancel.ts')).cancel(run, options),
   );
+  remote(
+    plugin
+      .command('replay <run>')
+      .description('run a recorded run again, writing nothing, and say where it comes out differently'),
+  )
+    .option('--local <dir>', 'replay it here, with the plugin of a folder, in place of the code that ran')
+    .action(async (run: string, options: ReplayOptions) =>
+      (await import('./plugin/replay.ts')).replayRun(run, options, folder),
+    );
   remote(
     plugin.command('catch-up <plugin>').description('run a plugin on what it missed while it was off'),
   ).action(async (name: string, options: RemoteOptions) =>

@@ -99,6 +99,11 @@ export const keys = {
     fallback: '14',
     text: 'Days that plugin runs are kept after they ended; `forever` keeps them.',
   },
+  keepRecordings: {
+    env: 'TATAMI_KEEP_RECORDINGS',
+    fallback: '14',
+    text: 'Days that the recordings of plugin runs are kept after they ended; `forever` keeps them.',
+  },
   keepDeliveries: {
     env: 'TATAMI_KEEP_DELIVERIES',
     fallback: '30',
@@ -128,6 +133,11 @@ export const keys = {
     env: 'TATAMI_SANDBOX_SPLIT',
     fallback: 'none',
     text: "`workspace` or `install` gives each its own sandbox process, so that one taken over is not the others'; `none` shares one.",
+  },
+  recordRuns: {
+    env: 'TATAMI_RECORD_RUNS',
+    fallback: 'on',
+    text: '`off` records no plugin runs, which can then not be replayed.',
   },
   nodePath: {
     env: 'TATAMI_NODE',

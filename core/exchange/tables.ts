@@ -72,6 +72,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   attempts: work,
   replays: work,
   runs: work,
+  run_records: work,
   plugins: install,
   plugin_code: install,
   plugin_kv: install,

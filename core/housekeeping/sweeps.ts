@@ -82,6 +82,10 @@ export const sweeps: readonly Sweep[] = [
     byId: { prefix: idPrefixes.run, next: nextWith('runs') },
   },
   {
+    ...sweep('recordings', [removeOf('run_records', 'id', 'run_records')], longRows),
+    byId: { prefix: idPrefixes.run, next: nextWith('run_records') },
+  },
+  {
     // In one batch both find the same deliveries.
     ...sweep('deliveries', [
       removeOf('attempts', 'delivery_id', 'deliveries'),

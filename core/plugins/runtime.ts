@@ -15,6 +15,8 @@ import { installRoutes } from './installs/routes.ts';
 import { installKind } from './installs/schema.ts';
 import { tellUnheard } from './installs/unheard.ts';
 import { kvRoutes } from './kv/routes.ts';
+import { createReplays } from './recorder/replays.ts';
+import { recorderRoutes } from './recorder/routes.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
@@ -117,7 +119,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 
 function routesOf(
   options: PluginRuntimeOptions,
-  registry: Pick<Registry, 'codeKept'>,
+  registry: Pick<Registry, 'codeKept' | 'source'>,
   { runner, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
   const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
@@ -137,6 +139,7 @@ function routesOf(
       stopAttempt: runner.stopAttempt,
       storeWork: consumer.storeWork,
     }),
+    ...recorderRoutes(createReplays({ ...options, registry })),
     ...catchUpRoutes(catchUps),
     ...kvRoutes,
   ];

@@ -17,6 +17,7 @@ import { createDisable, type DisableOptions } from './disable.ts';
 import type { FailureWatch } from './failures.ts';
 import { consumerName } from './installs/wants.ts';
 import { createPlanner } from './planner.ts';
+import { createRecorder } from './recorder/recorder.ts';
 import type { Registry } from './registry.ts';
 import { createRunner, type Runner } from './runner.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
@@ -44,6 +45,8 @@ export interface WorkersOptions {
   readonly app: () => App;
   readonly registry: Registry;
   readonly failures: FailureWatch;
+  /** Whether runs are recorded. */
+  readonly record: boolean;
   /** The process ends: what is left is for the next start. */
   readonly isStopping: () => boolean;
 }
@@ -75,6 +78,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     ledger,
     tally,
     callTurns: createCallTurns({ ledger }),
+    recorder: createRecorder({ record: options.record, nowMs: clock.nowMs }),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });
   const runs: UnitQueue<RunUnit> = createUnitQueue({

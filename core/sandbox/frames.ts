@@ -96,6 +96,7 @@ export function readFrame({ head, tail }: Frame): Heard {
         t: 'end',
         run: nonce(fields),
         end: readEnd(fieldsOf(fields['end'], 'An end')),
+        acked: integer(fields, 'acked', countMax),
         cpuMs: number(fields, 'cpuMs', msMax),
         memoryBytes: number(fields, 'memoryBytes', bytesMax),
         isolates: integer(fields, 'isolates', countMax),

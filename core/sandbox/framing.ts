@@ -144,8 +144,9 @@ function split(message: ToSidecar | FromSidecar): Frame {
       };
     }
     case 'answer': {
-      const { run, call, elapsedMs, value } = message;
-      const head = `{"t":"answer","run":"${run}","call":${call},"elapsedMs":${elapsedMs}}`;
+      const { run, call, elapsedMs, value, more } = message;
+      const together = more ? ',"more":true' : '';
+      const head = `{"t":"answer","run":"${run}","call":${call},"elapsedMs":${elapsedMs}${together}}`;
       return { head, tail: value };
     }
     case 'run':

@@ -2,7 +2,7 @@
 import type { SidecarPrograms } from './fleet/bundle.ts';
 import type { Role } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
-import type { LogLevel, Progress, RunLimits } from './protocol.ts';
+import type { LogLevel, Progress, RunLimits, Told } from './protocol.ts';
 
 export interface Sandbox {
   /** Runs one handler in the partition's warm isolate, loading it when needed; one at a time per (install, partition), further jobs for it queue inside. Never rejects. */
@@ -36,8 +36,38 @@ export interface SandboxJob {
   call(op: string, args: string): Promise<CallAnswer>;
   /** Schedules and replays: an isolate of its own, beside the partition's queue. */
   fresh?: boolean;
+  /** Is told what the run says and hears, for its recording. */
+  tape?: Tape;
+  /** Of a replay, which needs `fresh`: what its calls and timers are answered, in place of `call` and of time. */
+  pace?: Pace;
   /** Once aborted, the run is stopped and comes back as interrupted. */
   signal?: AbortSignal;
+}
+
+/** What a run says and hears, in its order. It may keep what it is given, which nobody changes. */
+export interface Tape {
+  /** The run begins, perhaps once more. */
+  begin(): void;
+  told(message: Told): void;
+  /** The guest has been given so many messages, the order of its run among them, and made these calls. */
+  heard(acked: number, calls: readonly MadeCall[]): void;
+}
+
+/** `sleep` is a timer. Calls are numbered as they are made, from any number on. */
+export type MadeCall = readonly [call: number, op: string, args: string];
+
+export interface Pace {
+  /** The guest made a call or set a timer. @returns false where the run is to end here */
+  take(call: MadeCall): boolean;
+  /** The guest has had everything, and waits or has come to its end. @returns what it is given next, all at once; null where it is to end here */
+  next(): readonly Paced[] | null;
+}
+
+export interface Paced {
+  readonly call: number;
+  readonly answer: CallAnswer;
+  /** The run's age on the guest's clock from then on. */
+  readonly elapsedMs: number;
 }
 
 /** `value` is JSON text; the guest sees an error as a thrown error with `.code`. */

@@ -55,6 +55,14 @@ export interface EntryReport {
   rlimits: boolean;
 }
 
+/**
+ * What a call of the guest is told: `value` is JSON text, an error travels as code and message. `elapsedMs` is the run's age on the
+ * guest's clock from now on. `more`: the guest is given this together with the one that follows.
+ */
+export type Told = { run: RunNonce; call: number; elapsedMs: number; more?: true } & (
+  { t: 'answer'; value: string } | { t: 'refuse'; code: string; message: string }
+);
+
 export type ToSidecar =
   /** First message: the guest program that every isolate gets before its plugin. */
   | { t: 'init'; guest: string; isolatesMax: number; idleMs: number }
@@ -72,9 +80,7 @@ export type ToSidecar =
       limits: RunLimits;
       fresh: boolean;
     }
-  /** `value` is JSON text; an error travels as code and message. `elapsedMs` is the run's age on the guest's clock from now on. */
-  | { t: 'answer'; run: RunNonce; call: number; elapsedMs: number; value: string }
-  | { t: 'refuse'; run: RunNonce; call: number; elapsedMs: number; code: string; message: string }
+  | Told
   | { t: 'stop'; run: RunNonce }
   /** Drops idle isolates whose name begins with `prefix`. */
   | { t: 'evict'; prefix: string }
@@ -134,7 +140,16 @@ export type FromSidecar =
   | { t: 'pong'; isolates: number }
   /** After an entry. `acked` counts the core's messages (run and answers) this run has consumed: more sent than acked means guest code may be running. */
   | { t: 'drained'; run: RunNonce; acked: number; said: Said }
-  | { t: 'end'; run: RunNonce; end: RunEnd; cpuMs: number; memoryBytes: number; isolates: number }
+  /** `acked` as in `drained`: what the run was still sent it never saw. */
+  | {
+      t: 'end';
+      run: RunNonce;
+      end: RunEnd;
+      acked: number;
+      cpuMs: number;
+      memoryBytes: number;
+      isolates: number;
+    }
   | { t: 'described'; run: RunNonce; manifest: string }
   /** A thread of this process can no longer be stopped: kill it. `run` names the culprit. */
   | { t: 'tainted'; run: RunNonce; reason: 'cpu' | 'memory'; message: string; cpuMs: number };

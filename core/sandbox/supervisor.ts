@@ -10,13 +10,17 @@ import type { Sandbox, SandboxOptions } from './job.ts';
 import { findAddon } from './locate.ts';
 import { createScheduler, type SchedulerParts } from './scheduler.ts';
 
-export type { Progress, RunLimits } from './protocol.ts';
+export type { Progress, RunLimits, Told } from './protocol.ts';
 
 export type {
   Sandbox,
   SandboxStatus,
   SandboxJob,
   CallAnswer,
+  MadeCall,
+  Pace,
+  Paced,
+  Tape,
   RunUsage,
   SandboxOutcome,
   SandboxOptions,

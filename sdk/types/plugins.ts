@@ -223,12 +223,23 @@ export interface Run {
     /** Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`. */
     readonly stack: readonly string[];
   } | null;
+  /** What is kept for its replay; null where it has not ended, or nothing is. */
+  readonly recording: RunRecordingFacts | null;
   /** When it was queued. ISO 8601, UTC. */
   readonly createdAt: string;
   /** When its last attempt began. ISO 8601, UTC. */
   readonly startedAt: string | null;
   /** When it ended. ISO 8601, UTC. */
   readonly finishedAt: string | null;
+}
+
+export interface RunRecordingFacts {
+  /** What it takes on the disk, compressed; 0 where it was not kept. */
+  readonly bytes: number;
+  /** When it was kept. ISO 8601, UTC. */
+  readonly at: string;
+  /** It would have been too long: the run cannot be replayed. */
+  readonly truncated: boolean;
 }
 
 export interface CatchUp {

@@ -190,6 +190,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('plugins.get', plugin);
   const runs = await did('plugins.runs', `${plugin}/runs`);
   await did('runs.get', `${v1}/runs/${runs.data[0].id}`);
+  await did('runs.recording', `${v1}/runs/${runs.data[0].id}/recording`);
+  await did('runs.replay', `${v1}/runs/${runs.data[0].id}/replay`, {});
   const asked = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
   // It failed, and waits to be tried again: nobody ends it first.
   await app.settled();

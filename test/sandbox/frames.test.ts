@@ -87,6 +87,7 @@ test('what is said is heard, however the bytes are cut', () => {
     run,
     end: { status: 'failed', reason: 'retry_later', message: 'x', killed: false, retryAfterMs: 5 },
     cpuMs: 1.5,
+    acked: 4,
     memoryBytes: 9,
     isolates: 0,
   } as const;

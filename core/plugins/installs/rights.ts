@@ -40,14 +40,16 @@ export const seeing: AlsoNeeded = {
 };
 
 /** The same of a run, whose plugin may be gone. */
-export const seeingRun: AlsoNeeded = {
-  words: seeing.words,
+const ofRun = (words: string, scopes: (install: Install) => string[]): AlsoNeeded => ({
+  words,
   async scopes(ctx, { params }) {
     const run = await findRun(ctx.store, ctx.scope, (params as { id: string }).id);
     const install = run && (await installKind.find(ctx, run.install_id));
-    return install ? reads(install) : [];
+    return install ? scopes(install) : [];
   },
-};
+});
+export const seeingRun = ofRun(seeing.words, reads);
+export const steeringRun = ofRun(steering.words, all);
 
 /** A patch steers unless all it does is pause. */
 export const updating: AlsoNeeded = {

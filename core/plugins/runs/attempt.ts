@@ -19,6 +19,8 @@ import { effectiveSettings } from '../installs/settings.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
+import type { RecordedAttempt, Recorder } from '../recorder/recorder.ts';
+import type { RunTape } from '../recorder/tape.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { firedAtOf } from './continuation.ts';
@@ -57,6 +59,8 @@ export interface Attempt {
   readonly calls: readonly CallRecord[];
   readonly cause: Cause;
   readonly startedAt: number;
+  /** For its recording; null where none is made. */
+  readonly recorded: RecordedAttempt | null;
 }
 
 export interface AttemptOptions {
@@ -67,6 +71,7 @@ export interface AttemptOptions {
   readonly sandbox: SandboxOnDemand;
   readonly ledger: Ledger;
   readonly callTurns: CallTurns;
+  readonly recorder: Recorder;
 }
 
 export interface Attempts {
@@ -82,10 +87,13 @@ export function createAttempts(options: AttemptOptions): Attempts {
   const stagedRoom = new Shares(stagedCharsMax);
   /** Of runs under way, which the room of their work queue bounds. */
   const stagings = new Map<string, Staging>();
+  const tapes = new Map<string, RunTape>();
 
   const forget = (runId: string): void => {
     stagings.get(runId)?.release();
     stagings.delete(runId);
+    tapes.get(runId)?.release();
+    tapes.delete(runId);
   };
 
   const stage = ({ item, run }: TriedRun, install: Install): Staging => {
@@ -135,10 +143,13 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const call = answering(held, install, staged, cause, calls);
       const sandbox = await options.sandbox.get();
       const source = await registry.source(item.scope, install.sha256);
-      const outcome = await sandbox.run({ ...jobOf(held, install, source, startedAt), call });
+      const job = jobOf(held, install, source, startedAt);
+      const tape = options.recorder.tape(item.scope);
+      if (tape) tapes.set(run.id, tape);
+      const outcome = await sandbox.run({ ...job, call, ...(tape ? { tape } : {}) });
       const { cpuMs: sandboxMs, queueMs } = outcome;
       options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
-      return { install, outcome, staged, calls, cause, startedAt };
+      return { install, outcome, staged, calls, cause, startedAt, recorded: tape && { job, tape } };
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tally } from '../../lib/tally.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
+import type { Recorder } from '../recorder/recorder.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
@@ -27,6 +28,7 @@ export interface EndingOptions extends Pick<PreviewOptions, 'store'> {
   readonly log: Log;
   readonly tally: Tally;
   readonly committer: Committer;
+  readonly recorder: Recorder;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
@@ -59,11 +61,15 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
       ];
       return commit(author, ending.changes ?? [], queue.putOff(item, ending.againAtMs), last, delayed);
     }
+    const kept = tried?.recorded
+      ? await options.recorder.ops(item.scope, run.id, tried.recorded, tried.outcome)
+      : [];
     const hasRow = item.epoch !== null;
     const last = (made: RunRecord['events']): Op[] => [
       ...(hasRow
         ? [recordRunOp(item.scope, run.id, record(made)), ...releaseNextOps(queue, item.scope, run, now)]
         : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
+      ...kept,
       ...more,
     ];
     return commit(author, ending.changes ?? [], hasRow ? [queue.finish(item)] : [], last, delayed);

@@ -9,6 +9,7 @@ import { ApiError, notFound } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
+import { recordingFacts, type RecordingFacts } from '../recorder/rows.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './continuation.ts';
 import type { Effect } from './effects.ts';
@@ -54,13 +55,17 @@ export async function listRuns(
     after: cursorOf(query),
     asked: { installId, status: query.status },
   });
-  return { data: data.map((row) => showRun(row as unknown as RunRow, activity)), pageInfo };
+  const rows = data as unknown as RunRow[];
+  const ids = rows.filter(({ finished_at }) => finished_at !== null).map(({ id }) => id);
+  const recordings = await recordingFacts(ctx.store, ctx.scope, ids);
+  return { data: rows.map((row) => showRun(row, activity, recordings.get(row.id))), pageInfo };
 }
 
 export async function getRun(ctx: Context, id: string, activity: RunActivity) {
   const row = await findRunNow(ctx, id, activity);
   if (!row) throw notFound();
-  return showRun(row, activity);
+  const recordings = await recordingFacts(ctx.store, ctx.scope, [id]);
+  return showRun(row, activity, recordings.get(id));
 }
 
 /** Also one that had no row as yet: it is stored then. */
@@ -110,7 +115,15 @@ function showError({ code, message, at, stack }: RunError) {
   return { code, message, at: at ?? null, stack: stack ?? [] };
 }
 
-export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
+function showRecording({ bytes, at, truncated }: RecordingFacts) {
+  return { bytes, at: isoTime(at), truncated };
+}
+
+export function showRun(
+  row: RunRow,
+  activity: Pick<RunActivity, 'isActive'>,
+  recording?: RecordingFacts | undefined,
+) {
   return {
     id: row.id,
     pluginId: row.install_id,
@@ -132,6 +145,7 @@ export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
     progress: progressOf(row),
     continuedBy: row.continued_by,
     error: row.error_json === null ? null : showError(JSON.parse(row.error_json) as RunError),
+    recording: recording ? showRecording(recording) : null,
     createdAt: isoTime(row.created_at),
     startedAt: isoTime(row.started_at),
     finishedAt: isoTime(row.finished_at),

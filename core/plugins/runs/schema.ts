@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
 import { plugin } from '../installs/contract.ts';
+import { RecordingFactsShown } from '../recorder/schema.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 
 const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
@@ -90,6 +91,12 @@ export const RunShown = named(
           }),
         },
         { description: 'Why it failed.' },
+      ),
+    ),
+    recording: nullable(
+      described(
+        RecordingFactsShown,
+        'What is kept for its replay; null where it has not ended, or nothing is.',
       ),
     ),
     createdAt: described(time, 'When it was queued.'),

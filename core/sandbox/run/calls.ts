@@ -3,7 +3,7 @@
 import type { SidecarProcess } from '../fleet/process.ts';
 import type { CallAnswer, SandboxJob } from '../job.ts';
 import { messageMax, textMaxOf } from '../protocol.ts';
-import type { RunNonce, ToSidecar } from '../protocol.ts';
+import type { RunNonce, Told } from '../protocol.ts';
 import { failed, type Ending } from './ending.ts';
 import type { RunClock, RunTimers } from './time.ts';
 
@@ -19,7 +19,7 @@ export interface RunCallsOptions {
   readonly clock: RunClock;
   readonly timers: RunTimers;
   isOver(): boolean;
-  send(message: ToSidecar): void;
+  send(message: Told): void;
   stop(ending: Ending): void;
 }
 
@@ -30,6 +30,8 @@ export interface RunCalls {
   take(call: number, op: string, args: string): void;
   /** Resolves once no call is open that is open now. */
   answered(): Promise<unknown>;
+  /** The guest has had all that it was sent, and waits. */
+  onIdle?(): void;
 }
 
 export function createRunCalls(options: RunCallsOptions): RunCalls {

@@ -1,7 +1,8 @@
 // What the core and the sidecar say to each other about one run, and the request to stop it.
 import type { SidecarProcess } from '../fleet/process.ts';
-import type { RunLimits, RunNonce, ToSidecar } from '../protocol.ts';
+import type { RunLimits, RunNonce, Told } from '../protocol.ts';
 import type { Drained } from '../frames.ts';
+import type { Tape } from '../job.ts';
 import type { Ending } from './ending.ts';
 import { createSpeech } from './speech.ts';
 import type { RunTimers } from './time.ts';
@@ -15,7 +16,7 @@ export interface RunChannel {
   readonly active: boolean;
   /** How the run ends once the sidecar has thrown its isolate away, if that was asked for. */
   readonly stopping: Ending | undefined;
-  send(message: ToSidecar): void;
+  send(message: Told): void;
   /** @throws ProtocolBreach */
   hear(frame: Drained): void;
   /** Asks the sidecar to throw the isolate away; the run ends as `ending` when it has. */
@@ -30,11 +31,14 @@ export interface RunChannelOptions {
   readonly sidecar: SidecarProcess;
   readonly timers: RunTimers;
   readonly limits: RunLimits;
+  readonly tape: Tape | undefined;
   onSent(): void;
 }
 
 /** Of a run whose order has been sent. */
-export function createRunChannel({ nonce, sidecar, timers, limits, onSent }: RunChannelOptions): RunChannel {
+export function createRunChannel(options: RunChannelOptions): RunChannel {
+  const { nonce, sidecar, timers, limits, tape } = options;
+  tape?.begin();
   const speech = createSpeech(limits);
   let sent = 1;
   let closed = false;
@@ -50,9 +54,13 @@ export function createRunChannel({ nonce, sidecar, timers, limits, onSent }: Run
       if (closed) return;
       sent++;
       sidecar.send(message);
-      onSent();
+      tape?.told(message);
+      options.onSent();
     },
-    hear: (frame) => speech.hear(frame, sent),
+    hear(frame) {
+      speech.hear(frame, sent);
+      tape?.heard(frame.acked, frame.calls);
+    },
     stop(ending) {
       if (closed || stopping) return;
       stopping = ending;

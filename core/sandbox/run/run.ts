@@ -5,6 +5,7 @@ import { ProtocolBreach, type Drained } from '../frames.ts';
 import type { SandboxJob, SandboxOutcome } from '../job.ts';
 import type { FromSidecar, RunNonce } from '../protocol.ts';
 import { createRunCalls } from './calls.ts';
+import { createPacedCalls } from './paced.ts';
 import { createRunChannel, type RunChannel } from './channel.ts';
 import { failed, type Ending } from './ending.ts';
 import { createRunLog } from './log.ts';
@@ -50,10 +51,13 @@ export function startRun(order: RunOrder): ActiveRun {
     sidecar,
     timers,
     limits: job.limits,
+    tape: job.tape,
     onSent: () => wait.lookMs(),
   });
   const { send, stop, isClosed } = channel;
-  const calls = createRunCalls({ nonce, job, sidecar, clock, timers, isOver: isClosed, send, stop });
+  const calls = job.pace
+    ? createPacedCalls({ nonce, pace: job.pace, clock, send, stop })
+    : createRunCalls({ nonce, job, sidecar, clock, timers, isOver: isClosed, send, stop });
   const wait = createOwnWait(() => !channel.active && calls.open === 0);
   let memoryBytes = 0;
   let ended = false;
@@ -82,11 +86,13 @@ export function startRun(order: RunOrder): ActiveRun {
       channel.hear(message);
       for (const [level, text] of message.logs) log.add(level, text);
       for (const call of message.calls) if (!isClosed() && !channel.stopping) calls.take(...call);
+      if (!channel.active && !channel.stopping) calls.onIdle?.();
       wait.lookMs();
     },
     async ended({ end, ...usage }) {
       if (ended) return sidecar.kill('it broke the protocol: A run ended twice.');
       ended = true;
+      job.tape?.heard(usage.acked, []);
       run.cpuMs = usage.cpuMs;
       memoryBytes = usage.memoryBytes;
       if (end.status === 'succeeded' && end.progress && job.handler.kind !== 'schedule')

@@ -1,7 +1,7 @@
 // The sidecar: a Node process that runs plugins in isolates and knows nothing else. It holds no secret, no path and no network; the
 // core may kill it at any moment. Started with the path of isolated-vm's prebuilt addon and the jail's report as its arguments.
 import { manifestMax, messageMax } from '../protocol.ts';
-import type { EntryReport, RunEnd, RunNonce, ToSidecar } from '../protocol.ts';
+import type { EntryReport, FromSidecar, RunEnd, RunNonce, ToSidecar } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import { describeGuest, type Guest } from './isolate.ts';
 import { createIsolates } from './isolates.ts';
@@ -29,6 +29,8 @@ function loadIsolatedVm(path: string): Ivm {
 
 /** As many as the core gives at once. */
 const runs = new Map<RunNonce, GuestRun>();
+/** Of a run whose guest was never entered. */
+const unused = { cpuMs: 0, acked: 0, memoryBytes: 0 };
 /** Runs whose isolate is still loading. */
 const loading = new Set<RunNonce>();
 
@@ -75,9 +77,9 @@ function init(message: Message<'init'>): void {
 }
 
 function giveAnswer(message: Message<'answer' | 'refuse'>): void {
-  const { t, run, call, elapsedMs } = message;
+  const { t, run, call, elapsedMs, more = false } = message;
   const text = message.t === 'answer' ? message.value : JSON.stringify([message.code, message.message]);
-  runs.get(run)?.give(t, String(call), text, elapsedMs);
+  runs.get(run)?.give(t, String(call), text, elapsedMs, more);
 }
 
 function sendTaint(isolate: TimedIsolate, reason: 'cpu' | 'memory', message: string, moreMs: number): void {
@@ -97,7 +99,7 @@ async function loadAndRun(order: Message<'run'>): Promise<void> {
   try {
     guest = await isolates.load(order);
   } catch (error) {
-    if (loading.delete(order.run)) sendEnd(order.run, endOf(error), 0, 0);
+    if (loading.delete(order.run)) sendEnd(order.run, endOf(error), unused);
     return;
   }
   // Stopped meanwhile: its end has been sent.
@@ -111,20 +113,21 @@ function runIn(guest: Guest, order: Message<'run'>): void {
     guest,
     limits: order.limits,
     send,
-    finish: (end) => finish(order, guest, run.cpuMs, end),
+    finish: (end) => finish(order, guest, run, end),
   });
   runs.set(order.run, run);
   run.start(order.handler, order.input);
 }
 
-function finish(order: Message<'run'>, guest: Guest, cpuMs: number, end: RunEnd): void {
+function finish(order: Message<'run'>, guest: Guest, run: GuestRun, end: RunEnd): void {
+  const { cpuMs, acked } = run;
   guest.runs++;
   const keep = leavesIsolateWell(end);
   const close = (): void => {
     runs.delete(order.run);
     if (keep && !order.fresh) isolates.keep(order.isolate, guest);
     else guest.isolate.dispose();
-    sendEnd(order.run, end, cpuMs, guest.memoryBytes);
+    sendEnd(order.run, end, { cpuMs, acked, memoryBytes: guest.memoryBytes });
   };
   if (keep && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs))
     guest.measureMemory().then(close, close);
@@ -138,8 +141,12 @@ function leavesIsolateWell(end: RunEnd): boolean {
   );
 }
 
-function sendEnd(run: RunNonce, end: RunEnd, cpuMs: number, memoryBytes: number): void {
-  send({ t: 'end', run, end: clipped(end), cpuMs, memoryBytes, isolates: isolates.count + runs.size });
+function sendEnd(
+  run: RunNonce,
+  end: RunEnd,
+  usage: Pick<Extract<FromSidecar, { t: 'end' }>, 'cpuMs' | 'acked' | 'memoryBytes'>,
+): void {
+  send({ t: 'end', run, end: clipped(end), ...usage, isolates: isolates.count + runs.size });
 }
 
 function clipped(end: RunEnd): RunEnd {
@@ -150,7 +157,7 @@ function clipped(end: RunEnd): RunEnd {
 }
 
 function stopRun(run: RunNonce): void {
-  if (loading.delete(run)) return sendEnd(run, { status: 'stopped' }, 0, 0);
+  if (loading.delete(run)) return sendEnd(run, { status: 'stopped' }, unused);
   runs.get(run)?.end({ status: 'stopped' });
 }
 
@@ -161,6 +168,6 @@ async function describe({ run, source, limits }: Message<'describe'>): Promise<v
       throw new GuestFault('startup', `The manifest is larger than ${manifestMax} characters.`);
     send({ t: 'described', run, manifest });
   } catch (error) {
-    sendEnd(run, endOf(error), 0, 0);
+    sendEnd(run, endOf(error), unused);
   }
 }

@@ -28,8 +28,17 @@ export interface GuestRunOptions {
 
 export interface GuestRun {
   readonly cpuMs: number;
+  /** Messages of the core that the guest has been given. */
+  readonly acked: number;
   start(handler: string, input: string): void;
-  give(kind: 'start' | 'answer' | 'refuse', id: string, text: string, elapsedMs: number): void;
+  /** @param more waits for the next, to be given together with it */
+  give(
+    kind: 'start' | 'answer' | 'refuse',
+    id: string,
+    text: string,
+    elapsedMs: number,
+    more?: boolean,
+  ): void;
   /** Ends the run from outside; what the guest still says is dropped. */
   end(end: RunEnd): void;
 }
@@ -37,7 +46,8 @@ export interface GuestRun {
 export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOptions): GuestRun {
   const budget = createBudget(guest, limits);
   const inbox = createInbox();
-  const tell = createTelling(run, send);
+  const telling = createTelling(run, send);
+  const { tell } = telling;
   let inside = false;
   let ended = false;
 
@@ -47,9 +57,9 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     finish(how);
   };
 
-  const fail = (error: unknown): void => {
+  const fail = (error: unknown, received: number): void => {
     const last = error instanceof GuestFault ? readRecorded(error.lastWords) : undefined;
-    if (last) tell([last], inbox.received);
+    tell(last ? [last] : [], received);
     end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
   };
 
@@ -75,21 +85,24 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
         enter();
       },
       (fault) => {
-        if (!ended) fail(fault);
+        if (!ended) fail(fault, received);
         enter();
       },
     );
   };
 
-  const give: GuestRun['give'] = (kind, id, text, elapsedMs) => {
+  const give: GuestRun['give'] = (kind, id, text, elapsedMs, more = false) => {
     if (ended) return;
     inbox.receive(kind, id, text, elapsedMs);
-    if (!inside) enter();
+    if (!inside && !more) enter();
   };
 
   return {
     get cpuMs() {
       return budget.cpuMs();
+    },
+    get acked() {
+      return telling.acked;
     },
     start(handler, input) {
       const text = limitsText(limits);
@@ -141,11 +154,16 @@ function createInbox() {
 /** @returns passes on what the guest says; `ackedNow` counts the core's messages that it had consumed when it said it */
 function createTelling(run: RunNonce, send: Send) {
   let acked = 0;
-  return (parts: readonly Said[], ackedNow: number): void => {
-    // All but the last part acknowledge nothing new.
-    for (let i = 0; i < parts.length; i++)
-      send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });
-    acked = ackedNow;
+  return {
+    get acked() {
+      return acked;
+    },
+    tell(parts: readonly Said[], ackedNow: number): void {
+      // All but the last part acknowledge nothing new.
+      for (let i = 0; i < parts.length; i++)
+        send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });
+      acked = ackedNow;
+    },
   };
 }
 

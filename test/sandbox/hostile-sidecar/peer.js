@@ -23,6 +23,7 @@ const end = (run, more = {}) => ({
   t: 'end',
   run,
   end: { status: 'succeeded' },
+  acked: 0,
   cpuMs: 1,
   memoryBytes: 1,
   isolates: 1,
@@ -69,7 +70,8 @@ const lies = {
     say(drained(run, 1, [], [['error', line.length]]), line);
     say(end(run, { end: failed({ message: line }) }));
   },
-  'an end without an end': ({ run }) => say({ t: 'end', run, cpuMs: 1, memoryBytes: 1, isolates: 1 }),
+  'an end without an end': ({ run }) =>
+    say({ t: 'end', run, acked: 0, cpuMs: 1, memoryBytes: 1, isolates: 1 }),
   'an end that is null': ({ run }) => say(end(run, { end: null })),
   'an end of no known status': ({ run }) => say(end(run, { end: { status: 'excellent' } })),
   'a reason of its own': ({ run }) => say(end(run, { end: failed({ reason: 'wall' }) })),

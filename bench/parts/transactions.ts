@@ -1,0 +1,16 @@
+// What it costs that runs are transactions that can be tried, replayed and undone: one row file for each power.
+import type { Findings } from '../report.ts';
+import type { Effort } from '../rounds.ts';
+import { recording } from './transactions/recording.ts';
+
+/** Each has servers of its own, so that none stands in another's figures. */
+const rows: readonly ((effort: Effort) => Promise<Findings>)[] = [recording];
+
+export async function transactions(effort: Effort): Promise<Findings> {
+  const all: Findings[] = [];
+  for (const row of rows) all.push(await row(effort));
+  return {
+    ratios: all.flatMap(({ ratios = [] }) => ratios),
+    figures: all.flatMap(({ figures = [] }) => figures),
+  };
+}

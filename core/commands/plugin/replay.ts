@@ -1,0 +1,53 @@
+// `tatami plugin replay RUN [--local DIR]`: whether a recorded run comes out the same again: in the server, with the code that ran; or
+// here, with the plugin of a folder. Nothing is written.
+import { resolve } from 'node:path';
+import { withLocalSandbox } from '../../plugins/local-sandbox.ts';
+import { replay, type Divergence, type Replayed } from '../../plugins/recorder/replay.ts';
+import type { Recording } from '../../plugins/recorder/recording.ts';
+import { exitCodes, logHere, printResult } from '../output.ts';
+import { connect, type RemoteOptions } from '../remote.ts';
+import { sayingRun } from './known.ts';
+import { packFolder } from './pack.ts';
+
+export interface ReplayOptions extends RemoteOptions {
+  local?: string;
+}
+
+export async function replayRun(runId: string, options: ReplayOptions, folder: string): Promise<void> {
+  const call = connect(options);
+  const path = `/runs/${encodeURIComponent(runId)}`;
+  const replayed =
+    options.local === undefined
+      ? await sayingRun(runId, call<Replayed>('POST', `${path}/replay`, {}))
+      : await replayHere(
+          await sayingRun(runId, call<Recording>('GET', `${path}/recording`)),
+          resolve(folder, options.local),
+        );
+  printResult(replayed, options, replayText);
+  if (replayed.result !== 'identical') process.exitCode = exitCodes.failed;
+}
+
+/** @param root the plugin's folder */
+async function replayHere(recording: Recording, root: string): Promise<Replayed> {
+  const { code: source, sha256, manifest } = await packFolder(root);
+  const code = { sha256, source, handlers: [...manifest.handlers] };
+  const job = { runId: 'replay', workspaceId: 'here', installId: 'replay', code, recording };
+  return withLocalSandbox(logHere('error'), (sandbox) => replay(sandbox, job));
+}
+
+/** `diverged at call 3, issues.update, argument 2, /priority: recorded "high", replayed "low"`. */
+function replayText({ result, divergence, cpuMs }: Replayed): string {
+  const cost = `cpu ${Math.round(cpuMs)} ms`;
+  if (!divergence) return `${result}  ${cost}`;
+  return [
+    `${result} at ${placeOf(divergence)}  ${cost}`,
+    `  recorded: ${JSON.stringify(divergence.recorded)}`,
+    `  replayed: ${JSON.stringify(divergence.replayed)}`,
+  ].join('\n');
+}
+
+function placeOf({ call, op, argument, field }: Divergence): string {
+  if (call === null) return `the end: ${field}`;
+  const of = argument === null ? '' : `, argument ${argument}${field === '' ? '' : `: ${field}`}`;
+  return `call ${call}, ${op}${of}`;
+}

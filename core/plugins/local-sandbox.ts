@@ -1,0 +1,16 @@
+// A sandbox for one command: started for it and gone with it.
+import { findNode } from '../sandbox/locate.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/supervisor.ts';
+
+export async function withLocalSandbox<T>(
+  log: SandboxOptions['log'],
+  work: (sandbox: Sandbox) => Promise<T>,
+): Promise<T> {
+  const jail = process.platform === 'linux' ? 'auto' : 'off';
+  const sandbox = await startSandbox({ nodePath: findNode(), log, clock: Date.now, jail });
+  try {
+    return await work(sandbox);
+  } finally {
+    await sandbox.stop();
+  }
+}

@@ -1,0 +1,109 @@
+// Replays on request: in the server's own sandbox, one at a time beside the live runs, under a name of their own so that what a replay
+// is killed for is not held against the install.
+import type { Context } from '../../context.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { readPackage } from '../installs/check.ts';
+import { noteAway } from '../../lib/payer.ts';
+import type { Registry } from '../registry.ts';
+import { createRunRate } from '../run-rate.ts';
+import { findRun } from '../runs/rows.ts';
+import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
+import type { Recording } from './recording.ts';
+import { replay, ReplayInterrupted, type Replayed } from './replay.ts';
+import { findRecording, recordingFacts } from './rows.ts';
+
+/** Of one install. */
+const replaysPerMinuteMax = 10;
+/** Requests that wait for their turn. */
+const waitingMax = 8;
+/** Characters of a value that is shown of a divergence, as JSON. */
+const valueCharsMax = 2_000;
+
+export interface ReplayOptions {
+  readonly clock: Clock;
+  readonly sandbox: SandboxOnDemand;
+  readonly registry: Pick<Registry, 'source'>;
+}
+
+export interface Replays {
+  /** @throws ApiError not_found, conflict, rate_limited, unavailable, validation_failed */
+  replay(ctx: Context, runId: string, other: object | undefined): Promise<Replayed>;
+}
+
+export function createReplays({ clock, sandbox, registry }: ReplayOptions): Replays {
+  const rate = createRunRate(replaysPerMinuteMax, clock.monotonicMs);
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (waiting >= waitingMax)
+      throw new ApiError('unavailable', 'Too many replays wait for their turn. Try again in a moment.');
+    waiting++;
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } finally {
+      waiting--;
+    }
+  };
+
+  const codeOf = async ({ scope }: Context, { sha256 }: Recording, other: object | undefined) => {
+    if (other) {
+      const { code: source, manifest, sha256: own } = await readPackage(other);
+      return { sha256: own, source, handlers: [...manifest.handlers] };
+    }
+    const source = await registry.source(scope, sha256).catch((cause: unknown) => {
+      const message = `The code ${sha256.slice(0, 12)}… of this run is not kept any more. Send its package to replay it.`;
+      throw new ApiError('conflict', message, { cause });
+    });
+    return { sha256, source };
+  };
+
+  return {
+    async replay(ctx, runId, other) {
+      const run = await findRun(ctx.store, ctx.scope, runId);
+      if (!run) throw notFound();
+      const recording = await getRecording(ctx, runId);
+      const code = await codeOf(ctx, recording, other);
+      const waitMs = rate.take(run.install_id);
+      if (waitMs !== null)
+        throw new ApiError('rate_limited', `A plugin is replayed ${replaysPerMinuteMax} times a minute.`, {
+          headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+        });
+      const { workspaceId } = ctx.scope;
+      const job = { runId, workspaceId, installId: `replay.${run.install_id}`, code, recording };
+      const askedMs = performance.now();
+      try {
+        return shown(await inTurn(async () => replay(await sandbox.get(), job)));
+      } catch (error) {
+        if (!(error instanceof ReplayInterrupted)) throw error;
+        throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });
+      } finally {
+        // The sandbox worked for so long, and not this process.
+        noteAway(ctx.scope, askedMs);
+      }
+    },
+  };
+}
+
+/** @throws ApiError not_found, and conflict where it was not kept whole */
+export async function getRecording(ctx: Context, runId: string): Promise<Recording> {
+  const recording = await findRecording(ctx.store, ctx.scope, runId);
+  if (recording) return recording;
+  const facts = await recordingFacts(ctx.store, ctx.scope, [runId]);
+  if (!facts.has(runId)) throw notFound();
+  throw new ApiError('conflict', 'This run said and heard more than a recording may hold; it was not kept.');
+}
+
+function shown({ divergence, ...rest }: Replayed): Replayed {
+  if (!divergence) return { ...rest, divergence };
+  const { recorded, replayed } = divergence;
+  return { ...rest, divergence: { ...divergence, recorded: short(recorded), replayed: short(replayed) } };
+}
+
+function short(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return text.length > valueCharsMax ? `${text.slice(0, valueCharsMax)}…` : value;
+}

@@ -1,0 +1,52 @@
+// The routes of recordings and replays.
+import { packageFormat } from '../../../sdk/plugin/manifest.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { idPrefixes } from '../../lib/ids.ts';
+import { Closed, idOf } from '../../lib/schema.ts';
+import { seeingRun, steeringRun } from '../installs/rights.ts';
+import { getRecording, type Replays } from './replays.ts';
+import { RecordingShown, ReplayGiven, ReplayShown } from './schema.ts';
+
+const params = Closed({ id: idOf(idPrefixes.run) });
+
+export function recorderRoutes(replays: Replays): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/runs/{id}/recording',
+      name: 'runs.recording',
+      summary: 'Get what a run saw, asked and was answered',
+      description:
+        'Of a run that has ended: its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it.',
+      scope: 'plugins:read',
+      also: seeingRun,
+      limit: 'read',
+      params,
+      errors: ['conflict'],
+      responses: { 200: RecordingShown },
+      read: (ctx, { params }) => getRecording(ctx, params.id),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/runs/{id}/replay',
+      name: 'runs.replay',
+      summary: 'Replay a run and say where it comes out differently',
+      description:
+        'In a fresh isolate, with the recorded input, answers and clock. Nothing is written and nobody is asked. With `package` other code is given the same recording.',
+      scope: 'plugins:write',
+      also: steeringRun,
+      limit: 'write',
+      params,
+      body: ReplayGiven,
+      example: { package: { format: packageFormat } },
+      bodyBytesMax: 6 * 1024 * 1024,
+      errors: ['conflict', 'unavailable'],
+      responses: { 200: ReplayShown },
+      write: async (ctx, { params, body }) => ({
+        changes: [],
+        body: await replays.replay(ctx, params.id, body.package),
+        status: 200,
+      }),
+    }),
+  ];
+}

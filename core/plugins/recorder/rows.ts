@@ -1,0 +1,54 @@
+// Recordings as they are stored: one row for a run that has ended.
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import { decodeRecording, type Recording } from './recording.ts';
+
+/** What is known of a recording without reading it. */
+export interface RecordingFacts {
+  readonly bytes: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** It would have been longer than a recording may be: only that is kept. */
+  readonly truncated: boolean;
+}
+
+const keep = tenantStatement(
+  'run_records.keep',
+  `INSERT INTO run_records (workspace_id, id, finished_at, bytes, data) VALUES (:ws, :id, :at, :bytes, :data)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET finished_at = excluded.finished_at, bytes = excluded.bytes, data = excluded.data`,
+);
+const read = tenantStatement<{ data: ArrayBuffer | Uint8Array | null }>(
+  'run_records.read',
+  'SELECT data FROM run_records WHERE workspace_id = :ws AND id = :id',
+);
+const facts = tenantStatement<{ id: string; at: number; bytes: number }>(
+  'run_records.facts',
+  `SELECT id, finished_at AS at, bytes FROM run_records
+   WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
+);
+
+/** @param data null where it was too long */
+export function keepRecordingOp(scope: Scope, id: string, data: Uint8Array | null, at: number): Op {
+  return tenantOp(scope, keep, { id, at, bytes: data?.byteLength ?? 0, data });
+}
+
+/** @returns undefined where the run has none, or a truncated one */
+export async function findRecording(
+  store: Store,
+  scope: Scope,
+  runId: string,
+): Promise<Recording | undefined> {
+  const row = await store.readOne(scope, read, { id: runId });
+  if (!row?.data) return undefined;
+  return decodeRecording(new Uint8Array(row.data));
+}
+
+/** Of those of these runs that have one, by id. */
+export async function recordingFacts(
+  store: Store,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, RecordingFacts>> {
+  const rows = await store.read(scope, facts, { ids: JSON.stringify(ids) });
+  return new Map(rows.map(({ id, at, bytes }) => [id, { at, bytes, truncated: bytes === 0 }]));
+}

@@ -1,0 +1,47 @@
+// The calls and timers of a replay: answered by its pace, each answer in its recorded company and with its recorded time.
+import type { Pace } from '../job.ts';
+import { messageMax } from '../protocol.ts';
+import type { RunNonce, Told } from '../protocol.ts';
+import type { RunCalls } from './calls.ts';
+import type { Ending } from './ending.ts';
+import type { RunClock } from './time.ts';
+
+export interface PacedCallsOptions {
+  readonly nonce: RunNonce;
+  readonly pace: Pace;
+  readonly clock: RunClock;
+  send(message: Told): void;
+  stop(ending: Ending): void;
+}
+
+const ended: Ending = { status: 'interrupted', message: 'The replay was ended.' };
+
+export function createPacedCalls({ nonce: run, pace, clock, send, stop }: PacedCallsOptions): RunCalls {
+  let made = 0;
+  return {
+    get made() {
+      return made;
+    },
+    // Whoever answers from a recording has each answer at hand.
+    open: 0,
+    answered: () => Promise.resolve(),
+    take(...call) {
+      if (call[1] !== 'sleep') made++;
+      if (!pace.take(call)) stop(ended);
+    },
+    onIdle() {
+      const answers = pace.next();
+      if (answers === null) return stop(ended);
+      // The end of the run may be on its way; one that waits for more has its limit.
+      for (const [at, { call, answer, elapsedMs: ageMs }] of answers.entries()) {
+        const elapsedMs = clock.advanceTo(ageMs);
+        const about = { run, call, elapsedMs, ...(at < answers.length - 1 ? { more: true as const } : {}) };
+        if (answer.ok) send({ t: 'answer', ...about, value: answer.value });
+        else {
+          const { code, message } = answer.error;
+          send({ t: 'refuse', ...about, code, message: message.slice(0, messageMax) });
+        }
+      }
+    },
+  };
+}
