@@ -4,6 +4,7 @@ import type { Context, View } from '../context.ts';
 import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
 import type { Entity } from './change.ts';
 import type { Columns } from './columns.ts';
+import { asReadStatement, type ReadSet } from './reads.ts';
 
 /** Another name than the id, which a unique index finds. */
 export interface Alias {
@@ -30,6 +31,14 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     `${table}.find_many`,
     `${select} AND id IN (SELECT value FROM json_each(:ids))`,
   );
+  const asRead = asReadStatement(table);
+  /** Tells the run that reads what it found, or that it found nothing. */
+  const note = (ctx: Context, id: string, found: E | undefined): E | undefined => {
+    ctx.staged?.reads?.row(asRead, name, id, found?.version ?? null);
+    return found;
+  };
+  /** No row stands for a name that nothing bears. */
+  const noteUnnamed = (ctx: Context): void => ctx.staged?.reads?.kind(name);
   const { byAlias, idsByAlias } = calledSo(table, select, alias);
   const idOfFormer = formerNames(alias);
   const stagedOf = (ctx: Context, id: string) => ctx.staged?.find(name, id) as E | undefined;
@@ -50,8 +59,10 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     async find(ctx: Context, id: string): Promise<E | undefined> {
       const values = alias?.values(id, ctx);
       if (values === undefined || !byAlias)
-        return seen(ctx, stagedOf(ctx, id) ?? (await read(ctx, byId, { id })));
+        return seen(ctx, stagedOf(ctx, id) ?? note(ctx, id, await read(ctx, byId, { id })));
       const found = values === null ? undefined : await findCalled(ctx, values);
+      if (found) note(ctx, found.id, found);
+      else noteUnnamed(ctx);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
     },
     /** The ids of those names that something is called by; what is no other name than an id is not looked at. */
@@ -68,15 +79,24 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
         const id = values && (await idOfFormer(ctx, values));
         if (id) ids.set(given, id);
       }
+      noteUnnamed(ctx);
       return ids;
     },
     /** Those that are there, in no order. @param ids ids alone */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
       const rows = await ctx.store.read(ctx.scope, byIds, { ids: JSON.stringify(ids) });
-      return rows.flatMap((row) => {
-        const entity = columns.read(row);
+      const entities = rows.map((row) => columns.read(row));
+      if (ctx.staged?.reads) {
+        const found = new Map(entities.map((entity) => [entity.id, entity]));
+        for (const id of ids) note(ctx, id, found.get(id));
+      }
+      return entities.flatMap((entity) => {
         return seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? [];
       });
+    },
+    /** Tells the run that reads of the rows of a list. */
+    noteRows(reads: ReadSet, rows: readonly Row[]): void {
+      for (const { id, version } of rows) reads.row(asRead, name, String(id), Number(version));
     },
   };
 }

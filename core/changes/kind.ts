@@ -9,6 +9,7 @@ import { previousValues, sameValue, type Change, type Entity, type EventDraft } 
 import { columnsOf, type Column, type PickedFields } from './columns.ts';
 import { entityOpsOf, type EntityOps } from './entity-ops.ts';
 import { areAmong, findingOf, type Alias } from './find.ts';
+import type { ReadSet } from './reads.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -62,6 +63,8 @@ export interface Kind<E extends Entity, W> {
   idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Those of the ids that are there, in no order. */
   findMany(ctx: Context, ids: readonly string[]): Promise<E[]>;
+  /** Notes rows of a list, as the store handed them out, as read. */
+  noteRows(reads: ReadSet, rows: readonly Row[]): void;
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
   /** Null when the patch changes nothing: no version, no event. `updatedAt` moves along where the kind has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
@@ -79,7 +82,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
   const { name, table, insertExpressions = {} } = spec;
   const columns = columnsOf<E>(spec.fields, new Set(Object.keys(insertExpressions)));
   const changeOf = changesOf(spec, entityOpsOf(table, columns, insertExpressions));
-  const { find, findMany, idsOf } = findingOf({
+  const { find, findMany, idsOf, noteRows } = findingOf({
     name,
     table,
     columns,
@@ -98,6 +101,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
     find,
     findMany,
     idsOf,
+    noteRows,
     create: (entity) => changeOf(null, { ...entity, version: 1 } as E),
     update(before, patch, nowMs) {
       const moved = Object.keys(patch).some(

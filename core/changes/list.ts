@@ -48,11 +48,12 @@ export async function pageOfKind<E extends Entity, W>(
   options: ListOptions<E> = {},
 ): Promise<Page<E>> {
   const where = options.where ?? [];
-  const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
+  const seen =
+    ctx.visibleTeams && kind.isOfTeamIn ? [...where, ofTeams(kind.isOfTeamIn, ctx.visibleTeams)] : where;
+  const { data, pageInfo, next } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: kind.table,
     select: kind.select,
-    where:
-      ctx.visibleTeams && kind.isOfTeamIn ? [...where, ofTeams(kind.isOfTeamIn, ctx.visibleTeams)] : where,
+    where: seen,
     order: options.order ?? [{ sql: 'created_at', direction: 'asc' }],
     limit: page.limit ?? limitDefault,
     after: options.beyond ? undefined : cursorOf(page),
@@ -60,6 +61,12 @@ export async function pageOfKind<E extends Entity, W>(
     asked: { ...askedOf(page), ...options.asked },
     ...(options.without ? { without: options.without } : {}),
   });
+  const reads = ctx.staged?.reads;
+  if (reads) {
+    // The row behind the page is what says that there is another page.
+    kind.noteRows(reads, next ? [...data, next] : data);
+    reads.list(kind.name, kind.table, seen);
+  }
   const entities = data.map((row) => {
     const stored = kind.fromRow(row);
     return (ctx.staged?.find(kind.name, stored.id) as E | undefined) ?? stored;

@@ -11,7 +11,9 @@ import {
   installBytesMax,
   isValue,
   kvKindName,
+  unchangedOp,
   usageOf,
+  valueAsRead,
   valueBytesMax,
   type KvEntry,
   type KvMeta,
@@ -36,6 +38,8 @@ export interface OwnValues {
   increment(key: string, by: unknown): Promise<number>;
   /** @throws ValueError */
   compareAndSet(key: string, expected: unknown, value: unknown): Promise<boolean>;
+  /** To be called before the keys are listed. */
+  noteList(): Promise<void>;
 }
 
 export interface OwnValuesOptions {
@@ -50,6 +54,9 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
   const { store, scope, installId, staged } = options;
   const stagedOf = (key: string): KvEntry | undefined =>
     staged.find(kvKindName, idOfKey(installId, key)) as KvEntry | undefined;
+
+  const note = (key: string, meta: KvMeta | null): void =>
+    staged.reads?.row(valueAsRead, kvKindName, idOfKey(installId, key), meta?.version ?? null);
 
   /** As a later write of this run finds it: what is staged counts as stored. */
   const metaOf = async (key: string): Promise<KvMeta | null> => {
@@ -81,7 +88,10 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
 
   const get = async (key: string): Promise<string | null> => {
     const own = stagedOf(key);
-    return own ? own.valueJson : ((await findEntry(store, scope, installId, key))?.valueJson ?? null);
+    if (own) return own.valueJson;
+    const entry = await findEntry(store, scope, installId, key);
+    note(key, entry);
+    return entry?.valueJson ?? null;
   };
 
   return {
@@ -101,6 +111,7 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
       const expectedJson = jsonOf(expected);
       const own = stagedOf(key);
       const meta = own ? null : await findMeta(store, scope, installId, key);
+      if (!own) note(key, meta);
       const isSame = own
         ? (own.valueJson ?? 'null') === expectedJson
         : meta
@@ -108,6 +119,11 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
           : expectedJson === 'null';
       if (isSame) await write(key, jsonOf(value), 'kv.compareAndSet', [key, expected, value]);
       return isSame;
+    },
+    async noteList() {
+      if (!staged.reads) return;
+      const usage = await usageOf(store, scope, installId);
+      staged.reads.other('kv', (guarded) => unchangedOp(guarded, installId, usage));
     },
   };
 }

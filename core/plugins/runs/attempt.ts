@@ -5,6 +5,7 @@ import { renderEvent, type EventRow } from '../../events/event.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { App } from '../../http/app.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { FreshEvents } from '../../events/fresh.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
@@ -19,6 +20,7 @@ import { effectiveSettings } from '../installs/settings.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
+import { readSetOf } from './isolation.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { firedAtOf } from './continuation.ts';
@@ -67,6 +69,7 @@ export interface AttemptOptions {
   readonly sandbox: SandboxOnDemand;
   readonly ledger: Ledger;
   readonly callTurns: CallTurns;
+  readonly fresh: Pick<FreshEvents, 'newest'>;
 }
 
 export interface Attempts {
@@ -88,9 +91,10 @@ export function createAttempts(options: AttemptOptions): Attempts {
     stagings.delete(runId);
   };
 
-  const stage = ({ item, run }: TriedRun, install: Install): Staging => {
+  const stage = ({ item, run, event }: TriedRun, install: Install): Staging => {
     forget(run.id);
-    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id);
+    const reads = readSetOf(options, item.scope, install, event);
+    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id, { reads });
     stagings.set(run.id, staged);
     return staged;
   };

@@ -66,7 +66,13 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
         : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
       ...more,
     ];
-    return commit(author, ending.changes ?? [], hasRow ? [queue.finish(item)] : [], last, delayed);
+    const own = hasRow ? [queue.finish(item)] : [];
+    const read = ending.changes?.length ? (tried?.staged.reads?.guards(item.scope, ending.changes) ?? []) : [];
+    const committed = await commit(author, ending.changes ?? [], [...own, ...read], last, delayed);
+    // What was read has changed: the same as if what was written had.
+    return committed.ok || committed.part !== 'guard' || committed.op < own.length
+      ? committed
+      : { ...committed, part: 'change' };
   };
 
   return async (held, tried, ending) => {
