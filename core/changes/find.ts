@@ -4,7 +4,7 @@ import type { Context, View } from '../context.ts';
 import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
 import type { Entity } from './change.ts';
 import type { Columns } from './columns.ts';
-import { asReadStatement, type ReadSet } from './reads.ts';
+import type { Reading } from './reading.ts';
 
 /** Another name than the id, which a unique index finds. */
 export interface Alias {
@@ -22,23 +22,17 @@ export interface Finding<E extends Entity> {
   readonly alias: Alias | undefined;
   /** The team or teams it belongs to, where objects of the kind belong to some. */
   readonly teamOf: ((entity: E) => string | readonly string[]) | undefined;
+  /** Is told of what is looked for, and of what is found. */
+  readonly reading: Reading;
 }
 
-export function findingOf<E extends Entity>({ name, table, columns, alias, teamOf }: Finding<E>) {
+export function findingOf<E extends Entity>({ name, table, columns, alias, teamOf, reading }: Finding<E>) {
   const select = `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws`;
   const byId = tenantStatement<Row>(`${table}.find`, `${select} AND id = :id`);
   const byIds = tenantStatement<Row>(
     `${table}.find_many`,
     `${select} AND id IN (SELECT value FROM json_each(:ids))`,
   );
-  const asRead = asReadStatement(table);
-  /** Tells the run that reads what it found, or that it found nothing. */
-  const note = (ctx: Context, id: string, found: E | undefined): E | undefined => {
-    ctx.staged?.reads?.row(asRead, name, id, found?.version ?? null);
-    return found;
-  };
-  /** No row stands for a name that nothing bears. */
-  const noteUnnamed = (ctx: Context): void => ctx.staged?.reads?.kind(name);
   const { byAlias, idsByAlias } = calledSo(table, select, alias);
   const idOfFormer = formerNames(alias);
   const stagedOf = (ctx: Context, id: string) => ctx.staged?.find(name, id) as E | undefined;
@@ -59,10 +53,9 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     async find(ctx: Context, id: string): Promise<E | undefined> {
       const values = alias?.values(id, ctx);
       if (values === undefined || !byAlias)
-        return seen(ctx, stagedOf(ctx, id) ?? note(ctx, id, await read(ctx, byId, { id })));
+        return seen(ctx, stagedOf(ctx, id) ?? reading.note(ctx, id, await read(ctx, byId, { id })));
       const found = values === null ? undefined : await findCalled(ctx, values);
-      if (found) note(ctx, found.id, found);
-      else noteUnnamed(ctx);
+      reading.noteNamed(ctx, found);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
     },
     /** The ids of those names that something is called by; what is no other name than an id is not looked at. */
@@ -79,24 +72,15 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
         const id = values && (await idOfFormer(ctx, values));
         if (id) ids.set(given, id);
       }
-      noteUnnamed(ctx);
+      reading.noteNamed(ctx, undefined);
       return ids;
     },
     /** Those that are there, in no order. @param ids ids alone */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
       const rows = await ctx.store.read(ctx.scope, byIds, { ids: JSON.stringify(ids) });
       const entities = rows.map((row) => columns.read(row));
-      if (ctx.staged?.reads) {
-        const found = new Map(entities.map((entity) => [entity.id, entity]));
-        for (const id of ids) note(ctx, id, found.get(id));
-      }
-      return entities.flatMap((entity) => {
-        return seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? [];
-      });
-    },
-    /** Tells the run that reads of the rows of a list. */
-    noteRows(reads: ReadSet, rows: readonly Row[]): void {
-      for (const { id, version } of rows) reads.row(asRead, name, String(id), Number(version));
+      reading.noteMany(ctx, ids, entities);
+      return entities.flatMap((entity) => seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? []);
     },
   };
 }

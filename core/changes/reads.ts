@@ -6,22 +6,21 @@ import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import type { Change } from './change.ts';
 
 /** Selects one row where the rows are as they were read, and none otherwise. */
-export type AsRead = Statement<{ ok: number }>;
+export type AsRead = Statement<{ changed: number }>;
 
 /** @param table whose rows have an id and a version */
 export function asReadStatement(table: string): AsRead {
-  return tenantStatement(
-    `${table}.as_read`,
-    `SELECT 1 AS ok WHERE :count = (SELECT count(*) FROM json_each(:rows) AS r
+  return composedStatement(
+    `SELECT 0 AS changed WHERE :count = (SELECT count(*) FROM json_each(:rows) AS r
        CROSS JOIN ${table} AS one ON one.workspace_id = :ws AND one.id = r.value->>0 AND one.version = r.value->>1)
      AND NOT EXISTS (SELECT 1 FROM json_each(:absent) AS r CROSS JOIN ${table} AS one ON one.workspace_id = :ws AND one.id = r.value)`,
   );
 }
 
 /** Events that tell of runs, and of nothing that a plugin reads. */
-const noEvent = tenantStatement<{ ok: number }>(
+const noEvent = tenantStatement<{ changed: number }>(
   'events.none_since',
-  `SELECT 1 AS ok WHERE NOT EXISTS (SELECT 1 FROM events WHERE workspace_id = :ws AND sequence > :since
+  `SELECT 0 AS changed WHERE NOT EXISTS (SELECT 1 FROM events WHERE workspace_id = :ws AND sequence > :since
      AND (entity_kind IN (SELECT value FROM json_each(:kinds)) OR (:any = 1 AND type NOT LIKE 'automation.%')))`,
 );
 
@@ -119,9 +118,7 @@ export class ReadSet {
     // What it changes is guarded by that.
     const guarded = new Map(changes.map(({ kind, id, baseVersion }) => [`${kind}:${id}`, baseVersion]));
     return [...this.#rows].flatMap(([statement, { versions, kind }]) => {
-      const open = [...versions].filter(
-        ([id, version]) => version === null || guarded.get(`${kind}:${id}`) !== version,
-      );
+      const open = [...versions].filter(([id, version]) => guarded.get(`${kind}:${id}`) !== version);
       if (open.length === 0) return [];
       const rows = open.filter(([, version]) => version !== null);
       const absent = open.filter(([, version]) => version === null).map(([id]) => id);
@@ -149,8 +146,8 @@ export function guardOp(scope: Scope, statement: Statement<unknown>, params: Op[
 /** Nothing that changed since has come to pass. What passed, and no longer does, is among the rows that were handed out, or was not seen. */
 function listGuard(scope: Scope, { kind, table, where }: ListRead, since: number): Op {
   const passes = where.map(({ sql }) => ` AND (${sql})`).join('');
-  const statement = composedStatement<{ ok: number }>(
-    `SELECT 1 AS ok WHERE NOT EXISTS (SELECT 1 FROM
+  const statement = composedStatement<{ changed: number }>(
+    `SELECT 0 AS changed WHERE NOT EXISTS (SELECT 1 FROM
        (SELECT DISTINCT entity_id AS changed_id FROM events WHERE workspace_id = :ws AND sequence > :readSince AND entity_kind = :readKind)
        CROSS JOIN ${table} ON workspace_id = :ws AND id = changed_id WHERE 1${passes})`,
   );

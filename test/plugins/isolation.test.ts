@@ -96,20 +96,10 @@ async function make(body: object): Promise<Json> {
   return json;
 }
 
-/** Lets the runs of these programs happen, and returns them, one of each. */
-async function perform(
-  isolation: Isolation,
-  programs: Partial<Record<Name, Program>>,
-): Promise<Record<string, Json>> {
-  const trigger = await make({ title: isolation, description: JSON.stringify(programs) });
+/** Lets the runs of these programs happen. */
+async function perform(isolation: Isolation, programs: Partial<Record<Name, Program>>): Promise<void> {
+  await make({ title: isolation, description: JSON.stringify(programs) });
   await app.settled();
-  const runs: Record<string, Json> = {};
-  for (const name of names) {
-    const { id } = installs.get(`${isolation} ${name}`)!;
-    const { data } = (await app.call('GET', `/api/v1/plugins/${id}/runs?limit=20`)).json;
-    runs[name] = data.find((run: Json) => run.event?.id === trigger.id || run.rootEventId) ?? data[0];
-  }
-  return runs;
 }
 
 const urgentOf = async (id: string): Promise<boolean> =>
@@ -295,7 +285,7 @@ test('a run that others overtake each time is retried later, and then succeeds',
 });
 
 describe('property: two runs and a request come to what one after the other would have made', () => {
-  const seeds = process.env.TATAMI_LONG ? 300 : 12;
+  const seeds = process.env.TATAMI_LONG ? 300 : 8;
   const first = Number(process.env.TATAMI_SEED ?? 1);
 
   /** One world of a seed: three issues below a root, two programs, and what a request does meanwhile. */
@@ -304,20 +294,20 @@ describe('property: two runs and a request come to what one after the other woul
     const pick = <T>(all: readonly T[]): T => all[Math.floor(below() * all.length)]!;
     const root = await make({});
     const issues: Json[] = [];
-    for (let i = 0; i < 3; i++)
-      issues.push(await make({ parentId: root.id, priority: pick(['urgent', 'urgent', 'low'] as const) }));
     /** Both keep the same rule, so that what either does may break it for the other. */
     const isFew = pick([true, false]);
+    const urgent = isFew ? 1 : pick([2, 2, 3]);
+    for (let i = 0; i < 3; i++)
+      issues.push(await make({ parentId: root.id, priority: i < urgent ? 'urgent' : 'low' }));
     const program = (): Program => ({
       reads: [
         pick([
           { by: 'list', of: root.id },
           { by: 'page', of: root.id },
-          { by: 'identifier', of: pick(issues).identifier },
         ] as const),
-        { by: 'id', of: pick(issues).id },
+        ...pick([[], [{ by: 'identifier', of: pick(issues).identifier }]] as const),
       ],
-      writesIf: isFew ? { atMost: pick([1, 2]) } : { atLeast: pick([1, 2]) },
+      writesIf: isFew ? { atMost: 1 } : { atLeast: 2 },
       write: isFew
         ? pick([{ update: pick(issues).id, to: 'urgent' }, { createUnder: root.id }] as const)
         : { update: pick(issues).id, to: 'low' },

@@ -81,9 +81,9 @@ const moveUsage = tenantStatement(
    WHERE :delta <= 0 OR bytes + :delta <= ${installBytesMax}`,
 );
 
-const unchanged = tenantStatement<{ ok: number }>(
+const unchanged = tenantStatement<{ changed: number }>(
   'plugin_kv_usage.as_read',
-  `SELECT 1 AS ok WHERE :changes =
+  `SELECT 0 AS changed WHERE :changes =
      coalesce((SELECT changes FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId), 0)`,
 );
 /** Of one value. */
@@ -140,11 +140,7 @@ export async function isValue(
   return (await store.readOne(scope, compareValue, params))?.same === 1;
 }
 
-export async function usageOf(
-  store: Store,
-  scope: Scope,
-  installId: string,
-): Promise<Usage> {
+export async function usageOf(store: Store, scope: Scope, installId: string): Promise<Usage> {
   return (await store.readOne(scope, readUsage, { installId })) ?? { bytes: 0, version: 0, changes: 0 };
 }
 

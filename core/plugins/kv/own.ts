@@ -52,18 +52,7 @@ export interface OwnValuesOptions {
 
 export function ownValues(options: OwnValuesOptions): OwnValues {
   const { store, scope, installId, staged } = options;
-  const stagedOf = (key: string): KvEntry | undefined =>
-    staged.find(kvKindName, idOfKey(installId, key)) as KvEntry | undefined;
-
-  const note = (key: string, meta: KvMeta | null): void =>
-    staged.reads?.row(valueAsRead, kvKindName, idOfKey(installId, key), meta?.version ?? null);
-
-  /** As a later write of this run finds it: what is staged counts as stored. */
-  const metaOf = async (key: string): Promise<KvMeta | null> => {
-    const own = stagedOf(key);
-    if (own) return own.valueJson === null ? null : own;
-    return findMeta(store, scope, installId, key);
-  };
+  const { get, metaOf, holds } = readingOf(options);
 
   const write = async (
     key: string,
@@ -86,14 +75,6 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
     staged.add([change], { operation, input: { args }, ids: [] });
   };
 
-  const get = async (key: string): Promise<string | null> => {
-    const own = stagedOf(key);
-    if (own) return own.valueJson;
-    const entry = await findEntry(store, scope, installId, key);
-    note(key, entry);
-    return entry?.valueJson ?? null;
-  };
-
   return {
     get,
     set: (key, value) => write(key, jsonOf(value), 'kv.set', [key, value]),
@@ -108,24 +89,48 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
       return current + by;
     },
     async compareAndSet(key, expected, value) {
-      const expectedJson = jsonOf(expected);
-      const own = stagedOf(key);
-      const meta = own ? null : await findMeta(store, scope, installId, key);
-      if (!own) note(key, meta);
-      const isSame = own
-        ? (own.valueJson ?? 'null') === expectedJson
-        : meta
-          ? await isValue(store, scope, meta, expectedJson)
-          : expectedJson === 'null';
+      const isSame = await holds(key, jsonOf(expected));
       if (isSame) await write(key, jsonOf(value), 'kv.compareAndSet', [key, expected, value]);
       return isSame;
     },
-    async noteList() {
-      if (!staged.reads) return;
-      const usage = await usageOf(store, scope, installId);
-      staged.reads.other('kv', (guarded) => unchangedOp(guarded, installId, usage));
+    noteList: () => noteList(options),
+  };
+}
+
+/** Reads what is there, with what this run has written laid over it, and notes what it read. */
+function readingOf({ store, scope, installId, staged }: OwnValuesOptions) {
+  const stagedOf = (key: string): KvEntry | undefined =>
+    staged.find(kvKindName, idOfKey(installId, key)) as KvEntry | undefined;
+  const noted = <M extends KvMeta | null>(key: string, meta: M): M => {
+    staged.reads?.row(valueAsRead, kvKindName, idOfKey(installId, key), meta?.version ?? null);
+    return meta;
+  };
+  /** As a later write of this run finds it: what is staged counts as stored. */
+  const metaOf = async (key: string): Promise<KvMeta | null> => {
+    const own = stagedOf(key);
+    if (own) return own.valueJson === null ? null : own;
+    return noted(key, await findMeta(store, scope, installId, key));
+  };
+  return {
+    metaOf,
+    async get(key: string): Promise<string | null> {
+      const own = stagedOf(key);
+      if (own) return own.valueJson;
+      return noted(key, await findEntry(store, scope, installId, key))?.valueJson ?? null;
+    },
+    async holds(key: string, expectedJson: string): Promise<boolean> {
+      const own = stagedOf(key);
+      if (own) return (own.valueJson ?? 'null') === expectedJson;
+      const meta = await metaOf(key);
+      return meta ? isValue(store, scope, meta, expectedJson) : expectedJson === 'null';
     },
   };
+}
+
+async function noteList({ store, scope, installId, staged: { reads } }: OwnValuesOptions): Promise<void> {
+  if (!reads) return;
+  const usage = await usageOf(store, scope, installId);
+  reads.other('kv', (guarded) => unchangedOp(guarded, installId, usage));
 }
 
 /** By how many bytes what a run has staged moves the usage of its install. */

@@ -79,7 +79,7 @@ export interface Attempts {
 }
 
 export function createAttempts(options: AttemptOptions): Attempts {
-  const { store, clock, registry } = options;
+  const { store, clock } = options;
   /** Known once the door is. */
   let door: HostDoor | undefined;
   const stagedRoom = new Shares(stagedCharsMax);
@@ -91,11 +91,10 @@ export function createAttempts(options: AttemptOptions): Attempts {
     stagings.delete(runId);
   };
 
-  const stage = ({ item, run, event }: TriedRun, install: Install): Staging => {
-    forget(run.id);
-    const reads = readSetOf(options, item.scope, install, event);
-    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id, { reads });
-    stagings.set(run.id, staged);
+  const stage = (held: TriedRun, install: Install): Staging => {
+    forget(held.run.id);
+    const staged = stagingOf(options, stagedRoom, held, install);
+    stagings.set(held.run.id, staged);
     return staged;
   };
 
@@ -138,13 +137,23 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const calls: CallRecord[] = [];
       const call = answering(held, install, staged, cause, calls);
       const sandbox = await options.sandbox.get();
-      const source = await registry.source(item.scope, install.sha256);
+      const source = await options.registry.source(item.scope, install.sha256);
       const outcome = await sandbox.run({ ...jobOf(held, install, source, startedAt), call });
       const { cpuMs: sandboxMs, queueMs } = outcome;
       options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
       return { install, outcome, staged, calls, cause, startedAt };
     },
   };
+}
+
+function stagingOf(
+  options: AttemptOptions,
+  room: Shares,
+  { item, event }: TriedRun,
+  install: Install,
+): Staging {
+  const reads = readSetOf(options, item.scope, install, event);
+  return new Staging(room, item.scope.workspaceId, install.id, { reads });
 }
 
 function jobOf({ item, run, event, signal }: TriedRun, install: Install, source: string, startedAt: number) {

@@ -24,6 +24,7 @@ export function readSetOf(
   if (manifest.isolation === 'none') return null;
   return new ReadSet({
     directoryKinds,
-    begin: () => Math.max(fresh.newest(scope.workspaceId), event?.sequence ?? 0) || lastSequence(store, scope),
+    begin: () =>
+      Math.max(fresh.newest(scope.workspaceId), event?.sequence ?? 0) || lastSequence(store, scope),
   });
 }
