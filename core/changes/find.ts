@@ -4,6 +4,7 @@ import type { Context, View } from '../context.ts';
 import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
 import type { Entity } from './change.ts';
 import type { Columns } from './columns.ts';
+import type { Reading } from './reading.ts';
 
 /** Another name than the id, which a unique index finds. */
 export interface Alias {
@@ -21,9 +22,11 @@ export interface Finding<E extends Entity> {
   readonly alias: Alias | undefined;
   /** The team or teams it belongs to, where objects of the kind belong to some. */
   readonly teamOf: ((entity: E) => string | readonly string[]) | undefined;
+  /** Is told of what is looked for, and of what is found. */
+  readonly reading: Reading;
 }
 
-export function findingOf<E extends Entity>({ name, table, columns, alias, teamOf }: Finding<E>) {
+export function findingOf<E extends Entity>({ name, table, columns, alias, teamOf, reading }: Finding<E>) {
   const select = `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws`;
   const byId = tenantStatement<Row>(`${table}.find`, `${select} AND id = :id`);
   const byIds = tenantStatement<Row>(
@@ -50,8 +53,9 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     async find(ctx: Context, id: string): Promise<E | undefined> {
       const values = alias?.values(id, ctx);
       if (values === undefined || !byAlias)
-        return seen(ctx, stagedOf(ctx, id) ?? (await read(ctx, byId, { id })));
+        return seen(ctx, stagedOf(ctx, id) ?? reading.note(ctx, id, await read(ctx, byId, { id })));
       const found = values === null ? undefined : await findCalled(ctx, values);
+      reading.noteNamed(ctx, found);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
     },
     /** The ids of those names that something is called by; what is no other name than an id is not looked at. */
@@ -68,15 +72,15 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
         const id = values && (await idOfFormer(ctx, values));
         if (id) ids.set(given, id);
       }
+      reading.noteNamed(ctx, undefined);
       return ids;
     },
     /** Those that are there, in no order. @param ids ids alone */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
       const rows = await ctx.store.read(ctx.scope, byIds, { ids: JSON.stringify(ids) });
-      return rows.flatMap((row) => {
-        const entity = columns.read(row);
-        return seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? [];
-      });
+      const entities = rows.map((row) => columns.read(row));
+      reading.noteMany(ctx, ids, entities);
+      return entities.flatMap((entity) => seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? []);
     },
   };
 }

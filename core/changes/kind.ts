@@ -3,12 +3,15 @@
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import { learnAtCommit, type Learning } from '../events/learning.ts';
+import type { Condition } from '../store/page.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
 import { columnsOf, type Column, type PickedFields } from './columns.ts';
 import { entityOpsOf, type EntityOps } from './entity-ops.ts';
 import { areAmong, findingOf, type Alias } from './find.ts';
+import type { ReadSet } from './reads.ts';
+import { readingOf } from './reading.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -62,6 +65,8 @@ export interface Kind<E extends Entity, W> {
   idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Those of the ids that are there, in no order. */
   findMany(ctx: Context, ids: readonly string[]): Promise<E[]>;
+  /** Notes that a list was read, and its rows as the store handed them out. */
+  noteList(reads: ReadSet, rows: readonly Row[], where: readonly Condition[]): void;
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
   /** Null when the patch changes nothing: no version, no event. `updatedAt` moves along where the kind has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
@@ -70,7 +75,7 @@ export interface Kind<E extends Entity, W> {
 }
 
 /** A kind of whichever entities. */
-export type AnyKind = Pick<Kind<never, unknown>, 'name' | 'table' | 'keepsDeleted' | 'pick'>;
+export type AnyKind = Pick<Kind<never, unknown>, 'name' | 'table' | 'keepsDeleted' | 'isOfTeamIn' | 'pick'>;
 
 const unversioned = new Set(['id', 'version', 'updatedAt']);
 
@@ -79,12 +84,14 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
   const { name, table, insertExpressions = {} } = spec;
   const columns = columnsOf<E>(spec.fields, new Set(Object.keys(insertExpressions)));
   const changeOf = changesOf(spec, entityOpsOf(table, columns, insertExpressions));
+  const reading = readingOf(name, table);
   const { find, findMany, idsOf } = findingOf({
     name,
     table,
     columns,
     alias: spec.alias,
     teamOf: spec.team?.of,
+    reading,
   });
   return {
     name,
@@ -98,6 +105,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
     find,
     findMany,
     idsOf,
+    noteList: reading.noteList,
     create: (entity) => changeOf(null, { ...entity, version: 1 } as E),
     update(before, patch, nowMs) {
       const moved = Object.keys(patch).some(

@@ -6,7 +6,7 @@ import { invalidField } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { readPage, type Condition, type Page, type SortKey } from '../store/page.ts';
 import type { Entity } from './change.ts';
-import type { Kind } from './kind.ts';
+import type { AnyKind, Kind } from './kind.ts';
 
 export interface PageParameters {
   readonly limit?: number;
@@ -47,12 +47,11 @@ export async function pageOfKind<E extends Entity, W>(
   page: PageParameters,
   options: ListOptions<E> = {},
 ): Promise<Page<E>> {
-  const where = options.where ?? [];
-  const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
+  const seen = seenOf(ctx, kind, options.where ?? []);
+  const { data, pageInfo, next } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: kind.table,
     select: kind.select,
-    where:
-      ctx.visibleTeams && kind.isOfTeamIn ? [...where, ofTeams(kind.isOfTeamIn, ctx.visibleTeams)] : where,
+    where: seen,
     order: options.order ?? [{ sql: 'created_at', direction: 'asc' }],
     limit: page.limit ?? limitDefault,
     after: options.beyond ? undefined : cursorOf(page),
@@ -60,11 +59,21 @@ export async function pageOfKind<E extends Entity, W>(
     asked: { ...askedOf(page), ...options.asked },
     ...(options.without ? { without: options.without } : {}),
   });
+  // The row behind the page is what says that there is another page.
+  if (ctx.staged?.reads) kind.noteList(ctx.staged.reads, next ? [...data, next] : data, seen);
   const entities = data.map((row) => {
     const stored = kind.fromRow(row);
     return (ctx.staged?.find(kind.name, stored.id) as E | undefined) ?? stored;
   });
   return { data: options.keep ? entities.filter(options.keep) : entities, pageInfo };
+}
+
+function seenOf(
+  { visibleTeams }: Seeing,
+  { isOfTeamIn }: Pick<AnyKind, 'isOfTeamIn'>,
+  where: readonly Condition[],
+): readonly Condition[] {
+  return visibleTeams && isOfTeamIn ? [...where, ofTeams(isOfTeamIn, visibleTeams)] : where;
 }
 
 /** An empty list is written as one that nothing is in, because the planner folds a constant and then scans the table. */

@@ -7,6 +7,7 @@ import type { HostCall, HostCalls } from './host-calls.ts';
 import { askDoor, type BridgeCall } from './host-door.ts';
 import { ValueError } from './kv/own.ts';
 import { effectsMax } from './limits.ts';
+import { isNotedInFull } from './noted-reads.ts';
 import { ownCalls, type OwnCall } from './own-calls.ts';
 
 /** Answers larger than this do not cross the wall (characters), but for calls that say otherwise. */
@@ -29,9 +30,9 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
 
 async function answerOf(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
   const own = ownCalls.get(op);
-  const value = own
-    ? await answerOwn(call, own, args)
-    : await answerAtDoor(call, hostCallOf(call.door.hostCalls, op), args);
+  const value = await noted(call, () =>
+    own ? answerOwn(call, own, args) : answerAtDoor(call, hostCallOf(call.door.hostCalls, op), args),
+  );
   const most = own?.answerMax ?? answerMax;
   if (value.length > most)
     throw new CallError(
@@ -41,6 +42,19 @@ async function answerOf(call: BridgeCall, op: string, args: readonly unknown[]):
   return value;
 }
 
+/** Answers, and notes what the run learned by it. */
+async function noted({ staged }: BridgeCall, answer: () => Promise<string>): Promise<string> {
+  const { reads, effects } = staged;
+  if (!reads) return answer();
+  await reads.begin();
+  try {
+    return await answer();
+  } finally {
+    // A write that changed nothing, or was refused, told how things stand.
+    if (staged.effects === effects) reads.use();
+  }
+}
+
 function answerOwn(call: BridgeCall, own: OwnCall, args: readonly unknown[]): Promise<string> {
   if (!own.isRead) requireRoomToWrite(call.staged);
   return own.answer(call, args);
@@ -48,7 +62,9 @@ function answerOwn(call: BridgeCall, own: OwnCall, args: readonly unknown[]): Pr
 
 function answerAtDoor(call: BridgeCall, hostCall: HostCall, args: readonly unknown[]): Promise<string> {
   if (!hostCall.isRead) requireRoomToWrite(call.staged);
-  return askDoor(call, hostCall.route, doorCallOf(hostCall, args));
+  const asked = doorCallOf(hostCall, args);
+  if (hostCall.isRead && !isNotedInFull(hostCall.route, asked)) call.staged.reads?.everything();
+  return askDoor(call, hostCall.route, asked);
 }
 
 function requireRoomToWrite({ effects, fullness }: Staging): void {

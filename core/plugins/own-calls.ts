@@ -37,8 +37,10 @@ const values: Readonly<Record<string, OwnCall>> = {
   'kv.list': {
     isRead: true,
     answerMax: valueMax,
-    answer: (call, [query]) =>
-      askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) }),
+    async answer(call, [query]) {
+      await call.values.noteList();
+      return askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) });
+    },
   },
   'kv.increment': {
     isRead: false,

@@ -58,13 +58,13 @@ export const pageBytesMax = 2 * 1024 * 1024;
 /** Up to this a long column comes along with its row (bytes). */
 const alongBytesMax = 8 * 1024;
 
-/** @throws ApiError invalid_cursor, budget_exceeded, rate_limited */
+/** `next` is the first row behind the page. @throws ApiError invalid_cursor, budget_exceeded, rate_limited */
 export async function readPage(
   store: Store,
   sealing: Sealing,
   scope: Scope,
   query: PageQuery,
-): Promise<Page<Row>> {
+): Promise<Page<Row> & { readonly next: Row | undefined }> {
   const { from, byId, order, params: ofSource } = sourceOf(query);
   const where = ['workspace_id = :ws', ...byId, ...query.where.map((condition) => condition.sql)];
   const params: Record<string, Value> = Object.assign(
@@ -99,7 +99,7 @@ export async function readPage(
         order.map((_, index) => last[`k${index}`] as CursorValue),
       )
     : null;
-  return { data, pageInfo: { hasNextPage, endCursor } };
+  return { data, pageInfo: { hasNextPage, endCursor }, next: rows[shown.length] };
 }
 
 /** What was asked for, by name: the order of its parameters makes no other list. */

@@ -73,6 +73,11 @@ export interface PluginDefinition<Scopes extends string, Settings> {
   limits?: { cpuMs?: number; memoryMb?: number };
   /** Isolates that work in parallel; an issue always meets the same one. 1 to 4. */
   partitions?: 1 | 2 | 3 | 4;
+  /**
+   * `serializable`, unless given: a run that read commits only while all it read still is so, and is run again otherwise. `none`: only
+   * the objects that it writes must be as they were.
+   */
+  isolation?: 'serializable' | 'none';
   on?: { [Type in EventType]?: Subscription<Type, NoInfer<Scopes>, Settings> };
   schedules?: Record<string, Schedule<NoInfer<Scopes>, Settings>>;
 }

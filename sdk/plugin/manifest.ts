@@ -64,6 +64,7 @@ export const PluginManifest = closed({
     }),
   ),
   partitions: Type.Optional(Type.Integer({ minimum: 1, maximum: 4 })),
+  isolation: Type.Optional(Type.Enum(['serializable', 'none'])),
   on: Type.Optional(
     closedRecord(
       `^(${EVENT_TYPES.map((type) => type.replace('.', '\\.')).join('|')})$`,

@@ -1,6 +1,7 @@
 // The values of an install as rows, and how one of them changes. A write needs no old value, however long: it is guarded by the
 // version, and the usage row beside it, moved in the same batch, holds the quota.
 import type { Change, Entity } from '../../changes/change.ts';
+import { asReadStatement, guardOp } from '../../changes/reads.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
@@ -11,6 +12,14 @@ export const installBytesMax = 16 * 1024 * 1024;
 const keyOverheadBytes = 100;
 
 export const kvKindName = 'plugin_kv';
+
+interface Usage {
+  readonly bytes: number;
+  /** Above which versions of new entries lie. */
+  readonly version: number;
+  /** How often a value was written. */
+  readonly changes: number;
+}
 
 /** What is known of an entry without its value. */
 export interface KvMeta {
@@ -46,9 +55,9 @@ const compareValue = tenantStatement<{ same: number }>(
   'plugin_kv.compare',
   'SELECT value_json = :expected AS same FROM plugin_kv WHERE workspace_id = :ws AND id = :id AND version = :version',
 );
-const readUsage = tenantStatement<{ bytes: number; keys: number; version: number }>(
+const readUsage = tenantStatement<Usage>(
   'plugin_kv_usage.read',
-  'SELECT bytes, keys, version FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId',
+  'SELECT bytes, version, changes FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId',
 );
 const insert = tenantStatement(
   'plugin_kv.insert',
@@ -66,10 +75,19 @@ const remove = tenantStatement(
 );
 const moveUsage = tenantStatement(
   'plugin_kv_usage.move',
-  `INSERT INTO plugin_kv_usage (workspace_id, id, bytes, keys, version) VALUES (:ws, :installId, :delta, :keys, :version)
-   ON CONFLICT (workspace_id, id) DO UPDATE SET bytes = bytes + :delta, keys = keys + :keys, version = max(version, :version)
+  `INSERT INTO plugin_kv_usage (workspace_id, id, bytes, keys, version, changes) VALUES (:ws, :installId, :delta, :keys, :version, 1)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET bytes = bytes + :delta, keys = keys + :keys, version = max(version, :version),
+     changes = changes + 1
    WHERE :delta <= 0 OR bytes + :delta <= ${installBytesMax}`,
 );
+
+const unchanged = tenantStatement<{ changed: number }>(
+  'plugin_kv_usage.as_read',
+  `SELECT 0 AS changed WHERE :changes =
+     coalesce((SELECT changes FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId), 0)`,
+);
+/** Of one value. */
+export const valueAsRead = asReadStatement('plugin_kv');
 
 /** What an entry counts for in the quota. */
 function costOf({ key, bytes }: Pick<KvMeta, 'key' | 'bytes'>): number {
@@ -122,12 +140,13 @@ export async function isValue(
   return (await store.readOne(scope, compareValue, params))?.same === 1;
 }
 
-export async function usageOf(
-  store: Store,
-  scope: Scope,
-  installId: string,
-): Promise<{ readonly bytes: number; readonly version: number }> {
-  return (await store.readOne(scope, readUsage, { installId })) ?? { bytes: 0, version: 0 };
+export async function usageOf(store: Store, scope: Scope, installId: string): Promise<Usage> {
+  return (await store.readOne(scope, readUsage, { installId })) ?? { bytes: 0, version: 0, changes: 0 };
+}
+
+/** Refuses a batch where a value of the install was written since its usage was read. */
+export function unchangedOp(scope: Scope, installId: string, { changes }: Usage): Op {
+  return guardOp(scope, unchanged, { installId, changes });
 }
 
 /**

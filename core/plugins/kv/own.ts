@@ -11,7 +11,9 @@ import {
   installBytesMax,
   isValue,
   kvKindName,
+  unchangedOp,
   usageOf,
+  valueAsRead,
   valueBytesMax,
   type KvEntry,
   type KvMeta,
@@ -36,6 +38,8 @@ export interface OwnValues {
   increment(key: string, by: unknown): Promise<number>;
   /** @throws ValueError */
   compareAndSet(key: string, expected: unknown, value: unknown): Promise<boolean>;
+  /** To be called before the keys are listed. */
+  noteList(): Promise<void>;
 }
 
 export interface OwnValuesOptions {
@@ -48,15 +52,7 @@ export interface OwnValuesOptions {
 
 export function ownValues(options: OwnValuesOptions): OwnValues {
   const { store, scope, installId, staged } = options;
-  const stagedOf = (key: string): KvEntry | undefined =>
-    staged.find(kvKindName, idOfKey(installId, key)) as KvEntry | undefined;
-
-  /** As a later write of this run finds it: what is staged counts as stored. */
-  const metaOf = async (key: string): Promise<KvMeta | null> => {
-    const own = stagedOf(key);
-    if (own) return own.valueJson === null ? null : own;
-    return findMeta(store, scope, installId, key);
-  };
+  const { get, metaOf, holds } = readingOf(options);
 
   const write = async (
     key: string,
@@ -79,11 +75,6 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
     staged.add([change], { operation, input: { args }, ids: [] });
   };
 
-  const get = async (key: string): Promise<string | null> => {
-    const own = stagedOf(key);
-    return own ? own.valueJson : ((await findEntry(store, scope, installId, key))?.valueJson ?? null);
-  };
-
   return {
     get,
     set: (key, value) => write(key, jsonOf(value), 'kv.set', [key, value]),
@@ -98,18 +89,48 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
       return current + by;
     },
     async compareAndSet(key, expected, value) {
-      const expectedJson = jsonOf(expected);
-      const own = stagedOf(key);
-      const meta = own ? null : await findMeta(store, scope, installId, key);
-      const isSame = own
-        ? (own.valueJson ?? 'null') === expectedJson
-        : meta
-          ? await isValue(store, scope, meta, expectedJson)
-          : expectedJson === 'null';
+      const isSame = await holds(key, jsonOf(expected));
       if (isSame) await write(key, jsonOf(value), 'kv.compareAndSet', [key, expected, value]);
       return isSame;
     },
+    noteList: () => noteList(options),
   };
+}
+
+/** Reads what is there, with what this run has written laid over it, and notes what it read. */
+function readingOf({ store, scope, installId, staged }: OwnValuesOptions) {
+  const stagedOf = (key: string): KvEntry | undefined =>
+    staged.find(kvKindName, idOfKey(installId, key)) as KvEntry | undefined;
+  const noted = <M extends KvMeta | null>(key: string, meta: M): M => {
+    staged.reads?.row(valueAsRead, kvKindName, idOfKey(installId, key), meta?.version ?? null);
+    return meta;
+  };
+  /** As a later write of this run finds it: what is staged counts as stored. */
+  const metaOf = async (key: string): Promise<KvMeta | null> => {
+    const own = stagedOf(key);
+    if (own) return own.valueJson === null ? null : own;
+    return noted(key, await findMeta(store, scope, installId, key));
+  };
+  return {
+    metaOf,
+    async get(key: string): Promise<string | null> {
+      const own = stagedOf(key);
+      if (own) return own.valueJson;
+      return noted(key, await findEntry(store, scope, installId, key))?.valueJson ?? null;
+    },
+    async holds(key: string, expectedJson: string): Promise<boolean> {
+      const own = stagedOf(key);
+      if (own) return (own.valueJson ?? 'null') === expectedJson;
+      const meta = await metaOf(key);
+      return meta ? isValue(store, scope, meta, expectedJson) : expectedJson === 'null';
+    },
+  };
+}
+
+async function noteList({ store, scope, installId, staged: { reads } }: OwnValuesOptions): Promise<void> {
+  if (!reads) return;
+  const usage = await usageOf(store, scope, installId);
+  reads.other('kv', (guarded) => unchangedOp(guarded, installId, usage));
 }
 
 /** By how many bytes what a run has staged moves the usage of its install. */

@@ -5,6 +5,7 @@ import { renderEvent, type EventRow } from '../../events/event.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { App } from '../../http/app.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { FreshEvents } from '../../events/fresh.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
@@ -21,6 +22,7 @@ import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
 import type { RecordedAttempt, Recorder } from '../recorder/recorder.ts';
 import type { RunTape } from '../recorder/tape.ts';
+import { readSetOf } from './isolation.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { firedAtOf } from './continuation.ts';
@@ -72,6 +74,7 @@ export interface AttemptOptions {
   readonly ledger: Ledger;
   readonly callTurns: CallTurns;
   readonly recorder: Recorder;
+  readonly fresh: Pick<FreshEvents, 'newest'>;
 }
 
 export interface Attempts {
@@ -81,7 +84,7 @@ export interface Attempts {
 }
 
 export function createAttempts(options: AttemptOptions): Attempts {
-  const { store, clock, registry } = options;
+  const { store, clock } = options;
   /** Known once the door is. */
   let door: HostDoor | undefined;
   const stagedRoom = new Shares(stagedCharsMax);
@@ -96,10 +99,10 @@ export function createAttempts(options: AttemptOptions): Attempts {
     tapes.delete(runId);
   };
 
-  const stage = ({ item, run }: TriedRun, install: Install): Staging => {
-    forget(run.id);
-    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id);
-    stagings.set(run.id, staged);
+  const stage = (held: TriedRun, install: Install): Staging => {
+    forget(held.run.id);
+    const staged = stagingOf(options, stagedRoom, held, install);
+    stagings.set(held.run.id, staged);
     return staged;
   };
 
@@ -142,7 +145,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const calls: CallRecord[] = [];
       const call = answering(held, install, staged, cause, calls);
       const sandbox = await options.sandbox.get();
-      const source = await registry.source(item.scope, install.sha256);
+      const source = await options.registry.source(item.scope, install.sha256);
       const job = jobOf(held, install, source, startedAt);
       const tape = options.recorder.tape(item.scope);
       if (tape) tapes.set(run.id, tape);
@@ -152,6 +155,16 @@ export function createAttempts(options: AttemptOptions): Attempts {
       return { install, outcome, staged, calls, cause, startedAt, recorded: tape && { job, tape } };
     },
   };
+}
+
+function stagingOf(
+  options: AttemptOptions,
+  room: Shares,
+  { item, event }: TriedRun,
+  install: Install,
+): Staging {
+  const reads = readSetOf(options, item.scope, install, event);
+  return new Staging(room, item.scope.workspaceId, install.id, { reads });
 }
 
 function jobOf({ item, run, event, signal }: TriedRun, install: Install, source: string, startedAt: number) {

@@ -72,7 +72,10 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
       ...kept,
       ...more,
     ];
-    return commit(author, ending.changes ?? [], hasRow ? [queue.finish(item)] : [], last, delayed);
+    const own = hasRow ? [queue.finish(item)] : [];
+    const guards = [...own, ...readGuards(held, tried, ending)];
+    const committed = await commit(author, ending.changes ?? [], guards, last, delayed);
+    return readOrWritten(committed, own.length);
   };
 
   return async (held, tried, ending) => {
@@ -91,6 +94,17 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     });
     return true;
   };
+}
+
+/** What was read is asked for only where something is written. */
+function readGuards({ item }: HeldRun, tried: Attempt | null, { changes = [] }: Ending): readonly Op[] {
+  return changes.length === 0 ? [] : (tried?.staged.reads?.guards(item.scope, changes) ?? []);
+}
+
+/** What was read has changed: the same as if what was written had. @param own guards that stand before those of what was read */
+function readOrWritten(committed: Committed, own: number): Committed {
+  const isOfRead = !committed.ok && committed.part === 'guard' && committed.op >= own;
+  return isOfRead ? { ...committed, part: 'change' } : committed;
 }
 
 function authorOf({ item, run, event }: HeldRun, tried: Attempt | null, directory: Directory): Author {

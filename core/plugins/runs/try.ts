@@ -11,7 +11,7 @@ import { givenUpCode } from './given-up.ts';
 import type { Later } from './later.ts';
 import type { Verdicts } from './verdict.ts';
 
-const overtaken = { code: 'conflict', message: 'Others kept changing what this run wrote.' };
+const overtaken = { code: 'conflict', message: 'Others kept changing what this run read or wrote.' };
 
 export interface TryOptions {
   readonly registry: Registry;

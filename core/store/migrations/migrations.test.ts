@@ -43,7 +43,7 @@ test('work keeps its subject, what waits keeps waiting for the same, and deleted
   ]);
   expect(all('SELECT key FROM plugin_kv')).toEqual([{ key: 'a' }]);
   expect(all('SELECT * FROM plugin_kv_usage')).toEqual([
-    { workspace_id: 'ws', id: 'plg_1', bytes: 104, keys: 1, version: 9 },
+    { workspace_id: 'ws', id: 'plg_1', bytes: 104, keys: 1, version: 9, changes: 0 },
   ]);
   after.close();
 });

@@ -1,0 +1,41 @@
+// Tells a plugin run's read set what was read of one kind: rows by their version, names that nothing bears, lists.
+import type { Context } from '../context.ts';
+import type { Condition } from '../store/page.ts';
+import type { Row } from '../store/statement.ts';
+import type { Entity } from './change.ts';
+import { asReadStatement, type ReadSet } from './reads.ts';
+
+type Reader = Pick<Context, 'staged'>;
+
+export interface Reading {
+  /** What was found by its id, or that nothing was. */
+  note<E extends Entity>(ctx: Reader, id: string, found: E | undefined): E | undefined;
+  /** What was found by another name; undefined for nothing, which no row stands for. */
+  noteNamed(ctx: Reader, found: Entity | undefined): void;
+  noteMany(ctx: Reader, ids: readonly string[], found: readonly Entity[]): void;
+  noteList(reads: ReadSet, rows: readonly Row[], where: readonly Condition[]): void;
+}
+
+export function readingOf(name: string, table: string): Reading {
+  const asRead = asReadStatement(table);
+  const note: Reading['note'] = (ctx, id, found) => {
+    ctx.staged?.reads?.row(asRead, name, id, found?.version ?? null);
+    return found;
+  };
+  return {
+    note,
+    noteNamed(ctx, found) {
+      if (found) note(ctx, found.id, found);
+      else ctx.staged?.reads?.kind(name);
+    },
+    noteMany(ctx, ids, found) {
+      if (!ctx.staged?.reads) return;
+      const byId = new Map(found.map((entity) => [entity.id, entity]));
+      for (const id of ids) note(ctx, id, byId.get(id));
+    },
+    noteList(reads, rows, where) {
+      for (const { id, version } of rows) reads.row(asRead, name, String(id), Number(version));
+      reads.list(name, table, where);
+    },
+  };
+}
