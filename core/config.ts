@@ -40,6 +40,7 @@ export interface Config {
     readonly deleted: number | null;
     readonly events: number | null;
     readonly snapshots: number | null;
+    readonly undo: number | null;
   };
   /** Attached to issues, in bytes. */
   readonly files: { readonly fileBytesMax: number; readonly workspaceBytesMax: number };
@@ -174,6 +175,7 @@ function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
     deleted: days('keepDeleted'),
     events: days('keepEvents'),
     snapshots: days('keepSnapshots'),
+    undo: days('keepUndo'),
   };
 }
 

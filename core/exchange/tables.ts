@@ -72,6 +72,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   attempts: work,
   replays: work,
   runs: work,
+  kept_changes: 'they are undone where they were made: plugins and their runs stay behind',
   plugins: install,
   plugin_code: install,
   plugin_kv: install,

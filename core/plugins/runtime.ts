@@ -17,6 +17,8 @@ import { tellUnheard } from './installs/unheard.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
+import { undoKindsOf, type AllKinds } from './undo/kinds.ts';
+import { undoRoutes } from './undo/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
 /** Runs under way get this long when the process is asked to stop. */
@@ -41,6 +43,8 @@ export interface PluginRuntime {
 
 export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 'failures' | 'isStopping'> {
   readonly cache: WorkspaceCache;
+  /** Of all objects of the domain, by their names. */
+  readonly kinds: AllKinds;
   /** The fields that a subscription to an event type can be filtered by. */
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
   readonly addedFields: (eventType: string) => string | null;
@@ -138,6 +142,7 @@ function routesOf(
       storeWork: consumer.storeWork,
     }),
     ...catchUpRoutes(catchUps),
+    ...undoRoutes(undoKindsOf(options.kinds, app)),
     ...kvRoutes,
   ];
 }

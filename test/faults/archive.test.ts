@@ -13,7 +13,7 @@ afterEach(() => app.stop());
 
 async function archive(): Promise<void> {
   const { store, log, blobs } = app.services;
-  const kept = { runs: null, deliveries: null, deleted: null, snapshots: null, events: 30 };
+  const kept = { runs: null, deliveries: null, deleted: null, snapshots: null, undo: null, events: 30 };
   await createHousekeeping({
     store,
     log,

@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tally } from '../../lib/tally.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
+import { keepChangesOps } from '../undo/kept.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
@@ -50,14 +51,15 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     const author = authorOf(held, tried, await options.directoryOf(item.scope));
     const effects = await effectsOf(held, tried, author.directory);
     const record = (made: RunRecord['events']): RunRecord => recordOf(tried, ending, { made, effects }, now);
-    const more = ending.more ?? [];
+    const changes = ending.changes ?? [];
+    const more = [...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];
     const { commit } = options.committer;
     if (ending.againAtMs !== undefined) {
       const last = (made: RunRecord['events']): Op[] => [
         recordRunOp(item.scope, run.id, record(made)),
         ...more,
       ];
-      return commit(author, ending.changes ?? [], queue.putOff(item, ending.againAtMs), last, delayed);
+      return commit(author, changes, queue.putOff(item, ending.againAtMs), last, delayed);
     }
     const hasRow = item.epoch !== null;
     const last = (made: RunRecord['events']): Op[] => [
@@ -66,7 +68,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
         : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
       ...more,
     ];
-    return commit(author, ending.changes ?? [], hasRow ? [queue.finish(item)] : [], last, delayed);
+    return commit(author, changes, hasRow ? [queue.finish(item)] : [], last, delayed);
   };
 
   return async (held, tried, ending) => {
@@ -85,6 +87,18 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     });
     return true;
   };
+}
+
+/** What its undo goes by; nothing where it wrote nothing. */
+function keptOps(
+  scope: Scope,
+  runId: string,
+  tried: Attempt | null,
+  changes: readonly Change[],
+  nowMs: number,
+): readonly Op[] {
+  if (!tried || changes.length === 0) return [];
+  return keepChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
 }
 
 function authorOf({ item, run, event }: HeldRun, tried: Attempt | null, directory: Directory): Author {
