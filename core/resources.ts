@@ -3,7 +3,6 @@
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from './contract/contract.ts';
 import { shownProperties, schemasOf } from './contract/schemas.ts';
-import type { AnyKind } from './changes/kind.ts';
 import { contracts, eventsOf, type Directory } from './contracts.ts';
 import type { EventType } from './events/catalogue.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -113,7 +112,9 @@ const plain = contracts
 export const resources: readonly Resource[] = [...special, ...plain];
 
 /** The kinds of their objects, by name. */
-export const kinds: ReadonlyMap<string, AnyKind> = new Map(resources.map(({ kind }) => [kind.name, kind]));
+export const kinds: ReadonlyMap<string, Resource['kind']> = new Map(
+  resources.map(({ kind }) => [kind.name, kind]),
+);
 
 /** What the service does by itself when something happened, and when a moment has come. */
 export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying];

@@ -190,6 +190,9 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('plugins.get', plugin);
   const runs = await did('plugins.runs', `${plugin}/runs`);
   await did('runs.get', `${v1}/runs/${runs.data[0].id}`);
+  const undone = await did('runs.undo', `${v1}/runs/${runs.data[0].id}/undo`);
+  await did('undos.undo', `${v1}/undos/${undone.id}/undo`);
+  await did('plugins.undo', `${plugin}/undo`, { since: '2026-11-20T00:00:00Z' });
   const asked = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
   // It failed, and waits to be tried again: nobody ends it first.
   await app.settled();

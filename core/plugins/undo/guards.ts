@@ -29,16 +29,20 @@ export async function isGone(
   folded: Folded,
   change: KeptChange,
 ): Promise<boolean> {
-  const { issueId } = folded.entity as { issueId?: string };
-  if (issueId !== undefined && change.kind !== 'issue') {
-    const known = folding.objects.get(keyOf({ kind: 'issue', id: issueId }));
-    const issue = (known?.entity ?? (await folding.kinds.named('issue')?.find(folding.ctx, issueId))) as
-      { deletedAt: number | null } | undefined;
-    const deletedAt = known ? valueOf(known.values, 'deletedAt') : (issue?.deletedAt ?? null);
-    if (!issue || deletedAt !== null) return true;
-  }
+  if (await isIssueGone(folding, folded.entity)) return true;
   if (change.before === null || valueOf(folded.values, 'deletedAt') === null) return false;
   return deletedAtOf(change.before) === deletedAtOf(change.after);
+}
+
+async function isIssueGone(
+  { ctx, kinds, objects }: Parameters<typeof isGone>[0],
+  entity: Entity & { readonly issueId?: string },
+): Promise<boolean> {
+  if (entity.issueId === undefined) return false;
+  const known = objects.get(keyOf({ kind: 'issue', id: entity.issueId }));
+  if (known) return valueOf(known.values, 'deletedAt') !== null;
+  const issue = await kinds.named('issue')?.find(ctx, entity.issueId);
+  return !issue || deletedAtOf(issue) !== null;
 }
 
 const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number | null }).deletedAt ?? null;

@@ -43,22 +43,22 @@ export async function showSkipped(
     const issue = kind ? issueOf(ctx, kind, entity ?? change.after) : null;
     const events = histories.get(change.id) ?? (await newestEvents(ctx, change, issue?.id));
     histories.set(change.id, events);
-    const changed = changeOf(events, undone, name);
-    const isKnown = changed !== undefined && reason !== 'irreversible';
-    const { kind: actorKind, id, name: actorName } = changed?.actor ?? { kind: '', id: '', name: '' };
+    const valueIn = (of: Entity | undefined): unknown =>
+      name === null || !kind || !of ? null : short(kind.wire(of, ctx)[name]);
     shown.push({
-      kind: change.kind,
-      id: change.id,
-      issue,
-      field: name,
-      reason,
-      ranSet: name === null || !kind ? null : short(kind.wire(change.after, ctx)[name]),
-      now: name === null || !kind || !entity ? null : short(kind.wire(entity, ctx)[name]),
-      changedBy: isKnown ? { kind: actorKind, id, name: actorName } : null,
-      eventId: isKnown ? changed.id : null,
+      ...{ kind: change.kind, id: change.id, issue, field: name, reason },
+      ranSet: valueIn(change.after),
+      now: valueIn(entity),
+      ...madeBy(reason === 'irreversible' ? undefined : changeOf(events, undone, name)),
     });
   }
   return shown;
+}
+
+function madeBy(event: EventRow | undefined) {
+  if (!event) return { changedBy: null, eventId: null };
+  const { kind, id, name } = event.actor;
+  return { changedBy: { kind, id, name }, eventId: event.id };
 }
 
 /** The newest change of a field, or of the object, that no undone run made; of its events the first, which is the plainest. */

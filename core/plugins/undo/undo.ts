@@ -40,7 +40,7 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
   if (rows.length > undoneAtOnce)
     throw invalidField('since', 'too_big', {
       why: `More than ${undoneAtOnce} runs changed something in that time.`,
-      fix: 'Undo the newest first: give a later `since`, then go further back.',
+      fix: 'Give a later `since`, so that the newest are undone first, then go further back.',
     });
   const undid = rows.map(({ id }) => id);
   const changes = await changesOf(ctx, rows);
@@ -89,7 +89,7 @@ async function changesOf(ctx: Context, rows: readonly KeptRow[]): Promise<KeptCh
     if (all.length > changesMax)
       throw invalidField('since', 'too_big', {
         why: `One undo takes back at most ${changesMax} changes.`,
-        fix: 'Undo the newest first: give a later `since`, then go further back.',
+        fix: 'Give a later `since`, so that the newest are undone first, then go further back.',
       });
   }
   return all;
