@@ -41,6 +41,7 @@ export interface Config {
     readonly deleted: number | null;
     readonly events: number | null;
     readonly snapshots: number | null;
+    readonly undo: number | null;
   };
   /** Attached to issues, in bytes. */
   readonly files: { readonly fileBytesMax: number; readonly workspaceBytesMax: number };
@@ -179,6 +180,7 @@ function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
     deleted: days('keepDeleted'),
     events: days('keepEvents'),
     snapshots: days('keepSnapshots'),
+    undo: days('keepUndo'),
   };
 }
 

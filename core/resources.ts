@@ -21,6 +21,7 @@ import type { FilterFields } from './lib/filter.ts';
 import { Closed, described, named } from './lib/schema.ts';
 import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
+import { AutomationUndone } from './plugins/undo/contract.ts';
 import type { Alarm } from './reactions/alarm.ts';
 import type { Reaction } from './reactions/reaction.ts';
 import { defineResource, type Resource } from './resource/define.ts';
@@ -110,6 +111,11 @@ const plain = contracts
 
 export const resources: readonly Resource[] = [...special, ...plain];
 
+/** The kinds of their objects, by name. */
+export const kinds: ReadonlyMap<string, Resource['kind']> = new Map(
+  resources.map(({ kind }) => [kind.name, kind]),
+);
+
 /** What the service does by itself when something happened, and when a moment has come. */
 export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying];
 export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm];
@@ -131,6 +137,7 @@ const announced = {
   'inbox.preferences_updated': InboxPreferencesTold,
   'system.problem_raised': SystemProblemShown,
   'system.problem_cleared': SystemProblemShown,
+  'automation.undone': AutomationUndone,
 } satisfies Partial<Record<EventType, TObject>>;
 
 const filterings = new Map(resources.map(({ contract, filtering }) => [contract.name, filtering]));

@@ -56,6 +56,11 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
       title: 'Plugin runs',
       doc: 'What plugins did: what a run saw, called, changed, logged and cost.',
     },
+    {
+      name: 'undos',
+      title: 'Undos',
+      doc: 'What was taken back of what plugins did; each can be taken back itself.',
+    },
   ],
   Operation: [
     { name: 'usage', title: 'Usage', doc: 'What each key, plugin and webhook has cost lately.' },

@@ -199,8 +199,22 @@ function draftsOf<E extends Entity, W extends Wire>(
   const show = spec.told ?? spec.wire;
   const shown = show(after, view);
   const data =
-    before && !spec.isTold ? { ...shown, previous: previousValues(show(before, view), shown) } : shown;
+    before && !spec.isTold && !isToldAnew(spec, before, after, types, view)
+      ? { ...shown, previous: previousValues(show(before, view), shown) }
+      : shown;
   return types.map((type) => draftOf(spec, type, after, data));
+}
+
+/** Of what is there again after its deletion, where that is told as its coming: there is nothing that it was before. */
+function isToldAnew<E extends Entity, W extends Wire>(
+  spec: KindSpec<E, W>,
+  before: E & { readonly deletedAt?: number | null },
+  after: E & { readonly deletedAt?: number | null },
+  [type]: readonly EventType[],
+  view: View,
+): boolean {
+  if ((before.deletedAt ?? null) === null || (after.deletedAt ?? null) !== null) return false;
+  return spec.events(null, after, view).includes(type!);
 }
 
 function draftOf<E extends Entity, W extends Wire>(

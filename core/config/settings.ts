@@ -124,6 +124,11 @@ export const keys = {
     fallback: '90',
     text: 'Days that snapshots from before an upgrade are kept, beside the newest one; `forever` keeps them.',
   },
+  keepUndo: {
+    env: 'TATAMI_KEEP_UNDO',
+    fallback: '30',
+    text: 'Days that what plugin runs and undos changed is kept so that it can be undone; `forever` keeps it.',
+  },
   sandboxJail: {
     env: 'TATAMI_SANDBOX_JAIL',
     fallback: 'auto',

@@ -1,9 +1,9 @@
 // The kinds of all objects, by their names.
 import type { AnyKind } from '../changes/kind.ts';
 import { installKind } from '../plugins/installs/schema.ts';
-import { resources } from '../resources.ts';
+import { kinds as kindsOfResources } from '../resources.ts';
 import { endpointKind } from '../webhooks/endpoints/kind.ts';
 
 export const kinds: ReadonlyMap<string, AnyKind> = new Map(
-  [...resources.map(({ kind }) => kind), endpointKind, installKind].map((kind) => [kind.name, kind]),
+  [...kindsOfResources.values(), endpointKind, installKind].map((kind) => [kind.name, kind]),
 );

@@ -10,9 +10,10 @@ const announced = [
   'inbox.preferences_updated',
   'system.problem_raised',
   'system.problem_cleared',
+  'automation.undone',
 ] as const;
 /** Whoever reads the inbox is told of problems there as well. */
-const announcedScopes = { system: 'inbox:read' } as const;
+const announcedScopes = { system: 'inbox:read', automation: 'automations:read' } as const;
 
 /** Decided, and sent by no resource yet: whoever subscribes to `*` today hears of them from the day they are. */
 const planned = {

@@ -73,6 +73,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   replays: work,
   runs: work,
   run_records: work,
+  kept_changes: 'they are undone where they were made: plugins and their runs stay behind',
   plugins: install,
   plugin_code: install,
   plugin_kv: install,

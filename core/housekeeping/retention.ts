@@ -67,6 +67,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   event_files: { boundBy: 'one for some hundred archived events' },
   runs: { keptFor: 'runs' },
   run_records: { keptFor: 'recordings' },
+  kept_changes: { keptFor: 'undo' },
   deliveries: { keptFor: 'deliveries' },
   attempts: { keptWhile: 'their delivery is there' },
   replays: { keptFor: 'deliveries' },

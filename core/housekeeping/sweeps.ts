@@ -93,6 +93,17 @@ export const sweeps: readonly Sweep[] = [
     ]),
     byId: { prefix: idPrefixes.delivery, next: nextWith('deliveries') },
   },
+  sweep(
+    'undo',
+    [
+      remove(
+        'kept_changes.sweep',
+        'kept_changes',
+        'SELECT workspace_id, id FROM kept_changes WHERE created_at <= :before',
+      ),
+    ],
+    longRows,
+  ),
   sweep('deliveries', [removeFinished('replays')]),
   sweep('deliveries', [removeFinished('plugin_gaps')]),
   sweep(null, [removeOfRemoved('plugin_kv', 'install_id')], longRows),

@@ -19,6 +19,8 @@ import { createReplays } from './recorder/replays.ts';
 import { recorderRoutes } from './recorder/routes.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
+import { undoKindsOf, type AllKinds } from './undo/kinds.ts';
+import { undoRoutes } from './undo/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
 /** Runs under way get this long when the process is asked to stop. */
@@ -43,6 +45,8 @@ export interface PluginRuntime {
 
 export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 'failures' | 'isStopping'> {
   readonly cache: WorkspaceCache;
+  /** Of all objects of the domain, by their names. */
+  readonly kinds: AllKinds;
   /** The fields that a subscription to an event type can be filtered by. */
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
   readonly addedFields: (eventType: string) => string | null;
@@ -141,6 +145,7 @@ function routesOf(
     }),
     ...recorderRoutes(createReplays({ ...options, registry })),
     ...catchUpRoutes(catchUps),
+    ...undoRoutes(undoKindsOf(options.kinds, app)),
     ...kvRoutes,
   ];
 }

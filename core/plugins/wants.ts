@@ -24,9 +24,16 @@ export type Wants = (
 export function createWants(turns: LoopTurns): Wants {
   return async (scope, { install, self, passes, rights }, event, { shown, searched }) => {
     if (!mayReadEvent(rights, shown)) return false;
-    if (self === 'skip' && event.actor.id === install.id) return false;
+    if (self === 'skip' && isOwn(install.id, event)) return false;
     if (passes === null) return true;
     const payer = scopeOf(scope.workspaceId, install.id);
     return turns.run(payer, () => passes(shown.data, searched, event.createdAt));
   };
+}
+
+/** Made by the plugin, or by somebody who takes back or approves what it did: then it did not happen anew. */
+function isOwn(installId: string, { actor, cause }: EventRow): boolean {
+  if (actor.id === installId) return true;
+  if (actor.kind === 'plugin' || actor.kind === 'system' || cause.depth === 0) return false;
+  return cause.path.some((step) => step === installId || step.startsWith(`${installId}:`));
 }

@@ -123,7 +123,7 @@ function plainEvent({ name, events }: Contract, before: Entity | null, after: En
     : deletedAtOf(before) === deletedAtOf(after)
       ? events.updated
       : deletedAtOf(after) === null
-        ? events.restored
+        ? (events.restored ?? events.created)
         : events.deleted;
   if (type === undefined) throw new Error(`The contract of ${name} names no event for this change.`);
   return type as EventType;

@@ -17,7 +17,15 @@ import { createPublicTriage } from '../plugins/public-triage/triage.ts';
 import { createSandboxOnDemand, type SandboxOnDemand } from '../plugins/sandbox-on-demand.ts';
 import { createAlarms } from '../reactions/alarms.ts';
 import { createReactions } from '../reactions/reactions.ts';
-import { addedFieldsOf, alarms, checkFilter, filterFieldsOf, reactions, sentEvents } from '../resources.ts';
+import {
+  addedFieldsOf,
+  alarms,
+  checkFilter,
+  filterFieldsOf,
+  reactions,
+  kinds,
+  sentEvents,
+} from '../resources.ts';
 import { findNode } from '../sandbox/locate.ts';
 import { startSandbox } from '../sandbox/supervisor.ts';
 import type { Scope } from '../store/store.ts';
@@ -83,8 +91,12 @@ export function createWorkers(options: WorkersOptions): Workers {
     checkFilter,
   };
   const plugins = createPluginRuntime({
-    ...{ ...shared, sandbox, app: options.app, serverVersion: version },
+    ...shared,
+    sandbox,
+    kinds,
     record: config.recordRuns,
+    app: options.app,
+    serverVersion: version,
   });
   const streams = createStreams({
     ...{ store, clock, log, turns: services.turns, fresh: options.fresh },

@@ -2,6 +2,7 @@
 
 import type { TatamiEvent } from '../webhooks/event.ts';
 import type { ApiKey } from './api-keys.ts';
+import type { AutomationUndone } from './automation.ts';
 import type { BoardCardMoved } from './board.ts';
 import type { Board } from './boards.ts';
 import type { Calendar } from './calendars.ts';
@@ -168,6 +169,7 @@ export const EVENT_TYPES = [
   'inbox.preferences_updated',
   'system.problem_raised',
   'system.problem_cleared',
+  'automation.undone',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -200,6 +202,7 @@ export type EventPattern =
   | 'webhook.*'
   | 'plugin.*'
   | 'system.*'
+  | 'automation.*'
   | '*';
 
 /** An object after a change, with the old values of what changed. */
@@ -317,6 +320,7 @@ export interface EventData {
   'inbox.preferences_updated': InboxPreferencesTold;
   'system.problem_raised': SystemProblem;
   'system.problem_cleared': SystemProblem;
+  'automation.undone': AutomationUndone;
 }
 
 export interface SampleSent {

@@ -575,6 +575,16 @@ export interface SystemProblemFilter {
   readonly until?: Test<string | null, OrderedValueTests> | undefined;
 }
 
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface AutomationUndoneFilter {
+  readonly and?: readonly AutomationUndoneFilter[] | undefined;
+  readonly or?: readonly AutomationUndoneFilter[] | undefined;
+  readonly not?: AutomationUndoneFilter | undefined;
+  readonly undid?: Test<string | null, TextTests> | undefined;
+  readonly changed?: Test<number | null, OrderedValueTests> | undefined;
+  readonly skipped?: Test<number | null, OrderedValueTests> | undefined;
+}
+
 type TextTests = 'eq' | 'neq' | 'in' | 'nin' | 'contains' | 'startsWith' | 'null';
 
 type ValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'null';
@@ -696,6 +706,7 @@ export interface EventFilters {
   readonly 'inbox.preferences_updated': InboxPreferencesToldFilter;
   readonly 'system.problem_raised': SystemProblemFilter;
   readonly 'system.problem_cleared': SystemProblemFilter;
+  readonly 'automation.undone': AutomationUndoneFilter;
 }
 
 /** Of a subscription to any types. */

@@ -212,6 +212,8 @@ export interface Run {
   } | null;
   /** The run that goes on where this one, not being done, left off. */
   readonly continuedBy: string | null;
+  /** The undo that took back what it changed. */
+  readonly undoneBy: string | null;
   /** Why it failed. */
   readonly error: {
     /** What went wrong, for programs. */

@@ -192,6 +192,9 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('runs.get', `${v1}/runs/${runs.data[0].id}`);
   await did('runs.recording', `${v1}/runs/${runs.data[0].id}/recording`);
   await did('runs.replay', `${v1}/runs/${runs.data[0].id}/replay`, {});
+  const undone = await did('runs.undo', `${v1}/runs/${runs.data[0].id}/undo`);
+  await did('undos.undo', `${v1}/undos/${undone.id}/undo`);
+  await did('plugins.undo', `${plugin}/undo`, { since: '2026-11-20T00:00:00Z' });
   const asked = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
   // It failed, and waits to be tried again: nobody ends it first.
   await app.settled();

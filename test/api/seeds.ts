@@ -13,7 +13,9 @@ export type Seeds = Readonly<Record<string, string>>;
 
 /** The forms of ids, by the name of what has them. */
 const prefixes: ReadonlyMap<string, string> = new Map([
-  ...(['event', 'delivery', 'replay', 'run'] as const).map((name) => [name, idPrefixes[name]] as const),
+  ...(['event', 'delivery', 'replay', 'run', 'undo'] as const).map(
+    (name) => [name, idPrefixes[name]] as const,
+  ),
   ...contracts.flatMap(({ name, id }) => (id === null ? [] : [[name, id] as const])),
 ]);
 
@@ -78,6 +80,8 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     plugin: plugin.id,
     pluginRef: pluginId,
     run: (await first(`/plugins/${plugin.id}/runs`)).id,
+    // An undo is made by undoing what a plugin wrote, and this one writes nothing.
+    undo: `${idPrefixes.undo}_${'0'.repeat(25)}2`,
     team: (await first('/teams')).id,
     sla_policy: policy.id,
     sla_clock: (await first(`/issues/${issue.id}/sla`)).id,

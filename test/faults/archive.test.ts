@@ -13,7 +13,15 @@ afterEach(() => app.stop());
 
 async function archive(): Promise<void> {
   const { store, log, blobs } = app.services;
-  const kept = { runs: null, recordings: null, deliveries: null, deleted: null, snapshots: null, events: 30 };
+  const kept = {
+    runs: null,
+    recordings: null,
+    undo: null,
+    deliveries: null,
+    deleted: null,
+    snapshots: null,
+    events: 30,
+  };
   await createHousekeeping({
     store,
     log,

@@ -42,7 +42,7 @@ const count = (app: TestApp, table: string, where = '1'): number =>
     Number((db.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).all()[0] as { n: number }).n),
   );
 
-const kept = { runs: 14, recordings: 14, deliveries: 30, deleted: 90, events: null, snapshots: 90 };
+const kept = { runs: 14, recordings: 14, undo: 30, deliveries: 30, deleted: 90, events: null, snapshots: 90 };
 
 /** One pass, now. */
 async function sweep(app: TestApp, days: Partial<typeof kept> = {}): Promise<void> {

@@ -49,7 +49,15 @@ const fill = (bytes: number, seed: number): Uint8Array<ArrayBuffer> => new Uint8
 const incoming = (): string[] => readdirSync(join(app.dataDir, 'blobs/incoming'));
 async function sweep(): Promise<void> {
   const { store, log, blobs } = app.services;
-  const kept = { runs: 14, recordings: 14, deliveries: 30, deleted: 90, events: null, snapshots: 90 };
+  const kept = {
+    runs: 14,
+    recordings: 14,
+    undo: 30,
+    deliveries: 30,
+    deleted: 90,
+    events: null,
+    snapshots: 90,
+  };
   const snapshots = join(app.dataDir, 'snapshots');
   await createHousekeeping({ store, log, clock: app.clock, kept, blobs, snapshots }).sweep();
 }

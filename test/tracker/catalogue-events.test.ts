@@ -50,7 +50,9 @@ test('every type that was decided is sent, has a sample, and can be subscribed t
 test('subscriptions to every type are judged by the fields of its data', async () => {
   for (const type of EVENT_TYPES) {
     // What is told without an object has no age of its own.
-    const filter = /^system|card_moved|preferences/.test(type) ? {} : { createdAt: { gte: '2020-01-01' } };
+    const filter = /^system|^automation|card_moved|preferences/.test(type)
+      ? {}
+      : { createdAt: { gte: '2020-01-01' } };
     expect([type, (await hookOn([type], { filter })).status]).toEqual([type, 201]);
   }
   for (const [type, filter, detail] of [

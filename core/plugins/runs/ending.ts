@@ -7,6 +7,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Tally } from '../../lib/tally.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import type { Recorder } from '../recorder/recorder.ts';
+import { keepChangesOps } from '../undo/kept.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
@@ -52,14 +53,15 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     const author = authorOf(held, tried, await options.directoryOf(item.scope));
     const effects = await effectsOf(held, tried, author.directory);
     const record = (made: RunRecord['events']): RunRecord => recordOf(tried, ending, { made, effects }, now);
-    const more = ending.more ?? [];
+    const changes = ending.changes ?? [];
+    const more = [...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];
     const { commit } = options.committer;
     if (ending.againAtMs !== undefined) {
       const last = (made: RunRecord['events']): Op[] => [
         recordRunOp(item.scope, run.id, record(made)),
         ...more,
       ];
-      return commit(author, ending.changes ?? [], queue.putOff(item, ending.againAtMs), last, delayed);
+      return commit(author, changes, queue.putOff(item, ending.againAtMs), last, delayed);
     }
     const kept = tried?.recorded
       ? await options.recorder.ops(item.scope, run.id, tried.recorded, tried.outcome)
@@ -74,7 +76,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     ];
     const own = hasRow ? [queue.finish(item)] : [];
     const guards = [...own, ...readGuards(held, tried, ending)];
-    const committed = await commit(author, ending.changes ?? [], guards, last, delayed);
+    const committed = await commit(author, changes, guards, last, delayed);
     return readOrWritten(committed, own.length);
   };
 
@@ -105,6 +107,18 @@ function readGuards({ item }: HeldRun, tried: Attempt | null, { changes = [] }: 
 function readOrWritten(committed: Committed, own: number): Committed {
   const isOfRead = !committed.ok && committed.part === 'guard' && committed.op >= own;
   return isOfRead ? { ...committed, part: 'change' } : committed;
+}
+
+/** What its undo goes by; nothing where it wrote nothing. */
+function keptOps(
+  scope: Scope,
+  runId: string,
+  tried: Attempt | null,
+  changes: readonly Change[],
+  nowMs: number,
+): readonly Op[] {
+  if (!tried || changes.length === 0) return [];
+  return keepChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
 }
 
 function authorOf({ item, run, event }: HeldRun, tried: Attempt | null, directory: Directory): Author {

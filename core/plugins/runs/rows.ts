@@ -39,11 +39,13 @@ export interface RunRow {
   readonly continuation: number;
   readonly fired_at: number | null;
   readonly interruptions: number;
+  readonly undone_by: string | null;
 }
 
 export const runColumns = `id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth, status, mode, attempt,
   created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json,
-  progress_json, continued_by, continuation, fired_at, interruptions`;
+  progress_json, continued_by, continuation, fired_at, interruptions,
+  (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = runs.workspace_id AND k.id = runs.id) AS undone_by`;
 
 const insertRun = tenantStatement(
   'runs.insert',
@@ -232,6 +234,7 @@ export function queuedRow(run: NewRun, nowMs: number): RunRow {
     continuation: 0,
     fired_at: null,
     interruptions: 0,
+    undone_by: null,
   };
 }
 

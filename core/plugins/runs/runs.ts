@@ -144,6 +144,7 @@ export function showRun(
     logs: JSON.parse(row.logs_json),
     progress: progressOf(row),
     continuedBy: row.continued_by,
+    undoneBy: row.undone_by,
     error: row.error_json === null ? null : showError(JSON.parse(row.error_json) as RunError),
     recording: recording ? showRecording(recording) : null,
     createdAt: isoTime(row.created_at),

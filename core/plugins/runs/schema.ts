@@ -78,6 +78,7 @@ export const RunShown = named(
     continuedBy: nullable(
       idOf(idPrefixes.run, 'The run that goes on where this one, not being done, left off.'),
     ),
+    undoneBy: nullable(idOf(idPrefixes.undo, 'The undo that took back what it changed.')),
     error: nullable(
       Closed(
         {

@@ -19,7 +19,8 @@ export const commentKind = kindOf(comment, {
   },
   events(before, after) {
     if (!before) return ['comment.added'];
-    if (after.deletedAt !== before.deletedAt) return ['comment.deleted'];
+    if (after.deletedAt !== before.deletedAt)
+      return [after.deletedAt === null ? 'comment.added' : 'comment.deleted'];
     if (after.resolvedAt !== before.resolvedAt)
       return [after.resolvedAt === null ? 'comment.unresolved' : 'comment.resolved'];
     return ['comment.updated'];

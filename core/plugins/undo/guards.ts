@@ -1,0 +1,112 @@
+// What stands in the way of taking a change back, beside a value that others changed.
+import type { Entity } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import { eventsAt } from '../../events/log.ts';
+import { composedStatement, tenantStatement } from '../../store/statement.ts';
+import type { Folded } from './fold.ts';
+import { keyOf, type KeptChange } from './kept.ts';
+import { contractOf, type UndoKinds } from './kinds.ts';
+import { valueOf } from './values.ts';
+
+/** Events of an object's history that are looked at for what others did to it. */
+const lookedAt = 200;
+/** Parents of a parent. */
+const above = 100;
+
+const newestOfSubject = tenantStatement<{ sequence: number }>(
+  'undo.newest_of_subject',
+  `SELECT sequence FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id = :subjectId AND entity_id <> :subjectId
+     ORDER BY sequence DESC LIMIT ${lookedAt}`,
+);
+
+/** Whether it, or the issue it is on, is deleted: then only its own coming back can be undone. */
+export async function isGone(
+  folding: {
+    readonly ctx: Context;
+    readonly kinds: UndoKinds;
+    readonly objects: ReadonlyMap<string, Folded>;
+  },
+  folded: Folded,
+  change: KeptChange,
+): Promise<boolean> {
+  if (await isIssueGone(folding, folded.entity)) return true;
+  if (change.before === null || valueOf(folded.values, 'deletedAt') === null) return false;
+  return deletedAtOf(change.before) === deletedAtOf(change.after);
+}
+
+async function isIssueGone(
+  { ctx, kinds, objects }: Parameters<typeof isGone>[0],
+  entity: Entity & { readonly issueId?: string },
+): Promise<boolean> {
+  if (entity.issueId === undefined) return false;
+  const known = objects.get(keyOf({ kind: 'issue', id: entity.issueId }));
+  if (known) return valueOf(known.values, 'deletedAt') !== null;
+  const issue = await kinds.named('issue')?.find(ctx, entity.issueId);
+  return !issue || deletedAtOf(issue) !== null;
+}
+
+const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number | null }).deletedAt ?? null;
+
+/** Whether others have put something on what a run made: comments, files, parts of it. What the plugin itself did counts for nothing. */
+export async function isWorkedOn(
+  ctx: Context,
+  { kind, entity }: Folded,
+  change: KeptChange,
+  objects: ReadonlyMap<string, Folded>,
+): Promise<boolean> {
+  if ('parentId' in entity && (await hasChildren(ctx, kind.table, entity.id, change, objects))) return true;
+  const own = new Set(change.cause.path.slice(-1).map(installIn));
+  const rows = await ctx.store.read(ctx.scope, newestOfSubject, { subjectId: entity.id });
+  const events = await eventsAt(
+    ctx.store,
+    ctx.scope,
+    rows.map(({ sequence }) => sequence),
+  );
+  return events.some(
+    ({ actor, cause, entityKind }) =>
+      actor.kind !== 'system' &&
+      entityKind !== 'subscriber' &&
+      !own.has(actor.id) &&
+      // The undo of an earlier undo put it there.
+      !(actor.kind !== 'plugin' && cause.path.some((step) => own.has(installIn(step)))),
+  );
+}
+
+/** The install of a step of a chain: `plg_…:iss_…`. */
+export const installIn = (step: string): string => step.split(':', 1)[0]!;
+
+async function hasChildren(
+  ctx: Context,
+  table: string,
+  id: string,
+  { kind }: KeptChange,
+  objects: ReadonlyMap<string, Folded>,
+): Promise<boolean> {
+  const children = composedStatement<{ id: string }>(
+    `SELECT id FROM ${table} WHERE workspace_id = :ws AND parent_id = :id AND deleted_at IS NULL LIMIT ${lookedAt}`,
+  );
+  const rows = await ctx.store.read(ctx.scope, children, { id });
+  return rows.some((child) => {
+    const folded = objects.get(keyOf({ kind, id: child.id }));
+    return !folded || (!folded.isRemoved && valueOf(folded.values, 'parentId') === id);
+  });
+}
+
+/** Whether an object would come to be above itself. */
+export async function leadsBack(
+  ctx: Context,
+  { kind, entity }: Folded,
+  field: string,
+  id: string,
+): Promise<boolean> {
+  let at: string | null = id;
+  for (let steps = 0; at !== null && steps < above; steps++) {
+    if (at === entity.id) return true;
+    const found: Entity | undefined = await kind.find(ctx, at);
+    at = (found?.[field as keyof Entity] as unknown as string | null | undefined) ?? null;
+  }
+  return false;
+}
+
+/** Whether a deletion of the kind says so by an event of its own. */
+export const tellsDeletion = (kind: string): boolean => contractOf(kind)?.events.deleted !== undefined;

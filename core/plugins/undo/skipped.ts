@@ -1,0 +1,93 @@
+// What an undo left as it is: what was written, what is there now, and who changed it since.
+import type { Entity } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import type { EventRow } from '../../events/event.ts';
+import { eventsAt } from '../../events/log.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { short } from '../runs/effects.ts';
+import { issueOf } from './changes.ts';
+import type { Skip } from './fold.ts';
+import { keyOf } from './kept.ts';
+import { shownName, type UndoKinds } from './kinds.ts';
+
+/** Events of one object that are looked at for who changed it. */
+const lookedAt = 50;
+
+const newestOfIssue = tenantStatement<{ sequence: number }>(
+  'undo.newest_in_history',
+  `SELECT sequence FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id = :subjectId AND entity_id = :id
+     ORDER BY sequence DESC LIMIT ${lookedAt}`,
+);
+const newestOfObject = tenantStatement<{ sequence: number }>(
+  'undo.newest_of_object',
+  `SELECT sequence FROM events INDEXED BY events_object WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = :kind
+     AND entity_id = :id ORDER BY sequence DESC LIMIT ${lookedAt}`,
+);
+
+/**
+ * @param after the objects that the undo changes, by `keyOf`, as they will be
+ * @param undone the ids of the runs that are undone: their own changes are not what stands in the way
+ */
+export async function showSkipped(
+  ctx: Context,
+  kinds: UndoKinds,
+  skipped: readonly Skip[],
+  { after, undone }: { readonly after: ReadonlyMap<string, Entity>; readonly undone: ReadonlySet<string> },
+) {
+  const histories = new Map<string, EventRow[]>();
+  const shown = [];
+  for (const { change, field, reason } of skipped) {
+    const kind = kinds.named(change.kind);
+    const entity = after.get(keyOf(change)) ?? (await kind?.find(ctx, change.id));
+    const name = field === null ? null : shownName(change.kind, field);
+    const issue = kind ? issueOf(ctx, kind, entity ?? change.after) : null;
+    const events = histories.get(change.id) ?? (await newestEvents(ctx, change, issue?.id));
+    histories.set(change.id, events);
+    const valueIn = (of: Entity | undefined): unknown =>
+      name === null || !kind || !of ? null : short(kind.wire(of, ctx)[name]);
+    shown.push({
+      ...{ kind: change.kind, id: change.id, issue, field: name, reason },
+      ranSet: valueIn(change.after),
+      now: valueIn(entity),
+      ...madeBy(reason === 'irreversible' ? undefined : changeOf(events, undone, name)),
+    });
+  }
+  return shown;
+}
+
+function madeBy(event: EventRow | undefined) {
+  if (!event) return { changedBy: null, eventId: null };
+  const { kind, id, name } = event.actor;
+  return { changedBy: { kind, id, name }, eventId: event.id };
+}
+
+/** The newest change of a field, or of the object, that no undone run made; of its events the first, which is the plainest. */
+function changeOf(
+  events: readonly EventRow[],
+  undone: ReadonlySet<string>,
+  name: string | null,
+): EventRow | undefined {
+  const newest = events.find(
+    ({ data, cause }) => !undone.has(cause.parentRunId ?? '') && (name === null || name in previousOf(data)),
+  );
+  return newest && events.findLast(({ data }) => data.version === newest.data.version);
+}
+
+const previousOf = (data: EventRow['data']): object => (data as { previous?: object | null }).previous ?? {};
+
+/** The newest first. */
+async function newestEvents(
+  { store, scope }: Context,
+  { kind, id }: Skip['change'],
+  subjectId: string | undefined,
+): Promise<EventRow[]> {
+  const rows = subjectId
+    ? await store.read(scope, newestOfIssue, { subjectId, id })
+    : await store.read(scope, newestOfObject, { kind, id });
+  const events = await eventsAt(
+    store,
+    scope,
+    rows.map(({ sequence }) => sequence),
+  );
+  return events.sort((a, b) => b.sequence - a.sequence);
+}

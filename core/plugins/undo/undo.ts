@@ -1,0 +1,117 @@
+// Takes back what runs, approved proposals and undos changed, in one commit that is an event and can be taken back itself.
+// docs/spec/plugins.md › Undo.
+import { announce } from '../../changes/announcement.ts';
+import type { ChangeSet } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import type { Cause } from '../../events/origin.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { counted } from '../../lib/counted.ts';
+import { idPrefixes } from '../../lib/ids.ts';
+import type { Op } from '../../store/store.ts';
+import { undoing } from './changes.ts';
+import { foldChanges } from './fold.ts';
+import { keepChangesOps, keptOf, keyOf, markOp, readChanges, type KeptChange, type KeptRow } from './kept.ts';
+import type { UndoKinds } from './kinds.ts';
+import { showSkipped } from './skipped.ts';
+
+/** Runs that one undo takes back. */
+export const undoneAtOnce = 200;
+/** Changes of theirs. */
+const changesMax = 2_000;
+
+/** Undoes one run, proposal or undo. @throws ApiError not_found where nothing of it is kept */
+export async function undoOne(ctx: Context, kinds: UndoKinds, id: string): Promise<ChangeSet> {
+  const [row] = await keptOf(ctx.store, ctx.scope, [id]);
+  if (!row)
+    throw new ApiError(
+      'not_found',
+      `Nothing is kept of ${id}: it changed nothing, or so long ago that it can no longer be undone.`,
+    );
+  if (row.undone_by !== null)
+    return nothing(
+      [id],
+      `${id} was undone by ${row.undone_by}: nothing is left of it. Undo that to bring it back.`,
+    );
+  return undoAll(ctx, kinds, [row]);
+}
+
+/** @param rows the newest first, none of them undone */
+export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly KeptRow[]): Promise<ChangeSet> {
+  if (rows.length > undoneAtOnce)
+    throw invalidField('since', 'too_big', {
+      why: `More than ${undoneAtOnce} runs changed something in that time.`,
+      fix: 'Give a later `since`, so that the newest are undone first, then go further back.',
+    });
+  const undid = rows.map(({ id }) => id);
+  const changes = await changesOf(ctx, rows);
+  const fold = await foldChanges(ctx, kinds, changes);
+  const { changes: made, shown, skipped: left } = await undoing(ctx, kinds, fold);
+  const skipped = await showSkipped(ctx, kinds, left, {
+    after: new Map(made.map((change) => [keyOf(change), change.after])),
+    undone: new Set(changes.flatMap(({ cause }) => cause.parentRunId ?? [])),
+  });
+  if (made.length === 0) return nothing(undid, 'Nothing is left to undo.', skipped);
+  const id = ctx.ids.next(idPrefixes.undo);
+  const cause = newestCause(changes);
+  const [{ install_id: installId } = { install_id: null }] = rows;
+  const told = {
+    undo: { id },
+    undid,
+    plugin: installId === null ? null : { id: installId },
+    changed: shown.length,
+    skipped: skipped.length,
+  };
+  const of = { installId: null, cause, nowMs: ctx.nowMs(), undid };
+  return {
+    changes: [...made, { ...announce({ kind: 'undo', id }, 'automation.undone', told), cause }],
+    ops: [...keepChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
+    body: { id, undid, changes: shown, skipped, message: saidOf(shown.length, skipped.length) },
+    status: 200,
+  };
+}
+
+function nothing(undid: readonly string[], message: string, skipped: readonly unknown[] = []): ChangeSet {
+  return { changes: [], body: { id: null, undid, changes: [], skipped, message }, status: 200 };
+}
+
+function saidOf(changed: number, skipped: number): string {
+  const put = `${counted(changed, 'object')} put back`;
+  return skipped === 0
+    ? `${put}.`
+    : `${put}; ${skipped} left as they are, because others changed them since.`;
+}
+
+/** The newest first. */
+async function changesOf(ctx: Context, rows: readonly KeptRow[]): Promise<KeptChange[]> {
+  const all: KeptChange[] = [];
+  for (const { id } of rows) {
+    all.push(...(await readChanges(ctx.store, ctx.scope, id)).reverse());
+    if (all.length > changesMax)
+      throw invalidField('since', 'too_big', {
+        why: `One undo takes back at most ${changesMax} changes.`,
+        fix: 'Give a later `since`, so that the newest are undone first, then go further back.',
+      });
+  }
+  return all;
+}
+
+const newestCause = (changes: readonly KeptChange[]): Cause => changes[0]!.cause;
+
+/** Marks what is undone. What an undone undo had taken back stands again, and so on. */
+async function markOps(ctx: Context, rows: readonly KeptRow[], by: string): Promise<Op[]> {
+  const ops = rows.map(({ id }) => markOp(ctx.scope, id, null, by));
+  for (const row of rows) ops.push(...(await followOps(ctx, row, false)));
+  return ops;
+}
+
+/** @param stands whether the undo stands now */
+async function followOps(ctx: Context, undo: KeptRow, stands: boolean): Promise<Op[]> {
+  const ids = undo.undid_json === null ? [] : (JSON.parse(undo.undid_json) as string[]);
+  if (ids.length === 0) return [];
+  const [was, by] = stands ? [null, undo.id] : [undo.id, null];
+  const ops: Op[] = [];
+  for (const row of await keptOf(ctx.store, ctx.scope, ids))
+    if (row.undone_by === was)
+      ops.push(markOp(ctx.scope, row.id, was, by), ...(await followOps(ctx, row, !stands)));
+  return ops;
+}

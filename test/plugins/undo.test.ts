@@ -1,0 +1,267 @@
+// Undo through the public doors: what a run wrote goes back in one commit, what people changed since stays and is said, and the undo
+// is an event that can be undone itself. Real libsql, real sidecar; only the clock is ours.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { allTrackerScopes, install, packSource } from './pack.ts';
+
+let app: TestApp;
+let team = 0;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const triage = (id: string, self = 'skip') => `{
+  id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
+  on: {
+    'issue.created': { handle: async (event, ctx) => {
+      await ctx.issues.update(event.data.id, { priority: 'high', labels: ['bug'], title: event.data.title + '!' });
+      await ctx.comments.create(event.data.id, { body: 'triaged' });
+      await ctx.kv.set('seen', event.data.id);
+    } },
+    'issue.updated': { self: '${self}', handle: async (event, ctx) => {
+      if (event.data.priority !== 'high') await ctx.issues.update(event.data.id, { priority: 'high' });
+    } },
+  },
+}`;
+
+/** A workspace of its own, with the plugin, and an issue that it has triaged. */
+async function triaged(
+  id: string,
+): Promise<{ call: Client; key: string; plugin: Json; issue: Json; run: Json }> {
+  const key = `U${++team}`;
+  const { apiKey } = await app.addWorkspace(`Undo ${team}`, key);
+  const call = app.clientOf(apiKey);
+  const plugin = await install(call, await packSource(triage(id)));
+  const issue = await make(call, key, 'One');
+  return { call, key, plugin, issue, run: await newestRun(call, id) };
+}
+
+async function make(call: Client, key: string, title: string): Promise<Json> {
+  const { json, status } = await call('POST', '/api/v1/issues', { team: key, title });
+  expect(status).toBe(201);
+  await app.settled();
+  return json;
+}
+
+async function newestRun(call: Client, plugin: string): Promise<Json> {
+  return (await call('GET', `/api/v1/plugins/${plugin}/runs`)).json.data[0];
+}
+
+const shown = async (call: Client, id: string): Promise<Json> =>
+  (await call('GET', `/api/v1/issues/${id}`)).json;
+const comments = async (call: Client, id: string): Promise<Json[]> =>
+  (await call('GET', `/api/v1/issues/${id}/comments`)).json.data;
+
+/** What an issue says, without what every write moves. */
+function said({ version, updatedAt, ...rest }: Json): Json {
+  void [version, updatedAt];
+  return rest;
+}
+
+async function undo(
+  call: Client,
+  path: string,
+  body?: object,
+  headers?: Record<string, string>,
+): Promise<Json> {
+  const { status, json } = await call('POST', `/api/v1/${path}/undo`, body, headers);
+  expect({ status, error: json.error }).toEqual({ status: 200, error: undefined });
+  await app.settled();
+  return json;
+}
+
+async function eventsAfter(call: Client, after: number): Promise<Json[]> {
+  const { data } = (await call('GET', `/api/v1/events?limit=100&after=${after}`)).json;
+  return data.filter(({ type }: Json) => !type.startsWith('inbox.'));
+}
+const end = async (call: Client): Promise<number> => (await eventsAfter(call, 0)).at(-1).sequence;
+
+test('the undo of a run puts back what it wrote and removes what it made, in one commit, and the plugin does not do it again', async () => {
+  const { call, issue, run, plugin } = await triaged('com.test.undo-run');
+  const triagedIssue = await shown(call, issue.id);
+  expect(triagedIssue).toMatchObject({ priority: 'high', title: 'One!', labels: [{ name: 'bug' }] });
+  const from = await end(call);
+
+  const simulated = await undo(call, `runs/${run.id}`, undefined, { 'tatami-mode': 'simulate' });
+  expect(await shown(call, issue.id)).toEqual(triagedIssue);
+  expect((await eventsAfter(call, from)).length).toBe(0);
+
+  const undone = await undo(call, `runs/${run.id}`);
+  expect({ ...simulated, id: null }).toEqual({ ...undone, id: null });
+  expect(undone).toMatchObject({
+    undid: [run.id],
+    skipped: [],
+    changes: [
+      { kind: 'comment', action: 'remove', issue: { id: issue.id } },
+      { kind: 'issue', id: issue.id, action: 'update', issue: { identifier: triagedIssue.identifier } },
+    ],
+  });
+  const field = (name: string) => undone.changes[1].fields.find((one: Json) => one.field === name);
+  expect(field('priority')).toEqual({ field: 'priority', from: 'high', to: 'none' });
+  expect(await shown(call, issue.id)).toMatchObject({ ...said(issue), priority: 'none', labels: [] });
+  expect(await comments(call, issue.id)).toEqual([]);
+
+  const events = await eventsAfter(call, from);
+  expect(events.map(({ type }) => type)).toEqual([
+    'comment.deleted',
+    'issue.updated',
+    'issue.labeled',
+    'automation.undone',
+  ]);
+  for (const { actor, cause } of events) {
+    expect(actor.kind).toBe('api_key');
+    expect(cause).toMatchObject({ parentRunId: run.id, depth: 1, path: [`${plugin.id}:${issue.id}`] });
+  }
+  expect(events.at(-1).data).toEqual({
+    undo: { id: undone.id },
+    undid: [run.id],
+    plugin: { id: plugin.id },
+    changed: 2,
+    skipped: 0,
+  });
+  expect((await call('GET', `/api/v1/runs/${run.id}`)).json.undoneBy).toBe(undone.id);
+
+  const again = await undo(call, `runs/${run.id}`);
+  expect(again).toMatchObject({ id: null, changes: [], skipped: [] });
+  expect(again.message).toContain(`undone by ${undone.id}: nothing is left`);
+});
+
+test('an undo is undone: all is again as the run left it, and can be undone once more', async () => {
+  const { call, issue, run } = await triaged('com.test.undo-undo');
+  const [left, [comment]] = [await shown(call, issue.id), await comments(call, issue.id)];
+  const first = await undo(call, `runs/${run.id}`);
+  const before = await shown(call, issue.id);
+  const second = await undo(call, `undos/${first.id}`);
+  expect(second.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
+    ['issue', 'update'],
+    ['comment', 'restore'],
+  ]);
+  expect(said(await shown(call, issue.id))).toEqual(said(left));
+  expect((await comments(call, issue.id)).map(said)).toEqual([said(comment)]);
+  expect((await call('GET', `/api/v1/runs/${run.id}`)).json.undoneBy).toBe(null);
+
+  await undo(call, `undos/${second.id}`);
+  expect(said(await shown(call, issue.id))).toEqual(said(before));
+  expect((await call('GET', `/api/v1/runs/${run.id}`)).json.undoneBy).toBe(first.id);
+  const third = await undo(call, `runs/${run.id}`);
+  expect(third.message).toContain('nothing is left');
+});
+
+test('what people changed since stays: it is listed with what was written, what is there now, and who changed it', async () => {
+  const { call, issue, run } = await triaged('com.test.undo-since');
+  const byHand = await call('PATCH', `/api/v1/issues/${issue.id}`, {
+    title: 'By hand',
+    addLabels: ['feature'],
+  });
+  expect(byHand.json.error).toBe(undefined);
+  await app.settled();
+  const edit = (await eventsAfter(call, 0)).findLast(({ type }) => type === 'issue.updated');
+  const undone = await undo(call, `runs/${run.id}`);
+  expect(undone.skipped).toEqual([
+    {
+      kind: 'issue',
+      id: issue.id,
+      issue: { id: issue.id, identifier: issue.identifier },
+      field: 'title',
+      reason: 'changed',
+      ranSet: 'One!',
+      now: 'By hand',
+      changedBy: { kind: 'api_key', id: expect.any(String), name: edit.actor.name },
+      eventId: edit.id,
+    },
+  ]);
+  // A label that somebody added stays when the plugin's own goes.
+  expect(await shown(call, issue.id)).toMatchObject({
+    title: 'By hand',
+    priority: 'none',
+    labels: [{ name: 'feature' }],
+  });
+});
+
+test('an issue that a run made is removed, unless others have worked on it since', async () => {
+  const key = `U${++team}`;
+  const { apiKey } = await app.addWorkspace(`Undo ${team}`, key);
+  const call = app.clientOf(apiKey);
+  await install(
+    call,
+    await packSource(`{
+      id: 'com.test.undo-made', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
+      on: { 'issue.created': { handle: async (event, ctx) => {
+        const made = await ctx.issues.create({ team: '${key}', title: 'Follow-up of ' + event.data.title });
+        await ctx.comments.create(made.id, { body: 'made by a plugin' });
+      } } },
+    }`),
+  );
+  for (const [title, isWorkedOn] of [
+    ['Alone', false],
+    ['Shared', true],
+  ] as const) {
+    await make(call, key, title);
+    const run = await newestRun(call, 'com.test.undo-made');
+    const made = run.effects.find(({ kind }: Json) => kind === 'issue').id;
+    if (isWorkedOn) await call('POST', `/api/v1/issues/${made}/comments`, { body: 'I take this' });
+    await app.settled();
+    const undone = await undo(call, `runs/${run.id}`);
+    const left = await shown(call, made);
+    if (isWorkedOn) {
+      expect(undone.skipped).toMatchObject([{ kind: 'issue', id: made, field: null, reason: 'worked_on' }]);
+      expect(left.deletedAt).toBe(null);
+    } else {
+      expect(undone.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
+        ['comment', 'remove'],
+        ['issue', 'remove'],
+      ]);
+      expect((await call('GET', `/api/v1/issues/${made}`)).status).toBe(404);
+      await undo(call, `undos/${undone.id}`);
+      expect((await shown(call, made)).title).toBe('Follow-up of Alone');
+      expect((await comments(call, made)).length).toBe(1);
+    }
+  }
+});
+
+test('all that a plugin did in a time is undone at once, several runs on one issue as one', async () => {
+  const { call, issue, key, plugin } = await triaged('com.test.undo-range');
+  const since = new Date(app.clock.now() + 1).toISOString();
+  app.clock.advance(1_000);
+  const second = await make(call, key, 'Two');
+  // A person's change, which the plugin answers with another run.
+  await call('PATCH', `/api/v1/issues/${second.id}`, { priority: 'low' });
+  await app.settled();
+  expect(await shown(call, second.id)).toMatchObject({ priority: 'high', title: 'Two!' });
+
+  const undone = await undo(call, `plugins/${plugin.pluginId}`, { since });
+  expect(undone.undid.length).toBe(2);
+  // The person's priority is what the second run found, so there the way back ends.
+  expect(await shown(call, second.id)).toMatchObject({ priority: 'low', title: 'Two' });
+  expect(undone.skipped).toMatchObject([
+    { id: second.id, field: 'priority', reason: 'changed', now: 'low', changedBy: { kind: 'api_key' } },
+  ]);
+  expect(await shown(call, issue.id)).toMatchObject({ priority: 'high', title: 'One!' });
+});
+
+test('who undoes needs what it takes to write it, and a run that wrote nothing says so', async () => {
+  const { call, run, key } = await triaged('com.test.undo-rights');
+  const minted = await call('POST', '/api/v1/api-keys', {
+    name: 'narrow',
+    scopes: ['plugins:write', 'issues:write'],
+  });
+  const narrow = app.clientOf(minted.json.token ?? minted.json.key ?? minted.json.secret);
+  const refused = await narrow('POST', `/api/v1/runs/${run.id}/undo`);
+  expect(refused).toMatchObject({ status: 403, json: { error: { code: 'insufficient_scope' } } });
+  expect(refused.text).toContain('comments:write');
+
+  await install(
+    call,
+    await packSource(`{
+    id: 'com.test.undo-nothing', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
+    on: { 'issue.created': { handle: async (event, ctx) => { await ctx.kv.set('seen', 1); } } },
+  }`),
+  );
+  await make(call, key, 'Nothing');
+  const idle = await newestRun(call, 'com.test.undo-nothing');
+  const nothing = await call('POST', `/api/v1/runs/${idle.id}/undo`);
+  expect(nothing.status).toBe(404);
+  expect(nothing.text).toContain('it changed nothing');
+});
