@@ -69,8 +69,11 @@ const parts: Readonly<Record<string, Part>> = {
     types: ['ledger'],
   },
   sdk: { of: ['sdk/'], may: [] },
-  sidecar: { of: ['core/sandbox/sidecar/', 'core/sandbox/protocol.ts', 'core/sandbox/framing.ts'], may: [] },
-  sandbox: { of: ['core/sandbox/'], may: ['lib', 'sidecar'] },
+  sidecar: {
+    of: ['core/sandbox/sidecar/', 'core/sandbox/protocol.ts', 'core/sandbox/framing.ts'],
+    may: ['sdk'],
+  },
+  sandbox: { of: ['core/sandbox/'], may: ['lib', 'sdk', 'sidecar'] },
   plugins: {
     of: ['core/plugins/'],
     may: [...ofResources, 'rights', 'inbox', 'sdk', 'sandbox'],

@@ -56,6 +56,11 @@ export interface ChangeSet<T = unknown> {
   beforeCommit?(): Promise<void>;
   /** What must not happen in a simulation, and no op says: called once all is durable. */
   afterCommit?(): void;
+  /**
+   * A better answer, for which one has to wait once all is durable: outside of every turn, and not kept for an idempotency key. Null
+   * leaves the answer as it is.
+   */
+  completed?(): Promise<Pick<ChangeSet<T>, 'body' | 'status'> | null>;
   /** The answer, still without what the commit learns. Undefined answers 204. */
   readonly body: T;
   readonly status?: 200 | 201 | 202 | 204;

@@ -15,4 +15,6 @@ export interface Cause {
   readonly depth: number;
   /** Installs and issues this chain went through, oldest first: `plg_…:iss_…`. */
   readonly path: readonly string[];
+  /** Whoever called the action of the plugin that did it. */
+  readonly onBehalfOf?: Actor;
 }

@@ -4,7 +4,7 @@ import { idPrefixes } from '../lib/ids.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time, uuid } from '../lib/schema.ts';
 import { eventTypes } from './catalogue.ts';
 
-const ActorShown = named(
+export const ActorShown = named(
   'Actor',
   Closed({
     kind: enumeration('ActorKind', ['user', 'api_key', 'plugin', 'system'], 'What kind of actor it is.'),
@@ -21,6 +21,7 @@ const CauseShown = named(
     parentRunId: nullable(Type.String({ description: 'The plugin run that caused it.' })),
     depth: Type.Integer({ minimum: 0, description: 'How many plugin runs led to it.' }),
     path: Type.Array(Type.String(), { description: 'The plugins of those runs, the first one first.' }),
+    onBehalfOf: Type.Optional(described(ActorShown, 'Whoever called the action of the plugin that did it.')),
   }),
 );
 

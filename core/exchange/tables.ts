@@ -53,7 +53,7 @@ export const taken: readonly Table[] = [
   // Alarms that are set; the rest of the queue is work of the server.
   {
     name: 'due_work',
-    where: "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay')",
+    where: "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'once')",
     columns: ['id', 'kind', 'subject', 'due_at'],
     arrives: { lease_until: '0', lease_owner: 'NULL', epoch: '1' },
   },
@@ -79,6 +79,9 @@ export const leftBehind: Readonly<Record<string, string>> = {
   plugin_kv: install,
   plugin_kv_usage: install,
   plugin_gaps: install,
+  one_offs: install,
+  plugin_routes: install,
+  route_signatures: install,
   past_wants: install,
   idempotency: work,
   search_documents: words,

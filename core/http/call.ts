@@ -1,5 +1,6 @@
 // A request on its way through the kernel, as values: who asks, what for, and what comes of it. Nothing here knows how it came
 // in or how the answer goes out.
+import type { ChangeSet } from '../changes/change.ts';
 import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
 import type { Exchange } from './exchange.ts';
@@ -71,6 +72,8 @@ export interface WrittenAnswer {
   readonly version: number | undefined;
   /** The address of what was made. */
   readonly location: string | undefined;
+  /** See `ChangeSet`. */
+  readonly completed?: ChangeSet['completed'];
   /** The answer of an earlier request with the same idempotency key. */
   readonly isReplay: boolean;
 }

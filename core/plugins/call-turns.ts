@@ -4,9 +4,9 @@ import { Turns } from '../lib/fairness/turns.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
 import type { Scope } from '../store/store.ts';
+import { traitsOf, type HandlerKind } from './handler-kinds.ts';
+import { ownCalls } from './own-calls.ts';
 
-/** Characters of arguments and answers of one run. */
-const runCharsMax = { event: 32 * 1024 * 1024, schedule: 256 * 1024 * 1024 };
 /** Shorter arguments cost so little that nobody notices. */
 const longCharsMin = 64 * 1024;
 /** A call that took longer did not use the core all the time. */
@@ -17,7 +17,7 @@ export interface CallTurns {
   ofRun(
     scope: Scope,
     installId: string,
-    kind: 'event' | 'schedule',
+    kind: HandlerKind,
   ): (op: string, args: string, perform: () => Promise<CallAnswer>) => Promise<CallAnswer>;
 }
 
@@ -40,10 +40,11 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
 
   return {
     ofRun(scope, installId, kind) {
+      const { callCharsMax } = traitsOf[kind];
       let chars = 0;
       return async (op, args, perform) => {
         chars += args.length;
-        if (chars > runCharsMax[kind]) return overBudget(runCharsMax[kind]);
+        if (chars > callCharsMax) return overBudget(callCharsMax);
         const isLong = args.length >= longCharsMin;
         if (isLong) await turn(scope, installId);
         const startedMs = performance.now();
@@ -64,7 +65,7 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
 
 /** Such a call passes by the door. */
 function isOwnValue(op: string): boolean {
-  return op.startsWith('kv.') && op !== 'kv.list';
+  return ownCalls.has(op) && op !== 'kv.list';
 }
 
 function overBudget(chars: number): CallAnswer {

@@ -16,7 +16,9 @@ export function consentLines(manifest: PluginManifest): string[] {
     ...narrowingLines(request),
   ]);
   const types = Object.keys(manifest.on ?? {});
-  const schedules = Object.entries(manifest.schedules ?? {}).map(([name, { cron }]) => `${name} (${cron})`);
+  const schedules = Object.entries(manifest.schedules ?? {}).map(
+    ([name, { cron }]) => `${name} (${cron ?? 'once, when it asks'})`,
+  );
   return [
     `${manifest.id} ${manifest.version} asks for:`,
     ...(scopes.length > 0 ? scopes : ['  nothing']),

@@ -19,7 +19,8 @@ export async function describePackage(code: string, sourceMap: PackageSourceMap 
 
 /** Of what the guest says of a definition that has loaded, in `sidecar/guest/definition.ts`; empty for what is about no part of it. */
 function pathOf(message: string): string {
-  const [, member, name] = /\b(on|schedules)\['(.+)'\] has no handle function/.exec(message) ?? [];
+  const [, member, name] =
+    /\b(on|schedules|actions|routes)\['(.+)'\] has no handle function/.exec(message) ?? [];
   if (member !== undefined) return `/manifest/${member}/${name}`;
   return message.includes('The default export of a plugin') ? '/manifest' : '';
 }

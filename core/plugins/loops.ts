@@ -16,7 +16,7 @@ export interface Cut {
 export async function findCut(
   store: Store,
   scope: Scope,
-  event: EventRow,
+  event: Pick<EventRow, 'cause' | 'subjectId' | 'entityId'>,
   installId: string,
   planned: () => number,
 ): Promise<Cut | null> {

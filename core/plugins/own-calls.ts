@@ -53,8 +53,22 @@ const values: Readonly<Record<string, OwnCall>> = {
   },
 };
 
+const oneOffs: Readonly<Record<string, OwnCall>> = {
+  'schedule.once': {
+    isRead: false,
+    async answer({ oneOffs }, [name, at, data]) {
+      await oneOffs.once(name, at, data);
+      return 'null';
+    },
+  },
+  'schedule.cancel': {
+    isRead: false,
+    answer: async ({ oneOffs }, [name]) => JSON.stringify(await oneOffs.cancel(name)),
+  },
+};
+
 /** By name: `kv.get`. */
-export const ownCalls: ReadonlyMap<string, OwnCall> = new Map(Object.entries(values));
+export const ownCalls: ReadonlyMap<string, OwnCall> = new Map(Object.entries({ ...values, ...oneOffs }));
 
 function keyOf(value: unknown): string {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$/.test(value))

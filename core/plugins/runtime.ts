@@ -14,6 +14,9 @@ import { createFailureWatch } from './failures.ts';
 import { installRoutes } from './installs/routes.ts';
 import { installKind } from './installs/schema.ts';
 import { tellUnheard } from './installs/unheard.ts';
+import { oneOffKindName } from './once/entries.ts';
+import { actionRoutes } from './actions/routes.ts';
+import { scheduledRoutes } from './once/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createReplays } from './recorder/replays.ts';
 import { recorderRoutes } from './recorder/routes.ts';
@@ -62,7 +65,8 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const failures = createFailureWatch(clock.monotonicMs);
   let stopping = false;
   const workers = createWorkers({ ...options, registry, failures, isStopping: () => stopping });
-  const { runs, schedules, catchUps, consumer } = workers;
+  const { runs, schedules, oneOffs, catchUps, consumer } = workers;
+  const queues = [schedules.queue, oneOffs, catchUps];
 
   /** Ahead of the first run, so that it need not wait for the start. */
   const warm = (): void => {
@@ -71,14 +75,15 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       .catch((error: unknown) => log('error', 'the sandbox did not start', { error: errorForLog(error) }));
   };
 
-  const installChanged = (installId: string): void => {
-    sandbox.evict(installId);
-    failures.forget(installId);
-    for (const queue of [catchUps, runs]) queue.wake();
-    warm();
-  };
   committer.onCommit((_, changes) => {
-    for (const { kind, id } of changes) if (kind === installKind.name) installChanged(id);
+    for (const { kind, id } of changes) {
+      if (kind === oneOffKindName) oneOffs.wake();
+      if (kind !== installKind.name) continue;
+      sandbox.evict(id);
+      failures.forget(id);
+      for (const queue of [catchUps, oneOffs, runs]) queue.wake();
+      warm();
+    }
   });
 
   return {
@@ -87,22 +92,19 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       if ((await store.readSystem(anyInstall)).length > 0) warm();
       await tellUnheard({ store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs });
       await runs.start();
-      await schedules.queue.start();
-      await catchUps.start();
+      for (const queue of queues) await queue.start();
       await consumer.start();
       schedules.replan();
     },
     async followClock() {
       await runs.followClock();
-      await catchUps.followClock();
-      await schedules.queue.followClock();
+      for (const queue of queues) await queue.followClock();
       await schedules.replanned();
     },
     async settled() {
       await consumer.settled();
       await schedules.replanned();
-      await schedules.queue.settled();
-      await catchUps.settled();
+      for (const queue of queues) await queue.settled();
       await runs.settled();
       await consumer.storeMarks();
     },
@@ -110,8 +112,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
     async stop() {
       stopping = true;
       await consumer.stop();
-      await schedules.queue.stop();
-      await catchUps.stop();
+      for (const queue of queues) await queue.stop();
       const ended = runs.stop();
       // What still runs or waits then is for the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
@@ -124,7 +125,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 function routesOf(
   options: PluginRuntimeOptions,
   registry: Pick<Registry, 'codeKept' | 'source'>,
-  { runner, runs, consumer, catchUps, stateOps }: Workers,
+  { runner, ends, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
   const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
   return [
@@ -140,12 +141,17 @@ function routesOf(
     ...runRoutes({
       queue: runs,
       isActive: runner.isActive,
-      stopAttempt: runner.stopAttempt,
+      stopAttempt(runId) {
+        runner.stopAttempt(runId);
+        ends.note(runId);
+      },
       storeWork: consumer.storeWork,
     }),
     ...recorderRoutes(createReplays({ ...options, registry })),
     ...catchUpRoutes(catchUps),
     ...undoRoutes(undoKindsOf(options.kinds, app)),
+    ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive }),
+    ...scheduledRoutes,
     ...kvRoutes,
   ];
 }

@@ -59,7 +59,7 @@ export function createSchedules(options: {
     const install = await registry.active(item.scope, installId);
     const schedule = install?.manifest.schedules?.[name];
     const now = clock.nowMs();
-    const next = schedule ? nextRunMs(schedule.cron, schedule.tz, now) : null;
+    const next = nextOf(schedule, now);
     if (!install || !schedule || next === null) return void (await store.commit([queue.finish(item)]));
     const move = queue.defer(item, next);
     if ((await findOpenRun(store, item.scope, installId, name)) !== undefined) {
@@ -94,12 +94,20 @@ export function createSchedules(options: {
       const drop = schedules.map(([name]) => queue.remove(scope, `${install.id}/${name}`));
       if (install.state !== 'active' || install.deletedAt !== null) return drop;
       const add = schedules.flatMap(([name, { cron, tz }]) => {
-        const next = nextRunMs(cron, tz, clock.nowMs());
+        const next = nextOf({ cron, tz }, clock.nowMs());
         return next === null ? [] : [queue.add(scope, install.id, `${install.id}/${name}`, next)];
       });
       return [...drop, ...add];
     },
   };
+}
+
+/** Null for none: without `cron`, a schedule has no time of its own. */
+function nextOf(
+  schedule: { readonly cron?: string | undefined; readonly tz?: string | undefined } | undefined,
+  nowMs: number,
+): number | null {
+  return schedule?.cron === undefined ? null : nextRunMs(schedule.cron, schedule.tz, nowMs);
 }
 
 /** Looks through all that is planned, one round at a time. */
@@ -118,7 +126,7 @@ function createReplanning(options: {
     const scope = scopeOf(row.workspace_id);
     const [installId = '', name = ''] = row.id.split('/');
     const schedule = (await registry.active(scope, installId))?.manifest.schedules?.[name];
-    const next = schedule ? nextRunMs(schedule.cron, schedule.tz, clock.nowMs()) : null;
+    const next = nextOf(schedule, clock.nowMs());
     if (next === null || row.due_at <= next) return [];
     return [tenantOp(scope, bringForward, { id: row.id, was: row.due_at, next })];
   };

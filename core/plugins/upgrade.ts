@@ -11,7 +11,7 @@ export interface Installed {
   readonly scopes: readonly (Narrowing & { readonly scope: string; readonly granted: boolean })[];
   readonly events: readonly string[];
   readonly filters: Readonly<Record<string, unknown>>;
-  readonly schedules: readonly { readonly name: string; readonly cron: string; readonly tz: string }[];
+  readonly schedules: readonly { readonly name: string; readonly cron: string | null; readonly tz: string }[];
 }
 
 /** Lines for a terminal; a manifest holds no control characters (`parsePackage`). */
@@ -110,11 +110,13 @@ function namedLines(what: string, now: readonly string[], before: readonly strin
 }
 
 function schedulesOf({ schedules = {} }: PluginManifest): string[] {
-  return Object.entries(schedules).map(([name, { cron, tz = 'UTC' }]) => scheduleText({ name, cron, tz }));
+  return Object.entries(schedules).map(([name, { cron, tz = 'UTC' }]) =>
+    scheduleText({ name, cron: cron ?? null, tz }),
+  );
 }
 
 function scheduleText({ name, cron, tz }: Installed['schedules'][number]): string {
-  return `${name} (${cron}${tz === 'UTC' ? '' : ` ${tz}`})`;
+  return cron === null ? `${name} (once, when it asks)` : `${name} (${cron}${tz === 'UTC' ? '' : ` ${tz}`})`;
 }
 
 function line(sign: '+' | '-' | '~' | ' ', name: string, text: string): string {

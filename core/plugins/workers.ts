@@ -16,11 +16,14 @@ import { createCatchUpWorker } from './catch-up/worker.ts';
 import { createDisable, type DisableOptions } from './disable.ts';
 import type { FailureWatch } from './failures.ts';
 import { consumerName } from './installs/wants.ts';
+import { oneOffsAfterOps, onceWork } from './once/entries.ts';
+import { createOneOffWorker } from './once/worker.ts';
 import { createPlanner } from './planner.ts';
 import { createRecorder } from './recorder/recorder.ts';
 import type { Registry } from './registry.ts';
 import { createRunner, type Runner } from './runner.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
+import { createRunEnds, type RunEnds } from './runs/ends.ts';
 import { findRun } from './runs/rows.ts';
 import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
@@ -29,6 +32,8 @@ import { createSchedules, type Schedules } from './schedules.ts';
 const runsHeld = 512;
 /** Gaps that are counted or caught up at once. */
 const catchUpsHeld = 16;
+/** One-off runs that are being queued. */
+const oneOffsHeld = 64;
 
 export interface WorkersOptions {
   readonly services: Services;
@@ -53,8 +58,11 @@ export interface WorkersOptions {
 
 export interface Workers {
   readonly runner: Runner;
+  readonly ends: RunEnds;
   readonly runs: WorkQueue;
   readonly schedules: Schedules;
+  /** One-off runs that wait for their time. */
+  readonly oneOffs: WorkQueue;
   readonly catchUps: WorkQueue;
   readonly consumer: Consumer;
   readonly stateOps: DisableOptions['stateOps'];
@@ -67,9 +75,11 @@ export function createWorkers(options: WorkersOptions): Workers {
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
   const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
+    ...oneOffsAfterOps(scope, install),
     ...schedules.opsFor(install, { scope }),
     ...gapOps(catchUps, scope, install, { gapId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
   ];
+  const ends = createRunEnds(clock);
   const runner = createRunner({
     ...options,
     store,
@@ -77,6 +87,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     ids,
     ledger,
     tally,
+    ends,
     callTurns: createCallTurns({ ledger }),
     recorder: createRecorder({ record: options.record, nowMs: clock.nowMs }),
     disable: createDisable({ ...options, ids, log, stateOps }),
@@ -109,5 +120,11 @@ export function createWorkers(options: WorkersOptions): Workers {
       stopped: isStopping,
     }),
   });
-  return { runner, runs, schedules, catchUps, consumer, stateOps };
+  const oneOffs = createWorkQueue({
+    ...{ store, clock, log, owner, seen, mayWork },
+    kind: onceWork,
+    room: oneOffsHeld,
+    perform: createOneOffWorker({ store, clock, ids, registry, runs }),
+  });
+  return { runner, ends, runs, schedules, oneOffs, catchUps, consumer, stateOps };
 }

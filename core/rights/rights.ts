@@ -69,6 +69,33 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
 
+/** What both of two may do: a scope that both hold, in the fields and teams of both. */
+export function commonRights(a: Rights, b: Rights): Rights {
+  const scopes = new Set<string>();
+  const narrowed = new Map<string, Narrowing>();
+  for (const scope of new Set([...a.scopes, ...(a.narrowed?.keys() ?? [])])) {
+    const [one, other] = [narrowingOf(a, scope), narrowingOf(b, scope)];
+    if (!one || !other) continue;
+    const fields = common(one.fields, other.fields);
+    const teams = common(one.teams, other.teams);
+    if (fields === null && teams === null) scopes.add(scope);
+    else narrowed.set(scope, { fields, teams });
+  }
+  return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
+}
+
+const whole: Narrowing = { fields: null, teams: null };
+
+function narrowingOf({ scopes, narrowed }: Rights, scope: string): Narrowing | undefined {
+  return scopes.has(scope) ? whole : narrowed?.get(scope);
+}
+
+/** Null stands for all. */
+function common(a: readonly string[] | null, b: readonly string[] | null): readonly string[] | null {
+  if (a === null || b === null) return a ?? b;
+  return a.filter((one) => b.includes(one));
+}
+
 /** Who hears of events. A member behind a key hears of their own what others need more for; nobody else has any of their own. */
 export type Reader = Rights & { readonly actor?: Pick<Actor, 'kind' | 'memberId'> };
 

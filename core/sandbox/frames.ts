@@ -23,6 +23,7 @@ import type {
   RunEnd,
   RunNonce,
 } from './protocol.ts';
+import { resultUnitsMax } from '../../sdk/plugin/handlers.ts';
 import { plainText } from '../lib/printable.ts';
 import { bytesPerUnit, type Frame, type FrameBounds } from './framing.ts';
 
@@ -157,7 +158,7 @@ function readCall(
 function readEnd(fields: Fields): RunEnd {
   const { status } = fields;
   if (status === 'stopped') return { status };
-  if (status === 'succeeded') return { status, ...readProgressOf(fields) };
+  if (status === 'succeeded') return { status, ...readProgressOf(fields), ...readResultOf(fields) };
   const message = plainText(text(fields, 'message', messageMax));
   if (status !== 'failed') throw new ProtocolBreach('An end has no known status.');
   const { killed } = fields;
@@ -175,6 +176,10 @@ function readProgressOf({ progress }: Fields): { progress?: Progress } {
   const read = readProgress(progress);
   if (!read) throw new ProtocolBreach('A progress is none.');
   return { progress: read };
+}
+
+function readResultOf(fields: Fields): { result?: string } {
+  return fields['result'] === undefined ? {} : { result: text(fields, 'result', resultUnitsMax) };
 }
 
 function readReport(fields: Fields): EntryReport {

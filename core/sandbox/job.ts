@@ -3,6 +3,7 @@ import type { SidecarPrograms } from './fleet/bundle.ts';
 import type { Role } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
 import type { LogLevel, Progress, RunLimits, Told } from './protocol.ts';
+import type { HandlerKind } from '../../sdk/plugin/handlers.ts';
 
 export interface Sandbox {
   /** Runs one handler in the partition's warm isolate, loading it when needed; one at a time per (install, partition), further jobs for it queue inside. Never rejects. */
@@ -28,7 +29,7 @@ export interface SandboxJob {
   partition: number;
   /** One bundled ES module; the source crosses the wire once per sidecar. `handlers`, when given, are the manifest's (`event:issue.created`, `schedule:learn`): code that registers others fails at start-up. */
   code: { sha256: string; source: string; handlers?: string[] };
-  handler: { kind: 'event' | 'schedule'; name: string };
+  handler: { kind: HandlerKind; name: string };
   /** JSON `{event, run, settings, nowMs, seed, scopes?}`; `scopes` are the granted ones, for `ctx.has`. */
   input: string;
   limits: RunLimits;
@@ -97,9 +98,9 @@ type FailureReason =
   | 'protocol';
 
 export type SandboxOutcome = RunUsage &
-  /** `progress`: of a schedule that said how far it came. */
+  /** `progress`: of a schedule that said how far it came. `result`: JSON text that an action or a route returned, as the guest claims. */
   (
-    | { status: 'succeeded'; progress?: Progress }
+    | { status: 'succeeded'; progress?: Progress; result?: string }
     /** `killed`: the isolate or process died of it, a strike. */
     | {
         status: 'failed';

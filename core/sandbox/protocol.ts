@@ -114,7 +114,8 @@ export function readProgress(value: unknown): Progress | undefined {
 }
 
 export type RunEnd =
-  | { status: 'succeeded'; progress?: Progress }
+  /** `result`: JSON text, of handlers whose caller waits for one. */
+  | { status: 'succeeded'; progress?: Progress; result?: string }
   /** `killed`: the isolate died of it. `stack`: as V8 writes it, where something was thrown. */
   | {
       status: 'failed';

@@ -33,10 +33,24 @@ export interface KeyValue {
   compareAndSet(key: string, expected: unknown, next: unknown): Promise<boolean>;
 }
 
+/** One-off runs of the schedules that the manifest has without `cron`. They are kept with the run's other writes, or not at all. */
+export interface OneOffs {
+  /**
+   * Runs a schedule once, at a time of at most a year ahead; one that was asked for by the same name before is replaced.
+   * @param name that of the schedule, or `schedule:key` to have several of them: `remind:iss_…`
+   * @param at milliseconds since 1970, a Date, or an ISO time
+   * @param data JSON of up to 16 KiB, which the handler finds in `event.data`
+   */
+  once(name: string, at: number | string | Date, data?: unknown): Promise<void>;
+  /** True where there was one. */
+  cancel(name: string): Promise<boolean>;
+}
+
 export interface BaseContext<Settings> {
   readonly run: RunInfo;
   readonly settings: Settings;
   readonly kv: KeyValue;
+  readonly schedule: OneOffs;
   readonly log: Log;
   /** The run's clock: it moves only while the host is asked something. */
   now(): number;

@@ -1,7 +1,9 @@
 // The shape of a plugin's definition. Everything but the `handle` functions ends up in the static manifest.
 import type { EventData, EventType } from '../types/events.ts';
 import type { EventFilters } from '../types/filters.ts';
-import type { Envelope } from '../webhooks/event.ts';
+import type { Issue } from '../types/issues.ts';
+import type { Project } from '../types/projects.ts';
+import type { Actor, Envelope } from '../webhooks/event.ts';
 import type { Received } from './call.ts';
 import type { Context } from './context.ts';
 
@@ -43,18 +45,88 @@ export interface Progress {
   readonly unit?: string;
 }
 
+export interface ScheduledEvent {
+  readonly schedule: string;
+  readonly scheduledAt: string;
+  /** Of a one-off run: the name it was asked for by, `remind` or `remind:iss_…`. */
+  readonly name?: string;
+  /** Of a one-off run: what it was asked for with. */
+  readonly data?: unknown;
+}
+
 export interface Schedule<Scopes, Settings> {
-  /** Five fields; at most every five minutes. */
-  cron: string;
+  /** Five fields; at most every five minutes. Without it, the schedule runs only when `ctx.schedule.once` asks for it. */
+  cron?: string;
   tz?: string;
   /** What happens when the previous run is still going. */
   overlap?: 'skip';
   /** Processor time of one run, up to 10,000 ms; 2,000 ms otherwise. It may be used in one stretch. */
   limits?: { cpuMs?: number };
+  handle(event: ScheduledEvent, ctx: Context<Scopes, Settings>): Promise<Progress | void> | Progress | void;
+}
+
+/** Any JSON of up to 20,480 characters, or a promise of it; undefined counts as null. */
+type Answer = unknown;
+
+export interface ActionEvent<Target extends 'issue' | 'project' | 'none' = 'issue' | 'project' | 'none'> {
+  readonly action: string;
+  /** The object as the caller, and the plugin, may see it. */
+  readonly target: {
+    issue: Received<Issue>;
+    project: Received<Project>;
+    none: null;
+  }[Target];
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Who called. The run can do what this caller and the plugin both may do. */
+  readonly caller: Actor;
+}
+
+/** Something that people and programs call: `POST /api/v1/plugins/{id}/actions/{name}`. */
+export interface Action<Scopes, Settings, Target extends 'issue' | 'project' | 'none'> {
+  target: Target;
+  title?: string;
+  description?: string;
+  /** A JSON schema of an object; `default`s fill in what is not given. Without it, the action takes no input. */
+  input?: Readonly<Record<string, unknown>>;
+  /** Processor time of one run, up to 10,000 ms; 2,000 ms otherwise. */
+  limits?: { cpuMs?: number };
+  handle(event: Readonly<ActionEvent<Target>>, ctx: Context<Scopes, Settings>): Answer;
+}
+
+type AnyAction<Scopes, Settings> =
+  Action<Scopes, Settings, 'issue'> | Action<Scopes, Settings, 'project'> | Action<Scopes, Settings, 'none'>;
+
+export interface RouteRequest {
+  readonly route: string;
+  readonly method: 'GET' | 'POST';
+  /** Lower-case names; only those that say something of the content, of the sender and of the event it sends. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  /** As it came, UTF-8. */
+  readonly body: string;
+}
+
+export interface RouteAnswer {
+  /** 200 to 599. */
+  status: number;
+  /** `content-type` (`text/plain` or `application/json`), `retry-after` and names that begin with `x-`. */
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+/** An address of the plugin's own that others send to, once an administrator has opened it. */
+export interface Route<Scopes, Settings> {
+  method: 'GET' | 'POST';
+  /** `hmac`: what is sent is signed as our webhooks are. `public`: whoever knows the address may send. */
+  auth: 'hmac' | 'public';
+  /** Bytes, up to 65,536. */
+  maxBody?: number;
+  /** Shown to whoever opens it. */
+  why?: string;
   handle(
-    event: { readonly schedule: string; readonly scheduledAt: string },
+    request: Readonly<RouteRequest>,
     ctx: Context<Scopes, Settings>,
-  ): Promise<Progress | void> | Progress | void;
+  ): Promise<RouteAnswer | void> | RouteAnswer | void;
 }
 
 export interface PluginDefinition<Scopes extends string, Settings> {
@@ -80,4 +152,6 @@ export interface PluginDefinition<Scopes extends string, Settings> {
   isolation?: 'serializable' | 'none';
   on?: { [Type in EventType]?: Subscription<Type, NoInfer<Scopes>, Settings> };
   schedules?: Record<string, Schedule<NoInfer<Scopes>, Settings>>;
+  actions?: Record<string, AnyAction<NoInfer<Scopes>, Settings>>;
+  routes?: Record<string, Route<NoInfer<Scopes>, Settings>>;
 }

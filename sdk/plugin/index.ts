@@ -7,13 +7,19 @@ import type { PluginDefinition } from './definition.ts';
 export type { Page } from '../page.ts';
 export type * from '../types/index.ts';
 export type { Chosen, Received, VersionOptions } from './call.ts';
-export type { BaseContext, Context, KeyValue, Log, RunInfo } from './context.ts';
+export type { BaseContext, Context, KeyValue, Log, OneOffs, RunInfo } from './context.ts';
 export type {
+  Action,
+  ActionEvent,
   PluginDefinition,
   PluginEvent,
   PluginEventType,
   Progress,
+  Route,
+  RouteAnswer,
+  RouteRequest,
   Schedule,
+  ScheduledEvent,
   ScopeRequest,
   Subscription,
 } from './definition.ts';

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import type { Static, TProperties, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { EVENT_TYPES } from '../types/events.ts';
+import { handlerKinds, handlerMembers } from './handlers.ts';
 
 export const packageFormat = 'tatami-plugin/1';
 export const packageBytesMax = 4 * 1024 * 1024;
@@ -35,12 +36,38 @@ const subscription = closed({
   order: Type.Optional(Type.Enum(['issue', 'none'])),
 });
 
+const ownLimits = Type.Optional(
+  closed({ cpuMs: Type.Optional(Type.Integer({ minimum: 10, maximum: 10_000 })) }),
+);
+
 const schedule = closed({
-  cron: line(100),
+  /** Absent: it runs only when a run asks for it, by `ctx.schedule.once`. */
+  cron: Type.Optional(line(100)),
   tz: Type.Optional(line(60)),
   overlap: Type.Optional(Type.Enum(['skip'])),
-  limits: Type.Optional(closed({ cpuMs: Type.Optional(Type.Integer({ minimum: 10, maximum: 10_000 })) })),
+  limits: ownLimits,
 });
+
+const action = closed({
+  target: Type.Enum(['issue', 'project', 'none']),
+  title: Type.Optional(line(80)),
+  description: Type.Optional(line(500)),
+  /** A schema of an object, of the same part of JSON Schema as settings. */
+  input: Type.Optional(json),
+  limits: ownLimits,
+});
+
+const routeBodyMax = 65_536;
+
+const route = closed({
+  method: Type.Enum(['POST', 'GET']),
+  auth: Type.Enum(['hmac', 'public']),
+  /** Bytes. */
+  maxBody: Type.Optional(Type.Integer({ minimum: 0, maximum: routeBodyMax })),
+  why: Type.Optional(line(200)),
+});
+
+const handlerName = '^[a-z][a-zA-Z0-9-]{0,39}$';
 
 /** What a plugin is called wherever it is installed. */
 export const pluginId = Type.String({ pattern: '^[a-z][a-z0-9-]*(\\.[a-z0-9-]+)*$', maxLength: 100 });
@@ -72,8 +99,10 @@ export const PluginManifest = closed({
       EVENT_TYPES.length,
     ),
   ),
-  schedules: Type.Optional(closedRecord('^[a-z][a-zA-Z0-9-]{0,39}$', schedule, 5)),
-  /** `event:<type>` and `schedule:<name>`, sorted: what the code registers. */
+  schedules: Type.Optional(closedRecord(handlerName, schedule, 5)),
+  actions: Type.Optional(closedRecord(handlerName, action, 20)),
+  routes: Type.Optional(closedRecord(handlerName, route, 5)),
+  /** `event:<type>`, `schedule:<name>`, `action:<name>` and `route:<name>`, sorted: what the code registers. */
   handlers: Type.Array(line(100), { minItems: 1, maxItems: 200 }),
 });
 export type PluginManifest = Static<typeof PluginManifest>;
@@ -167,19 +196,20 @@ function parseJson(text: string): unknown {
 }
 
 /** The names a manifest implies, in the order of `handlers`. */
-function handlersOf(manifest: Pick<PluginManifest, 'on' | 'schedules'>): string[] {
-  const events = Object.keys(manifest.on ?? {}).map((type) => `event:${type}`);
-  return [...events, ...Object.keys(manifest.schedules ?? {}).map((name) => `schedule:${name}`)].sort();
+function handlersOf(manifest: PluginManifest): string[] {
+  return handlerKinds
+    .flatMap((kind) => Object.keys(manifest[handlerMembers[kind]] ?? {}).map((name) => `${kind}:${name}`))
+    .sort();
 }
 
 function checkHandlers(manifest: PluginManifest, at = ''): void {
   const implied = handlersOf(manifest);
   if (implied.length === 0)
-    throw new PackageError(`${at}/on`, 'A plugin needs at least one event or schedule.');
+    throw new PackageError(`${at}/on`, 'A plugin needs at least one event, schedule, action or route.');
   if (implied.join() !== [...manifest.handlers].sort().join()) {
     throw new PackageError(
       `${at}/handlers`,
-      `The handlers must be exactly those of "on" and "schedules": ${implied.join(', ')}.`,
+      `The handlers must be exactly those of ${Object.values(handlerMembers).join(', ')}: ${implied.join(', ')}.`,
     );
   }
 }

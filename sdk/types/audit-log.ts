@@ -71,4 +71,6 @@ export interface Cause {
   readonly depth: number;
   /** The plugins of those runs, the first one first. */
   readonly path: readonly string[];
+  /** Whoever called the action of the plugin that did it. */
+  readonly onBehalfOf?: Actor;
 }

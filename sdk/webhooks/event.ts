@@ -30,6 +30,8 @@ export interface Cause {
   readonly depth: number;
   /** Installs and issues the chain went through, oldest first: `plg_…:iss_…`. */
   readonly path: readonly string[];
+  /** Whoever called the action of the plugin that did it. */
+  readonly onBehalfOf?: Actor;
 }
 
 /** An event as the feed and the stream have it: always whole. Narrows on `type`. */

@@ -17,7 +17,7 @@ const openWork = systemStatement<{ waiting: number }>(
   'the operator sees how much work waits, of all workspaces together',
   `SELECT count(*) AS waiting FROM (SELECT 1 FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < 8640000000000000 LIMIT ${countedMax})`,
 );
-const workKinds = ['run', 'delivery', 'schedule', 'catch-up', 'replay'] as const;
+const workKinds = ['run', 'delivery', 'schedule', 'catch-up', 'replay', 'once'] as const;
 
 const pluginStates = systemStatement<{ state: string; plugins: number }>(
   'metrics.plugins',

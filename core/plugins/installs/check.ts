@@ -58,9 +58,24 @@ export function checkRequests(manifest: PluginManifest, rules: RequestRules): vo
   checkScopes(manifest, rules);
   checkSubscriptions(manifest, rules);
   checkSettingsSchema(manifest.settings);
+  checkActions(manifest);
   for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {
-    const wrong = checkCron(cron, tz);
+    const wrong = cron === undefined ? null : checkCron(cron, tz);
     if (wrong) throw invalidField(`package.manifest.schedules.${name}`, 'invalid_format', { why: wrong });
+  }
+}
+
+function checkActions({ actions = {}, scopes = {} }: PluginManifest): void {
+  const asked = expandScopes(Object.keys(scopes));
+  for (const [name, { input, target }] of Object.entries(actions)) {
+    const path = `package.manifest.actions.${name}`;
+    checkSettingsSchema(input, `${path}.input`);
+    const read = `${target}s:read`;
+    if (target !== 'none' && !asked.has(read))
+      throw invalidField(`${path}.target`, 'required', {
+        why: `An action on an ${target} reads it.`,
+        fix: `Add "${read}": { why: … } to the plugin's scopes.`,
+      });
   }
 }
 

@@ -40,7 +40,11 @@ const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unkno
 const schedules = Type.Array(
   Closed({
     name: Type.String({ description: 'What it is called in the manifest.' }),
-    cron: Type.String({ description: 'When it runs, as a cron expression.' }),
+    cron: nullable(
+      Type.String({
+        description: 'When it runs, as a cron expression; null where only a run of the plugin asks for it.',
+      }),
+    ),
     tz: Type.String({ description: 'The time zone that it is read in.' }),
   }),
 );

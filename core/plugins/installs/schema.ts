@@ -43,7 +43,7 @@ export const installKind = kindOf(plugin, {
     schedules: ({ manifest }) =>
       Object.entries(manifest.schedules ?? {}).map(([name, { cron, tz }]) => ({
         name,
-        cron,
+        cron: cron ?? null,
         tz: tz ?? 'UTC',
       })),
   },

@@ -66,9 +66,8 @@ function isType(value: unknown): boolean {
 }
 
 /** Of the `settings` of a manifest, before any are given. @throws ApiError validation_failed, naming the place in the package */
-export function checkSettingsSchema(given: unknown): void {
+export function checkSettingsSchema(given: unknown, path = 'package.manifest.settings'): void {
   if (given === undefined) return;
-  const path = 'package.manifest.settings';
   checkSchema(given, path, 0);
   const { type = 'object' } = given as { type?: unknown };
   if (type !== 'object')

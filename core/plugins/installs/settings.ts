@@ -7,18 +7,33 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import type { SettingsSchema } from './settings-schema.ts';
 
+export type { SettingsSchema } from './settings-schema.ts';
+
+/** Whose values are checked: where they stand in the body, and what takes them. */
+export interface Whose {
+  readonly at: string;
+  readonly whose: 'plugin' | 'action';
+}
+
+const ofSettings: Whose = { at: 'settings', whose: 'plugin' };
+
 type Settings = Readonly<Record<string, unknown>>;
 
 /** @throws ApiError validation_failed, naming the first setting that does not fit */
 export function checkSettings({ settings: schema }: Pick<PluginManifest, 'settings'>, given: Settings): void {
   if (schema === undefined) {
     const [unknown] = Object.keys(given);
-    if (unknown !== undefined) throw unknownSetting(unknown, []);
+    if (unknown !== undefined) throw invalid([unknownValue(unknown, [], ofSettings)]);
     return;
   }
-  const settings = withDefaults(schema as SettingsSchema, given);
+  const known = schema as SettingsSchema;
+  checkValues(known, withDefaults(known, given), ofSettings);
+}
+
+/** Of values with their defaults. @throws ApiError validation_failed, naming each that does not fit */
+export function checkValues(schema: SettingsSchema, values: Settings, of: Whose): void {
   const validator = Compile(Type.Unsafe<Settings>({ ...schema, type: 'object' }));
-  if (!validator.Check(settings)) throw refusal(schema as SettingsSchema, validator.Errors(settings));
+  if (!validator.Check(values)) throw refusal(schema, validator.Errors(values), of);
 }
 
 /** What a run is given, and what is shown: the settings with the defaults of the installed version. */
@@ -32,7 +47,7 @@ export function effectiveSettings({
   return withDefaults((manifest.settings ?? {}) as SettingsSchema, settings);
 }
 
-function withDefaults({ properties = {} }: SettingsSchema, given: Settings): Record<string, unknown> {
+export function withDefaults({ properties = {} }: SettingsSchema, given: Settings): Record<string, unknown> {
   const missing = Object.entries(properties).filter(
     ([name, property]) => property.default !== undefined && !Object.hasOwn(given, name),
   );
@@ -50,40 +65,62 @@ interface SchemaError {
   readonly params: object;
 }
 
-function refusal({ properties = {} }: SettingsSchema, errors: Iterable<SchemaError>): ApiError {
-  // `boolean` is the twin of additionalProperties without the name of the setting.
-  const error = [...errors].find(({ keyword }) => keyword !== 'boolean');
-  if (!error) return invalidField('settings', 'invalid_format', { why: 'They do not fit the plugin.' });
-  const path = `settings${error.instancePath.replaceAll('/', '.')}`;
-  const unknown = firstOf(error, 'additionalProperties');
-  if (unknown !== null && path === 'settings') return unknownSetting(unknown, Object.keys(properties));
-  if (unknown !== null)
-    return invalidField(`${path}.${unknown}`, 'unknown_field', {
-      why: 'The plugin knows no such field.',
-      fix: 'Leave it out.',
-    });
-  const missing = firstOf(error, 'requiredProperties');
-  if (missing !== null)
-    return invalidField(`${path}.${missing}`, 'required', {
-      why: 'The plugin needs this setting, and has no default for it.',
-      fix: 'Give it in `settings`.',
-    });
-  return invalidField(path, 'invalid_format', { why: `It ${error.message}.` });
+/** Details of one answer. */
+const detailsMax = 20;
+
+function refusal(schema: SettingsSchema, errors: Iterable<SchemaError>, of: Whose): ApiError {
+  // `boolean` is the twin of additionalProperties without the name of the value.
+  const found = [...errors].filter(({ keyword }) => keyword !== 'boolean').slice(0, detailsMax);
+  if (found.length === 0)
+    return invalidField(of.at, 'invalid_format', { why: `They do not fit the ${of.whose}.` });
+  const all = found.flatMap((error) => refusalsOf(schema, error, of));
+  return invalid([...new Map(all.map((one) => [one.details[0]?.path, one])).values()]);
 }
 
-/** The first of the names that an error lists. */
-function firstOf(
+/** One error that names every value; its message is about the first. */
+function invalid(errors: readonly ApiError[]): ApiError {
+  const [first] = errors;
+  return new ApiError('validation_failed', first?.message, {
+    details: errors.flatMap(({ details }) => details).slice(0, detailsMax),
+  });
+}
+
+function refusalsOf({ properties = {} }: SettingsSchema, error: SchemaError, of: Whose): ApiError[] {
+  const path = `${of.at}${error.instancePath.replaceAll('/', '.')}`;
+  const unknown = namesIn(error, 'additionalProperties');
+  if (unknown.length > 0)
+    return unknown.map((name) =>
+      path === of.at
+        ? unknownValue(name, Object.keys(properties), of)
+        : invalidField(`${path}.${name}`, 'unknown_field', {
+            why: `The ${of.whose} knows no such field.`,
+            fix: 'Leave it out.',
+          }),
+    );
+  const missing = namesIn(error, 'requiredProperties');
+  if (missing.length > 0)
+    return missing.map((name) =>
+      invalidField(`${path}.${name}`, 'required', {
+        why: `The ${of.whose} needs this${of.whose === 'plugin' ? ' setting' : ''}, and has no default for it.`,
+        fix: `Give it in \`${of.at}\`.`,
+      }),
+    );
+  return [invalidField(path, 'invalid_format', { why: `It ${error.message}.` })];
+}
+
+/** The names that an error lists. */
+function namesIn(
   { params }: SchemaError,
   list: 'additionalProperties' | 'requiredProperties',
-): string | null {
-  const names = (params as { readonly [name in typeof list]?: readonly string[] })[list];
-  return names?.[0] ?? null;
+): readonly string[] {
+  return (params as { readonly [name in typeof list]?: readonly string[] })[list] ?? [];
 }
 
-function unknownSetting(name: string, known: readonly string[]): ApiError {
+function unknownValue(name: string, known: readonly string[], { at, whose }: Whose): ApiError {
   const there = known.length > 0 ? `it has ${known.join(', ')}` : 'it has none';
-  return invalidField(`settings.${name}`, 'unknown_field', {
-    why: `The plugin has no setting ${name}; ${there}.${didYouMean(name, known)}`,
-    fix: 'Give `settings` without it.',
+  const what = whose === 'plugin' ? 'setting' : 'input';
+  return invalidField(`${at}.${name}`, 'unknown_field', {
+    why: `The ${whose} has no ${what} ${name}; ${there}.${didYouMean(name, known)}`,
+    fix: `Give \`${at}\` without it.`,
   });
 }

@@ -12,13 +12,17 @@ import { plainText } from '../../lib/printable.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
 import { callHost } from '../bridge.ts';
-import { hostDoorOf, principalOf, type HostDoor } from '../host-door.ts';
+import { hostDoorOf, principalOf, type BridgeCall, type HostDoor } from '../host-door.ts';
 import type { CallTurns } from '../call-turns.ts';
+import { traitsOf } from '../handler-kinds.ts';
 import { cutDescriptions } from '../guest-shape.ts';
 import type { Install } from '../installs/schema.ts';
+import { rightsOfInstall } from '../installs/hearing.ts';
 import { effectiveSettings } from '../installs/settings.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
+import { ownOneOffs } from '../once/own.ts';
+import { stepName } from '../once/worker.ts';
 import { stepOf } from '../loops.ts';
 import type { RecordedAttempt, Recorder } from '../recorder/recorder.ts';
 import type { RunTape } from '../recorder/tape.ts';
@@ -26,6 +30,7 @@ import { readSetOf } from './isolation.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { firedAtOf } from './continuation.ts';
+import { rightsFor, type RunCaller, type RunInput } from './input.ts';
 import type { RunRow } from './rows.ts';
 
 const partitionsDefault = 1;
@@ -51,6 +56,8 @@ export interface HeldRun {
 /** What an attempt needs of it: no lease, so that a run can also be tried without ending it. */
 export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal'> {
   readonly item: Pick<WorkItem, 'scope'>;
+  /** What it was given, where no event caused it. */
+  readonly input?: RunInput | null;
 }
 
 export interface Attempt {
@@ -84,7 +91,7 @@ export interface Attempts {
 }
 
 export function createAttempts(options: AttemptOptions): Attempts {
-  const { store, clock } = options;
+  const { clock } = options;
   /** Known once the door is. */
   let door: HostDoor | undefined;
   const stagedRoom = new Shares(stagedCharsMax);
@@ -111,22 +118,18 @@ export function createAttempts(options: AttemptOptions): Attempts {
     held: TriedRun,
     install: Install,
     staged: Staging,
-    cause: Cause,
+    { cause, startedAt }: Pick<Attempt, 'cause' | 'startedAt'>,
     calls: CallRecord[],
   ) => {
-    const { item, run, event } = held;
-    const { scope } = item;
+    const { run } = held;
+    const { scope } = held.item;
     const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
-    const bridge = {
-      door: (door ??= hostDoorOf(options.app())),
-      principal: principalOf(scope, install),
-      installId: install.id,
-      staged,
-      values: ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
-      cause,
-      traceparent: event?.traceparent ?? null,
-    };
+    const bridge = bridgeOf(
+      options,
+      { held, install, staged, cause, startedAt },
+      (door ??= hostDoorOf(options.app())),
+    );
     return async (op: string, args: string): Promise<CallAnswer> => {
       const from = performance.now();
       const answer = await inTurn(op, args, () => callHost(bridge, op, args));
@@ -138,17 +141,17 @@ export function createAttempts(options: AttemptOptions): Attempts {
   return {
     forget,
     async make(held, install) {
-      const { item, run, event } = held;
+      const { item } = held;
       const staged = stage(held, install);
       const startedAt = clock.nowMs();
-      const cause = causeOf(run, install, event);
+      const cause = causeOf(held, install);
       const calls: CallRecord[] = [];
-      const call = answering(held, install, staged, cause, calls);
+      const call = answering(held, install, staged, { cause, startedAt }, calls);
       const sandbox = await options.sandbox.get();
       const source = await options.registry.source(item.scope, install.sha256);
       const job = jobOf(held, install, source, startedAt);
       const tape = options.recorder.tape(item.scope);
-      if (tape) tapes.set(run.id, tape);
+      if (tape) tapes.set(held.run.id, tape);
       const outcome = await sandbox.run({ ...job, call, ...(tape ? { tape } : {}) });
       const { cpuMs: sandboxMs, queueMs } = outcome;
       options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
@@ -167,7 +170,34 @@ function stagingOf(
   return new Staging(room, item.scope.workspaceId, install.id, { reads });
 }
 
-function jobOf({ item, run, event, signal }: TriedRun, install: Install, source: string, startedAt: number) {
+interface Bridging extends Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt'> {
+  readonly held: TriedRun;
+}
+
+/** What the calls of an attempt are answered with. */
+function bridgeOf(
+  { store, clock }: AttemptOptions,
+  { held, install, staged, cause, startedAt }: Bridging,
+  door: HostDoor,
+): BridgeCall {
+  const { item, event, input } = held;
+  const { scope } = item;
+  const plugin = principalOf(scope, install);
+  const own = { store, nowMs: clock.nowMs, scope, staged };
+  return {
+    door,
+    principal: { ...plugin, ...rightsFor(plugin, input?.caller) },
+    installId: install.id,
+    staged,
+    values: ownValues({ ...own, installId: install.id }),
+    oneOffs: ownOneOffs({ ...own, install, cause, caller: input?.caller, startedAt }),
+    cause,
+    traceparent: event?.traceparent ?? null,
+  };
+}
+
+function jobOf(held: TriedRun, install: Install, source: string, startedAt: number) {
+  const { item, run, signal } = held;
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;
@@ -178,24 +208,23 @@ function jobOf({ item, run, event, signal }: TriedRun, install: Install, source:
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source, handlers: [...install.manifest.handlers] },
     handler,
-    input: inputOf(run, install, event, { startedAt, deadline: startedAt + limits.wallMs }),
+    input: inputTextOf(held, install, { startedAt, deadline: startedAt + limits.wallMs }),
     limits,
-    fresh: handler.kind === 'schedule',
+    fresh: traitsOf[handler.kind].isFresh,
     signal,
   };
 }
 
 /** What the handler is given, as JSON. */
-function inputOf(
-  run: RunRow,
+function inputTextOf(
+  { run, event, input }: TriedRun,
   install: Install,
-  event: EventRow | undefined,
   { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number },
 ): string {
   return JSON.stringify({
     event: event
       ? cutDescriptions(renderEvent(event))
-      : { schedule: run.handler, scheduledAt: new Date(firedAtOf(run)).toISOString() },
+      : (input?.event ?? { schedule: run.handler, scheduledAt: new Date(firedAtOf(run)).toISOString() }),
     run: {
       id: run.id,
       attempt: run.attempt + 1,
@@ -207,21 +236,36 @@ function inputOf(
     settings: effectiveSettings(install),
     nowMs: startedAt,
     seed: run.id,
-    scopes: install.grant,
+    scopes: scopesOf(install, input?.caller),
   });
+}
+
+/** Those that the run has, as `ctx.has` says: of what was granted, what its caller may do as well. */
+function scopesOf(install: Install, caller: RunCaller | undefined): readonly string[] {
+  if (!caller) return install.grant;
+  const { scopes, narrowed } = rightsFor(rightsOfInstall(install), caller);
+  return [...scopes, ...(narrowed?.keys() ?? [])];
 }
 
 function handlerOf(run: RunRow) {
   return { kind: run.handler_kind, name: run.handler };
 }
 
-function causeOf(run: RunRow, install: Install, event: EventRow | undefined): Cause {
+function causeOf({ run, event, input }: TriedRun, install: Install): Cause {
+  const { actor } = input?.caller ?? {};
   return {
     rootEventId: run.root_event_id,
     parentRunId: run.id,
     depth: run.depth + 1,
-    path: event ? [...event.cause.path, stepOf(install.id, event)] : [install.id],
+    path: event ? [...event.cause.path, stepOf(install.id, event)] : pathOf(run, install, input),
+    ...(actor ? { onBehalfOf: actor } : {}),
   };
+}
+
+/** Of a run that no event caused. */
+function pathOf(run: RunRow, { id }: Install, input: RunInput | null | undefined): readonly string[] {
+  if (!input?.cause) return [id];
+  return [...input.cause.path, stepOf(id, { subjectId: null, entityId: stepName(run.handler) })];
 }
 
 function callRecord(op: string, answer: CallAnswer, ms: number): CallRecord {

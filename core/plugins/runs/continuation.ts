@@ -51,6 +51,7 @@ export function continueOps(
     rootEventId: null,
     depth: run.depth,
     mode: run.mode,
+    inputJson: run.input_json,
   };
   const text = JSON.stringify(progress);
   const mark = { id: next.id, progress: text, continuation: run.continuation + 1, firedAt: firedAtOf(run) };

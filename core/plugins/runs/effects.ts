@@ -1,11 +1,13 @@
 // What a run did to each entity. Of one that wrote, the values are in its events; of one in mode `simulate` they are here: before and
 // after, as the API shows them.
 import type { Change } from '../../changes/change.ts';
+import { isoTime } from '../../changes/operations.ts';
 import { sameValue } from '../../changes/change.ts';
 import type { Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { hidePending } from '../../events/learning.ts';
 import type { Scope, Store } from '../../store/store.ts';
+import { oneOffKindName, type OneOff } from '../once/entries.ts';
 import { findEntry, kvKindName, type KvEntry } from '../kv/entries.ts';
 
 interface Value {
@@ -52,13 +54,15 @@ export async function previewEffects(
   changes: readonly Change[],
 ): Promise<Effect[]> {
   const shown = committer.preview(at.directory, changes);
+  const valuesOf = async (change: Change): Promise<Record<string, Value>> => {
+    if (change.kind === kvKindName) return keptValues(store, at.scope, change.after as KvEntry);
+    if (change.kind === oneOffKindName) return oneOffValues(change);
+    return shownValues(change, shown.get(change) ?? {});
+  };
   const effects: Effect[] = [];
   let chars = 0;
   for (const change of changes) {
-    const values =
-      change.kind === kvKindName
-        ? await keptValues(store, at.scope, change.after as KvEntry)
-        : shownValues(change, shown.get(change) ?? {});
+    const values = await valuesOf(change);
     chars += JSON.stringify(values).length;
     effects.push({ ...effectOf(change), ...(chars <= runCharsMax ? { values } : {}) });
   }
@@ -95,6 +99,11 @@ async function keptValues(
 ): Promise<Record<string, Value>> {
   const before = await findEntry(store, scope, installId, key);
   return { [key]: { before: parsed(before?.valueJson ?? null), after: parsed(valueJson) } };
+}
+
+function oneOffValues({ before, after }: Change): Record<string, Value> {
+  const at = ({ dueAt }: OneOff): string | null => isoTime(dueAt);
+  return { [(after as OneOff).name]: { before: before && at(before as OneOff), after: at(after as OneOff) } };
 }
 
 function parsed(json: string | null): unknown {

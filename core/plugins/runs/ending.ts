@@ -10,9 +10,12 @@ import type { Recorder } from '../recorder/recorder.ts';
 import { keepChangesOps } from '../undo/kept.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
+import type { RunEnds } from './ends.ts';
 import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
+  /** JSON text of what it returned. */
+  readonly result?: string;
   /** What it wrote and may keep. */
   readonly changes?: readonly Change[];
   /** When it is run again; absent where the run is over. */
@@ -28,6 +31,7 @@ export interface EndingOptions extends Pick<PreviewOptions, 'store'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly tally: Tally;
+  readonly ends: Pick<RunEnds, 'note'>;
   readonly committer: Committer;
   readonly recorder: Recorder;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
@@ -85,6 +89,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     const committed = await queue.whileSealed(item, () => commit(held, tried, ending));
     if (committed.ok) {
       options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
+      if (ending.againAtMs === undefined) options.ends.note(run.id);
       return true;
     }
     if (committed.part === 'change') return false;
@@ -135,7 +140,7 @@ function authorOf({ item, run, event }: HeldRun, tried: Attempt | null, director
 
 function recordOf(
   tried: Attempt | null,
-  { status, attempt, error, againAtMs }: Ending,
+  { status, attempt, error, result, againAtMs }: Ending,
   { made, effects }: { made: RunRecord['events']; effects: readonly Effect[] },
   nowMs: number,
 ): RunRecord {
@@ -149,5 +154,6 @@ function recordOf(
     events: made.map(({ id, type }) => ({ id, type })),
     calls: tried?.calls ?? [],
     effects,
+    result: result ?? null,
   };
 }

@@ -1,6 +1,7 @@
 // What a run that failed says of it: the reason, and where in the author's files it came to that.
 import { plainText } from '../../lib/printable.ts';
 import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
+import { traitsOf } from '../handler-kinds.ts';
 import { placeText, readStack, withPlaces, type FindPlace } from '../source-places.ts';
 import type { RunRow } from './rows.ts';
 
@@ -20,7 +21,7 @@ const limits: ReadonlySet<Failed['reason']> = new Set(['cpu', 'wall', 'memory', 
 
 export function runErrorOf({ reason, message, stack }: Failed, run: RunRow, find: FindPlace): RunError {
   const { at, frames } = readStack(stack, find);
-  const handler = `${run.handler_kind === 'schedule' ? 'Schedule' : 'Handler'} ${run.handler}: `;
+  const handler = `${traitsOf[run.handler_kind].title} ${run.handler}: `;
   const text = withPlaces((limits.has(reason) ? handler : '') + message, find);
   return {
     code: reason,

@@ -3,6 +3,7 @@
 import { neverMs, returningWork, type Leases, type WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import type { HandlerKind } from '../handler-kinds.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Effect } from './effects.ts';
 import type { RunError } from './failure.ts';
@@ -12,7 +13,7 @@ type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
 export interface RunRow {
   readonly id: string;
   readonly install_id: string;
-  readonly handler_kind: 'event' | 'schedule';
+  readonly handler_kind: HandlerKind;
   readonly handler: string;
   readonly order_key: string;
   readonly sequence: number;
@@ -40,19 +41,23 @@ export interface RunRow {
   readonly fired_at: number | null;
   readonly interruptions: number;
   readonly undone_by: string | null;
+  /** A `RunInput`; null of a run for an event, and of a schedule at its own time. */
+  readonly input_json: string | null;
+  /** What an action or a route returned. */
+  readonly result_json: string | null;
 }
 
 export const runColumns = `id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth, status, mode, attempt,
   created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json,
-  progress_json, continued_by, continuation, fired_at, interruptions,
+  progress_json, continued_by, continuation, fired_at, interruptions, input_json, result_json,
   (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = runs.workspace_id AND k.id = runs.id) AS undone_by`;
 
 const insertRun = tenantStatement(
   'runs.insert',
   `INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth,
-     status, mode, attempt, created_at, finished_at, error_json)
+     status, mode, attempt, created_at, finished_at, error_json, input_json)
    VALUES (:ws, :id, :installId, :handlerKind, :handler, :orderKey, :sequence, :eventId, :rootEventId, :depth,
-     :status, :mode, 0, :now, :finishedAt, :error)`,
+     :status, :mode, 0, :now, :finishedAt, :error, :input)`,
 );
 const insertRuns = tenantStatement(
   'runs.insert_all',
@@ -65,10 +70,10 @@ const insertEnded = tenantStatement(
   'runs.insert_ended',
   `INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth,
      status, mode, attempt, created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json,
-     effects_json, logs_json, error_json)
+     effects_json, logs_json, error_json, result_json)
    VALUES (:ws, :id, :installId, :handlerKind, :handler, :orderKey, :sequence, :eventId, :rootEventId, :depth,
      :status, :mode, :attempt, :createdAt, :startedAt, :finishedAt, :cpuMs, :memoryBytes, :wallMs, :queueMs, :events, :calls,
-     :effects, :logs, :error)`,
+     :effects, :logs, :error, :result)`,
 );
 /** Due now when nothing of the same order key is open before it, otherwise when that ends. */
 const queueRun = tenantStatement(
@@ -92,7 +97,7 @@ const record = tenantStatement(
   'runs.record',
   `UPDATE runs SET status = :status, attempt = :attempt, started_at = :startedAt, finished_at = :finishedAt, cpu_ms = :cpuMs,
      memory_bytes = :memoryBytes, wall_ms = :wallMs, queue_ms = :queueMs, events_json = :events, calls_json = :calls,
-     effects_json = :effects, logs_json = :logs, error_json = :error
+     effects_json = :effects, logs_json = :logs, error_json = :error, result_json = :result
    WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
 );
 const interrupted = tenantStatement(
@@ -121,13 +126,15 @@ const openOfHandler = tenantStatement<{ id: string }>(
 export interface NewRun {
   readonly id: string;
   readonly installId: string;
-  readonly handler: { readonly kind: 'event' | 'schedule'; readonly name: string };
+  readonly handler: { readonly kind: HandlerKind; readonly name: string };
   readonly orderKey: string;
   readonly sequence: number;
   readonly eventId: string | null;
   readonly rootEventId: string | null;
   readonly depth: number;
   readonly mode: string;
+  /** A `RunInput`. */
+  readonly inputJson?: string | null;
 }
 
 /** A run that a schedule's time, or somebody's request, makes. */
@@ -165,6 +172,7 @@ export function queueRunOps(
       now: nowMs,
       finishedAt: null,
       error: null,
+      input: run.inputJson ?? null,
     }),
     queueRunOp(queue, scope, run, nowMs, leases),
   ];
@@ -235,6 +243,8 @@ export function queuedRow(run: NewRun, nowMs: number): RunRow {
     fired_at: null,
     interruptions: 0,
     undone_by: null,
+    input_json: run.inputJson ?? null,
+    result_json: null,
   };
 }
 
@@ -251,6 +261,7 @@ export function deadRunOp(
     now: nowMs,
     finishedAt: nowMs,
     error: JSON.stringify(error),
+    input: run.inputJson ?? null,
   });
 }
 
@@ -283,6 +294,8 @@ export interface RunRecord {
   readonly effects: readonly Effect[];
   readonly logs: readonly unknown[];
   readonly error: RunError | null;
+  /** JSON text of what an action or a route returned. */
+  readonly result: string | null;
 }
 
 export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {

@@ -10,10 +10,13 @@ import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
 import { recordingFacts, type RecordingFacts } from '../recorder/rows.ts';
+import { declared } from '../declared.ts';
+import { requireActive } from '../installs/active.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './continuation.ts';
 import type { Effect } from './effects.ts';
 import type { RunError } from './failure.ts';
+import { inputOf } from './input.ts';
 import {
   findOpenRun,
   findRun,
@@ -45,7 +48,8 @@ export async function listRuns(
   await activity.storeWork(ctx.scope, installId);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'runs',
-    select: runColumns,
+    // What each was given may be long.
+    select: runColumns.replace('input_json', `json_remove(input_json, '$.event') AS input_json`),
     where: [
       { sql: 'install_id = :installId', params: { installId } },
       ...(query.status === undefined ? [] : [{ sql: 'status = :status', params: { status: query.status } }]),
@@ -87,12 +91,8 @@ export async function runSchedule(
   queue: WorkQueue,
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
-  if (!install.manifest.schedules?.[schedule]) throw notFound();
-  if (install.state !== 'active')
-    throw new ApiError(
-      'conflict',
-      `The plugin is ${install.state}: ${install.stateReason ?? 'activate it first'}.`,
-    );
+  if (!declared(install.manifest.schedules, schedule)) throw notFound();
+  requireActive(install);
   const openRun = await findOpenRun(ctx.store, ctx.scope, install.id, schedule);
   if (openRun !== undefined)
     throw new ApiError('conflict', `${openRun} is an open run of this schedule; wait for it, or cancel it.`);
@@ -145,6 +145,8 @@ export function showRun(
     progress: progressOf(row),
     continuedBy: row.continued_by,
     undoneBy: row.undone_by,
+    onBehalfOf: inputOf(row)?.caller?.actor ?? null,
+    result: row.result_json === null ? null : (JSON.parse(row.result_json) as unknown),
     error: row.error_json === null ? null : showError(JSON.parse(row.error_json) as RunError),
     recording: recording ? showRecording(recording) : null,
     createdAt: isoTime(row.created_at),

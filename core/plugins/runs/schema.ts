@@ -1,6 +1,8 @@
 // The public shape of a run: what it saw, called, changed and cost.
 import { Type } from 'typebox';
+import { ActorShown } from '../../events/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
+import { handlerKinds } from '../../../sdk/plugin/handlers.ts';
 import { plugin } from '../installs/contract.ts';
 import { RecordingFactsShown } from '../recorder/schema.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
@@ -48,10 +50,10 @@ export const RunShown = named(
   Closed({
     id: idOf(idPrefixes.run),
     pluginId: Type.String({ description: 'The install.' }),
-    handler: Type.String({ description: 'The event type or the schedule.' }),
-    handlerKind: enumeration('HandlerKind', ['event', 'schedule'], 'What calls the handler.'),
+    handler: Type.String({ description: 'The event type, or the name of the schedule, action or route.' }),
+    handlerKind: enumeration('HandlerKind', handlerKinds, 'What calls the handler.'),
     status: runStatus,
-    eventId: nullable(idOf(idPrefixes.event, 'The event that it was run for; null for a schedule.')),
+    eventId: nullable(idOf(idPrefixes.event, 'The event that it was run for; null for what no event calls.')),
     mode: described(plugin.fields.mode.shown, 'The mode of the plugin at that time.'),
     attempt: Type.Integer({ minimum: 0, description: 'Attempts made.' }),
     depth: Type.Integer({ description: 'Plugin runs that led to the event.' }),
@@ -79,6 +81,10 @@ export const RunShown = named(
       idOf(idPrefixes.run, 'The run that goes on where this one, not being done, left off.'),
     ),
     undoneBy: nullable(idOf(idPrefixes.undo, 'The undo that took back what it changed.')),
+    onBehalfOf: nullable(
+      described(ActorShown, 'Whoever called the action: the run can do no more than they can.'),
+    ),
+    result: Type.Unknown({ description: 'What an action or a route returned; null of others.' }),
     error: nullable(
       Closed(
         {

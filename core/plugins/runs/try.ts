@@ -1,19 +1,30 @@
 // One try of a run: with the install and the rights of now, in the sandbox, and to its verdict.
 import type { EventRow } from '../../events/event.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { plainText } from '../../lib/printable.ts';
 import { mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
+import type { Store } from '../../store/store.ts';
+import { traitsOf } from '../handler-kinds.ts';
 import { rightsOfInstall } from '../installs/hearing.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
-import type { Attempts, HeldRun } from './attempt.ts';
+import type { Attempt, Attempts, HeldRun } from './attempt.ts';
 import type { EndAttempt } from './ending.ts';
 import { givenUpCode } from './given-up.ts';
+import { callerNow, inputOf, type RunInput } from './input.ts';
 import type { Later } from './later.ts';
 import type { Verdicts } from './verdict.ts';
 
 const overtaken = { code: 'conflict', message: 'Others kept changing what this run read or wrote.' };
 
+const callerGone = {
+  code: 'unauthorized',
+  message: 'The key on whose behalf this run was asked for is revoked or has expired.',
+};
+
 export interface TryOptions {
+  readonly store: Store;
+  readonly clock: Clock;
   readonly registry: Registry;
   readonly attempts: Attempts;
   readonly end: EndAttempt;
@@ -38,21 +49,44 @@ export function createTryRun(options: TryOptions): TryRun {
     return null;
   };
 
+  /** What it was given, with the rights that its caller still has; `refused` once the run was ended as its caller has none. */
+  const findInput = async (held: HeldRun): Promise<RunInput | null | 'refused'> => {
+    const input = inputOf(held.run);
+    if (!input?.caller) return input;
+    const caller = await callerNow(options.store, held.item.scope, input.caller, options.clock.nowMs());
+    if (caller) return { ...input, caller };
+    await options.end(held, null, { status: 'dead', attempt: held.run.attempt, error: callerGone });
+    return 'refused';
+  };
+
   /** Upgraded, narrowed, paused or removed while it ran: then it did not run with the rights that it has now. */
   const hasChanged = async ({ item }: HeldRun, install: Install): Promise<boolean> => {
     const now = await registry.active(item.scope, install.id);
     return now?.sha256 !== install.sha256 || now.grant.join() !== install.grant.join();
   };
 
-  return async (held, mayRepeat) => {
+  /** Others were faster, again and again. */
+  const giveWay = async (held: HeldRun, tried: Attempt): Promise<void> => {
+    const { attempt, handler_kind: kind } = held.run;
+    if (traitsOf[kind].isRetried) return later.retry(held, tried, overtaken);
+    await options.end(held, tried, { status: 'dead', attempt: attempt + 1, error: overtaken });
+  };
+
+  const attemptOf = async (held: HeldRun): Promise<Attempt | null> => {
     const install = await findInstall(held);
-    if (!install) return false;
-    const tried = await options.attempts.make(held, install);
+    const input = install && (await findInput(held));
+    if (!install || input === 'refused') return null;
+    return options.attempts.make(input ? { ...held, input } : held, install);
+  };
+
+  return async (held, mayRepeat) => {
+    const tried = await attemptOf(held);
+    if (!tried) return false;
     if (held.signal.aborted) {
       held.queue.drop(held.item);
       return false;
     }
-    if (mayRepeat && (await hasChanged(held, install))) return true;
+    if (mayRepeat && (await hasChanged(held, tried.install))) return true;
     const { outcome } = tried;
     switch (outcome.status) {
       case 'interrupted':
@@ -64,7 +98,7 @@ export function createTryRun(options: TryOptions): TryRun {
       case 'succeeded':
         if (await verdicts.succeed(held, tried, outcome)) return false;
         if (mayRepeat) return true;
-        await later.retry(held, tried, overtaken);
+        await giveWay(held, tried);
         return false;
       case 'failed':
         await verdicts.fail(held, tried, outcome);

@@ -7,11 +7,13 @@ import type { Op } from '../../store/store.ts';
 import type { Disable } from '../disable.ts';
 import type { FailureWatch } from '../failures.ts';
 import type { Registry } from '../registry.ts';
+import { traitsOf } from '../handler-kinds.ts';
 import type { Attempt, HeldRun } from './attempt.ts';
 import { continueOps, progressOp, standingOf } from './continuation.ts';
 import type { EndAttempt } from './ending.ts';
 import { runErrorOf } from './failure.ts';
 import type { Later } from './later.ts';
+import { unreadableResult } from './result.ts';
 
 type Succeeded = Extract<SandboxOutcome, { status: 'succeeded' }>;
 type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
@@ -33,7 +35,7 @@ export interface VerdictOptions {
 }
 
 export function createVerdicts(options: VerdictOptions): Verdicts {
-  const { clock, end, later } = options;
+  const { end, later } = options;
 
   const noteEnding = async (
     held: HeldRun,
@@ -45,20 +47,17 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
     if (why) await options.disable(held.item.scope, tried.install, why);
   };
 
-  /** What a run leaves that says how far it came. */
-  const progressOps = (
-    { item, queue, run }: HeldRun,
-    { progress }: Succeeded,
-    goesOn: boolean,
-  ): readonly Op[] => {
-    if (!progress) return [];
-    if (!goesOn) return [progressOp(item.scope, run.id, progress)];
-    return continueOps({ queue, scope: item.scope, ids: options.ids, run, progress }, clock.nowMs());
-  };
-
   return {
     async succeed(held, tried, outcome) {
       const attempt = held.run.attempt + 1;
+      const { result } = outcome;
+      const unreadable = result === undefined ? null : unreadableResult(result);
+      if (unreadable !== null) {
+        const error = { code: 'invalid_result', message: unreadable };
+        await end(held, tried, { status: 'dead', attempt, error });
+        await noteEnding(held, tried, true);
+        return true;
+      }
       const standing = standingOf(held.run, outcome.progress);
       if ('stuck' in standing) {
         const error = { code: 'no_progress', message: standing.stuck };
@@ -71,9 +70,10 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
         status: 'succeeded',
         attempt,
         error: null,
+        ...(result === undefined ? {} : { result }),
         changes: applies ? tried.staged.changes : [],
         // A simulated run leaves nothing from which the next could go on.
-        more: progressOps(held, outcome, standing.goesOn && applies),
+        more: progressOps(options, held, outcome, standing.goesOn && applies),
       });
       if (isEnded) await noteEnding(held, tried, false);
       return isEnded;
@@ -83,11 +83,24 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
       const find = await options.registry.places(held.item.scope, tried.install.sha256);
       const error = runErrorOf(outcome, held.run, find);
       // Killed runs get one more try on a fresh isolate; dropped ones asked for none.
-      if (outcome.reason === 'drop' || (outcome.killed && attempt >= 2))
+      const isOver = !traitsOf[held.run.handler_kind].isRetried;
+      if (isOver || outcome.reason === 'drop' || (outcome.killed && attempt >= 2))
         await end(held, tried, { status: 'dead', attempt, error });
       else await later.retry(held, tried, error, outcome.retryAfterMs);
       if (outcome.reason !== 'drop' && outcome.reason !== 'retry_later')
         await noteEnding(held, tried, true, outcome.killed);
     },
   };
+}
+
+/** What a run leaves that says how far it came. */
+function progressOps(
+  { ids, clock }: Pick<VerdictOptions, 'ids' | 'clock'>,
+  { item, queue, run }: HeldRun,
+  { progress }: Succeeded,
+  goesOn: boolean,
+): readonly Op[] {
+  if (!progress) return [];
+  if (!goesOn) return [progressOp(item.scope, run.id, progress)];
+  return continueOps({ queue, scope: item.scope, ids, run, progress }, clock.nowMs());
 }

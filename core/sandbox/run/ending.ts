@@ -5,7 +5,7 @@ import type { Progress } from '../protocol.ts';
 type Failure = Extract<SandboxOutcome, { status: 'failed' }>;
 
 export type Ending =
-  | { status: 'succeeded'; progress?: Progress }
+  | { status: 'succeeded'; progress?: Progress; result?: string }
   | { status: 'interrupted'; message: string }
   | Pick<Failure, 'status' | 'reason' | 'message' | 'killed' | 'retryAfterMs' | 'stack'>;
 

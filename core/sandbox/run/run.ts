@@ -1,9 +1,10 @@
 // One run as the core sees it: answers the guest's calls, keeps every limit again that the sidecar was told, and collects
 // what the run used.
+import { answeringKinds } from '../../../sdk/plugin/handlers.ts';
 import type { SidecarProcess } from '../fleet/process.ts';
 import { ProtocolBreach, type Drained } from '../frames.ts';
 import type { SandboxJob, SandboxOutcome } from '../job.ts';
-import type { FromSidecar, RunNonce } from '../protocol.ts';
+import type { FromSidecar, RunEnd, RunNonce } from '../protocol.ts';
 import { createRunCalls } from './calls.ts';
 import { createPacedCalls } from './paced.ts';
 import { createRunChannel, type RunChannel } from './channel.ts';
@@ -95,8 +96,8 @@ export function startRun(order: RunOrder): ActiveRun {
       job.tape?.heard(usage.acked, []);
       run.cpuMs = usage.cpuMs;
       memoryBytes = usage.memoryBytes;
-      if (end.status === 'succeeded' && end.progress && job.handler.kind !== 'schedule')
-        return sidecar.kill('it broke the protocol: Only a schedule goes on.');
+      const breach = breachOf(end, job.handler.kind);
+      if (breach !== null) return sidecar.kill(`it broke the protocol: ${breach}`);
       if (channel.stopping) return finish(channel.stopping);
       if (end.status === 'succeeded' && calls.open > 0) await calls.answered();
       finish(end.status === 'stopped' ? thrownAway : end);
@@ -104,6 +105,14 @@ export function startRun(order: RunOrder): ActiveRun {
   };
   watchWall(job.limits.wallMs, startedAt, { timers, wait, stop });
   return run;
+}
+
+/** Why a handler of this kind cannot have ended so; null when it can. */
+function breachOf(end: RunEnd, kind: SandboxJob['handler']['kind']): string | null {
+  if (end.status !== 'succeeded') return null;
+  if (end.progress && kind !== 'schedule') return 'Only a schedule goes on.';
+  if (end.result !== undefined && !answeringKinds.includes(kind)) return 'Nobody waits for a result.';
+  return null;
 }
 
 /** The wall limit counts the time in which a run waits for itself. Waiting for the processor and for our answers has a far wider bound. */

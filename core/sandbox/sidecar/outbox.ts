@@ -1,5 +1,6 @@
 // What a guest wrote into its outbox, looked over before the core gets it. The guest program writes it, but a plugin may have broken
 // that.
+import { resultUnitsMax } from '../../../sdk/plugin/handlers.ts';
 import {
   callMax,
   callsPerFrameMax,
@@ -107,10 +108,15 @@ export function readRecorded(text: string): Said | undefined {
 export function readEnd({ end }: Outbox): RunEnd | undefined {
   if (end === '') return undefined;
   const [reason, first, afterMs, stack] = JSON.parse(end) as unknown[];
-  return reason === 'done' ? success(first) : failure(reason, first, { afterMs, stack });
+  // Of a good end, the second is the result.
+  return reason === 'done' ? success(first, afterMs) : failure(reason, first, { afterMs, stack });
 }
 
-function success(given: unknown): RunEnd {
+function success(given: unknown, result: unknown): RunEnd {
+  if (result !== undefined) {
+    if (!isText(result, resultUnitsMax)) throw new Error('unknown result');
+    return { status: 'succeeded', result: result as string };
+  }
   if (given === undefined) return { status: 'succeeded' };
   const progress = readProgress(given);
   if (!progress) throw new Error('unknown progress');

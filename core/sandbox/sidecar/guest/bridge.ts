@@ -178,9 +178,10 @@ export function writeLog(level: LogLevel, message: string): void {
   recordEntry('["' + level + '",' + stringify(text) + ']');
 }
 
-/** @param progress JSON text of a schedule's progress, empty without one */
-export function endWell(progress: string): void {
-  end(progress === '' ? '["done"]' : '["done",' + progress + ']');
+/** @param progress JSON text of a schedule's progress, empty without one; `result` of what an action or a route returned, likewise */
+export function endWell(progress: string, result = ''): void {
+  if (result !== '') end('["done",null,' + stringify(result) + ']');
+  else end(progress === '' ? '["done"]' : '["done",' + progress + ']');
 }
 
 /** The first end counts. */

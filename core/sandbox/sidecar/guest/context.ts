@@ -7,6 +7,7 @@ import { surface } from './surface.ts';
 import type { LogLevel } from '../../protocol.ts';
 
 const KV = ['get', 'set', 'delete', 'list', 'increment', 'compareAndSet'];
+const SCHEDULE = ['once', 'cancel'];
 
 export interface RunInput {
   event: unknown;
@@ -26,7 +27,7 @@ interface Namespace {
 
 /** What a plugin with these declared scopes finds in `ctx`; the same in every run. */
 export function namespacesOf(declared: readonly string[]): readonly Namespace[] {
-  const namespaces = [namespaceOf('kv', KV)];
+  const namespaces = [namespaceOf('kv', KV), namespaceOf('schedule', SCHEDULE)];
   for (const { name, scope, reads, writes, earlier = [] } of surface) {
     if (!allows(declared, `${scope}:read`)) continue;
     const methods = allows(declared, `${scope}:write`) ? [...reads, ...writes] : reads;

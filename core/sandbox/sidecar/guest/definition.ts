@@ -1,5 +1,6 @@
 // Reads the plugin's definition (the module's default export): its handlers by name, its declared scopes, its static
 // manifest.
+import { handlerMembers, type HandlerKind } from '../../../../sdk/plugin/handlers.ts';
 import { clip, isArray, keys, NativeTypeError, record, stringify } from './primordials.ts';
 
 type Handler = (event: unknown, ctx: object) => unknown;
@@ -10,15 +11,13 @@ export interface Definition {
   scopes: string[];
 }
 
-const handlerKinds: [kind: string, member: string][] = [
-  ['event', 'on'],
-  ['schedule', 'schedules'],
-];
+const kinds = keys(handlerMembers) as HandlerKind[];
 
 export function readDefinition(given: unknown): Definition {
   if (!isObject(given)) throw new NativeTypeError('The default export of a plugin is definePlugin({…}).');
   const handlers = record<Handler>();
-  for (const [kind, member] of handlerKinds) {
+  for (const kind of kinds) {
+    const member = handlerMembers[kind];
     const entries = given[member];
     if (!isObject(entries)) continue;
     for (const name of keys(entries)) {
@@ -42,7 +41,8 @@ export function handlerNames(definition: Definition): string {
 export function staticManifest(given: unknown): string {
   const definition = readDefinition(given);
   const shape = { ...(given as Shape) };
-  for (const [, member] of handlerKinds) {
+  for (const kind of kinds) {
+    const member = handlerMembers[kind];
     const entries = shape[member];
     if (!isObject(entries)) continue;
     const plain = record<unknown>();

@@ -1,5 +1,6 @@
 // The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves three
 // functions for the sidecar (`register`, `describe`, `step`), which take only strings and numbers and return only strings.
+import { resultUnitsMax } from '../../../../sdk/plugin/handlers.ts';
 import { readProgress } from '../../protocol.ts';
 import { afterCalls, endRun, endWell, hostError, openOutbox, openRun, settle } from './bridge.ts';
 import type { GuestLimits, Outbox } from './bridge.ts';
@@ -49,8 +50,10 @@ async function invoke(name: string, input: RunInput, run: number): Promise<void>
     const handle = definition.handlers[name];
     if (!handle) throw new Error(`The plugin has no handler ${name}.`);
     const result = await handle(input.event, makeContext(run, input, definition.scopes, namespaces));
-    const progress = slice(name, 0, 9) === 'schedule:' ? progressText(result) : '';
-    afterCalls(() => endWell(progress));
+    const kind = slice(name, 0, indexOf(name, ':'));
+    const progress = kind === 'schedule' ? progressText(result) : '';
+    const answer = kind === 'action' || kind === 'route' ? resultText(result) : '';
+    afterCalls(() => endWell(progress, answer));
   } catch (error) {
     reportFailure(error);
   }
@@ -68,6 +71,15 @@ function progressText(result: unknown): string {
       'A schedule that says how far it has come returns { done, of, unit? }: 0 <= done <= of, and a unit of up to 40 letters.',
     );
   return stringify(progress);
+}
+
+/** What an action or a route returns, read once. @throws Error with code `quota_exceeded` when it is longer than a result may be */
+function resultText(result: unknown): string {
+  const text = stringify(result ?? null) as string | undefined;
+  if (text === undefined) return 'null';
+  if (text.length > resultUnitsMax)
+    throw hostError('quota_exceeded', 'What a handler returns has at most 20,480 characters of JSON.');
+  return text;
 }
 
 /** Everything here reads guest values: getters may throw or loop, which the entry's limit and this `try` bound. */

@@ -1,0 +1,154 @@
+// Calls an action of a plugin: a run that can do what the caller and the plugin both may do, and whose answer the caller waits for.
+import type { Static } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import type { WorkQueue } from '../../events/work.ts';
+import type { App } from '../../http/app.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
+import { idPrefixes } from '../../lib/ids.ts';
+import { commonRights } from '../../rights/rights.ts';
+import { declared } from '../declared.ts';
+import { rightsOfInstall } from '../installs/hearing.ts';
+import { getInstall } from '../installs/installs.ts';
+import { requireActive } from '../installs/active.ts';
+import type { Install } from '../installs/schema.ts';
+import { checkValues, withDefaults, type SettingsSchema } from '../installs/settings.ts';
+import { hostDoorOf, principalOf, type HostDoor } from '../host-door.ts';
+import type { RunEnds } from '../runs/ends.ts';
+import { callerOf, inputOf, type RunInput } from '../runs/input.ts';
+import { findRun, queuedRow, queueRunOps, type NewRun, type RunRow } from '../runs/rows.ts';
+import { showRun } from '../runs/runs.ts';
+import type { ActionCall } from './schema.ts';
+
+const waitMs = 5_000;
+const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
+
+export interface ActionWork {
+  readonly app: () => App;
+  readonly queue: WorkQueue;
+  readonly ends: RunEnds;
+  isActive(runId: string): boolean;
+}
+
+export async function listActions(ctx: Context, ref: string) {
+  const { manifest } = await getInstall(ctx, ref);
+  const data = Object.entries(manifest.actions ?? {}).map(
+    ([name, { target, title, description, input }]) => ({
+      name,
+      target,
+      title: title ?? name,
+      description: description ?? '',
+      input: input ?? null,
+    }),
+  );
+  return { data };
+}
+
+/** @throws ApiError not_found, conflict where the plugin does not run, validation_failed, insufficient_scope */
+export async function callAction(
+  ctx: Context,
+  ref: string,
+  name: string,
+  asked: Static<typeof ActionCall>,
+  work: ActionWork,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, ref);
+  const action = declared(install.manifest.actions, name);
+  if (!action) throw notFound();
+  requireActive(install);
+  const schema = (action.input ?? { type: 'object', additionalProperties: false }) as SettingsSchema;
+  const input = withDefaults(schema, asked.input ?? {});
+  checkValues(schema, input, { at: 'input', whose: 'action' });
+  const target = await targetOf(ctx, install, action.target, asked.target, work);
+  const now = ctx.nowMs();
+  const given: RunInput = {
+    event: { action: name, target, input, caller: ctx.actor },
+    caller: callerOf(ctx),
+  };
+  const run = runOf(ctx, install, name, given);
+  const row = queuedRow(run, now);
+  return {
+    changes: [],
+    ops: queueRunOps(work.queue, ctx.scope, run, now),
+    body: shownToCaller(ctx, row, work),
+    status: 202,
+    location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/actions/${name}/runs/${run.id}`,
+    async completed() {
+      await work.ends.wait(run.id, waitMs);
+      const ended = await findRun(ctx.store, ctx.scope, run.id);
+      if (!ended) return null;
+      return { body: shownToCaller(ctx, ended, work), status: open.has(ended.status) ? 202 : 200 };
+    },
+  };
+}
+
+/** Of a run that the same caller asked for. @throws ApiError not_found */
+export async function getActionRun(ctx: Context, id: string, work: ActionWork) {
+  const row = await findRun(ctx.store, ctx.scope, id);
+  const caller = row && inputOf(row)?.caller;
+  if (!row || row.handler_kind !== 'action' || caller?.actor.id !== ctx.actor.id) throw notFound();
+  return shownToCaller(ctx, row, work);
+}
+
+/** What the plugin wrote to its log is for those who may look after plugins. */
+function shownToCaller({ scopes }: Context, row: RunRow, work: ActionWork) {
+  const shown = showRun(row, work);
+  return scopes.has('plugins:read') ? shown : { ...shown, logs: [] };
+}
+
+function runOf(ctx: Context, install: Install, name: string, input: RunInput): NewRun {
+  const id = ctx.ids.next(idPrefixes.run);
+  return {
+    id,
+    installId: install.id,
+    handler: { kind: 'action', name },
+    // A key of its own waits for nobody.
+    orderKey: id,
+    sequence: ctx.nowMs(),
+    eventId: null,
+    rootEventId: null,
+    depth: 0,
+    mode: install.mode,
+    inputJson: JSON.stringify(input),
+  };
+}
+
+const doors = new WeakMap<App, HostDoor>();
+
+/** The object as the caller and the plugin both may see it, read at the door. */
+async function targetOf(
+  ctx: Context,
+  install: Install,
+  kind: 'issue' | 'project' | 'none',
+  id: string | undefined,
+  work: ActionWork,
+): Promise<unknown> {
+  if (kind === 'none') {
+    if (id !== undefined)
+      throw invalidField('target', 'unknown_field', {
+        why: 'The action has no target.',
+        fix: 'Leave it out.',
+      });
+    return null;
+  }
+  if (id === undefined)
+    throw invalidField('target', 'required', {
+      why: `The action is done on an ${kind}.`,
+      fix: 'Give its id.',
+    });
+  const app = work.app();
+  const door = doors.get(app) ?? hostDoorOf(app);
+  doors.set(app, door);
+  const principal = {
+    ...principalOf(ctx.scope, install),
+    ...commonRights(rightsOfInstall(install), ctx),
+  };
+  const outcome = await door.call(app.route(`${kind}s.get`), { params: { id }, principal, isCounted: false });
+  if (!outcome.error) return JSON.parse(outcome.body) as unknown;
+  if (outcome.error.code === 'not_found')
+    throw invalidField('target', 'not_found', {
+      why: `There is no ${kind} ${id} that both you and the plugin may see.`,
+      fix: 'Give the id of another.',
+    });
+  throw new ApiError(outcome.error.code, outcome.error.message);
+}

@@ -1,0 +1,57 @@
+import { defineRoute, type Route } from '../../http/route.ts';
+import { idPrefixes } from '../../lib/ids.ts';
+import { Closed, idOf } from '../../lib/schema.ts';
+import { pluginRef } from '../installs/ref.ts';
+import { RunShown } from '../runs/schema.ts';
+import { callAction, getActionRun, listActions, type ActionWork } from './actions.ts';
+import { ActionCall, ActionList, handlerName } from './schema.ts';
+
+const runId = idOf(idPrefixes.run);
+
+/** Any key may call: what the run can do is what its caller can. */
+export function actionRoutes(work: ActionWork): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/plugins/{id}/actions',
+      name: 'plugins.actions',
+      summary: 'List the actions of a plugin',
+      scope: null,
+      anyKey: true,
+      limit: 'read',
+      params: Closed({ id: pluginRef }),
+      responses: { 200: ActionList },
+      read: (ctx, { params }) => listActions(ctx, params.id),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/plugins/{id}/actions/{name}',
+      name: 'plugins.call-action',
+      summary: 'Call an action of a plugin',
+      description:
+        'The run can do what the key and the plugin both may do. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`.',
+      scope: null,
+      anyKey: true,
+      limit: 'write',
+      params: Closed({ id: pluginRef, name: handlerName }),
+      body: ActionCall,
+      bodyBytesMax: 128 * 1024,
+      example: { target: 'ENG-1', input: { dryRun: true } },
+      errors: ['conflict', 'insufficient_scope'],
+      responses: { 200: RunShown, 202: RunShown },
+      write: (ctx, { params, body }) => callAction(ctx, params.id, params.name, body, work),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/plugins/{id}/actions/{name}/runs/{run}',
+      name: 'plugins.action-run',
+      summary: 'Get the run of an action that this key called',
+      scope: null,
+      anyKey: true,
+      limit: 'read',
+      params: Closed({ id: pluginRef, name: handlerName, run: runId }),
+      responses: { 200: RunShown },
+      read: (ctx, { params }) => getActionRun(ctx, params.run, work),
+    }),
+  ];
+}

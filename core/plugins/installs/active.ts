@@ -1,0 +1,9 @@
+// What only a plugin that runs can be asked for.
+import { ApiError } from '../../lib/errors.ts';
+import type { Install } from './schema.ts';
+
+/** @throws ApiError conflict */
+export function requireActive({ state, stateReason }: Pick<Install, 'state' | 'stateReason'>): void {
+  if (state !== 'active')
+    throw new ApiError('conflict', `The plugin is ${state}: ${stateReason ?? 'activate it first'}.`);
+}

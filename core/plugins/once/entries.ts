@@ -1,0 +1,174 @@
+// One-off runs that are waiting for their time: a row for each name of an install, and its row in the work queue, which come and go
+// together with the run that asks for them.
+import type { Change, Entity } from '../../changes/change.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+
+/** Waiting ones of one install. */
+export const pendingMax = 1_000;
+export const onceWork = 'once';
+export const oneOffKindName = 'scheduled_run';
+
+export interface OneOff extends Entity {
+  readonly installId: string;
+  readonly name: string;
+  readonly createdAt: number;
+  /** Null once canceled. */
+  readonly dueAt: number | null;
+  /** A `RunInput` (`runs/input.ts`). */
+  readonly inputJson: string;
+}
+
+export interface OneOffRow {
+  readonly id: string;
+  readonly install_id: string;
+  readonly name: string;
+  readonly due_at: number;
+  readonly input_json: string;
+  readonly version: number;
+  readonly created_at: number;
+}
+
+export const oneOffColumns = 'id, install_id, name, due_at, input_json, version, created_at';
+
+const find = tenantStatement<OneOffRow>(
+  'one_offs.find',
+  `SELECT ${oneOffColumns} FROM one_offs WHERE workspace_id = :ws AND id = :id`,
+);
+const count = tenantStatement<{ count: number }>(
+  'one_offs.count',
+  'SELECT count(*) AS count FROM one_offs WHERE workspace_id = :ws AND install_id = :installId',
+);
+/** None where as many wait as may. */
+const insert = tenantStatement(
+  'one_offs.insert',
+  `INSERT INTO one_offs (workspace_id, id, install_id, name, due_at, input_json, version, created_at)
+   SELECT :ws, :id, :installId, :name, :dueAt, :inputJson, :version, :createdAt
+   WHERE (SELECT count(*) FROM one_offs WHERE workspace_id = :ws AND install_id = :installId) < ${pendingMax}`,
+);
+const update = tenantStatement(
+  'one_offs.update',
+  `UPDATE one_offs SET due_at = :dueAt, input_json = :inputJson, version = :version
+   WHERE workspace_id = :ws AND id = :id AND version = :base`,
+);
+const remove = tenantStatement(
+  'one_offs.remove',
+  'DELETE FROM one_offs WHERE workspace_id = :ws AND id = :id AND version = :base',
+);
+/** Another epoch, so that no worker that holds the one before can end it. */
+const queue = tenantStatement(
+  'one_offs.queue',
+  `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
+   VALUES (:ws, :id, '${onceWork}', :installId, :dueAt, 0, NULL, 1)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET due_at = :dueAt, lease_until = 0, lease_owner = NULL, epoch = epoch + 1`,
+);
+const unqueue = tenantStatement(
+  'one_offs.unqueue',
+  `DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND kind = '${onceWork}'`,
+);
+/** Those that fell due while the plugin was off are due at once. */
+const requeueAll = tenantStatement(
+  'one_offs.requeue_all',
+  `UPDATE due_work SET lease_until = 0, lease_owner = NULL, epoch = epoch + 1,
+     due_at = (SELECT due_at FROM one_offs AS o WHERE o.workspace_id = :ws AND o.id = due_work.id)
+   WHERE workspace_id = :ws AND id IN (SELECT id FROM one_offs WHERE workspace_id = :ws AND install_id = :installId)`,
+);
+const unqueueAll = tenantStatement(
+  'one_offs.unqueue_all',
+  `DELETE FROM due_work WHERE workspace_id = :ws AND id IN (SELECT id FROM one_offs WHERE workspace_id = :ws AND install_id = :installId)`,
+);
+const removeAll = tenantStatement(
+  'one_offs.remove_all',
+  'DELETE FROM one_offs WHERE workspace_id = :ws AND install_id = :installId',
+);
+
+export function idOfOneOff(installId: string, name: string): string {
+  return `${installId}/${onceWork}/${name}`;
+}
+
+/** The schedule that a name stands for: `remind` of `remind:iss_…`. */
+export function scheduleOf(name: string): string {
+  const colon = name.indexOf(':');
+  return colon < 0 ? name : name.slice(0, colon);
+}
+
+export async function findOneOff(store: Store, scope: Scope, id: string): Promise<OneOff | null> {
+  const row = await store.readOne(scope, find, { id });
+  return row ? oneOffOf(row) : null;
+}
+
+export async function countOneOffs(store: Store, scope: Scope, installId: string): Promise<number> {
+  return (await store.readOne(scope, count, { installId }))?.count ?? 0;
+}
+
+function oneOffOf(row: OneOffRow): OneOff {
+  return {
+    id: row.id,
+    installId: row.install_id,
+    name: row.name,
+    dueAt: row.due_at,
+    inputJson: row.input_json,
+    version: row.version,
+    createdAt: row.created_at,
+  };
+}
+
+/** @param before as stored; null where there is none. Versions of a new one lie above those of any before it: they begin with the time. */
+export function changeOneOff(
+  before: OneOff | null,
+  after: Omit<OneOff, 'id' | 'version' | 'createdAt'>,
+  nowMs: number,
+): Change & { readonly after: OneOff } {
+  const id = idOfOneOff(after.installId, after.name);
+  const version = (before?.version ?? nowMs) + 1;
+  return makeChange(before, { ...after, id, version, createdAt: before?.createdAt ?? nowMs });
+}
+
+function makeChange(before: OneOff | null, after: OneOff): Change & { readonly after: OneOff } {
+  return {
+    kind: oneOffKindName,
+    id: after.id,
+    before,
+    after,
+    baseVersion: before?.version ?? null,
+    isSilent: true,
+    ops: (scope) => opsOf(scope, before, after),
+    events: () => [],
+    followedBy: (later) => makeChange(before, { ...(later.after as OneOff), version: after.version }),
+  };
+}
+
+function opsOf(scope: Scope, before: OneOff | null, after: OneOff): Op[] {
+  const { id, installId, name, dueAt, inputJson, version, createdAt } = after;
+  if (dueAt === null) return before ? endOneOffOps(scope, before) : [];
+  const row = before
+    ? tenantOp(scope, update, { id, dueAt, inputJson, version, base: before.version }, { expectRows: 1 })
+    : tenantOp(
+        scope,
+        insert,
+        { id, installId, name, dueAt, inputJson, version, createdAt },
+        { expectRows: 1 },
+      );
+  return [row, tenantOp(scope, queue, { id, installId, dueAt })];
+}
+
+/** Ends one that is waiting; guards the batch. */
+export function endOneOffOps(scope: Scope, oneOff: OneOff): Op[] {
+  return [removeOneOffOp(scope, oneOff), tenantOp(scope, unqueue, { id: oneOff.id })];
+}
+
+/** The row alone, beside the end of its work. */
+export function removeOneOffOp(scope: Scope, { id, version }: OneOff): Op {
+  return tenantOp(scope, remove, { id, base: version }, { expectRows: 1 });
+}
+
+/** What becomes of those of an install that is on, off or gone. */
+export function oneOffsAfterOps(
+  scope: Scope,
+  install: { readonly id: string; readonly state: string; readonly deletedAt: number | null },
+): Op[] {
+  const { id: installId, state, deletedAt } = install;
+  if (deletedAt !== null)
+    return [tenantOp(scope, unqueueAll, { installId }), tenantOp(scope, removeAll, { installId })];
+  return state === 'active' ? [tenantOp(scope, requeueAll, { installId })] : [];
+}

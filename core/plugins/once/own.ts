@@ -1,0 +1,137 @@
+// What a run asks of its plugin's one-off runs, staged with the rest of what it does: `ctx.schedule`.
+import type { Staging } from '../../changes/staging.ts';
+import type { Cause } from '../../events/origin.ts';
+import type { Scope, Store } from '../../store/store.ts';
+import { declared } from '../declared.ts';
+import { CallError } from '../door-call.ts';
+import type { Install } from '../installs/schema.ts';
+import type { RunCaller, RunInput } from '../runs/input.ts';
+import {
+  changeOneOff,
+  countOneOffs,
+  findOneOff,
+  idOfOneOff,
+  oneOffKindName,
+  pendingMax,
+  scheduleOf,
+  type OneOff,
+} from './entries.ts';
+
+const aheadMsMax = 366 * 86_400_000;
+/** UTF-16 units of JSON. */
+const dataMax = 16 * 1024;
+const namePattern = /^[a-z][a-zA-Z0-9-]{0,39}(:[A-Za-z0-9_.:-]{1,100})?$/;
+
+export interface OwnOneOffs {
+  /** @throws CallError */
+  once(name: unknown, at: unknown, data: unknown): Promise<void>;
+  /** @returns whether one was waiting. @throws CallError */
+  cancel(name: unknown): Promise<boolean>;
+}
+
+export interface OwnOneOffsOptions {
+  readonly store: Store;
+  readonly nowMs: () => number;
+  readonly scope: Scope;
+  readonly install: Install;
+  readonly staged: Staging;
+  /** Of whatever the run does: a one-off comes from it as an event would, so that loops through time are cut as others are. */
+  readonly cause: Cause;
+  /** Whoever the run acts for: what it asks for later has no more rights than it has. */
+  readonly caller: RunCaller | undefined;
+  /** When the run began, before which no time of its own lies. */
+  readonly startedAt: number;
+}
+
+export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
+  const { store, scope, install, staged } = options;
+
+  /** What is staged counts as stored; canceled ones are none. */
+  const findOwn = async (name: string): Promise<OneOff | null> => {
+    const id = idOfOneOff(install.id, name);
+    const own = staged.find(oneOffKindName, id) as OneOff | undefined;
+    const found = own ?? (await findOneOff(store, scope, id));
+    return found === null || found.dueAt === null ? null : found;
+  };
+  return {
+    async once(given, at, data) {
+      const name = nameOf(given, install);
+      const dueAt = timeOf(at, options.startedAt, options.nowMs());
+      const dataJson = JSON.stringify(data ?? null);
+      if (dataJson.length > dataMax)
+        throw new CallError(
+          'validation_failed',
+          `The data of a one-off run has at most ${dataMax} characters of JSON.`,
+        );
+      const before = await findOwn(name);
+      if (!before) await requireRoom(options);
+      const input: RunInput = {
+        event: {
+          schedule: scheduleOf(name),
+          scheduledAt: new Date(dueAt).toISOString(),
+          name,
+          data: data ?? null,
+        },
+        cause: options.cause,
+        ...(options.caller ? { caller: options.caller } : {}),
+      };
+      const facts = { installId: install.id, name, dueAt, inputJson: JSON.stringify(input) };
+      const change = changeOneOff(before, facts, options.nowMs());
+      staged.add([change], {
+        operation: 'schedule.once',
+        input: { args: [name, at, data ?? null] },
+        ids: [],
+      });
+    },
+    async cancel(given) {
+      const name = nameOf(given, install);
+      const before = await findOwn(name);
+      if (!before) return false;
+      const change = changeOneOff(before, { ...before, dueAt: null }, options.nowMs());
+      staged.add([change], { operation: 'schedule.cancel', input: { args: [name] }, ids: [] });
+      return true;
+    },
+  };
+}
+
+/** @throws CallError quota_exceeded */
+async function requireRoom({ store, scope, install, staged }: OwnOneOffsOptions): Promise<void> {
+  const stored = await countOneOffs(store, scope, install.id);
+  const added = staged.changes
+    .filter(({ kind }) => kind === oneOffKindName)
+    .reduce(
+      (sum, { before, after }) => sum + ((after as OneOff).dueAt === null ? 0 : 1) - (before ? 1 : 0),
+      0,
+    );
+  if (stored + added >= pendingMax)
+    throw new CallError(
+      'quota_exceeded',
+      `A plugin has at most ${pendingMax} one-off runs waiting, those of this run included. Cancel some, or use fewer names.`,
+    );
+}
+
+function nameOf(given: unknown, { manifest }: Install): string {
+  if (typeof given !== 'string' || !namePattern.test(given))
+    throw new CallError(
+      'validation_failed',
+      'Name a schedule of the plugin, perhaps with a key of up to 100 letters, digits and _ - . : behind it: remind, or remind:iss_….',
+    );
+  const schedule = declared(manifest.schedules, scheduleOf(given));
+  if (!schedule || schedule.cron !== undefined)
+    throw new CallError(
+      'validation_failed',
+      `The plugin has no schedule ${scheduleOf(given)} without cron; add one to "schedules", with a handle function alone.`,
+    );
+  return given;
+}
+
+function timeOf(given: unknown, startedAt: number, nowMs: number): number {
+  const at = typeof given === 'string' ? Date.parse(given) : given;
+  if (typeof at !== 'number' || !Number.isFinite(at))
+    throw new CallError('validation_failed', 'Give a time: milliseconds since 1970, a Date, or an ISO text.');
+  if (at < startedAt)
+    throw new CallError('validation_failed', 'The time has passed. Give ctx.now() or a later one.');
+  if (at > nowMs + aheadMsMax)
+    throw new CallError('validation_failed', 'The time is more than a year ahead.');
+  return Math.max(Math.ceil(at), nowMs);
+}

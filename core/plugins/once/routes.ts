@@ -1,0 +1,99 @@
+// The one-off runs of a plugin that wait for their time, as people see and delete them.
+import { Type } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { cursorOf, type PageParameters } from '../../changes/list.ts';
+import { isoTime } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { defineRoute } from '../../http/route.ts';
+import { notFound } from '../../lib/errors.ts';
+import { Closed, described, limitDefault, named, pageOf, pageQuery, time } from '../../lib/schema.ts';
+import { readPage } from '../../store/page.ts';
+import { getInstall } from '../installs/installs.ts';
+import { pluginRef } from '../installs/ref.ts';
+import { seeing, steering } from '../installs/rights.ts';
+import type { RunInput } from '../runs/input.ts';
+import {
+  endOneOffOps,
+  findOneOff,
+  idOfOneOff,
+  oneOffColumns,
+  scheduleOf,
+  type OneOffRow,
+} from './entries.ts';
+
+const oneOffName = Type.String({
+  pattern: '^[a-z][a-zA-Z0-9-]{0,39}(:[A-Za-z0-9_.:-]{1,100})?$',
+  description: 'What the plugin asked for it by: `remind`, or `remind:key`.',
+});
+
+const ScheduledShown = named(
+  'ScheduledRun',
+  Closed({
+    name: oneOffName,
+    schedule: Type.String({ description: 'The schedule that it runs.' }),
+    dueAt: described(time, 'When it runs.'),
+    data: Type.Unknown({ description: 'What the handler is given.' }),
+    createdAt: described(time, 'When it was asked for first.'),
+  }),
+);
+
+async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
+  const { id: installId } = await getInstall(ctx, ref);
+  const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
+    table: 'one_offs',
+    select: oneOffColumns,
+    where: [{ sql: 'install_id = :installId', params: { installId } }],
+    order: [{ sql: 'due_at', direction: 'asc' }],
+    limit: query.limit ?? limitDefault,
+    after: cursorOf(query),
+    asked: { installId },
+  });
+  return { data: data.map((row) => shown(row as unknown as OneOffRow)), pageInfo };
+}
+
+function shown(row: OneOffRow) {
+  const { event } = JSON.parse(row.input_json) as RunInput;
+  return {
+    name: row.name,
+    schedule: scheduleOf(row.name),
+    dueAt: isoTime(row.due_at),
+    data: event.data ?? null,
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+async function deleteScheduled(ctx: Context, ref: string, name: string): Promise<ChangeSet> {
+  const { id } = await getInstall(ctx, ref);
+  const oneOff = await findOneOff(ctx.store, ctx.scope, idOfOneOff(id, name));
+  if (!oneOff) throw notFound();
+  return { changes: [], ops: endOneOffOps(ctx.scope, oneOff), body: undefined };
+}
+
+export const scheduledRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/plugins/{id}/scheduled',
+    name: 'plugins.scheduled',
+    summary: 'List the one-off runs that a plugin has asked for, the next one first',
+    scope: 'plugins:read',
+    also: seeing,
+    limit: 'read',
+    params: Closed({ id: pluginRef }),
+    query: Closed(pageQuery),
+    responses: { 200: pageOf(ScheduledShown) },
+    errors: ['invalid_cursor'],
+    read: (ctx, { params, query }) => listScheduled(ctx, params.id, query),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/v1/plugins/{id}/scheduled/{name}',
+    name: 'plugins.unschedule',
+    summary: 'Delete a one-off run that waits for its time',
+    scope: 'plugins:write',
+    also: steering,
+    limit: 'write',
+    params: Closed({ id: pluginRef, name: oneOffName }),
+    responses: { 204: null },
+    write: (ctx, { params }) => deleteScheduled(ctx, params.id, params.name),
+  }),
+];

@@ -1,0 +1,73 @@
+// Queues the run of a one-off once its time has come, in the batch that ends its waiting: it runs once, across restarts as well.
+import type { WorkItem, WorkQueue } from '../../events/work.ts';
+import { neverMs } from '../../events/work.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { idPrefixes, type Ids } from '../../lib/ids.ts';
+import type { Op, Store } from '../../store/store.ts';
+import { declared } from '../declared.ts';
+import { findCut } from '../loops.ts';
+import type { Registry } from '../registry.ts';
+import type { RunInput } from '../runs/input.ts';
+import { deadRunOp, queueRunOps, type NewRun } from '../runs/rows.ts';
+import { findOneOff, removeOneOffOp, scheduleOf } from './entries.ts';
+
+export interface OneOffWorkerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly registry: Registry;
+  readonly runs: WorkQueue;
+}
+
+export function createOneOffWorker(options: OneOffWorkerOptions) {
+  const { store, clock, ids, registry, runs } = options;
+  return async (item: WorkItem, queue: WorkQueue): Promise<void> => {
+    const { scope } = item;
+    const oneOff = await findOneOff(store, scope, item.id);
+    if (!oneOff) return void (await store.commit([queue.finish(item)]));
+    const install = await registry.active(scope, oneOff.installId);
+    // It waits for the plugin to be switched on again (`oneOffsAfterOps`).
+    if (!install) return void (await store.commit([queue.defer(item, neverMs)]));
+    const input = JSON.parse(oneOff.inputJson) as RunInput;
+    const schedule = scheduleOf(oneOff.name);
+    const cause = input.cause ?? { rootEventId: null, parentRunId: null, depth: 0, path: [] };
+    const now = clock.nowMs();
+    const id = ids.next(idPrefixes.run);
+    const run: NewRun = {
+      id,
+      installId: install.id,
+      handler: { kind: 'schedule', name: schedule },
+      // A key of its own waits for nobody: one that is tried again holds up no other.
+      orderKey: id,
+      sequence: now,
+      eventId: null,
+      rootEventId: cause.rootEventId,
+      depth: cause.depth,
+      mode: install.mode,
+      inputJson: oneOff.inputJson,
+    };
+    const step = { cause, subjectId: null, entityId: stepName(schedule) };
+    const found = declared(install.manifest.schedules, schedule);
+    const error =
+      !found || found.cron !== undefined
+        ? wrongSchedule(schedule)
+        : await findCut(store, scope, step, install.id, () => 0);
+    const ops: readonly Op[] = error
+      ? [deadRunOp(scope, run, error, now)]
+      : queueRunOps(runs, scope, run, now);
+    // Asked for anew in the meantime, it has another version and waits on.
+    await store.commit([queue.finish(item), removeOneOffOp(scope, oneOff), ...ops]);
+  };
+}
+
+/** What a chain of causes says of a one-off in place of an object. */
+export function stepName(schedule: string): string {
+  return `once ${schedule}`;
+}
+
+function wrongSchedule(schedule: string) {
+  return {
+    code: 'no_handler',
+    message: `The installed version of the plugin has no schedule ${schedule} without cron.`,
+  };
+}

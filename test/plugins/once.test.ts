@@ -1,0 +1,109 @@
+// One-off runs that a run asks for: kept with its other writes, run once at their time, across restarts, pauses and upgrades.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from './pack.ts';
+
+let app: TestApp;
+beforeAll(async () => void (app = await startApp()));
+afterAll(() => app.stop());
+
+const id = 'com.test.once';
+const definition = (version: string, more = ''): string => `{
+  id: '${id}', version: '${version}', engines: { tatami: '*' },
+  scopes: { 'issues:write': { why: 'test' } },
+  actions: { ask: { target: 'none', input: { type: 'object', additionalProperties: true }, handle: async ({ input }, ctx) => {
+    for (const [name, at, data] of input.once ?? []) await ctx.schedule.once(name, ctx.now() + at, data);
+    const canceled = [];
+    for (const name of input.cancel ?? []) canceled.push(await ctx.schedule.cancel(name));
+    if (input.fail) throw new Error('no');
+    return canceled;
+  } } },
+  schedules: { nightly: { cron: '0 3 * * *', handle: () => {} }, ${more}
+    remind: { handle: async (event, ctx) => {
+      await ctx.kv.set('ran-' + (await ctx.kv.increment('runs')), event);
+      if (event.data === 'again') await ctx.schedule.once('remind', ctx.now() + 60_000, 'again');
+    } } },
+}`;
+
+const ask = (input: object): Promise<Json> =>
+  app.call('POST', `/api/v1/plugins/${id}/actions/ask`, { input });
+const scheduled = async (): Promise<Json[]> =>
+  (await app.call('GET', `/api/v1/plugins/${id}/scheduled`)).json.data;
+const ran = async (): Promise<number> =>
+  (await app.call('GET', `/api/v1/plugins/${id}/kv/runs`)).json.value ?? 0;
+const pass = async (ms: number): Promise<void> => {
+  app.clock.advance(ms);
+  await app.settled();
+};
+
+test('a one-off is kept with the run that asked, replaced by its name, and run once at its time, after a restart too', async () => {
+  await install(app.call, await packSource(definition('1.0.0')));
+  expect((await ask({ once: [['remind', 60_000, 1]], fail: true })).json.status).toBe('dead');
+  expect(await scheduled()).toEqual([]);
+
+  expect(
+    (
+      await ask({
+        once: [
+          ['remind', 60_000, 'a'],
+          ['remind:k', 60_000, 'b'],
+        ],
+      })
+    ).status,
+  ).toBe(200);
+  expect(
+    (await ask({ once: [['remind', 120_000, 'c']], cancel: ['remind:k', 'remind:other'] })).json.result,
+  ).toEqual([true, false]);
+  expect(await scheduled()).toMatchObject([
+    { name: 'remind', schedule: 'remind', dueAt: '2026-11-20T12:02:00.000Z', data: 'c' },
+  ]);
+  await pass(60_000);
+  expect(await ran()).toBe(0);
+  app = await app.restart();
+  await pass(60_000);
+  expect(await ran()).toBe(1);
+  expect((await app.call('GET', `/api/v1/plugins/${id}/kv/ran-1`)).json.value).toEqual({
+    schedule: 'remind',
+    scheduledAt: '2026-11-20T12:02:00.000Z',
+    name: 'remind',
+    data: 'c',
+  });
+  await pass(600_000);
+  expect([await ran(), await scheduled()]).toEqual([1, []]);
+});
+
+test('it waits while the plugin is paused, survives an upgrade, and an administrator may delete it', async () => {
+  await ask({
+    once: [
+      ['remind:a', 60_000],
+      ['remind:b', 60_000],
+    ],
+  });
+  await app.call('PATCH', `/api/v1/plugins/${id}`, { state: 'paused_by_admin' });
+  await pass(120_000);
+  expect([await ran(), (await scheduled()).length]).toEqual([1, 2]);
+  expect((await app.call('DELETE', `/api/v1/plugins/${id}/scheduled/remind:b`)).status).toBe(204);
+  expect((await app.call('DELETE', `/api/v1/plugins/${id}/scheduled/remind:b`)).status).toBe(404);
+  await app.call('PATCH', `/api/v1/plugins/${id}`, { state: 'active' });
+  await install(app.call, await packSource(definition('1.1.0', 'late: { handle: () => {} },')));
+  await app.settled();
+  expect([await ran(), await scheduled()]).toEqual([2, []]);
+});
+
+test('names, times, sizes and numbers have bounds that are told', async () => {
+  const errorOf = async (input: object): Promise<string> => (await ask(input)).json.error?.message;
+  expect(await errorOf({ once: [['nightly', 1]] })).toContain('no schedule nightly without cron');
+  expect(await errorOf({ once: [['remind', -1]] })).toContain('The time has passed');
+  expect(await errorOf({ once: [['remind', 400 * 86_400_000]] })).toContain('more than a year');
+  expect(await errorOf({ once: [['remind', 1, 'x'.repeat(17_000)]] })).toContain('at most 16384 characters');
+});
+
+test('a loop through schedules is cut', async () => {
+  const before = await ran();
+  await ask({ once: [['remind', 60_000, 'again']] });
+  for (let i = 0; i < 12; i++) await pass(60_000);
+  // Three times the same step in one chain, by the limits of loops.
+  expect((await ran()) - before).toBe(3);
+  const [last] = (await app.call('GET', `/api/v1/plugins/${id}/runs?limit=1`)).json.data;
+  expect(last).toMatchObject({ status: 'dead', handler: 'remind', error: { code: 'loop_path' } });
+});
