@@ -75,6 +75,8 @@ export const leftBehind: Readonly<Record<string, string>> = {
   plugins: install,
   plugin_code: install,
   plugin_kv: install,
+  plugin_secrets: install,
+  journal: work,
   plugin_kv_usage: install,
   plugin_gaps: install,
   past_wants: install,

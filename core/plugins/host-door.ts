@@ -11,6 +11,7 @@ import { hostCallsOf, type HostCalls } from './host-calls.ts';
 import { rightsOfInstall } from './installs/hearing.ts';
 import type { Install } from './installs/schema.ts';
 import type { OwnValues } from './kv/own.ts';
+import type { Outside } from './outside/fetch.ts';
 
 /** The door as plugins know it. */
 export interface HostDoor {
@@ -40,6 +41,7 @@ export interface BridgeCall {
   readonly installId: string;
   readonly staged: Staging;
   readonly values: OwnValues;
+  readonly outside: Outside;
   readonly cause: Cause;
   readonly traceparent: string | null;
 }

@@ -17,6 +17,7 @@ import { tellUnheard } from './installs/unheard.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
+import { secretRoutes } from './secrets/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
 /** Runs under way get this long when the process is asked to stop. */
@@ -129,6 +130,8 @@ function routesOf(
       checkFilter,
       unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
       serverVersion,
+      checkUrl: options.egress.checkUrl,
+      baseUrl: options.services.baseUrl,
       stateOps,
     }),
     ...runRoutes({
@@ -139,5 +142,6 @@ function routesOf(
     }),
     ...catchUpRoutes(catchUps),
     ...kvRoutes,
+    ...secretRoutes,
   ];
 }

@@ -8,6 +8,7 @@ import { createUnitQueue, createWorkQueue, type UnitQueue, type WorkQueue } from
 import type { SeenTimes } from '../events/wall-clock.ts';
 import type { App } from '../http/app.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Egress } from '../lib/egress/egress.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope } from '../store/store.ts';
 import { createCallTurns } from './call-turns.ts';
@@ -16,6 +17,7 @@ import { createCatchUpWorker } from './catch-up/worker.ts';
 import { createDisable, type DisableOptions } from './disable.ts';
 import type { FailureWatch } from './failures.ts';
 import { consumerName } from './installs/wants.ts';
+import { createOutside } from './outside/fetch.ts';
 import { createPlanner } from './planner.ts';
 import type { Registry } from './registry.ts';
 import { createRunner, type Runner } from './runner.ts';
@@ -40,6 +42,7 @@ export interface WorkersOptions {
   readonly fresh: FreshEvents;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sandbox: SandboxOnDemand;
+  readonly egress: Egress;
   /** The door; known once the app is made of these routes among others. */
   readonly app: () => App;
   readonly registry: Registry;
@@ -59,7 +62,7 @@ export interface Workers {
 
 export function createWorkers(options: WorkersOptions): Workers {
   const { clock, owner, seen, registry, isStopping } = options;
-  const { store, log, ids, ledger, turns, tally, mayWork } = options.services;
+  const { store, sealing, log, ids, ledger, turns, tally, mayWork, baseUrl } = options.services;
   /** Due times of this work are intervals, but nothing else of it moves when the clock is set back. */
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
@@ -74,7 +77,9 @@ export function createWorkers(options: WorkersOptions): Workers {
     ids,
     ledger,
     tally,
+    sealing,
     callTurns: createCallTurns({ ledger }),
+    outside: createOutside({ store, sealing, nowMs: clock.nowMs, egress: options.egress, baseUrl }),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });
   const runs: UnitQueue<RunUnit> = createUnitQueue({

@@ -82,13 +82,17 @@ export function createWorkers(options: WorkersOptions): Workers {
     addedFields: addedFieldsOf,
     checkFilter,
   };
-  const plugins = createPluginRuntime({ ...shared, sandbox, app: options.app, serverVersion: version });
+  /** What webhooks and plugins are sent through. */
+  const egress = createEgress({
+    ...{ allow: config.egressAllow, ownPort: () => options.port, resolve: options.resolve },
+  });
+  const plugins = createPluginRuntime({ ...shared, egress, sandbox, app: options.app, serverVersion: version });
   const streams = createStreams({
     ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
     generation: services.generation,
     unsent: door.outflow.unsent,
   });
-  const webhooks = createWebhooks({ ...shared, ...surroundings(options), streams });
+  const webhooks = createWebhooks({ ...shared, egress, sentEvents: sentEvents(), version, streams });
   const housekeeping = createHousekeeping({
     ...{ store, clock, log, kept: config.kept, blobs: services.blobs, snapshots },
   });
@@ -116,6 +120,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       await housekeeping.stop();
       for (const worker of [leaving, bells, reacting, indexing]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
+      egress.close();
       await sandbox.stop();
     },
   };
@@ -137,12 +142,6 @@ async function settleAll(fresh: FreshEvents, workers: readonly Settling[]): Prom
 /** Has what waits move with the clock, one after the other. */
 async function follow(workers: readonly { followClock(): Promise<void> }[]): Promise<void> {
   for (const worker of workers) await worker.followClock();
-}
-
-/** What webhooks are sent through, and what they tell of us. */
-function surroundings({ config, port, resolve }: WorkersOptions) {
-  const egress = createEgress({ allow: config.egressAllow, ownPort: () => port, resolve });
-  return { egress, sentEvents: sentEvents(), version };
 }
 
 /** The sandbox, which whoever needs it first starts. */

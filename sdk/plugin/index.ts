@@ -7,18 +7,31 @@ import type { PluginDefinition } from './definition.ts';
 export type { Page } from '../page.ts';
 export type * from '../types/index.ts';
 export type { Chosen, Received, VersionOptions } from './call.ts';
-export type { BaseContext, Context, KeyValue, Log, RunInfo } from './context.ts';
 export type {
+  BaseContext,
+  Context,
+  FetchInit,
+  FetchResponse,
+  KeyValue,
+  Log,
+  RunInfo,
+  SecretRef,
+  Secrets,
+} from './context.ts';
+export type {
+  NetRequest,
   PluginDefinition,
   PluginEvent,
   PluginEventType,
   Progress,
   Schedule,
   ScopeRequest,
+  SecretRequest,
   Subscription,
 } from './definition.ts';
 export {
   Conflict,
+  DeadlineExceeded,
   Drop,
   EgressDenied,
   InvalidInput,

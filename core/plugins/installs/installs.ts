@@ -9,7 +9,9 @@ import { ApiError, notFound } from '../../lib/errors.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { checkNet, type NetRules } from '../outside/net.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
+import { dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
@@ -28,7 +30,7 @@ const keepCode = tenantStatement(
 );
 
 /** What installing needs beyond the context. */
-export interface InstallRules extends PackageRules {
+export interface InstallRules extends PackageRules, NetRules {
   readonly checkFilter: CheckFilter;
   /** The rows that follow an install's state: its schedules, what it misses. They stand last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
@@ -67,6 +69,7 @@ export async function installPlugin(
   const document = await readPackage(input.package);
   const { manifest, sha256 } = document;
   checkManifest(manifest, rules);
+  await checkNet(manifest, rules);
   checkGrant(ctx, manifest, input.grant);
   const known = await findByPluginId(ctx, manifest.id);
   if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
@@ -139,6 +142,7 @@ function firstInstall(ctx: Context, facts: InstallFacts) {
     id: ctx.ids.next(plugin.id),
     pluginId: facts.manifest.id,
     ...facts,
+    secretsSet: {},
     sinceSequence: 0,
     createdAt: now,
     updatedAt: now,
@@ -177,5 +181,7 @@ export async function uninstallPlugin(
 ): Promise<ChangeSet> {
   const set = removed(ctx, installKind, await getInstall(ctx, idOrPluginId), ifMatch);
   const [change] = set.changes;
-  return change ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
+  if (!change) return set;
+  const install = change.after as Install;
+  return { ...set, ops: [dropSecretsOp(ctx.scope, install.id), ...rules.stateOps(install, ctx)] };
 }

@@ -8,6 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
+import type { Sealing } from '../../lib/sealing.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
 import { callHost } from '../bridge.ts';
@@ -19,8 +20,10 @@ import { effectiveSettings } from '../installs/settings.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
+import type { OutsideOfAttempt } from '../outside/fetch.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
+import { secretsForGuest } from '../secrets/placeholders.ts';
 import { firedAtOf } from './continuation.ts';
 import type { RunRow } from './rows.ts';
 
@@ -67,6 +70,8 @@ export interface AttemptOptions {
   readonly sandbox: SandboxOnDemand;
   readonly ledger: Ledger;
   readonly callTurns: CallTurns;
+  readonly outside: OutsideOfAttempt;
+  readonly sealing: Sealing;
 }
 
 export interface Attempts {
@@ -113,6 +118,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
       installId: install.id,
       staged,
       values: ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
+      outside: options.outside({ scope, install, run, sends: install.mode !== 'simulate' }),
       cause,
       traceparent: event?.traceparent ?? null,
     };
@@ -135,7 +141,8 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const call = answering(held, install, staged, cause, calls);
       const sandbox = await options.sandbox.get();
       const source = await registry.source(item.scope, install.sha256);
-      const outcome = await sandbox.run({ ...jobOf(held, install, source, startedAt), call });
+      const secrets = secretsForGuest(options.sealing, item.scope, install);
+      const outcome = await sandbox.run({ ...jobOf(held, install, { source, startedAt, secrets }), call });
       const { cpuMs: sandboxMs, queueMs } = outcome;
       options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
       return { install, outcome, staged, calls, cause, startedAt };
@@ -143,7 +150,17 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 }
 
-function jobOf({ item, run, event, signal }: TriedRun, install: Install, source: string, startedAt: number) {
+interface JobParts {
+  readonly source: string;
+  readonly startedAt: number;
+  readonly secrets: ReturnType<typeof secretsForGuest>;
+}
+
+function jobOf(
+  { item, run, event, signal }: TriedRun,
+  install: Install,
+  { source, startedAt, secrets }: JobParts,
+) {
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;
@@ -154,7 +171,7 @@ function jobOf({ item, run, event, signal }: TriedRun, install: Install, source:
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source, handlers: [...install.manifest.handlers] },
     handler,
-    input: inputOf(run, install, event, { startedAt, deadline: startedAt + limits.wallMs }),
+    input: inputOf(run, install, event, { startedAt, deadline: startedAt + limits.wallMs, secrets }),
     limits,
     fresh: handler.kind === 'schedule',
     signal,
@@ -166,7 +183,7 @@ function inputOf(
   run: RunRow,
   install: Install,
   event: EventRow | undefined,
-  { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number },
+  { startedAt, deadline, secrets }: Omit<JobParts, 'source'> & { readonly deadline: number },
 ): string {
   return JSON.stringify({
     event: event
@@ -184,6 +201,7 @@ function inputOf(
     nowMs: startedAt,
     seed: run.id,
     scopes: install.grant,
+    secrets,
   });
 }
 
