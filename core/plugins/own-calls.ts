@@ -56,7 +56,7 @@ const outside: Readonly<Record<string, OwnCall>> = {
   'net.fetch': {
     isRead: true,
     answerMax: valueMax,
-    answer: ({ outside }, [request]) => outside.fetch(request),
+    answer: ({ outside }, [request]) => outside.ask(request),
   },
 };
 

@@ -17,7 +17,7 @@ import { createCatchUpWorker } from './catch-up/worker.ts';
 import { createDisable, type DisableOptions } from './disable.ts';
 import type { FailureWatch } from './failures.ts';
 import { consumerName } from './installs/wants.ts';
-import { createOutside } from './outside/fetch.ts';
+import { createOutsides } from './outside/fetch.ts';
 import { createPlanner } from './planner.ts';
 import type { Registry } from './registry.ts';
 import { createRunner, type Runner } from './runner.ts';
@@ -77,9 +77,8 @@ export function createWorkers(options: WorkersOptions): Workers {
     ids,
     ledger,
     tally,
-    sealing,
     callTurns: createCallTurns({ ledger }),
-    outside: createOutside({ store, sealing, nowMs: clock.nowMs, egress: options.egress, baseUrl }),
+    outside: createOutsides({ store, sealing, nowMs: clock.nowMs, egress: options.egress, baseUrl }),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });
   const runs: UnitQueue<RunUnit> = createUnitQueue({

@@ -67,32 +67,14 @@ export function createWorkers(options: WorkersOptions): Workers {
   const { config, clock, services, door, snapshots } = options;
   const { store, log } = services;
   const sandbox = createSandbox(options);
-  const shared = {
-    services,
-    clock,
-    random: options.random,
-    /** The name of this process on the leases of its work. */
-    owner: services.ids.uuid(),
-    seen: options.seen,
-    committer: options.committer,
-    fresh: options.fresh,
-    cache: options.cache,
-    directoryOf: options.directoryOf,
-    filterFields: filterFieldsOf,
-    addedFields: addedFieldsOf,
-    checkFilter,
-  };
-  /** What webhooks and plugins are sent through. */
-  const egress = createEgress({
-    ...{ allow: config.egressAllow, ownPort: () => options.port, resolve: options.resolve },
-  });
-  const plugins = createPluginRuntime({ ...shared, egress, sandbox, app: options.app, serverVersion: version });
+  const shared = sharedOf(options);
+  const plugins = createPluginRuntime({ ...shared, sandbox, app: options.app, serverVersion: version });
   const streams = createStreams({
     ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
     generation: services.generation,
     unsent: door.outflow.unsent,
   });
-  const webhooks = createWebhooks({ ...shared, egress, sentEvents: sentEvents(), version, streams });
+  const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), version, streams });
   const housekeeping = createHousekeeping({
     ...{ store, clock, log, kept: config.kept, blobs: services.blobs, snapshots },
   });
@@ -120,7 +102,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       await housekeeping.stop();
       for (const worker of [leaving, bells, reacting, indexing]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
-      egress.close();
+      shared.egress.close();
       await sandbox.stop();
     },
   };
@@ -142,6 +124,32 @@ async function settleAll(fresh: FreshEvents, workers: readonly Settling[]): Prom
 /** Has what waits move with the clock, one after the other. */
 async function follow(workers: readonly { followClock(): Promise<void> }[]): Promise<void> {
   for (const worker of workers) await worker.followClock();
+}
+
+/** What plugins, webhooks and the rest are built upon. */
+function sharedOf(options: WorkersOptions) {
+  const { config, clock, services } = options;
+  return {
+    services,
+    clock,
+    random: options.random,
+    /** The name of this process on the leases of its work. */
+    owner: services.ids.uuid(),
+    seen: options.seen,
+    committer: options.committer,
+    fresh: options.fresh,
+    cache: options.cache,
+    directoryOf: options.directoryOf,
+    filterFields: filterFieldsOf,
+    addedFields: addedFieldsOf,
+    checkFilter,
+    /** What webhooks and plugins send goes through it. */
+    egress: createEgress({
+      allow: config.egressAllow,
+      ownPort: () => options.port,
+      resolve: options.resolve,
+    }),
+  };
 }
 
 /** The sandbox, which whoever needs it first starts. */

@@ -61,7 +61,7 @@ export interface FetchInit {
   /** An `AbortSignal`. */
   readonly signal?: {
     readonly aborted: boolean;
-    readonly reason: any;
+    readonly reason?: unknown;
     addEventListener(type: 'abort', listener: () => void): void;
   } | null;
 }
@@ -73,9 +73,12 @@ export interface FetchResponse {
   readonly ok: boolean;
   readonly url: string;
   /** A `Headers`. */
-  readonly headers: Iterable<[string, string]> & { get(name: string): string | null; has(name: string): boolean };
+  readonly headers: Iterable<[string, string]> & {
+    get(name: string): string | null;
+    has(name: string): boolean;
+  };
   text(): Promise<string>;
-  json(): Promise<any>;
+  json<Value = unknown>(): Promise<Value>;
 }
 
 export interface BaseContext<Settings> {

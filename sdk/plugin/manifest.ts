@@ -48,7 +48,9 @@ const netRequest = closed({
   /** Scheme, host and port, as `new URL(…).origin` writes them. */
   origin: line(260),
   /** All where it is absent. */
-  methods: Type.Optional(Type.Array(Type.Enum([...netMethods]), { minItems: 1, maxItems: netMethods.length })),
+  methods: Type.Optional(
+    Type.Array(Type.Enum([...netMethods]), { minItems: 1, maxItems: netMethods.length }),
+  ),
   /** The path, or where it ends with `/`, what all paths begin with; all paths where it is absent. */
   path: Type.Optional(Type.String({ pattern: '^/[!-~]*$', maxLength: 500 })),
   why: line(200),

@@ -120,20 +120,63 @@ describe('globals', () => {
   });
 
   test('headers, base64 and clones agree with the platform', async () => {
-    const expressions = [
-      `(() => { const h = new Headers({ B: ' 2 ', a: '1' }); h.append('b', '3'); h.set('C', 'x'); h.delete('c'); return [[...h], h.get('B'), h.has('c')]; })()`,
-      `(() => ['bad name', 'a\\r\\nb'].map((x, i) => { try { new Headers([i ? ['a', x] : [x, '']]); return 'taken'; } catch (e) { return e.name; } }))()`,
-      `['', 'a', 'ab', 'abc', 'ÿ\\0þ'].map((x) => [btoa(x), atob(btoa(x)) === x])`,
-      `['YQ', ' Y Q = = ', 'YWI=', 'Y', 'Y===', '*', 'YQ=a'].map((x) => { try { return atob(x); } catch (e) { return e.name; } })`,
-      `(() => { try { btoa('€'); } catch (e) { return e.name; } })()`,
-      `(() => { const a = { d: new Date(5), m: new Map([[1, new Set(['x'])]]), l: [1, , 3], b: new Uint8Array([1, 2]), e: new RangeError('no'), u: undefined };
-        a.self = a; const c = structuredClone(a);
-        return [c !== a, c.self === c, c.d.getTime(), [...c.m.get(1)], 1 in c.l, c.l.length, [...c.b], c.b !== a.b, c.e instanceof RangeError, c.e.message, 'u' in c]; })()`,
-      `(() => { try { structuredClone({ f() {} }); } catch (e) { return e.name; } })()`,
-      `(() => { const c = structuredClone(JSON.parse('{"__proto__":{"x":1}}')); return [Object.keys(c), c.x === undefined]; })()`,
+    const looks: (() => unknown)[] = [
+      () => {
+        const headers = new Headers({ B: ' 2 ', a: '1' });
+        headers.append('b', '3');
+        headers.set('C', 'x');
+        headers.delete('c');
+        return [[...headers], headers.get('B'), headers.has('c')];
+      },
+      () =>
+        ['bad name', 'a', 'a\r\nb'].map((text) => {
+          try {
+            return [...new Headers([[text, text]])];
+          } catch (error) {
+            return (error as Error).name;
+          }
+        }),
+      () => ['', 'a', 'ab', 'abc', 'ÿ\0þ'].map((text) => [btoa(text), atob(btoa(text)) === text]),
+      () =>
+        ['YQ', ' Y Q = = ', 'YWI=', 'Y', 'Y===', '*', 'YQ=a'].map((text) => {
+          try {
+            return atob(text);
+          } catch (error) {
+            return (error as Error).name;
+          }
+        }),
+      () => {
+        const one: Record<string, unknown> = {
+          d: new Date(5),
+          u: undefined,
+          m: new Map([[1, new Set(['x'])]]),
+        };
+        one.self = one;
+        const sparse = [1, 2, 3];
+        Reflect.deleteProperty(sparse, '1');
+        const bytes = new Uint8Array([1, 2]);
+        const copy = structuredClone({ one, sparse, bytes, error: new RangeError('no') });
+        const { d, m, self } = copy.one as { d: Date; m: Map<number, Set<string>>; self: unknown };
+        return [
+          ...[self === copy.one, copy.one !== one, d.getTime(), [...(m.get(1) ?? [])], 'u' in copy.one],
+          ...[1 in copy.sparse, copy.sparse.length, [...copy.bytes], copy.bytes !== bytes],
+          ...[copy.error instanceof RangeError, copy.error.message],
+        ];
+      },
+      () => {
+        try {
+          return structuredClone({ f() {} });
+        } catch (error) {
+          return (error as Error).name;
+        }
+      },
+      () => {
+        const copy = structuredClone(JSON.parse('{"__proto__":{"x":1}}'));
+        return [Object.keys(copy), copy.x === undefined];
+      },
     ];
-    for (const expression of expressions)
-      expect(await evaluate(expression)).toEqual(JSON.parse(JSON.stringify(eval(expression))));
+    for (const look of looks)
+      expect(await evaluate(`(${look.toString()})()`)).toEqual(JSON.parse(JSON.stringify(look())));
   });
 
   test('what plugin code expects by name is there', async () => {

@@ -11,7 +11,8 @@ import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { checkNet, type NetRules } from '../outside/net.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
-import { dropSecretsOp } from '../secrets/rows.ts';
+import { followedSecrets } from '../secrets/followed.ts';
+import { dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
@@ -91,12 +92,14 @@ export async function installPlugin(
     const made = firstInstall(ctx, facts);
     return { ...installed(ctx, made, [keep, ...rules.stateOps(made.after, ctx)]), status: 201 };
   }
-  const change = installKind.update(known, facts, ctx.nowMs());
+  const followed = followedSecrets(known, manifest);
+  const change = installKind.update(known, { ...facts, secretsSet: followed.set }, ctx.nowMs());
   // The same code may come with a source map that was not known of it.
   if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
   // What waits would wait for the code that failed.
   const wake = known.sha256 === sha256 ? [] : [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())];
-  return installed(ctx, change, [keep, ...wake, ...rules.stateOps(change.after, ctx)]);
+  const dropped = followed.dropped.map((name) => dropSecretOp(ctx.scope, known.id, name));
+  return installed(ctx, change, [keep, ...wake, ...dropped, ...rules.stateOps(change.after, ctx)]);
 }
 
 function installed(

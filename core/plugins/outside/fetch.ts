@@ -7,7 +7,14 @@ import type { Sealing } from '../../lib/sealing.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { CallError } from '../door-call.ts';
 import type { Install } from '../installs/schema.ts';
-import { findSecrets, formatted, placeholdersOf, type HeaderSecret } from '../secrets/placeholders.ts';
+import {
+  findSecrets,
+  formatted,
+  placeholdersOf,
+  secretsForGuest,
+  type HeaderSecret,
+  type SecretsForGuest,
+} from '../secrets/placeholders.ts';
 import { createRedact } from '../secrets/redact.ts';
 import { openSecrets } from '../secrets/rows.ts';
 import { findJournaled, journalKey, journalOf, type Journal, type JournalRun } from './journal.ts';
@@ -22,7 +29,7 @@ const answerBytesMax = 1024 * 1024;
 /** What a run asks of other servers. */
 export interface Outside {
   /** @param asked what the guest claims to be a request. @returns JSON. @throws CallError */
-  fetch(asked: unknown): Promise<string>;
+  ask(asked: unknown): Promise<string>;
 }
 
 export interface OutsideOptions {
@@ -49,10 +56,14 @@ interface Outgoing extends GuestRequest {
   readonly inHeaders: ReadonlyMap<string, HeaderSecret>;
 }
 
-/** Of one attempt. */
-export type OutsideOfAttempt = (of: OutsideOf) => Outside;
+export interface Outsides {
+  /** Of one attempt. */
+  of(of: OutsideOf): Outside;
+  /** What the attempt is told of its secrets. */
+  secretsFor(scope: Scope, install: Install): SecretsForGuest | undefined;
+}
 
-export function createOutside(options: OutsideOptions): OutsideOfAttempt {
+export function createOutsides(options: OutsideOptions): Outsides {
   const { store } = options;
   const ownOrigin = new URL(options.baseUrl).origin;
   /** Requests under way, at most as many as runs have calls open: an attempt that is made meanwhile waits for their answers. */
@@ -87,11 +98,11 @@ export function createOutside(options: OutsideOptions): OutsideOfAttempt {
     return answer;
   };
 
-  return (of) => {
+  const ofAttempt = (of: OutsideOf): Outside => {
     let fetches = 0;
     const occurrences = new Map<string, number>();
     return {
-      async fetch(asked) {
+      async ask(asked) {
         if (++fetches > fetchesMax)
           throw new CallError('quota_exceeded', `A run makes at most ${fetchesMax} fetches.`);
         const outgoing = permitted(of, readRequest(asked));
@@ -101,12 +112,16 @@ export function createOutside(options: OutsideOptions): OutsideOfAttempt {
         const key = journalKey(of.run, 'net.fetch', args, occurrence);
         const place = `${of.scope.workspaceId}/${key}`;
         const answering =
-          underWay.get(place) ??
-          answerOnce(of, key, outgoing).finally(() => void underWay.delete(place));
+          underWay.get(place) ?? answerOnce(of, key, outgoing).finally(() => void underWay.delete(place));
         underWay.set(place, answering);
         return answering;
       },
     };
+  };
+
+  return {
+    of: ofAttempt,
+    secretsFor: (scope, install) => secretsForGuest(options.sealing, scope, install),
   };
 }
 
@@ -176,8 +191,7 @@ function answerText(
   { status, headers, body, truncated }: EgressResponse,
   redact: (text: string) => string,
 ): string {
-  if (truncated)
-    throw new CallError('quota_exceeded', `The answer is longer than ${answerBytesMax} bytes.`);
+  if (truncated) throw new CallError('quota_exceeded', `The answer is longer than ${answerBytesMax} bytes.`);
   const { 'content-encoding': encoding = 'identity' } = headers;
   // Unpacked, it may be of any size; as it is, nobody sees what it holds.
   if (encoding.toLowerCase() !== 'identity')
@@ -208,4 +222,3 @@ const codes: Readonly<Partial<Record<EgressError['code'], string>>> = {
 function codeOf({ code }: EgressError): string {
   return codes[code] ?? 'unreachable';
 }
-

@@ -7,21 +7,21 @@ import type { RunRow } from '../runs/rows.ts';
 
 const find = tenantStatement<{ answer_json: string | null }>(
   'journal.find',
-  'SELECT answer_json FROM journal WHERE workspace_id = :ws AND id = :key',
+  'SELECT answer_json FROM journal WHERE workspace_id = :ws AND id = :id',
 );
 const reserve = tenantStatement(
   'journal.reserve',
   `INSERT INTO journal (workspace_id, id, run_id, install_id, request, created_at)
-   VALUES (:ws, :key, :runId, :installId, :request, :now)`,
+   VALUES (:ws, :id, :runId, :installId, :request, :now)`,
 );
 const release = tenantStatement(
   'journal.release',
-  'DELETE FROM journal WHERE workspace_id = :ws AND id = :key AND answer_json IS NULL',
+  'DELETE FROM journal WHERE workspace_id = :ws AND id = :id AND answer_json IS NULL',
 );
 const keep = tenantStatement(
   'journal.keep',
   `INSERT INTO journal (workspace_id, id, run_id, install_id, request, answer_json, created_at, finished_at)
-   VALUES (:ws, :key, :runId, :installId, :request, :answer, :now, :now)
+   VALUES (:ws, :id, :runId, :installId, :request, :answer, :now, :now)
    ON CONFLICT (workspace_id, id) DO UPDATE SET answer_json = excluded.answer_json, finished_at = excluded.finished_at
    WHERE answer_json IS NULL`,
 );
@@ -30,7 +30,14 @@ export type JournalRun = Pick<RunRow, 'id' | 'install_id' | 'event_id' | 'handle
 
 /** In hex. @param args canonical; @param occurrence the how many-th call of the run with this `op` and `args`, from 0 */
 export function journalKey(run: JournalRun, op: string, args: string, occurrence: number): string {
-  const of = [run.install_id, run.event_id ?? run.id, `${run.handler_kind}:${run.handler}`, op, args, occurrence];
+  const of = [
+    run.install_id,
+    run.event_id ?? run.id,
+    `${run.handler_kind}:${run.handler}`,
+    op,
+    args,
+    occurrence,
+  ];
   return createHash('sha256').update(JSON.stringify(of)).digest('hex');
 }
 
@@ -40,7 +47,7 @@ export async function findJournaled(
   scope: Scope,
   key: string,
 ): Promise<{ readonly answer: string | null } | undefined> {
-  const row = await store.readOne(scope, find, { key });
+  const row = await store.readOne(scope, find, { id: key });
   return row && { answer: row.answer_json };
 }
 
@@ -62,7 +69,7 @@ export interface JournalOptions {
 /** Of one run. Each entry is a commit of its own, as what it tells of has happened already. */
 export function journalOf({ store, nowMs, scope, run }: JournalOptions): Journal {
   const row = (key: string, request: string) => ({
-    ...{ key, request, now: nowMs() },
+    ...{ id: key, request, now: nowMs() },
     ...{ runId: run.id, installId: run.install_id },
   });
   return {
@@ -73,7 +80,7 @@ export function journalOf({ store, nowMs, scope, run }: JournalOptions): Journal
       throw new Error(`The journal could not be written: ${outcome.message}`);
     },
     async release(key) {
-      await store.commit([tenantOp(scope, release, { key })]);
+      await store.commit([tenantOp(scope, release, { id: key })]);
     },
     async keep(key, request, answer) {
       const outcome = await store.commit([tenantOp(scope, keep, { ...row(key, request), answer })]);

@@ -30,12 +30,12 @@ export function checkNetShape({ net = [], secrets = {} }: Pick<PluginManifest, '
     if (normal !== origin)
       throw invalidField(`${at}.origin`, 'invalid_format', {
         why: `${JSON.stringify(origin)} is not an origin.`,
-        fix: `Write scheme, host and port alone${normal === null ? ': https://api.acme.dev' : `: ${normal}`}.`,
+        fix: `Give scheme, host and port alone${normal === null ? ': https://api.acme.dev' : `: ${normal}`}.`,
       });
     if (path !== undefined && (readTwoWays.test(path) || new URL(path, origin).pathname !== path))
       throw invalidField(`${at}.path`, 'invalid_format', {
         why: 'The path can be read in two ways.',
-        fix: 'Write it without query, dots, double slashes and encoded slashes: /v1/.',
+        fix: 'Give it without query, dots, double slashes and encoded slashes: /v1/.',
       });
   }
   for (const [name, request] of Object.entries(secrets))

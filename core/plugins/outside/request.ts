@@ -18,11 +18,16 @@ export function readRequest(asked: unknown): GuestRequest {
   if (typeof url !== 'string') throw invalid('Give an address.');
   const known = netMethods.find((one) => one === method);
   if (!known) throw invalid(`The method is one of ${netMethods.join(', ')}.`);
-  if (body !== null && typeof body !== 'string') throw invalid('The body is text.');
-  if (body !== null && (known === 'GET' || known === 'HEAD')) throw invalid(`A ${known} has no body.`);
-  if (body !== null && Buffer.byteLength(body) > bodyBytesMax)
+  return { method: known, url, headers: headersOf(headers), body: bodyOf(known, body) };
+}
+
+function bodyOf(method: GuestRequest['method'], body: unknown): string | null {
+  if (body === null) return null;
+  if (typeof body !== 'string') throw invalid('The body is text.');
+  if (method === 'GET' || method === 'HEAD') throw invalid(`A ${method} has no body.`);
+  if (Buffer.byteLength(body) > bodyBytesMax)
     throw new CallError('quota_exceeded', `The body of a request has at most ${bodyBytesMax} bytes.`);
-  return { method: known, url, headers: headersOf(headers), body };
+  return body;
 }
 
 function headersOf(given: unknown): Record<string, string> {

@@ -8,7 +8,6 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
-import type { Sealing } from '../../lib/sealing.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
 import { callHost } from '../bridge.ts';
@@ -20,10 +19,10 @@ import { effectiveSettings } from '../installs/settings.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
-import type { OutsideOfAttempt } from '../outside/fetch.ts';
+import type { Outsides } from '../outside/fetch.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
-import { secretsForGuest } from '../secrets/placeholders.ts';
+import type { SecretsForGuest } from '../secrets/placeholders.ts';
 import { firedAtOf } from './continuation.ts';
 import type { RunRow } from './rows.ts';
 
@@ -70,8 +69,7 @@ export interface AttemptOptions {
   readonly sandbox: SandboxOnDemand;
   readonly ledger: Ledger;
   readonly callTurns: CallTurns;
-  readonly outside: OutsideOfAttempt;
-  readonly sealing: Sealing;
+  readonly outside: Outsides;
 }
 
 export interface Attempts {
@@ -101,15 +99,9 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 
   /** Answers the host calls of an attempt, and notes them in `calls`. */
-  const answering = (
-    held: TriedRun,
-    install: Install,
-    staged: Staging,
-    cause: Cause,
-    calls: CallRecord[],
-  ) => {
-    const { item, run, event } = held;
-    const { scope } = item;
+  const answering = (held: TriedRun, { install, staged, cause, calls }: Made) => {
+    const { run, event } = held;
+    const { scope } = held.item;
     const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
     const bridge = {
@@ -118,7 +110,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
       installId: install.id,
       staged,
       values: ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
-      outside: options.outside({ scope, install, run, sends: install.mode !== 'simulate' }),
+      outside: options.outside.of({ scope, install, run, sends: install.mode !== 'simulate' }),
       cause,
       traceparent: event?.traceparent ?? null,
     };
@@ -133,16 +125,16 @@ export function createAttempts(options: AttemptOptions): Attempts {
   return {
     forget,
     async make(held, install) {
-      const { item, run, event } = held;
+      const { item } = held;
       const staged = stage(held, install);
       const startedAt = clock.nowMs();
-      const cause = causeOf(run, install, event);
+      const cause = causeOf(held.run, install, held.event);
       const calls: CallRecord[] = [];
-      const call = answering(held, install, staged, cause, calls);
+      const call = answering(held, { install, staged, cause, calls });
       const sandbox = await options.sandbox.get();
       const source = await registry.source(item.scope, install.sha256);
-      const secrets = secretsForGuest(options.sealing, item.scope, install);
-      const outcome = await sandbox.run({ ...jobOf(held, install, { source, startedAt, secrets }), call });
+      const job = jobOf(held, install, { ...options, source, startedAt });
+      const outcome = await sandbox.run({ ...job, call });
       const { cpuMs: sandboxMs, queueMs } = outcome;
       options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
       return { install, outcome, staged, calls, cause, startedAt };
@@ -150,16 +142,20 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 }
 
+interface Made extends Pick<Attempt, 'install' | 'staged' | 'cause'> {
+  readonly calls: CallRecord[];
+}
+
 interface JobParts {
   readonly source: string;
   readonly startedAt: number;
-  readonly secrets: ReturnType<typeof secretsForGuest>;
+  readonly outside: Pick<Outsides, 'secretsFor'>;
 }
 
 function jobOf(
   { item, run, event, signal }: TriedRun,
   install: Install,
-  { source, startedAt, secrets }: JobParts,
+  { source, startedAt, outside }: JobParts,
 ) {
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
@@ -171,7 +167,11 @@ function jobOf(
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source, handlers: [...install.manifest.handlers] },
     handler,
-    input: inputOf(run, install, event, { startedAt, deadline: startedAt + limits.wallMs, secrets }),
+    input: inputOf(run, install, event, {
+      startedAt,
+      deadline: startedAt + limits.wallMs,
+      secrets: outside.secretsFor(item.scope, install),
+    }),
     limits,
     fresh: handler.kind === 'schedule',
     signal,
@@ -183,7 +183,15 @@ function inputOf(
   run: RunRow,
   install: Install,
   event: EventRow | undefined,
-  { startedAt, deadline, secrets }: Omit<JobParts, 'source'> & { readonly deadline: number },
+  {
+    startedAt,
+    deadline,
+    secrets,
+  }: {
+    readonly startedAt: number;
+    readonly deadline: number;
+    readonly secrets: SecretsForGuest | undefined;
+  },
 ): string {
   return JSON.stringify({
     event: event

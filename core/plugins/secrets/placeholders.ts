@@ -25,12 +25,17 @@ export function placeholdersOf(
   );
 }
 
+export interface SecretsForGuest {
+  readonly refs: Placeholders;
+  readonly set: readonly string[];
+}
+
 /** What a run is told of its secrets; undefined where the plugin has none. */
 export function secretsForGuest(
   sealing: Sealing,
   scope: Scope,
   install: Pick<Install, 'id' | 'manifest' | 'secretsSet'>,
-): { readonly refs: Placeholders; readonly set: readonly string[] } | undefined {
+): SecretsForGuest | undefined {
   if (!install.manifest.secrets) return undefined;
   return { refs: placeholdersOf(sealing, scope, install), set: Object.keys(install.secretsSet) };
 }
@@ -60,7 +65,8 @@ export function findSecrets(
   for (const [name, placeholder] of Object.entries(placeholders)) {
     const request = secrets[name]!;
     const elsewhere = [url, body ?? '', ...Object.keys(headers)].some((text) => holds(text, placeholder));
-    if (elsewhere) throw misplaced(name, request, 'It stands in the address, in the body or in the name of a header');
+    if (elsewhere)
+      throw misplaced(name, request, 'It stands in the address, in the body or in the name of a header');
     for (const [header, value] of Object.entries(headers)) {
       if (!holds(value, placeholder)) continue;
       if (header.toLowerCase() !== request.header.toLowerCase())

@@ -25,13 +25,7 @@ export function btoa(input: unknown): string {
 }
 
 export function atob(input: unknown): string {
-  let text = '';
-  const given = `${input as string}`;
-  for (let i = 0; i < given.length; i++) {
-    const code = charCodeAt(given, i);
-    const isSpace = code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0c || code === 0x0d;
-    if (!isSpace) text += given[i];
-  }
+  let text = withoutSpaces(`${input as string}`);
   if (text.length % 4 === 0 && slice(text, -1) === '=')
     text = slice(text, 0, slice(text, -2) === '==' ? -2 : -1);
   if (text.length % 4 === 1) throw invalid('This is no base64.');
@@ -48,4 +42,10 @@ export function atob(input: unknown): string {
     out += fromCharCode((group >> bits) & 0xff);
   }
   return out;
+}
+
+function withoutSpaces(given: string): string {
+  let text = '';
+  for (let i = 0; i < given.length; i++) if (indexOf(' \t\n\f\r', given[i] as string) < 0) text += given[i];
+  return text;
 }

@@ -75,7 +75,9 @@ export function fetchIn(run: number, input: unknown, given?: unknown): Promise<u
     if (body !== null && (method === 'GET' || method === 'HEAD'))
       throw new NativeTypeError(`A ${method} has no body.`);
     // The host goes on and keeps the answer; this run no longer waits for it.
-    signal?.addEventListener('abort', () => reject(signal.reason ?? namedError('AbortError', 'This was aborted.')));
+    signal?.addEventListener('abort', () =>
+      reject(signal.reason ?? namedError('AbortError', 'This was aborted.')),
+    );
     const request = { url, method, headers: plainHeaders(headers), body };
     callHost(run, 'net.fetch', [request]).then(
       (answer) => resolve(new FetchedResponse(url, answer as Answer)),
