@@ -16,6 +16,7 @@ import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
 import type { InstallOptions } from './plugin/install.ts';
+import { addSecrets } from './plugin/secrets/commands.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
 import type { ServeFlags } from './serve.ts';
@@ -245,4 +246,5 @@ function addPlugin(program: Command, folder: string): void {
   ).action(async (name: string, options: RemoteOptions) =>
     (await import('./plugin/catch-up.ts')).catchUp(name, options),
   );
+  addSecrets(plugin, remote);
 }

@@ -89,7 +89,7 @@ export interface BaseContext<Settings> {
   readonly secrets: Secrets;
   /**
    * Sends one of the requests that the manifest's `net` names, and takes 5 s at most. A run that is tried again gets the answer that it
-   * got, and nothing is sent again. @throws EgressDenied, DeadlineExceeded, QuotaExceeded, InvalidInput
+   * got, and nothing is sent again. @throws EgressDenied, DeadlineExceeded, Unreachable, QuotaExceeded, InvalidInput
    */
   fetch(url: string | { readonly href: string }, init?: FetchInit): Promise<FetchResponse>;
   /** The run's clock: it moves only while the host is asked something. */

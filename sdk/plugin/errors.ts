@@ -70,3 +70,8 @@ export class EgressDenied extends PluginError {
 export class DeadlineExceeded extends PluginError {
   static override readonly code = 'deadline_exceeded';
 }
+
+/** There is no connection to what was asked, or its answer is no HTTP. */
+export class Unreachable extends PluginError {
+  static override readonly code = 'unreachable';
+}

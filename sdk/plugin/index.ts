@@ -40,6 +40,7 @@ export {
   QuotaExceeded,
   RetryLater,
   ScopeDenied,
+  Unreachable,
 } from './errors.ts';
 
 export type Priority = Issue['priority'];
