@@ -17,6 +17,7 @@ import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
 import type { InstallOptions } from './plugin/install.ts';
 import type { ReplayOptions } from './plugin/replay.ts';
+import { addSecrets } from './plugin/secrets/commands.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
 import type { ServeFlags } from './serve.ts';
@@ -255,4 +256,5 @@ function addPlugin(program: Command, folder: string): void {
   ).action(async (name: string, options: RemoteOptions) =>
     (await import('./plugin/catch-up.ts')).catchUp(name, options),
   );
+  addSecrets(plugin, remote);
 }

@@ -77,6 +77,8 @@ export const leftBehind: Readonly<Record<string, string>> = {
   plugins: install,
   plugin_code: install,
   plugin_kv: install,
+  plugin_secrets: install,
+  journal: work,
   plugin_kv_usage: install,
   plugin_gaps: install,
   one_offs: install,

@@ -77,6 +77,8 @@ export const retention: Readonly<Record<string, Bound>> = {
   route_signatures: { boundBy: 'each expires after ten minutes' },
   endpoint_health: { keptWhile: 'their endpoint is there' },
   plugin_code: { keptWhile: 'an install runs it' },
+  journal: { keptFor: 'runs' },
+  plugin_secrets: { boundBy: 'each goes with its install' },
   plugin_kv: { keptWhile: 'their install is there; each has a quota' },
   plugin_kv_usage: { keptWhile: 'their install is there' },
   idempotency: { boundBy: 'each expires after a day' },

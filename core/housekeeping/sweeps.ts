@@ -81,6 +81,11 @@ export const sweeps: readonly Sweep[] = [
     ...sweep('runs', [removeOf('runs', 'id', 'runs')]),
     byId: { prefix: idPrefixes.run, next: nextWith('runs') },
   },
+  sweep(
+    'runs',
+    [remove('journal.sweep', 'journal', 'SELECT workspace_id, id FROM journal WHERE created_at <= :before')],
+    longRows,
+  ),
   {
     ...sweep('recordings', [removeOf('run_records', 'id', 'run_records')], longRows),
     byId: { prefix: idPrefixes.run, next: nextWith('run_records') },

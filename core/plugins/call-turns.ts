@@ -45,7 +45,8 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
       return async (op, args, perform) => {
         chars += args.length;
         if (chars > callCharsMax) return overBudget(callCharsMax);
-        const isLong = args.length >= longCharsMin;
+        // What is asked of other servers waits for them, and holds nobody up meanwhile.
+        const isLong = args.length >= longCharsMin && op !== 'net.fetch';
         if (isLong) await turn(scope, installId);
         const startedMs = performance.now();
         try {

@@ -22,9 +22,31 @@ export function consentLines(manifest: PluginManifest): string[] {
   return [
     `${manifest.id} ${manifest.version} asks for:`,
     ...(scopes.length > 0 ? scopes : ['  nothing']),
+    ...netLines(manifest),
     ...(types.length > 0 ? [`  ${'reads events'.padEnd(scopeWidth)} ${types.join(', ')}`] : []),
     ...(schedules.length > 0 ? [`  ${'runs on its own'.padEnd(scopeWidth)} ${schedules.join(', ')}`] : []),
   ];
+}
+
+function netLines({ net = [], secrets = {} }: PluginManifest): string[] {
+  return [
+    ...net.flatMap((one) => [`  ${'reaches'.padEnd(scopeWidth)} ${netText(one)}`, more(one.why)]),
+    ...Object.entries(secrets).map(
+      ([name, { hosts, header }]) =>
+        `  ${'needs the secret'.padEnd(scopeWidth)} ${name}, sent as ${header} to ${hosts.join(', ')}`,
+    ),
+  ];
+}
+
+/** Of a manifest, or of an install as it is shown. */
+export interface Reached {
+  readonly origin: string;
+  readonly methods?: readonly string[] | null | undefined;
+  readonly path?: string | null | undefined;
+}
+
+export function netText({ origin, methods, path }: Reached): string {
+  return `${origin}${path ?? ''} (${methods?.join(', ') ?? 'all methods'})`;
 }
 
 /** Below what is asked for. */

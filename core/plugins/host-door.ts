@@ -12,6 +12,7 @@ import { rightsOfInstall } from './installs/hearing.ts';
 import type { Install } from './installs/schema.ts';
 import type { OwnValues } from './kv/own.ts';
 import type { OwnOneOffs } from './once/own.ts';
+import type { Outside } from './outside/fetch.ts';
 
 /** The door as plugins know it. */
 export interface HostDoor {
@@ -42,6 +43,7 @@ export interface BridgeCall {
   readonly staged: Staging;
   readonly values: OwnValues;
   readonly oneOffs: OwnOneOffs;
+  readonly outside: Outside;
   readonly cause: Cause;
   readonly traceparent: string | null;
 }

@@ -24,6 +24,7 @@ import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { undoKindsOf, type AllKinds } from './undo/kinds.ts';
 import { undoRoutes } from './undo/routes.ts';
+import { secretRoutes } from './secrets/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
 /** Runs under way get this long when the process is asked to stop. */
@@ -136,6 +137,8 @@ function routesOf(
       checkFilter,
       unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
       serverVersion,
+      checkUrl: options.egress.checkUrl,
+      baseUrl: options.services.baseUrl,
       stateOps,
     }),
     ...runRoutes({
@@ -153,5 +156,6 @@ function routesOf(
     ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive }),
     ...scheduledRoutes,
     ...kvRoutes,
+    ...secretRoutes,
   ];
 }

@@ -1,7 +1,7 @@
 // What a person is told before another version of a plugin takes the place of the one installed: the difference of what the two ask.
 import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { sameValue } from '../changes/change.ts';
-import { more, narrowingLines, scopeWidth, type Narrowing } from './consent.ts';
+import { more, narrowingLines, netText, scopeWidth, type Narrowing, type Reached } from './consent.ts';
 
 /** Of an install as it is shown. */
 export interface Installed {
@@ -10,6 +10,8 @@ export interface Installed {
   readonly sha256: string;
   readonly scopes: readonly (Narrowing & { readonly scope: string; readonly granted: boolean })[];
   readonly events: readonly string[];
+  readonly net: readonly Reached[];
+  readonly secrets: readonly { readonly name: string }[];
   readonly filters: Readonly<Record<string, unknown>>;
   readonly schedules: readonly { readonly name: string; readonly cron: string | null; readonly tz: string }[];
 }
@@ -23,6 +25,12 @@ export function upgradeLines(
     ...scopeLines(manifest.scopes ?? {}, installed.scopes),
     ...namedLines('reads events', Object.keys(manifest.on ?? {}), installed.events),
     ...filterLines(manifest.on ?? {}, installed),
+    ...namedLines('reaches', (manifest.net ?? []).map(netText), installed.net.map(netText)),
+    ...namedLines(
+      'needs the secret',
+      Object.keys(manifest.secrets ?? {}),
+      installed.secrets.map(({ name }) => name),
+    ),
     ...namedLines('runs on its own', schedulesOf(manifest), installed.schedules.map(scheduleText)),
   ];
   return [

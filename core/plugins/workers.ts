@@ -8,6 +8,7 @@ import { createUnitQueue, createWorkQueue, type UnitQueue, type WorkQueue } from
 import type { SeenTimes } from '../events/wall-clock.ts';
 import type { App } from '../http/app.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Egress } from '../lib/egress/egress.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope } from '../store/store.ts';
 import { createCallTurns } from './call-turns.ts';
@@ -18,6 +19,7 @@ import type { FailureWatch } from './failures.ts';
 import { consumerName } from './installs/wants.ts';
 import { oneOffsAfterOps, onceWork } from './once/entries.ts';
 import { createOneOffWorker } from './once/worker.ts';
+import { createOutsides } from './outside/fetch.ts';
 import { createPlanner } from './planner.ts';
 import { createRecorder } from './recorder/recorder.ts';
 import type { Registry } from './registry.ts';
@@ -46,6 +48,7 @@ export interface WorkersOptions {
   readonly fresh: FreshEvents;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sandbox: SandboxOnDemand;
+  readonly egress: Egress;
   /** The door; known once the app is made of these routes among others. */
   readonly app: () => App;
   readonly registry: Registry;
@@ -70,7 +73,7 @@ export interface Workers {
 
 export function createWorkers(options: WorkersOptions): Workers {
   const { clock, owner, seen, registry, isStopping } = options;
-  const { store, log, ids, ledger, turns, tally, mayWork } = options.services;
+  const { store, sealing, log, ids, ledger, turns, tally, mayWork, baseUrl } = options.services;
   /** Due times of this work are intervals, but nothing else of it moves when the clock is set back. */
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
@@ -90,6 +93,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     ends,
     callTurns: createCallTurns({ ledger }),
     recorder: createRecorder({ record: options.record, nowMs: clock.nowMs }),
+    outside: createOutsides({ store, sealing, nowMs: clock.nowMs, egress: options.egress, baseUrl }),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });
   const runs: UnitQueue<RunUnit> = createUnitQueue({

@@ -21,7 +21,8 @@ export const msMax = 86_400_000;
 
 export function textMaxOf(op: string): number {
   if (op === 'sleep') return opMax;
-  return op === 'kv.get' || op === 'kv.set' || op === 'kv.compareAndSet' ? kvTextMax : textMax;
+  const isLong = op === 'kv.get' || op === 'kv.set' || op === 'kv.compareAndSet' || op === 'net.fetch';
+  return isLong ? kvTextMax : textMax;
 }
 
 export interface RunLimits {

@@ -75,35 +75,17 @@ export function createWorkers(options: WorkersOptions): Workers {
   const { config, clock, services, door, snapshots } = options;
   const { store, log } = services;
   const sandbox = createSandbox(options);
-  const shared = {
-    services,
-    clock,
-    random: options.random,
-    /** The name of this process on the leases of its work. */
-    owner: services.ids.uuid(),
-    seen: options.seen,
-    committer: options.committer,
-    fresh: options.fresh,
-    cache: options.cache,
-    directoryOf: options.directoryOf,
-    filterFields: filterFieldsOf,
-    addedFields: addedFieldsOf,
-    checkFilter,
-  };
+  const shared = sharedOf(options);
   const plugins = createPluginRuntime({
-    ...shared,
-    sandbox,
-    kinds,
+    ...{ ...shared, sandbox, kinds, app: options.app, serverVersion: version },
     record: config.recordRuns,
-    app: options.app,
-    serverVersion: version,
   });
   const streams = createStreams({
     ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
     generation: services.generation,
     unsent: door.outflow.unsent,
   });
-  const webhooks = createWebhooks({ ...shared, ...surroundings(options), streams });
+  const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), version, streams });
   const housekeeping = createHousekeeping({
     ...{ store, clock, log, kept: config.kept, blobs: services.blobs, snapshots },
   });
@@ -131,6 +113,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       await housekeeping.stop();
       for (const worker of [leaving, bells, reacting, indexing]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
+      shared.egress.close();
       await sandbox.stop();
     },
   };
@@ -154,10 +137,30 @@ async function follow(workers: readonly { followClock(): Promise<void> }[]): Pro
   for (const worker of workers) await worker.followClock();
 }
 
-/** What webhooks are sent through, and what they tell of us. */
-function surroundings({ config, port, resolve }: WorkersOptions) {
-  const egress = createEgress({ allow: config.egressAllow, ownPort: () => port, resolve });
-  return { egress, sentEvents: sentEvents(), version };
+/** What plugins, webhooks and the rest are built upon. */
+function sharedOf(options: WorkersOptions) {
+  const { config, clock, services } = options;
+  return {
+    services,
+    clock,
+    random: options.random,
+    /** The name of this process on the leases of its work. */
+    owner: services.ids.uuid(),
+    seen: options.seen,
+    committer: options.committer,
+    fresh: options.fresh,
+    cache: options.cache,
+    directoryOf: options.directoryOf,
+    filterFields: filterFieldsOf,
+    addedFields: addedFieldsOf,
+    checkFilter,
+    /** What webhooks and plugins send goes through it. */
+    egress: createEgress({
+      allow: config.egressAllow,
+      ownPort: () => options.port,
+      resolve: options.resolve,
+    }),
+  };
 }
 
 /** The sandbox, which whoever needs it first starts. */

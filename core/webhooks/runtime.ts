@@ -115,7 +115,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       deliverer.stop();
       await queue.stop();
       await consumer.storeMarks();
-      options.egress.close();
     },
   };
 }

@@ -46,12 +46,66 @@ export interface OneOffs {
   cancel(name: string): Promise<boolean>;
 }
 
+/** Stands for a secret; see `Secrets.ref`. */
+export type SecretRef = string & { readonly secretRef: never };
+
+export interface Secrets {
+  /** Whether the manifest declares it and an administrator has set it. */
+  has(name: string): boolean;
+  /**
+   * A placeholder. In the declared header of a request to a declared host the secret takes its place; anywhere else the
+   * request is refused. @throws InvalidInput where the manifest does not declare it
+   */
+  ref(name: string): SecretRef;
+}
+
+/** Of `URLSearchParams` and the like. */
+interface Texts extends Iterable<readonly [string, string]> {
+  toString(): string;
+}
+
+export interface FetchInit {
+  /** `GET` unless given. */
+  readonly method?: string;
+  /** Also a `Headers`. */
+  readonly headers?: Readonly<Record<string, string>> | Iterable<readonly [string, string]>;
+  /** Text, up to 256 KiB, or a `URLSearchParams`. */
+  readonly body?: string | Texts | null;
+  /** An `AbortSignal`. */
+  readonly signal?: {
+    readonly aborted: boolean;
+    readonly reason?: unknown;
+    addEventListener(type: 'abort', listener: () => void): void;
+  } | null;
+}
+
+/** Redirects are not followed: they are answers like any other. */
+export interface FetchResponse {
+  readonly status: number;
+  /** 200 to 299. */
+  readonly ok: boolean;
+  readonly url: string;
+  /** A `Headers`. */
+  readonly headers: Iterable<[string, string]> & {
+    get(name: string): string | null;
+    has(name: string): boolean;
+  };
+  text(): Promise<string>;
+  json<Value = unknown>(): Promise<Value>;
+}
+
 export interface BaseContext<Settings> {
   readonly run: RunInfo;
   readonly settings: Settings;
   readonly kv: KeyValue;
   readonly schedule: OneOffs;
   readonly log: Log;
+  readonly secrets: Secrets;
+  /**
+   * Sends one of the requests that the manifest's `net` names, and takes 5 s at most. A run that is tried again gets the answer that it
+   * got, and nothing is sent again. @throws EgressDenied, DeadlineExceeded, Unreachable, QuotaExceeded, InvalidInput
+   */
+  fetch(url: string | { readonly href: string }, init?: FetchInit): Promise<FetchResponse>;
   /** The run's clock: it moves only while the host is asked something. */
   now(): number;
   /** From the run's seed. */

@@ -129,6 +129,30 @@ export interface Route<Scopes, Settings> {
   ): Promise<RouteAnswer | void> | RouteAnswer | void;
 }
 
+/** Where a plugin may send requests. */
+export interface NetRequest {
+  /** `https://api.acme.dev`: scheme, host and, where it is not the usual one, port. */
+  origin: string;
+  /** Absent: all. */
+  methods?: readonly ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
+  /** One path, or with `/` at its end all paths below it. Absent: all. */
+  path?: string;
+  /** Shown to whoever installs the plugin. */
+  why: string;
+  /** A request whose answer was lost is not sent a second time; the run then gets `EgressDenied`. */
+  retry?: 'never';
+}
+
+/** A value that an administrator puts in. The plugin never sees it: the host writes it into a header on the way out. */
+export interface SecretRequest {
+  /** Origins of `net`; it is sent nowhere else. */
+  hosts: readonly string[];
+  /** It is sent in no other header. */
+  header: string;
+  /** What the header then holds, such as `Bearer {}`. Absent: the secret alone. */
+  format?: string;
+}
+
 export interface PluginDefinition<Scopes extends string, Settings> {
   /** Unique and lasting, such as `com.acme.triage`. */
   id: string;
@@ -140,6 +164,9 @@ export interface PluginDefinition<Scopes extends string, Settings> {
   /** The date whose behaviour of the API the plugin was written for. */
   apiDate?: string;
   scopes?: { [Scope in Scopes]: ScopeRequest };
+  net?: readonly NetRequest[];
+  /** By names such as `ACME_KEY`. */
+  secrets?: Readonly<Record<string, SecretRequest>>;
   /** A JSON schema of an object, the settings form; `default`s fill in what is not given. */
   settings?: Readonly<Record<string, unknown>>;
   limits?: { cpuMs?: number; memoryMb?: number };

@@ -61,7 +61,17 @@ export class NotFound extends PluginError {
   static override readonly code = 'not_found';
 }
 
-/** The plugin may not reach this address. */
+/** The plugin may not send this request: its manifest does not name it, or the host refuses it. */
 export class EgressDenied extends PluginError {
   static override readonly code = 'egress_denied';
+}
+
+/** What was asked did not answer in time. */
+export class DeadlineExceeded extends PluginError {
+  static override readonly code = 'deadline_exceeded';
+}
+
+/** There is no connection to what was asked, or its answer is no HTTP. */
+export class Unreachable extends PluginError {
+  static override readonly code = 'unreachable';
 }

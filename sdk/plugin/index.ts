@@ -7,10 +7,22 @@ import type { PluginDefinition } from './definition.ts';
 export type { Page } from '../page.ts';
 export type * from '../types/index.ts';
 export type { Chosen, Received, VersionOptions } from './call.ts';
-export type { BaseContext, Context, KeyValue, Log, OneOffs, RunInfo } from './context.ts';
+export type {
+  BaseContext,
+  Context,
+  FetchInit,
+  FetchResponse,
+  KeyValue,
+  Log,
+  OneOffs,
+  RunInfo,
+  SecretRef,
+  Secrets,
+} from './context.ts';
 export type {
   Action,
   ActionEvent,
+  NetRequest,
   PluginDefinition,
   PluginEvent,
   PluginEventType,
@@ -21,10 +33,12 @@ export type {
   Schedule,
   ScheduledEvent,
   ScopeRequest,
+  SecretRequest,
   Subscription,
 } from './definition.ts';
 export {
   Conflict,
+  DeadlineExceeded,
   Drop,
   EgressDenied,
   InvalidInput,
@@ -33,6 +47,7 @@ export {
   QuotaExceeded,
   RetryLater,
   ScopeDenied,
+  Unreachable,
 } from './errors.ts';
 
 export type Priority = Issue['priority'];

@@ -68,6 +68,32 @@ const route = closed({
 });
 
 const handlerName = '^[a-z][a-zA-Z0-9-]{0,39}$';
+export const netMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+const netRequest = closed({
+  /** Scheme, host and port, as `new URL(…).origin` writes them. */
+  origin: line(260),
+  /** All where it is absent. */
+  methods: Type.Optional(
+    Type.Array(Type.Enum([...netMethods]), { minItems: 1, maxItems: netMethods.length }),
+  ),
+  /** The path, or where it ends with `/`, what all paths begin with; all paths where it is absent. */
+  path: Type.Optional(Type.String({ pattern: '^/[!-~]*$', maxLength: 500 })),
+  why: line(200),
+  /** `never`: a request whose answer was lost is not sent a second time. */
+  retry: Type.Optional(Type.Enum(['never'])),
+});
+export type NetRequest = Static<typeof netRequest>;
+
+const secretRequest = closed({
+  /** Origins of `net`: the only ones it is sent to. */
+  hosts: Type.Array(line(260), { minItems: 1, maxItems: 20 }),
+  /** The only header that it is sent in. */
+  header: line(80),
+  /** What the header holds; `{}` stands for the secret. */
+  format: Type.Optional(Type.String({ pattern: '^[ -z|~]*\\{\\}[ -z|~]*$', maxLength: 100 })),
+});
+export type SecretRequest = Static<typeof secretRequest>;
 
 /** What a plugin is called wherever it is installed. */
 export const pluginId = Type.String({ pattern: '^[a-z][a-z0-9-]*(\\.[a-z0-9-]+)*$', maxLength: 100 });
@@ -83,6 +109,8 @@ export const PluginManifest = closed({
   engines: closed({ tatami: line(60) }),
   apiDate: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
   scopes: Type.Optional(closedRecord('^[a-z-]{1,30}:(read|write)$', scopeRequest, 40)),
+  net: Type.Optional(Type.Array(netRequest, { minItems: 1, maxItems: 20 })),
+  secrets: Type.Optional(closedRecord('^[A-Z][A-Z0-9_]{0,39}$', secretRequest, 20)),
   settings: Type.Optional(json),
   limits: Type.Optional(
     closed({

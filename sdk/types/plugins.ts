@@ -43,6 +43,28 @@ export interface Plugin {
     /** The time zone that it is read in. */
     readonly tz: string;
   }[];
+  /** Where it may send requests. */
+  readonly net: readonly {
+    /** Such as `https://api.acme.dev`. */
+    readonly origin: string;
+    /** The only methods. */
+    readonly methods: readonly string[] | null;
+    /** The only path, or with `/` at its end all below it. */
+    readonly path: string | null;
+    /** What it sends them for, as its author says. */
+    readonly why: string;
+  }[];
+  /** What an administrator puts in for it, and where it is sent. The values are never shown. */
+  readonly secrets: readonly {
+    /** Such as `ACME_KEY`. */
+    readonly name: string;
+    /** The only origins that it is sent to. */
+    readonly hosts: readonly string[];
+    /** The only header that it is sent in. */
+    readonly header: string;
+    /** When it was set; null while it is not. ISO 8601, UTC. */
+    readonly setAt: string | null;
+  }[];
   /** What it was set to, and the defaults of its manifest for what nobody set. By the names that its manifest gives them. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** With `simulate`, what its runs would write is recorded and dropped. */

@@ -180,7 +180,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   const plugin = `${v1}/plugins/com.acme.triage`;
   const packed = (version: string) =>
     packSource(
-      `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'To set how much an issue presses.' } }, on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); ctx.log.info('sorted'); } } }, schedules: { nightly: { cron: '0 3 * * *', handle() { throw new Error('Not tonight.'); } } } }`,
+      `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'To set how much an issue presses.' } }, net: [{ origin: 'https://api.acme.dev', methods: ['POST'], path: '/v1/', why: 'To have texts classified.' }], secrets: { ACME_KEY: { hosts: ['https://api.acme.dev'], header: 'authorization', format: 'Bearer {}' } }, on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); ctx.log.info('sorted'); } } }, schedules: { nightly: { cron: '0 3 * * *', handle() { throw new Error('Not tonight.'); } } } }`,
     );
   await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: ['issues:write'] });
   await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: ['issues:write'] });
@@ -207,6 +207,10 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('plugins.kv.get', `${plugin}/kv/note`);
   await did('plugins.kv.list', `${plugin}/kv`);
   await did('plugins.kv.delete', `${plugin}/kv/note`);
+  await did('plugins.secrets.set', `${plugin}/secrets/ACME_KEY`, { value: 'sk_test_1234567890' });
+  await did('plugins.secrets.get', `${plugin}/secrets/ACME_KEY`);
+  await did('plugins.secrets.list', `${plugin}/secrets`);
+  await did('plugins.secrets.delete', `${plugin}/secrets/ACME_KEY`);
   await did('plugins.update', plugin, { mode: 'simulate' });
   await app.call('POST', `${v1}/issues`, { team: 'DOC', title: 'Crash on logout' });
   await app.settled();

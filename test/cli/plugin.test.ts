@@ -95,3 +95,37 @@ test('a package that is none, a file and a name that do not exist each say so', 
     expect.stringContaining('plugin.ts'),
   ]);
 });
+
+test('a plugin is installed with its hosts shown, and a secret is set from standard input', async () => {
+  mkdirSync(dir.path('caller'));
+  writeFileSync(
+    dir.path('caller/plugin.ts'),
+    `import { definePlugin } from '@tatami/sdk/plugin';
+    export default definePlugin({
+      id: 'caller', version: '1.0.0', engines: { tatami: '*' },
+      net: [{ origin: 'https://203.0.114.9', methods: ['POST'], path: '/v1/', why: 'classifies' }],
+      secrets: { ACME_KEY: { hosts: ['https://203.0.114.9'], header: 'x-key' } },
+      scopes: { 'issues:read': { why: 'hears of new ones' } },
+      on: { 'issue.created': { handle: async (_, ctx) => void ctx.secrets.has('ACME_KEY') } },
+    });`,
+  );
+  const file = dir.path('caller.json');
+  expect((await run('pack', dir.path('caller'), '--out', file)).code).toBe(0);
+  const asked = await run('install', file);
+  expect(asked.err).toMatch(/reaches +https:\/\/203\.0\.114\.9\/v1\/ \(POST\)/);
+  expect(asked.err).toMatch(/needs the secret +ACME_KEY, sent as x-key to https:\/\/203\.0\.114\.9/);
+  expect((await run('install', file, '--yes')).code).toBe(0);
+
+  expect((await run('secrets', 'list', 'caller')).json).toMatchObject([{ name: 'ACME_KEY', setAt: null }]);
+  const none = await run('secrets', 'set', 'caller', 'ACME_KEY');
+  expect([none.code, none.json.error.code]).toEqual([2, 'usage']);
+  const set = await tatami(
+    ['plugin', 'secrets', 'set', 'caller', 'ACME_KEY', '--json'],
+    { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey },
+    'sk_from_a_pipe\n',
+  );
+  expect([set.code, typeof set.json.setAt]).toEqual([0, 'string']);
+  expect(set.out + set.err).not.toContain('sk_from');
+  expect((await run('secrets', 'delete', 'caller', 'ACME_KEY')).code).toBe(0);
+  expect((await run('secrets', 'list', 'caller')).json).toMatchObject([{ name: 'ACME_KEY', setAt: null }]);
+});

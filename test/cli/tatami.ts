@@ -18,23 +18,28 @@ export interface Ended {
 /** Where programs and files are, and the clock: a fake one (libfaketime) would else be the test's alone. */
 const kept = /^(PATH|HOME|TMPDIR|TZ|LD_PRELOAD|FAKETIME\w*)$/;
 
-/** Nothing else of the machine's own settings gets in. @param bunArgs flags of Bun itself */
+/** Nothing else of the machine's own settings gets in. @param bunArgs flags of Bun itself @param input what it reads from standard input */
 export function spawnTatami(
   args: readonly string[],
   env: Record<string, string> = {},
   bunArgs: readonly string[] = [],
+  input?: string,
 ) {
   const machine = Object.entries(process.env).filter(([name]) => kept.test(name));
   return Bun.spawn([process.execPath, ...bunArgs, main, ...args], {
     env: { ...Object.fromEntries(machine), ...env },
-    stdin: 'ignore',
+    stdin: input === undefined ? 'ignore' : new Blob([input]),
     stdout: 'pipe',
     stderr: 'pipe',
   });
 }
 
-export async function tatami(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  return ended(spawnTatami(args, env));
+export async function tatami(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input?: string,
+): Promise<Ended> {
+  return ended(spawnTatami(args, env, [], input));
 }
 
 /** `bin/tatami`, typed in a folder. */

@@ -54,8 +54,137 @@ describe('globals', () => {
     expect((await runBody(body)).logs[0]?.message).toBe('ab 2');
   });
 
-  test('fetch is there and refuses', async () => {
-    expect(await evaluate(`fetch('https://example.com').catch((e) => e.code)`)).toBe('egress_denied');
+  test('a fetch is one host call, and its answer reads like a Response', async () => {
+    const asked: unknown[] = [];
+    const call: SandboxJob['call'] = async (op, args) => {
+      asked.push([op, JSON.parse(args)]);
+      const headers = [['content-type', 'application/json']];
+      return { ok: true, value: JSON.stringify({ status: 201, headers, body: '{"a":[1]}' }) };
+    };
+    const body = `
+      const headers = new Headers([['X-One', '1']]);
+      const made = await fetch(new URL('https://h.example/p?q=1'), { method: 'post', headers, body: '{}' });
+      const form = await ctx.fetch('https://h.example/', { method: 'PUT', body: new URLSearchParams({ a: 'ü b' }) });
+      const wrong = await fetch('https://h.example/', { body: '' }).catch((e) => e.name);
+      ctx.log.info(JSON.stringify([made.status, made.ok, made.url, made.headers.get('Content-Type'), await made.json(), await form.text(), wrong]));`;
+    const outcome = await runBody(body, { call });
+    expect(outcome.logs[0]?.message).toBe(
+      JSON.stringify([
+        ...[201, true, 'https://h.example/p?q=1', 'application/json', { a: [1] }],
+        ...['{"a":[1]}', 'TypeError'],
+      ]),
+    );
+    expect(asked).toEqual([
+      [
+        'net.fetch',
+        [
+          {
+            url: 'https://h.example/p?q=1',
+            method: 'POST',
+            headers: { 'content-type': 'text/plain;charset=UTF-8', 'x-one': '1' },
+            body: '{}',
+          },
+        ],
+      ],
+      [
+        'net.fetch',
+        [
+          {
+            url: 'https://h.example/',
+            method: 'PUT',
+            headers: { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' },
+            body: 'a=%C3%BC+b',
+          },
+        ],
+      ],
+    ]);
+  });
+
+  test('a signal ends a fetch, before it and under way, and by its time', async () => {
+    const call: SandboxJob['call'] = async () => {
+      await Bun.sleep(30);
+      return { ok: true, value: '{"status":200,"headers":[],"body":""}' };
+    };
+    const body = `
+      const name = (e) => e.name;
+      const controller = new AbortController();
+      const going = fetch('https://h.example/', { signal: controller.signal }).then(() => 'answered', name);
+      controller.abort();
+      const late = fetch('https://h.example/', { signal: AbortSignal.timeout(1) }).then(() => 'answered', name);
+      const any = AbortSignal.any([new AbortController().signal, AbortSignal.abort('why')]);
+      ctx.log.info(JSON.stringify([await going, await late, await fetch('https://h.example/', { signal: any }).catch((e) => e),
+        controller.signal.aborted, await fetch('https://h.example/').then((r) => r.status)]));`;
+    expect((await runBody(body, { call })).logs[0]?.message).toBe(
+      '["AbortError","TimeoutError","why",true,200]',
+    );
+  });
+
+  test('headers, base64 and clones agree with the platform', async () => {
+    const looks: (() => unknown)[] = [
+      () => {
+        const headers = new Headers({ B: ' 2 ', a: '1' });
+        headers.append('b', '3');
+        headers.set('C', 'x');
+        headers.delete('c');
+        return [[...headers], headers.get('B'), headers.has('c')];
+      },
+      () =>
+        ['bad name', 'a', 'a\r\nb'].map((text) => {
+          try {
+            return [...new Headers([[text, text]])];
+          } catch (error) {
+            return (error as Error).name;
+          }
+        }),
+      () => ['', 'a', 'ab', 'abc', 'ÿ\0þ'].map((text) => [btoa(text), atob(btoa(text)) === text]),
+      () =>
+        ['YQ', ' Y Q = = ', 'YWI=', 'Y', 'Y===', '*', 'YQ=a'].map((text) => {
+          try {
+            return atob(text);
+          } catch (error) {
+            return (error as Error).name;
+          }
+        }),
+      () => {
+        const one: Record<string, unknown> = {
+          d: new Date(5),
+          u: undefined,
+          m: new Map([[1, new Set(['x'])]]),
+        };
+        one.self = one;
+        const sparse = [1, 2, 3];
+        Reflect.deleteProperty(sparse, '1');
+        const bytes = new Uint8Array([1, 2]);
+        const copy = structuredClone({ one, sparse, bytes, error: new RangeError('no') });
+        const { d, m, self } = copy.one as { d: Date; m: Map<number, Set<string>>; self: unknown };
+        return [
+          ...[self === copy.one, copy.one !== one, d.getTime(), [...(m.get(1) ?? [])], 'u' in copy.one],
+          ...[1 in copy.sparse, copy.sparse.length, [...copy.bytes], copy.bytes !== bytes],
+          ...[copy.error instanceof RangeError, copy.error.message],
+        ];
+      },
+      () => {
+        try {
+          return structuredClone({ f() {} });
+        } catch (error) {
+          return (error as Error).name;
+        }
+      },
+      () => {
+        const copy = structuredClone(JSON.parse('{"__proto__":{"x":1}}'));
+        return [Object.keys(copy), copy.x === undefined];
+      },
+    ];
+    for (const look of looks)
+      expect(await evaluate(`(${look.toString()})()`)).toEqual(JSON.parse(JSON.stringify(look())));
+  });
+
+  test('what plugin code expects by name is there', async () => {
+    const names =
+      'console setTimeout clearTimeout setInterval clearInterval queueMicrotask URL URLSearchParams TextEncoder TextDecoder crypto structuredClone AbortController AbortSignal Headers atob btoa fetch';
+    expect(
+      await evaluate(`'${names}'.split(' ').filter((name) => typeof globalThis[name] === 'undefined')`),
+    ).toEqual([]);
   });
 
   const urls: [input: string, base?: string][] = [

@@ -76,6 +76,8 @@ let nextRun = 1;
 
 /** Echoes its arguments, except for ids that a test gives a meaning. */
 async function answerCall(op: string, args: string): Promise<CallAnswer> {
+  if (op === 'net.fetch')
+    return { ok: false, error: { code: 'egress_denied', message: 'The manifest names no host.' } };
   if (args === '["fail"]')
     return { ok: false, error: { code: 'not_found', message: 'There is no such issue.' } };
   return { ok: true, value: JSON.stringify({ op, args: args.slice(0, 200) }) };

@@ -81,7 +81,7 @@ export const tsconfigText = `{
 }
 `;
 
-export const globalsText = `// What a plugin finds beside the language itself. There is no network yet: \`fetch\` is always refused.
+export const globalsText = `// What a plugin finds beside the language itself. \`fetch\` reaches what \`net\` of the manifest names.
 declare const console: Record<'debug' | 'log' | 'info' | 'warn' | 'error' | 'trace', (...parts: unknown[]) => void>;
 declare function setTimeout(callback: (...args: never[]) => void, ms?: number, ...args: unknown[]): number;
 declare function setInterval(callback: (...args: never[]) => void, ms?: number, ...args: unknown[]): number;
@@ -134,6 +134,44 @@ declare class TextDecoder {
   readonly encoding: 'utf-8';
   decode(bytes?: ArrayBuffer | ArrayBufferView): string;
 }
+
+declare class Headers {
+  constructor(init?: Record<string, string> | Iterable<readonly [string, string]>);
+  append(name: string, value: string): void;
+  delete(name: string): void;
+  get(name: string): string | null;
+  has(name: string): boolean;
+  set(name: string, value: string): void;
+  forEach(visit: (value: string, name: string) => void): void;
+  entries(): IterableIterator<[string, string]>;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string>;
+  [Symbol.iterator](): IterableIterator<[string, string]>;
+}
+
+declare class AbortSignal {
+  private constructor();
+  static abort(reason?: unknown): AbortSignal;
+  static timeout(ms: number): AbortSignal;
+  static any(signals: Iterable<AbortSignal>): AbortSignal;
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  onabort: (() => void) | null;
+  throwIfAborted(): void;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+declare class AbortController {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+}
+
+declare const fetch: import('@tatami/sdk/plugin').BaseContext<unknown>['fetch'];
+declare function structuredClone<T>(value: T): T;
+declare function atob(text: string): string;
+declare function btoa(text: string): string;
+declare const crypto: { randomUUID(): string; getRandomValues<T extends ArrayBufferView>(view: T): T };
 `;
 
 export const readmeText = (name: string): string => `# ${name}
@@ -149,7 +187,7 @@ ${explained([
 \`\`\`
 
 \`--mode simulate\` installs it for show: its runs say what they would write. \`npm install\`, then \`npm run types\` and \`npm test\` check it without a server.
-There is no outgoing network for plugins yet. Tutorial and reference: docs/plugins/README.md in Tatami's repository.
+Tutorial and reference: docs/plugins/README.md in Tatami's repository.
 `;
 
 /** Commands in a column, and what each does beside it. */

@@ -9,6 +9,7 @@ import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
 import type { Unheld } from '../../rights/table.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { checkCron } from '../../lib/cron.ts';
+import { checkNetShape } from '../outside/net.ts';
 import { checkSourceMap } from '../source-places.ts';
 import { subscribedTypes } from './hearing.ts';
 import { requireSentTypes } from './named.ts';
@@ -57,6 +58,7 @@ export function checkManifest(manifest: PluginManifest, rules: PackageRules): vo
 export function checkRequests(manifest: PluginManifest, rules: RequestRules): void {
   checkScopes(manifest, rules);
   checkSubscriptions(manifest, rules);
+  checkNetShape(manifest);
   checkSettingsSchema(manifest.settings);
   checkActions(manifest);
   for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';
-import { Closed, nullable } from '../../lib/schema.ts';
+import { Closed, described, nullable, time } from '../../lib/schema.ts';
 
 const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
 /** `simulate` records what a run would have written and drops it. */
@@ -49,6 +49,23 @@ const schedules = Type.Array(
   }),
 );
 
+const net = Type.Array(
+  Closed({
+    origin: Type.String({ description: 'Such as `https://api.acme.dev`.' }),
+    methods: nullable(Type.Array(Type.String(), { description: 'The only methods.' })),
+    path: nullable(Type.String({ description: 'The only path, or with `/` at its end all below it.' })),
+    why: Type.String({ description: 'What it sends them for, as its author says.' }),
+  }),
+);
+const secrets = Type.Array(
+  Closed({
+    name: Type.String({ description: 'Such as `ACME_KEY`.' }),
+    hosts: Type.Array(Type.String(), { description: 'The only origins that it is sent to.' }),
+    header: Type.String({ description: 'The only header that it is sent in.' }),
+    setAt: nullable(described(time, 'When it was set; null while it is not.')),
+  }),
+);
+
 export const plugin = defineContract({
   name: 'plugin',
   path: 'plugins',
@@ -71,6 +88,11 @@ export const plugin = defineContract({
       doc: 'Which events of a type it hears, by the type; of a type that is not named, all.',
     }),
     schedules: json(schedules, { ...made, doc: 'When it runs without an event.' }),
+    net: json(net, { ...made, doc: 'Where it may send requests.' }),
+    secrets: json(secrets, {
+      ...made,
+      doc: 'What an administrator puts in for it, and where it is sent. The values are never shown.',
+    }),
     settings: json(installSettings, {
       ...made,
       doc: 'What it was set to, and the defaults of its manifest for what nobody set.',

@@ -9,7 +9,10 @@ import { ApiError, notFound } from '../../lib/errors.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { checkNet, type NetRules } from '../outside/net.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
+import { followedSecrets } from '../secrets/followed.ts';
+import { dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
@@ -28,7 +31,7 @@ const keepCode = tenantStatement(
 );
 
 /** What installing needs beyond the context. */
-export interface InstallRules extends PackageRules {
+export interface InstallRules extends PackageRules, NetRules {
   readonly checkFilter: CheckFilter;
   /** The rows that follow an install's state: its schedules, what it misses. They stand last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
@@ -67,6 +70,7 @@ export async function installPlugin(
   const document = await readPackage(input.package);
   const { manifest, sha256 } = document;
   checkManifest(manifest, rules);
+  await checkNet(manifest, rules);
   checkGrant(ctx, manifest, input.grant);
   const known = await findByPluginId(ctx, manifest.id);
   if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
@@ -88,12 +92,14 @@ export async function installPlugin(
     const made = firstInstall(ctx, facts);
     return { ...installed(ctx, made, [keep, ...rules.stateOps(made.after, ctx)]), status: 201 };
   }
-  const change = installKind.update(known, facts, ctx.nowMs());
+  const followed = followedSecrets(known, manifest);
+  const change = installKind.update(known, { ...facts, secretsSet: followed.set }, ctx.nowMs());
   // The same code may come with a source map that was not known of it.
   if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
   // What waits would wait for the code that failed.
   const wake = known.sha256 === sha256 ? [] : [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())];
-  return installed(ctx, change, [keep, ...wake, ...rules.stateOps(change.after, ctx)]);
+  const dropped = followed.dropped.map((name) => dropSecretOp(ctx.scope, known.id, name));
+  return installed(ctx, change, [keep, ...wake, ...dropped, ...rules.stateOps(change.after, ctx)]);
 }
 
 function installed(
@@ -139,6 +145,7 @@ function firstInstall(ctx: Context, facts: InstallFacts) {
     id: ctx.ids.next(plugin.id),
     pluginId: facts.manifest.id,
     ...facts,
+    secretsSet: {},
     sinceSequence: 0,
     createdAt: now,
     updatedAt: now,
@@ -177,5 +184,7 @@ export async function uninstallPlugin(
 ): Promise<ChangeSet> {
   const set = removed(ctx, installKind, await getInstall(ctx, idOrPluginId), ifMatch);
   const [change] = set.changes;
-  return change ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
+  if (!change) return set;
+  const install = change.after as Install;
+  return { ...set, ops: [dropSecretsOp(ctx.scope, install.id), ...rules.stateOps(install, ctx)] };
 }

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { json, plain } from '../../changes/columns.ts';
+import { isoTime } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
@@ -16,6 +17,8 @@ const kept = {
   grant: json<readonly string[]>('grant_json'),
   /** What somebody gave; shown, and given to runs, with the defaults of the manifest. */
   settings: json<Readonly<Record<string, unknown>>>('settings_json'),
+  /** When each of its secrets was set, by name. */
+  secretsSet: json<Readonly<Record<string, number>>>('secrets_set_json'),
   /** The last event before it was installed or switched on: it listens to what comes after. Set by the database. */
   sinceSequence: plain<number>('since_sequence'),
 };
@@ -35,6 +38,14 @@ export const installKind = kindOf(plugin, {
         granted: grant.includes(scope),
       })),
     events: heardTypes,
+    net: ({ manifest }) =>
+      (manifest.net ?? []).map(({ origin, methods, path, why }) => ({
+        ...{ origin, methods: methods ?? null, path: path ?? null, why },
+      })),
+    secrets: ({ manifest, secretsSet }) =>
+      Object.entries(manifest.secrets ?? {}).map(([name, { hosts, header }]) => ({
+        ...{ name, hosts: [...hosts], header, setAt: isoTime(secretsSet[name] ?? null) },
+      })),
     settings: effectiveSettings,
     filters: ({ manifest }) =>
       Object.fromEntries(

@@ -27,8 +27,10 @@ import { stepOf } from '../loops.ts';
 import type { RecordedAttempt, Recorder } from '../recorder/recorder.ts';
 import type { RunTape } from '../recorder/tape.ts';
 import { readSetOf } from './isolation.ts';
+import type { Outsides } from '../outside/fetch.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
+import type { SecretsForGuest } from '../secrets/placeholders.ts';
 import { firedAtOf } from './continuation.ts';
 import { rightsFor, type RunCaller, type RunInput } from './input.ts';
 import type { RunRow } from './rows.ts';
@@ -82,6 +84,7 @@ export interface AttemptOptions {
   readonly callTurns: CallTurns;
   readonly recorder: Recorder;
   readonly fresh: Pick<FreshEvents, 'newest'>;
+  readonly outside: Outsides;
 }
 
 export interface Attempts {
@@ -149,7 +152,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const call = answering(held, install, staged, { cause, startedAt }, calls);
       const sandbox = await options.sandbox.get();
       const source = await options.registry.source(item.scope, install.sha256);
-      const job = jobOf(held, install, source, startedAt);
+      const job = jobOf(held, install, { ...options, source, startedAt });
       const tape = options.recorder.tape(item.scope);
       if (tape) tapes.set(held.run.id, tape);
       const outcome = await sandbox.run({ ...job, call, ...(tape ? { tape } : {}) });
@@ -176,11 +179,11 @@ interface Bridging extends Pick<Attempt, 'install' | 'staged' | 'cause' | 'start
 
 /** What the calls of an attempt are answered with. */
 function bridgeOf(
-  { store, clock }: AttemptOptions,
+  { store, clock, outside }: AttemptOptions,
   { held, install, staged, cause, startedAt }: Bridging,
   door: HostDoor,
 ): BridgeCall {
-  const { item, event, input } = held;
+  const { item, run, event, input } = held;
   const { scope } = item;
   const plugin = principalOf(scope, install);
   const own = { store, nowMs: clock.nowMs, scope, staged };
@@ -191,12 +194,19 @@ function bridgeOf(
     staged,
     values: ownValues({ ...own, installId: install.id }),
     oneOffs: ownOneOffs({ ...own, install, cause, caller: input?.caller, startedAt }),
+    outside: outside.of({ scope, install, run, sends: install.mode !== 'simulate' }),
     cause,
     traceparent: event?.traceparent ?? null,
   };
 }
 
-function jobOf(held: TriedRun, install: Install, source: string, startedAt: number) {
+interface JobParts {
+  readonly source: string;
+  readonly startedAt: number;
+  readonly outside: Pick<Outsides, 'secretsFor'>;
+}
+
+function jobOf(held: TriedRun, install: Install, { source, startedAt, outside }: JobParts) {
   const { item, run, signal } = held;
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
@@ -208,18 +218,28 @@ function jobOf(held: TriedRun, install: Install, source: string, startedAt: numb
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source, handlers: [...install.manifest.handlers] },
     handler,
-    input: inputTextOf(held, install, { startedAt, deadline: startedAt + limits.wallMs }),
+    input: inputTextOf(held, install, {
+      startedAt,
+      deadline: startedAt + limits.wallMs,
+      secrets: outside.secretsFor(item.scope, install),
+    }),
     limits,
     fresh: traitsOf[handler.kind].isFresh,
     signal,
   };
 }
 
+interface GivenInput {
+  readonly startedAt: number;
+  readonly deadline: number;
+  readonly secrets: SecretsForGuest | undefined;
+}
+
 /** What the handler is given, as JSON. */
 function inputTextOf(
   { run, event, input }: TriedRun,
   install: Install,
-  { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number },
+  { startedAt, deadline, secrets }: GivenInput,
 ): string {
   return JSON.stringify({
     event: event
@@ -237,6 +257,7 @@ function inputTextOf(
     nowMs: startedAt,
     seed: run.id,
     scopes: scopesOf(install, input?.caller),
+    secrets,
   });
 }
 

@@ -2,7 +2,8 @@
 import { callHost, hostError, sleep, writeLog } from './bridge.ts';
 import { cpuLeftMs, now, random } from './clock.ts';
 import { describeAll } from './globals.ts';
-import { freeze, numberOf } from './primordials.ts';
+import { fetchIn } from './fetch.ts';
+import { freeze, keys, numberOf, stringOf } from './primordials.ts';
 import { surface } from './surface.ts';
 import type { LogLevel } from '../../protocol.ts';
 
@@ -15,6 +16,8 @@ export interface RunInput {
   settings: unknown;
   nowMs: number;
   seed: unknown;
+  /** Of a plugin that has some: what stands for each, and which are set. */
+  secrets?: { refs: Record<string, string>; set: string[] };
   /** Granted scopes; absent means all that are declared. */
   scopes?: string[];
 }
@@ -67,7 +70,8 @@ export function makeContext(
     log,
     has: (scope: string): boolean => allows(granted, scope),
     sleep: (ms: unknown): Promise<unknown> => sleep(run, numberOf(ms) || 0),
-    fetch: () => Promise.reject(hostError('egress_denied', 'This plugin may not reach the network.')),
+    fetch: (input: unknown, init?: unknown): Promise<unknown> => fetchIn(run, input, init),
+    secrets: secretsOf(input.secrets),
   };
   // Counted loops: an iterator is slow where code is interpreted, and the plugin's to replace.
   for (let i = 0; i < namespaces.length; i++) {
@@ -81,6 +85,30 @@ export function makeContext(
     ctx[name] = freeze(members);
   }
   return freeze(ctx);
+}
+
+const none = { refs: {}, set: [] };
+
+function secretsOf({ refs, set }: NonNullable<RunInput['secrets']> = none): object {
+  return freeze({
+    has(name: unknown): boolean {
+      for (let i = 0; i < set.length; i++) if (set[i] === name) return ownText(refs, name) !== undefined;
+      return false;
+    },
+    ref(name: unknown): string {
+      const ref = ownText(refs, name);
+      if (ref === undefined)
+        throw hostError('validation_failed', `The manifest declares no secret ${stringOf(name)}.`);
+      return ref;
+    },
+  });
+}
+
+/** Of the record itself, whatever its prototype was made to hold. */
+function ownText(of: Record<string, string>, name: unknown): string | undefined {
+  const names = keys(of);
+  for (let i = 0; i < names.length; i++) if (names[i] === name) return of[names[i] as string];
+  return undefined;
 }
 
 /** Write implies read. */

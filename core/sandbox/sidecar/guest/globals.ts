@@ -1,5 +1,10 @@
-// The few web globals a plugin may count on: console, timers, fetch (refusing, for now), text codecs, URL.
-import { currentRun, hostError, sleep, writeLog } from './bridge.ts';
+// The web globals a plugin may count on beside the language: console, timers, fetch and what belongs to it, text codecs, URL.
+import { GuestAbortController, GuestAbortSignal } from './abort.ts';
+import { atob, btoa } from './base64.ts';
+import { currentRun, sleep, writeLog } from './bridge.ts';
+import { fetchIn } from './fetch.ts';
+import { GuestHeaders } from './headers.ts';
+import { structuredClone } from './structured-clone.ts';
 import type { LogLevel } from '../../protocol.ts';
 import {
   defineProperty,
@@ -35,7 +40,13 @@ export function installGlobals(): void {
     clearTimeout: stopTimer,
     clearInterval: stopTimer,
     queueMicrotask: (callback: () => void) => void NativePromise.resolve().then(callback),
-    fetch: () => NativePromise.reject(hostError('egress_denied', 'This plugin may not reach the network.')),
+    fetch: (input: unknown, init?: unknown) => fetchIn(currentRun(), input, init),
+    Headers: GuestHeaders,
+    AbortController: GuestAbortController,
+    AbortSignal: GuestAbortSignal,
+    structuredClone,
+    atob,
+    btoa,
     URL: GuestUrl,
     URLSearchParams: GuestUrlSearchParams,
     TextEncoder: GuestTextEncoder,

@@ -1,0 +1,90 @@
+// What plugins asked of other servers and were answered, so that a run that is tried again asks nobody twice. Keys are computed here,
+// never by the guest.
+import { createHash } from 'node:crypto';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Scope, type Store } from '../../store/store.ts';
+import type { RunRow } from '../runs/rows.ts';
+
+const find = tenantStatement<{ answer_json: string | null }>(
+  'journal.find',
+  'SELECT answer_json FROM journal WHERE workspace_id = :ws AND id = :id',
+);
+const reserve = tenantStatement(
+  'journal.reserve',
+  `INSERT INTO journal (workspace_id, id, run_id, install_id, request, created_at)
+   VALUES (:ws, :id, :runId, :installId, :request, :now)`,
+);
+const release = tenantStatement(
+  'journal.release',
+  'DELETE FROM journal WHERE workspace_id = :ws AND id = :id AND answer_json IS NULL',
+);
+const keep = tenantStatement(
+  'journal.keep',
+  `INSERT INTO journal (workspace_id, id, run_id, install_id, request, answer_json, created_at, finished_at)
+   VALUES (:ws, :id, :runId, :installId, :request, :answer, :now, :now)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET answer_json = excluded.answer_json, finished_at = excluded.finished_at
+   WHERE answer_json IS NULL`,
+);
+
+export type JournalRun = Pick<RunRow, 'id' | 'install_id' | 'event_id' | 'handler_kind' | 'handler'>;
+
+/** In hex. @param args canonical; @param occurrence the how many-th call of the run with this `op` and `args`, from 0 */
+export function journalKey(run: JournalRun, op: string, args: string, occurrence: number): string {
+  const of = [
+    run.install_id,
+    run.event_id ?? run.id,
+    `${run.handler_kind}:${run.handler}`,
+    op,
+    args,
+    occurrence,
+  ];
+  return createHash('sha256').update(JSON.stringify(of)).digest('hex');
+}
+
+/** `answer` is null where the request may have been sent and its answer is not known. Undefined: it was not sent. */
+export async function findJournaled(
+  store: Store,
+  scope: Scope,
+  key: string,
+): Promise<{ readonly answer: string | null } | undefined> {
+  const row = await store.readOne(scope, find, { id: key });
+  return row && { answer: row.answer_json };
+}
+
+export interface Journal {
+  /** Notes that a request is about to be sent. @returns false where that was noted before */
+  reserve(key: string, request: string): Promise<boolean>;
+  /** Takes that back: nothing was sent. */
+  release(key: string): Promise<void>;
+  keep(key: string, request: string, answer: string): Promise<void>;
+}
+
+export interface JournalOptions {
+  readonly store: Store;
+  readonly nowMs: () => number;
+  readonly scope: Scope;
+  readonly run: JournalRun;
+}
+
+/** Of one run. Each entry is a commit of its own, as what it tells of has happened already. */
+export function journalOf({ store, nowMs, scope, run }: JournalOptions): Journal {
+  const row = (key: string, request: string) => ({
+    ...{ id: key, request, now: nowMs() },
+    ...{ runId: run.id, installId: run.install_id },
+  });
+  return {
+    async reserve(key, request) {
+      const outcome = await store.commit([tenantOp(scope, reserve, row(key, request))]);
+      if (outcome.ok) return true;
+      if (await findJournaled(store, scope, key)) return false;
+      throw new Error(`The journal could not be written: ${outcome.message}`);
+    },
+    async release(key) {
+      await store.commit([tenantOp(scope, release, { id: key })]);
+    },
+    async keep(key, request, answer) {
+      const outcome = await store.commit([tenantOp(scope, keep, { ...row(key, request), answer })]);
+      if (!outcome.ok) throw new Error(`The journal could not be written: ${outcome.message}`);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+// A request as the guest says it, read from untrusted JSON.
+import { netMethods } from '../../../sdk/plugin/manifest.ts';
+import { CallError } from '../door-call.ts';
+
+const bodyBytesMax = 256 * 1024;
+const headersMax = 50;
+
+export interface GuestRequest {
+  readonly method: (typeof netMethods)[number];
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** @throws CallError validation_failed, quota_exceeded */
+export function readRequest(asked: unknown): GuestRequest {
+  const { url, method = 'GET', headers = {}, body = null } = objectOf(asked);
+  if (typeof url !== 'string') throw invalid('Give an address.');
+  const known = netMethods.find((one) => one === method);
+  if (!known) throw invalid(`The method is one of ${netMethods.join(', ')}.`);
+  return { method: known, url, headers: headersOf(headers), body: bodyOf(known, body) };
+}
+
+function bodyOf(method: GuestRequest['method'], body: unknown): string | null {
+  if (body === null) return null;
+  if (typeof body !== 'string') throw invalid('The body is text.');
+  if (method === 'GET' || method === 'HEAD') throw invalid(`A ${method} has no body.`);
+  if (Buffer.byteLength(body) > bodyBytesMax)
+    throw new CallError('quota_exceeded', `The body of a request has at most ${bodyBytesMax} bytes.`);
+  return body;
+}
+
+function headersOf(given: unknown): Record<string, string> {
+  const entries = Object.entries(objectOf(given));
+  if (entries.length > headersMax) throw invalid(`A request has at most ${headersMax} headers.`);
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, value] of entries) {
+    if (typeof value !== 'string') throw invalid('Headers are text.');
+    headers[name] = value;
+  }
+  return headers;
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid('Give an object.');
+  return value as Record<string, unknown>;
+}
+
+function invalid(message: string): CallError {
+  return new CallError('validation_failed', message);
+}

@@ -1,0 +1,32 @@
+// Takes secrets out of what a receiver answers: it may send back what it was sent, and what the guest reads can be written anywhere.
+
+/** Characters whose bits depend on what stands before or behind are left out, so that it is found inside other text too. */
+function base64Forms(secret: string): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.from(`${'\0'.repeat(offset)}${secret}`);
+    const whole = bytes.toString('base64').replace(/=+$/, '');
+    const isExact = bytes.length % 3 === 0;
+    const form = whole.slice(Math.ceil((offset * 8) / 6), isExact ? undefined : -1);
+    return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+/** A secret as receivers may write it, the longest first. */
+function formsOf(secret: string): string[] {
+  const percent = encodeURIComponent(secret);
+  const hex = Buffer.from(secret).toString('hex');
+  const json = JSON.stringify(secret).slice(1, -1);
+  const forms = new Set([
+    ...[secret, json, json.replaceAll('/', '\\/'), percent, percent.replaceAll('%20', '+')],
+    ...[hex, hex.toUpperCase(), ...base64Forms(secret)],
+  ]);
+  return [...forms].sort((a, b) => b.length - a.length);
+}
+
+/** @param secrets by name; of at least 8 characters, so that no ordinary text is one */
+export function createRedact(secrets: ReadonlyMap<string, string>): (text: string) => string {
+  const forms = [...secrets].flatMap(([name, secret]) =>
+    formsOf(secret).map((form) => ({ form, shown: `[secret ${name}]` })),
+  );
+  return (text) => forms.reduce((rest, { form, shown }) => rest.replaceAll(form, () => shown), text);
+}

@@ -1,0 +1,62 @@
+import { defineRoute } from '../../http/route.ts';
+import { Closed } from '../../lib/schema.ts';
+import { Type } from 'typebox';
+import { pluginRef } from '../installs/ref.ts';
+import { steering } from '../installs/rights.ts';
+import { secretName, SecretSet, SecretShown } from './schema.ts';
+import { deleteSecret, getSecret, listSecrets, setSecret } from './secrets.ts';
+
+const ofPlugin = Closed({ id: pluginRef });
+const params = Closed({ id: pluginRef, name: secretName });
+
+export const secretRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/plugins/{id}/secrets',
+    name: 'plugins.secrets.list',
+    summary: 'List the secrets a plugin needs',
+    scope: 'plugins:read',
+    limit: 'read',
+    params: ofPlugin,
+    responses: { 200: Closed({ data: Type.Array(SecretShown) }) },
+    read: (ctx, { params }) => listSecrets(ctx, params.id),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/plugins/{id}/secrets/{name}',
+    name: 'plugins.secrets.get',
+    summary: 'Get where a secret is sent, and when it was set',
+    scope: 'plugins:read',
+    limit: 'read',
+    params,
+    responses: { 200: SecretShown },
+    read: (ctx, { params }) => getSecret(ctx, params.id, params.name),
+  }),
+  defineRoute({
+    method: 'PUT',
+    path: '/api/v1/plugins/{id}/secrets/{name}',
+    name: 'plugins.secrets.set',
+    summary: 'Set a secret of a plugin',
+    description: 'The value is kept sealed, sent only where the manifest says, and never shown again.',
+    scope: 'plugins:write',
+    also: steering,
+    limit: 'write',
+    params,
+    body: SecretSet,
+    example: { value: 'sk_test_1234567890' },
+    responses: { 200: SecretShown },
+    write: (ctx, { params, body, ifMatch }) => setSecret(ctx, params.id, params.name, body.value, ifMatch),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/v1/plugins/{id}/secrets/{name}',
+    name: 'plugins.secrets.delete',
+    summary: 'Delete a secret of a plugin',
+    scope: 'plugins:write',
+    also: steering,
+    limit: 'write',
+    params,
+    responses: { 204: null },
+    write: (ctx, { params, ifMatch }) => deleteSecret(ctx, params.id, params.name, ifMatch),
+  }),
+];

@@ -1,0 +1,81 @@
+// The secrets of an install as they rest: sealed, and each bound to its workspace, its install and its name.
+import type { Sealing } from '../../lib/sealing.ts';
+import { systemStatement, tenantStatement } from '../../store/statement.ts';
+import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+
+const ofInstall = tenantStatement<{ name: string; sealed: Uint8Array }>(
+  'plugin_secrets.of_install',
+  'SELECT name, sealed FROM plugin_secrets WHERE workspace_id = :ws AND install_id = :installId',
+);
+const keep = tenantStatement(
+  'plugin_secrets.keep',
+  `INSERT INTO plugin_secrets (workspace_id, id, install_id, name, sealed) VALUES (:ws, :id, :installId, :name, :sealed)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET sealed = excluded.sealed`,
+);
+const drop = tenantStatement(
+  'plugin_secrets.drop',
+  'DELETE FROM plugin_secrets WHERE workspace_id = :ws AND id = :id',
+);
+const dropAll = tenantStatement(
+  'plugin_secrets.drop_all',
+  'DELETE FROM plugin_secrets WHERE workspace_id = :ws AND install_id = :installId',
+);
+
+const idOf = (installId: string, name: string): string => `${installId}/${name}`;
+const purposeOf = (workspaceId: string, id: string): string => `plugin-secret:${workspaceId}:${id}`;
+
+/** By name. @throws Error where one does not open */
+export async function openSecrets(
+  { store, sealing }: { readonly store: Store; readonly sealing: Sealing },
+  scope: Scope,
+  installId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.read(scope, ofInstall, { installId });
+  return new Map(
+    rows.map(({ name, sealed }) => {
+      const purpose = purposeOf(scope.workspaceId, idOf(installId, name));
+      return [name, sealing.open(new Uint8Array(sealed), purpose)];
+    }),
+  );
+}
+
+export function keepSecretOp(
+  { scope, sealing }: { readonly scope: Scope; readonly sealing: Sealing },
+  installId: string,
+  name: string,
+  value: string,
+): Op {
+  const id = idOf(installId, name);
+  const sealed = sealing.seal(value, purposeOf(scope.workspaceId, id));
+  return tenantOp(scope, keep, { id, installId, name, sealed });
+}
+
+export function dropSecretOp(scope: Scope, installId: string, name: string): Op {
+  return tenantOp(scope, drop, { id: idOf(installId, name) });
+}
+
+export function dropSecretsOp(scope: Scope, installId: string): Op {
+  return tenantOp(scope, dropAll, { installId });
+}
+
+const why = 'the master key is that of all workspaces';
+const all = systemStatement<{ workspace_id: string; id: string; sealed: Uint8Array }>(
+  'plugin_secrets.sealed',
+  why,
+  'SELECT workspace_id, id, sealed FROM plugin_secrets',
+);
+const reseal = systemStatement(
+  'plugin_secrets.reseal',
+  why,
+  'UPDATE plugin_secrets SET sealed = :sealed WHERE workspace_id = :workspaceId AND id = :id',
+);
+
+/** Under another master key. @throws Error where one does not open with `from` */
+export async function resealPluginSecrets(store: Store, from: Sealing, to: Sealing): Promise<Op[]> {
+  const rows = await store.readSystem(all);
+  return rows.map(({ workspace_id: workspaceId, id, sealed }) => {
+    const purpose = purposeOf(workspaceId, id);
+    const resealed = to.seal(from.open(new Uint8Array(sealed), purpose), purpose);
+    return systemOp(reseal, { workspaceId, id, sealed: resealed }, { expectRows: 1 });
+  });
+}

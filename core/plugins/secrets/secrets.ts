@@ -1,0 +1,75 @@
+// An administrator puts in, replaces and takes out the secrets of an install. That is a change of the install, so that the log says who did
+// it and when; the value is in a row of its own, sealed.
+import type { Change, ChangeSet } from '../../changes/change.ts';
+import { requireVersion } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { getInstall } from '../installs/installs.ts';
+import { installKind, type Install } from '../installs/schema.ts';
+import { dropSecretOp, keepSecretOp } from './rows.ts';
+
+export async function listSecrets(ctx: Context, pluginId: string) {
+  return { data: shownOf(ctx, await getInstall(ctx, pluginId)) };
+}
+
+export async function getSecret(ctx: Context, pluginId: string, name: string) {
+  return oneOf(ctx, await getInstall(ctx, pluginId), name);
+}
+
+export async function setSecret(
+  ctx: Context,
+  pluginId: string,
+  name: string,
+  value: string,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, pluginId);
+  requireVersion(install, ifMatch);
+  oneOf(ctx, install, name);
+  const now = ctx.nowMs();
+  // Set twice in a millisecond it is still another value.
+  const setAt = Math.max(now, (install.secretsSet[name] ?? 0) + 1);
+  const change = changeOf(ctx, install, { ...install.secretsSet, [name]: setAt });
+  return {
+    changes: [change],
+    ops: [keepSecretOp(ctx, install.id, name, value)],
+    body: oneOf(ctx, change.after as Install, name),
+  };
+}
+
+export async function deleteSecret(
+  ctx: Context,
+  pluginId: string,
+  name: string,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, pluginId);
+  requireVersion(install, ifMatch);
+  // A version of the plugin that no longer declares it must not keep it from being taken out.
+  if (!Object.hasOwn(install.secretsSet, name)) throw notFound();
+  const { [name]: _, ...others } = install.secretsSet;
+  return {
+    changes: [changeOf(ctx, install, others)],
+    ops: [dropSecretOp(ctx.scope, install.id, name)],
+    body: undefined,
+  };
+}
+
+function changeOf(ctx: Context, install: Install, secretsSet: Install['secretsSet']): Change {
+  const change = installKind.update(install, { secretsSet }, ctx.nowMs());
+  if (!change) throw new Error('A secret was changed and its install was not.');
+  return change;
+}
+
+function shownOf(ctx: Context, install: Install) {
+  return installKind.wire(install, ctx).secrets;
+}
+
+/** @throws ApiError not_found, naming those that there are */
+function oneOf(ctx: Context, install: Install, name: string) {
+  const all = shownOf(ctx, install);
+  const found = all.find((one) => one.name === name);
+  if (found) return found;
+  const names = all.map((one) => one.name).join(', ') || 'none';
+  throw new ApiError('not_found', `The plugin declares no secret ${name}; it declares ${names}.`);
+}

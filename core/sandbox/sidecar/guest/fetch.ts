@@ -1,0 +1,100 @@
+// `fetch`: a host call, with what plugins expect around it. Which requests may be sent is for the host to say.
+import { namedError } from './abort.ts';
+import { callHost } from './bridge.ts';
+import { GuestHeaders, plainHeaders } from './headers.ts';
+import { NativePromise, NativeTypeError, parse, uncurry } from './primordials.ts';
+import { GuestUrlSearchParams } from './url.ts';
+
+const upper = uncurry(String.prototype.toUpperCase);
+
+interface Init {
+  method?: unknown;
+  headers?: unknown;
+  body?: unknown;
+  signal?: {
+    readonly aborted: boolean;
+    readonly reason: unknown;
+    addEventListener(type: 'abort', listener: () => void): void;
+  } | null;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+}
+
+/** What comes of a request. Its body is here already, and may be read again. */
+class FetchedResponse {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly url: string;
+  readonly headers: GuestHeaders;
+  readonly redirected = false;
+  readonly #body: string;
+
+  constructor(url: string, { status, headers, body }: Answer) {
+    this.status = status;
+    this.ok = status >= 200 && status <= 299;
+    this.url = url;
+    this.headers = receivedHeaders(headers);
+    this.#body = body;
+  }
+
+  async text(): Promise<string> {
+    return this.#body;
+  }
+
+  async json(): Promise<unknown> {
+    return parse(this.#body) as unknown;
+  }
+}
+
+/** Those that a `Headers` cannot hold are left out. */
+function receivedHeaders(given: Answer['headers']): GuestHeaders {
+  const headers = new GuestHeaders();
+  for (let i = 0; i < given.length; i++) {
+    const [name, value] = given[i] as readonly [string, string];
+    try {
+      headers.set(name, value);
+    } catch {}
+  }
+  return headers;
+}
+
+export function fetchIn(run: number, input: unknown, given?: unknown): Promise<unknown> {
+  return new NativePromise((resolve, reject) => {
+    const init = (given ?? {}) as Init;
+    const { signal } = init;
+    if (signal?.aborted) throw signal.reason;
+    const url = addressOf(input);
+    const { body, type } = bodyOf(init.body);
+    const headers = new GuestHeaders(init.headers);
+    if (type !== null && !headers.has('content-type')) headers.set('content-type', type);
+    const method = upper(`${(init.method ?? 'GET') as string}`);
+    if (body !== null && (method === 'GET' || method === 'HEAD'))
+      throw new NativeTypeError(`A ${method} has no body.`);
+    // The host goes on and keeps the answer; this run no longer waits for it.
+    signal?.addEventListener('abort', () =>
+      reject(signal.reason ?? namedError('AbortError', 'This was aborted.')),
+    );
+    const request = { url, method, headers: plainHeaders(headers), body };
+    callHost(run, 'net.fetch', [request]).then(
+      (answer) => resolve(new FetchedResponse(url, answer as Answer)),
+      reject,
+    );
+  });
+}
+
+function addressOf(input: unknown): string {
+  if (input !== null && typeof input === 'object' && 'href' in input) return `${input.href as string}`;
+  return `${input as string}`;
+}
+
+function bodyOf(given: unknown): { body: string | null; type: string | null } {
+  if (given === undefined || given === null) return { body: null, type: null };
+  if (typeof given === 'string') return { body: given, type: 'text/plain;charset=UTF-8' };
+  if (given instanceof GuestUrlSearchParams)
+    return { body: given.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
+  throw new NativeTypeError('A body is text or URLSearchParams; write an object with JSON.stringify.');
+}

@@ -1,0 +1,101 @@
+// `Headers` (WHATWG Fetch § 5.2), without guards: what may be sent is for the host to say.
+import { defineProperty, freeze, isArray, keys, NativeTypeError, record, uncurry } from './primordials.ts';
+
+const test = uncurry(RegExp.prototype.test);
+const lower = uncurry(String.prototype.toLowerCase);
+const replace = uncurry(String.prototype.replace as (this: string, pattern: RegExp, by: string) => string);
+const sort = uncurry(Array.prototype.sort as (this: string[]) => string[]);
+const iterator: typeof Symbol.iterator = Symbol.iterator;
+
+const namePattern = freeze(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/);
+/** No line ends, and nothing beyond Latin-1. */
+const valuePattern = freeze(/^[\t -~\u0080-\u00ff]*$/);
+const aroundPattern = freeze(/^[\t\n\r ]+|[\t\n\r ]+$/g);
+
+function nameOf(value: unknown): string {
+  const name = `${value as string}`;
+  if (!test(namePattern, name)) throw new NativeTypeError(`${name} is no name of a header.`);
+  return lower(name);
+}
+
+function valueOf(given: unknown): string {
+  const value = replace(`${given as string}`, new RegExp(aroundPattern.source, 'g'), '');
+  if (!test(valuePattern, value)) throw new NativeTypeError('A header holds no line ends and only Latin-1.');
+  return value;
+}
+
+export class GuestHeaders {
+  /** By lower-case names. */
+  readonly #values = record<string>();
+
+  constructor(init?: unknown) {
+    if (init === undefined || init === null) return;
+    if (typeof init !== 'object') throw new NativeTypeError('Headers are made of an object or of pairs.');
+    if (iterator in init) {
+      for (const pair of init as Iterable<unknown>) {
+        if (!isArray(pair) || pair.length !== 2)
+          throw new NativeTypeError('A header is a pair of a name and a value.');
+        this.append(pair[0], pair[1]);
+      }
+      return;
+    }
+    for (const name of keys(init)) this.append(name, (init as Record<string, unknown>)[name]);
+  }
+
+  append(name: unknown, value: unknown): void {
+    const key = nameOf(name);
+    const before = this.#values[key];
+    const added = valueOf(value);
+    this.#values[key] = before === undefined ? added : `${before}, ${added}`;
+  }
+
+  set(name: unknown, value: unknown): void {
+    this.#values[nameOf(name)] = valueOf(value);
+  }
+
+  delete(name: unknown): void {
+    delete this.#values[nameOf(name)];
+  }
+
+  get(name: unknown): string | null {
+    return this.#values[nameOf(name)] ?? null;
+  }
+
+  has(name: unknown): boolean {
+    return nameOf(name) in this.#values;
+  }
+
+  getSetCookie(): string[] {
+    const all = this.#values['set-cookie'];
+    return all === undefined ? [] : [all];
+  }
+
+  forEach(visit: (value: string, name: string, headers: GuestHeaders) => void): void {
+    for (const name of sort(keys(this.#values))) visit(this.#values[name] as string, name, this);
+  }
+
+  *entries(): IterableIterator<[string, string]> {
+    for (const name of sort(keys(this.#values))) yield [name, this.#values[name] as string];
+  }
+
+  *keys(): IterableIterator<string> {
+    yield* sort(keys(this.#values));
+  }
+
+  *values(): IterableIterator<string> {
+    for (const name of sort(keys(this.#values))) yield this.#values[name] as string;
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, string]> {
+    return this.entries();
+  }
+}
+
+/** A record of them, as it crosses to the host. */
+export function plainHeaders(headers: GuestHeaders): Record<string, string> {
+  const plain = record<string>();
+  headers.forEach((value, name) => {
+    defineProperty(plain, name, { value, enumerable: true });
+  });
+  return plain;
+}

@@ -1,0 +1,144 @@
+// A plugin that asks other servers what an issue tells it to, and the real receivers that it asks.
+import { afterAll, beforeAll, expect } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Resolve } from '../../core/lib/egress/egress.ts';
+import { createClock, startApp, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from './pack.ts';
+
+/** Of every character that is written in several ways. */
+export const secret = 'sk_live_+Zq/7$&=secret value';
+
+interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** `$REF` in it stands for the placeholder of the secret. */
+export type Asked = readonly [url: string, init?: object];
+
+/** @param more members of the manifest */
+export const definitionOf = (more: string): string => `{
+  id: 'test.outside', version: '1.0.0', engines: { tatami: '*' },
+  scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
+  ${more}
+  on: { 'issue.created': { handle: async (event, ctx) => {
+    const { requests, fails } = JSON.parse(event.data.description);
+    const ref = ctx.secrets.has('ACME_KEY') ? ctx.secrets.ref('ACME_KEY') : 'unset';
+    const ask = async ([url, init]) => {
+      const [to, given] = JSON.parse(JSON.stringify([url, init ?? {}]).replaceAll('$REF', ref));
+      try {
+        const response = await ctx.fetch(to, given);
+        return { status: response.status, headers: [...response.headers], body: await response.text() };
+      } catch (error) {
+        return { code: error.code ?? error.name, message: error.message };
+      }
+    };
+    const results = [];
+    for (const request of requests) results.push(await ask(request));
+    console.log(JSON.stringify(results).slice(0, 2000));
+    await ctx.kv.set(event.data.id, results);
+    if (results.length > 0 && results[0].body) await ctx.comments.create(event.data.id, { body: results[0].body.slice(0, 1000) });
+    if (fails && ctx.run.attempt <= fails) throw new Error(JSON.stringify(results).slice(0, 500));
+  } } },
+}`;
+
+const declared = (origin: string): string => `
+  net: [
+    { origin: '${origin}', methods: ['GET', 'POST'], path: '/v1/', why: 'test' },
+    { origin: '${origin}', methods: ['POST'], path: '/once', why: 'test', retry: 'never' },
+    { origin: 'https://rebind.example', why: 'test' },
+  ],
+  secrets: { ACME_KEY: { hosts: ['${origin}'], header: 'Authorization', format: 'Bearer {}' } },`;
+
+export interface Outside {
+  app: TestApp;
+  /** The plugin that is asked; `definitionOf` of the receiver. */
+  plugin: Json;
+  /** The receiver that the manifest names. */
+  readonly origin: string;
+  /** One that it does not name. */
+  readonly other: string;
+  /** What either was sent. */
+  readonly seen: Seen[];
+  /** What they answer, by path; otherwise 200, with what they were sent. */
+  readonly answers: Record<string, (one: Seen) => Response | Promise<Response>>;
+  /** Where every name leads from now on. */
+  resolved: string;
+  readonly resolve: Resolve;
+  readonly definition: string;
+  file(requests: readonly Asked[], more?: object): Promise<Json>;
+  /** What the plugin was answered, in the order of its requests. */
+  ask(requests: readonly Asked[]): Promise<Json[]>;
+  /** What the plugin kept of an issue's requests. */
+  kept(issue: Json): Promise<Json>;
+  latestRun(): Promise<Json>;
+}
+
+/** Of the servers that these tests start. */
+export const flags = { egressAllow: '127.0.0.1/32' };
+
+export const codesOf = (answers: readonly Json[]): unknown[] =>
+  answers.map(({ code, status }) => code ?? status);
+
+/** For the tests of one file. */
+export function outsideOfFile(): Outside {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tatami-outside-'));
+  const seen: Seen[] = [];
+  const answers: Outside['answers'] = {};
+  const receive = async (request: Request): Promise<Response> => {
+    const { method, headers } = request;
+    const one = { method, path: new URL(request.url).pathname, headers, body: await request.text() };
+    seen.push(one);
+    const authorization = headers.get('authorization') ?? '';
+    const echo = [authorization, encodeURIComponent(authorization), btoa(`x${authorization}`)];
+    const body = [...echo, JSON.stringify({ authorization }), one.body].join(' ');
+    return answers[one.path]?.(one) ?? new Response(body, { headers: { 'x-echo': authorization } });
+  };
+  const servers = [0, 1].map(() =>
+    Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: receive }),
+  );
+  const [origin, other] = servers.map(({ port }) => `http://127.0.0.1:${port}`) as [string, string];
+  const outside: Outside = {
+    // Before the first test.
+    app: undefined as never,
+    plugin: undefined,
+    ...{ origin, other, seen, answers, resolved: '8.8.8.8', definition: definitionOf(declared(origin)) },
+    resolve: async () => [{ address: outside.resolved, family: 4 }],
+    async file(requests, more = {}) {
+      const description = JSON.stringify({ requests, ...more });
+      const body = { team: 'ENG', title: 'ask', description };
+      const { status, json } = await outside.app.call('POST', '/api/v1/issues', body);
+      expect(status).toBe(201);
+      await outside.app.settled();
+      return json;
+    },
+    ask: async (requests) => outside.kept(await outside.file(requests)),
+    async kept({ id }) {
+      return (await outside.app.call('GET', `/api/v1/plugins/${outside.plugin.id}/kv/${id}`)).json?.value;
+    },
+    async latestRun() {
+      const { call } = outside.app;
+      const { data } = (await call('GET', `/api/v1/plugins/${outside.plugin.id}/runs?limit=1`)).json;
+      return (await call('GET', `/api/v1/runs/${data[0].id}`)).json;
+    },
+  };
+  beforeAll(async () => {
+    outside.app = await startApp({
+      flags,
+      clock: createClock(),
+      dataDir,
+      resolve: outside.resolve,
+    });
+    outside.plugin = await install(outside.app.call, await packSource(outside.definition));
+  });
+  afterAll(async () => {
+    await outside.app.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+    for (const server of servers) await server.stop(true);
+  });
+  return outside;
+}
