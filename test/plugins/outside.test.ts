@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { Json } from '../app.ts';
 import { listen, type Listener } from '../webhooks/canary.ts';
+import { sidecarPids } from '../sandbox/harness.ts';
 import { codesOf, definitionOf, outsideOfFile, type Asked } from './outside.ts';
 import { install, packSource } from './pack.ts';
 
@@ -219,6 +220,22 @@ describe('a request', () => {
   });
 });
 
+test.skipIf(!process.env.TATAMI_LONG)(
+  'a receiver that never comes to an end is left after five seconds',
+  async () => {
+    answers['/v1/endless'] = () =>
+      new Response(
+        new ReadableStream({
+          async pull(controller) {
+            await Bun.sleep(50);
+            controller.enqueue(new Uint8Array([120]));
+          },
+        }),
+      );
+    expect(codesOf(await outside.ask([[`${origin}/v1/endless`]]))).toEqual(['deadline_exceeded']);
+  },
+);
+
 describe('the journal', () => {
   test('answers a run that is tried again, and nothing is sent again', async () => {
     const before = seen.length;
@@ -246,6 +263,23 @@ describe('the journal', () => {
     // Two equal requests are two.
     const keys = seen.slice(before, before + 2).map(({ headers }) => headers.get('idempotency-key'));
     expect(new Set(keys).size).toBe(2);
+  });
+
+  test('answers the attempt that follows the loss of the sandbox while a request is under way', async () => {
+    const before = seen.length;
+    answers['/v1/lost'] = async () => {
+      for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
+      // Meanwhile the next attempt asks; were it slower than this, it would find the answer kept.
+      await Bun.sleep(600);
+      return new Response('well');
+    };
+    const issue = await outside.file([[`${origin}/v1/lost`, { method: 'POST', body: 'pay' }]]);
+    for (let tries = 0; tries < 3; tries++) {
+      outside.app.clock.advance(60_000);
+      await outside.app.settled();
+    }
+    expect((await outside.kept(issue))[0]).toMatchObject({ status: 200, body: 'well' });
+    expect(seen.length - before).toBe(1);
   });
 
   test('does not keep what failed: the next attempt asks again', async () => {

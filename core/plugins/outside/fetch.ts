@@ -41,7 +41,7 @@ export interface OutsideOptions {
   readonly baseUrl: string;
 }
 
-export interface OutsideOf {
+interface OutsideOf {
   readonly scope: Scope;
   readonly install: Pick<Install, 'id' | 'pluginId' | 'manifest'>;
   readonly run: JournalRun;
