@@ -19,8 +19,7 @@ import { effectiveSettings } from '../installs/settings.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
-import type { RecordedAttempt, Recorder } from '../recorder/recorder.ts';
-import type { RunTape } from '../recorder/tape.ts';
+import type { Recorder, TapedJob } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { firedAtOf } from './continuation.ts';
@@ -59,8 +58,8 @@ export interface Attempt {
   readonly calls: readonly CallRecord[];
   readonly cause: Cause;
   readonly startedAt: number;
-  /** For its recording; null where none is made. */
-  readonly recorded: RecordedAttempt | null;
+  /** As the sandbox was given it, for its recording. */
+  readonly job: TapedJob;
 }
 
 export interface AttemptOptions {
@@ -87,13 +86,11 @@ export function createAttempts(options: AttemptOptions): Attempts {
   const stagedRoom = new Shares(stagedCharsMax);
   /** Of runs under way, which the room of their work queue bounds. */
   const stagings = new Map<string, Staging>();
-  const tapes = new Map<string, RunTape>();
 
   const forget = (runId: string): void => {
     stagings.get(runId)?.release();
     stagings.delete(runId);
-    tapes.get(runId)?.release();
-    tapes.delete(runId);
+    options.recorder.forget(runId);
   };
 
   const stage = ({ item, run }: TriedRun, install: Install): Staging => {
@@ -111,8 +108,8 @@ export function createAttempts(options: AttemptOptions): Attempts {
     cause: Cause,
     calls: CallRecord[],
   ) => {
-    const { item, run, event } = held;
-    const { scope } = item;
+    const { run, event } = held;
+    const { scope } = held.item;
     const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
     const bridge = {
@@ -135,21 +132,18 @@ export function createAttempts(options: AttemptOptions): Attempts {
   return {
     forget,
     async make(held, install) {
-      const { item, run, event } = held;
+      const { scope } = held.item;
       const staged = stage(held, install);
       const startedAt = clock.nowMs();
-      const cause = causeOf(run, install, event);
+      const cause = causeOf(held.run, install, held.event);
       const calls: CallRecord[] = [];
       const call = answering(held, install, staged, cause, calls);
       const sandbox = await options.sandbox.get();
-      const source = await registry.source(item.scope, install.sha256);
-      const job = jobOf(held, install, source, startedAt);
-      const tape = options.recorder.tape(item.scope);
-      if (tape) tapes.set(run.id, tape);
-      const outcome = await sandbox.run({ ...job, call, ...(tape ? { tape } : {}) });
-      const { cpuMs: sandboxMs, queueMs } = outcome;
-      options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
-      return { install, outcome, staged, calls, cause, startedAt, recorded: tape && { job, tape } };
+      const source = await registry.source(scope, install.sha256);
+      const job = options.recorder.taped(jobOf(held, install, source, startedAt));
+      const outcome = await sandbox.run({ ...job, call });
+      options.ledger.chargeAll(scope, costOf(outcome));
+      return { install, outcome, staged, calls, cause, startedAt, job };
     },
   };
 }
@@ -209,6 +203,10 @@ function causeOf(run: RunRow, install: Install, event: EventRow | undefined): Ca
     depth: run.depth + 1,
     path: event ? [...event.cause.path, stepOf(install.id, event)] : [install.id],
   };
+}
+
+function costOf({ cpuMs: sandboxMs, queueMs }: RunUsage) {
+  return { runs: 1, sandboxMs, queueMs };
 }
 
 function callRecord(op: string, answer: CallAnswer, ms: number): CallRecord {
