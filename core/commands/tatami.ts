@@ -227,6 +227,11 @@ function addPlugin(program: Command, folder: string): void {
   remote(plugin.command('list').description('list installed plugins')).action(
     async (options: RemoteOptions) => (await import('./plugin/list.ts')).list(options),
   );
+  addRuns(plugin, folder);
+}
+
+/** What is about the runs of a plugin. */
+function addRuns(plugin: Command, folder: string): void {
   remote(plugin.command('logs <plugin>').description('show the latest runs with their logs'))
     .option('--limit <n>', 'runs to show, up to 100', '20')
     .action(async (name: string, options: RemoteOptions & { limit: string }) =>

@@ -18,27 +18,25 @@ const installsHeldMax = 10_000;
 /** Characters that the long tapes of all runs may hold. */
 const tapeRoomChars = 64 * 1024 * 1024;
 
-/** What the sandbox was told, and what it noted. */
-export interface RecordedAttempt {
-  readonly job: Pick<SandboxJob, 'installId' | 'code' | 'handler' | 'limits' | 'input'>;
-  readonly tape: RunTape;
+/** A job as the sandbox is given it, with its tape where it is recorded. */
+export interface TapedJob extends Omit<SandboxJob, 'call' | 'tape'> {
+  readonly tape?: RunTape;
 }
 
 export interface Recorder {
-  /** Null where nothing is recorded. */
-  tape(scope: Scope): RunTape | null;
-  /** What keeps the recording of a run, in the batch that ends it; none where there is no room left today. */
-  ops(
-    scope: Scope,
-    runId: string,
-    recorded: RecordedAttempt,
-    outcome: SandboxOutcome,
-  ): Promise<readonly Op[]> | readonly Op[];
+  /** Gives a job its tape, in place of the one that an earlier attempt of the run had. */
+  taped(job: Omit<TapedJob, 'tape'>): TapedJob;
+  /** What keeps the recording of a run, in the batch that ends it; none where it has no tape, or there is no room left today. */
+  ops(scope: Scope, job: TapedJob, outcome: SandboxOutcome): Promise<readonly Op[]> | readonly Op[];
+  /** The tape of a run takes no room any more. */
+  forget(runId: string): void;
 }
 
 export function createRecorder(options: { record: boolean; nowMs: () => number }): Recorder {
   const { nowMs } = options;
   const room = new Shares(tapeRoomChars);
+  /** Of runs under way, which the room of their work queue bounds. */
+  const tapes = new Map<string, RunTape>();
   const days = new LRUCache<string, { readonly day: number; bytes: number }>({ max: installsHeldMax });
 
   /** Counts what is kept. @returns whether it may be */
@@ -51,22 +49,34 @@ export function createRecorder(options: { record: boolean; nowMs: () => number }
     return true;
   };
 
-  const opsOf = (scope: Scope, runId: string, installId: string, data: Uint8Array | null): readonly Op[] => {
+  const opsOf = (scope: Scope, { runId, installId }: TapedJob, data: Uint8Array | null): readonly Op[] => {
     const kept = data !== null && data.byteLength > recordingBytesMax ? null : data;
     return mayKeep(installId, kept?.byteLength ?? 0) ? [keepRecordingOp(scope, runId, kept, nowMs())] : [];
   };
 
+  const forget = (runId: string): void => {
+    tapes.get(runId)?.release();
+    tapes.delete(runId);
+  };
+
   return {
-    tape: (scope) => (options.record ? createTape(room, scope) : null),
-    ops(scope, runId, { job, tape }, outcome) {
+    forget,
+    taped(job) {
+      if (!options.record) return job;
+      forget(job.runId);
+      const tape = createTape(room, { workspaceId: job.workspaceId, payer: job.installId });
+      tapes.set(job.runId, tape);
+      return { ...job, tape };
+    },
+    ops(scope, job, outcome) {
       const end = endOf(outcome);
-      if (!end) return [];
-      if (tape.isCut) return opsOf(scope, runId, job.installId, null);
-      const { handler, limits, input } = job;
+      const { tape, handler, limits, input } = job;
+      if (!end || !tape) return [];
+      if (tape.isCut) return opsOf(scope, job, null);
       const { sha256 } = job.code;
       const data = encodeRecording({ format: 1, sha256, handler, limits, input, ...tape.read(), end });
-      if (data instanceof Uint8Array) return opsOf(scope, runId, job.installId, data);
-      return data.then((long) => opsOf(scope, runId, job.installId, long));
+      if (data instanceof Uint8Array) return opsOf(scope, job, data);
+      return data.then((long) => opsOf(scope, job, long));
     },
   };
 }

@@ -24,10 +24,9 @@ import { limitsOf } from '../limits.ts';
 import { ownOneOffs } from '../once/own.ts';
 import { stepName } from '../once/worker.ts';
 import { stepOf } from '../loops.ts';
-import type { RecordedAttempt, Recorder } from '../recorder/recorder.ts';
-import type { RunTape } from '../recorder/tape.ts';
 import { readSetOf } from './isolation.ts';
 import type { Outsides } from '../outside/fetch.ts';
+import type { Recorder, TapedJob } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import type { SecretsForGuest } from '../secrets/placeholders.ts';
@@ -70,8 +69,8 @@ export interface Attempt {
   readonly calls: readonly CallRecord[];
   readonly cause: Cause;
   readonly startedAt: number;
-  /** For its recording; null where none is made. */
-  readonly recorded: RecordedAttempt | null;
+  /** As the sandbox was given it, for its recording. */
+  readonly job: TapedJob;
 }
 
 export interface AttemptOptions {
@@ -100,13 +99,11 @@ export function createAttempts(options: AttemptOptions): Attempts {
   const stagedRoom = new Shares(stagedCharsMax);
   /** Of runs under way, which the room of their work queue bounds. */
   const stagings = new Map<string, Staging>();
-  const tapes = new Map<string, RunTape>();
 
   const forget = (runId: string): void => {
     stagings.get(runId)?.release();
     stagings.delete(runId);
-    tapes.get(runId)?.release();
-    tapes.delete(runId);
+    options.recorder.forget(runId);
   };
 
   const stage = (held: TriedRun, install: Install): Staging => {
@@ -144,21 +141,18 @@ export function createAttempts(options: AttemptOptions): Attempts {
   return {
     forget,
     async make(held, install) {
-      const { item } = held;
+      const { scope } = held.item;
       const staged = stage(held, install);
       const startedAt = clock.nowMs();
       const cause = causeOf(held, install);
       const calls: CallRecord[] = [];
       const call = answering(held, install, staged, { cause, startedAt }, calls);
       const sandbox = await options.sandbox.get();
-      const source = await options.registry.source(item.scope, install.sha256);
-      const job = jobOf(held, install, { ...options, source, startedAt });
-      const tape = options.recorder.tape(item.scope);
-      if (tape) tapes.set(held.run.id, tape);
-      const outcome = await sandbox.run({ ...job, call, ...(tape ? { tape } : {}) });
-      const { cpuMs: sandboxMs, queueMs } = outcome;
-      options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
-      return { install, outcome, staged, calls, cause, startedAt, recorded: tape && { job, tape } };
+      const source = await options.registry.source(scope, install.sha256);
+      const job = options.recorder.taped(jobOf(held, install, { ...options, source, startedAt }));
+      const outcome = await sandbox.run({ ...job, call });
+      options.ledger.chargeAll(scope, costOf(outcome));
+      return { install, outcome, staged, calls, cause, startedAt, job };
     },
   };
 }
@@ -287,6 +281,10 @@ function causeOf({ run, event, input }: TriedRun, install: Install): Cause {
 function pathOf(run: RunRow, { id }: Install, input: RunInput | null | undefined): readonly string[] {
   if (!input?.cause) return [id];
   return [...input.cause.path, stepOf(id, { subjectId: null, entityId: stepName(run.handler) })];
+}
+
+function costOf({ cpuMs: sandboxMs, queueMs }: RunUsage) {
+  return { runs: 1, sandboxMs, queueMs };
 }
 
 function callRecord(op: string, answer: CallAnswer, ms: number): CallRecord {

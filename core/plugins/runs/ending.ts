@@ -67,9 +67,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
       ];
       return commit(author, changes, queue.putOff(item, ending.againAtMs), last, delayed);
     }
-    const kept = tried?.recorded
-      ? await options.recorder.ops(item.scope, run.id, tried.recorded, tried.outcome)
-      : [];
+    const kept = tried ? await options.recorder.ops(item.scope, tried.job, tried.outcome) : [];
     const hasRow = item.epoch !== null;
     const last = (made: RunRecord['events']): Op[] => [
       ...(hasRow

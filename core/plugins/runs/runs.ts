@@ -119,11 +119,7 @@ function showRecording({ bytes, at, truncated }: RecordingFacts) {
   return { bytes, at: isoTime(at), truncated };
 }
 
-export function showRun(
-  row: RunRow,
-  activity: Pick<RunActivity, 'isActive'>,
-  recording?: RecordingFacts | undefined,
-) {
+export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>, recording?: RecordingFacts) {
   return {
     id: row.id,
     pluginId: row.install_id,

@@ -1,8 +1,8 @@
 // What the core and the sidecar say to each other about one run, and the request to stop it.
 import type { SidecarProcess } from '../fleet/process.ts';
-import type { RunLimits, RunNonce, Told } from '../protocol.ts';
+import type { RunNonce, Told } from '../protocol.ts';
 import type { Drained } from '../frames.ts';
-import type { Tape } from '../job.ts';
+import type { SandboxJob } from '../job.ts';
 import type { Ending } from './ending.ts';
 import { createSpeech } from './speech.ts';
 import type { RunTimers } from './time.ts';
@@ -30,14 +30,14 @@ export interface RunChannelOptions {
   readonly nonce: RunNonce;
   readonly sidecar: SidecarProcess;
   readonly timers: RunTimers;
-  readonly limits: RunLimits;
-  readonly tape: Tape | undefined;
+  readonly job: Pick<SandboxJob, 'limits' | 'tape'>;
   onSent(): void;
 }
 
 /** Of a run whose order has been sent. */
 export function createRunChannel(options: RunChannelOptions): RunChannel {
-  const { nonce, sidecar, timers, limits, tape } = options;
+  const { nonce, sidecar, timers } = options;
+  const { limits, tape } = options.job;
   tape?.begin();
   const speech = createSpeech(limits);
   let sent = 1;

@@ -5,7 +5,7 @@ import type { SidecarProcess } from '../fleet/process.ts';
 import { ProtocolBreach, type Drained } from '../frames.ts';
 import type { SandboxJob, SandboxOutcome } from '../job.ts';
 import type { FromSidecar, RunEnd, RunNonce } from '../protocol.ts';
-import { createRunCalls } from './calls.ts';
+import { createRunCalls, type RunCalls, type RunCallsOptions } from './calls.ts';
 import { createPacedCalls } from './paced.ts';
 import { createRunChannel, type RunChannel } from './channel.ts';
 import { failed, type Ending } from './ending.ts';
@@ -47,18 +47,9 @@ export function startRun(order: RunOrder): ActiveRun {
   const clock = createRunClock(order.clock);
   const timers = createRunTimers();
   const log = createRunLog(job.limits, clock);
-  const channel = createRunChannel({
-    nonce,
-    sidecar,
-    timers,
-    limits: job.limits,
-    tape: job.tape,
-    onSent: () => wait.lookMs(),
-  });
+  const channel = createRunChannel({ nonce, sidecar, timers, job, onSent: () => wait.lookMs() });
   const { send, stop, isClosed } = channel;
-  const calls = job.pace
-    ? createPacedCalls({ nonce, pace: job.pace, clock, send, stop })
-    : createRunCalls({ nonce, job, sidecar, clock, timers, isOver: isClosed, send, stop });
+  const calls = callsOf({ nonce, job, sidecar, clock, timers, isOver: isClosed, send, stop });
   const wait = createOwnWait(() => !channel.active && calls.open === 0);
   let memoryBytes = 0;
   let ended = false;
@@ -113,6 +104,11 @@ function breachOf(end: RunEnd, kind: SandboxJob['handler']['kind']): string | nu
   if (end.progress && kind !== 'schedule') return 'Only a schedule goes on.';
   if (end.result !== undefined && !answeringKinds.includes(kind)) return 'Nobody waits for a result.';
   return null;
+}
+
+function callsOf(options: RunCallsOptions): RunCalls {
+  const { pace } = options.job;
+  return pace ? createPacedCalls({ ...options, pace }) : createRunCalls(options);
 }
 
 /** The wall limit counts the time in which a run waits for itself. Waiting for the processor and for our answers has a far wider bound. */

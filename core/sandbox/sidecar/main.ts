@@ -120,7 +120,8 @@ function runIn(guest: Guest, order: Message<'run'>): void {
 }
 
 function finish(order: Message<'run'>, guest: Guest, run: GuestRun, end: RunEnd): void {
-  const { cpuMs, acked } = run;
+  const { cpuMs } = run;
+  const acked = run.acked();
   guest.runs++;
   const keep = leavesIsolateWell(end);
   const close = (): void => {

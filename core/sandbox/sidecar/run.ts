@@ -29,7 +29,7 @@ export interface GuestRunOptions {
 export interface GuestRun {
   readonly cpuMs: number;
   /** Messages of the core that the guest has been given. */
-  readonly acked: number;
+  acked(): number;
   start(handler: string, input: string): void;
   /** @param more waits for the next, to be given together with it */
   give(
@@ -46,8 +46,7 @@ export interface GuestRun {
 export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOptions): GuestRun {
   const budget = createBudget(guest, limits);
   const inbox = createInbox();
-  const telling = createTelling(run, send);
-  const { tell } = telling;
+  const tell = createTelling(run, send);
   let inside = false;
   let ended = false;
 
@@ -58,15 +57,14 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 
   const fail = (error: unknown, received: number): void => {
-    const last = error instanceof GuestFault ? readRecorded(error.lastWords) : undefined;
-    tell(last ? [last] : [], received);
+    tell.say(lastWordsOf(error), received);
     end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
   };
 
   const hear = (outbox: Outbox, received: number): void => {
     const { parts, how } = read(outbox);
     // The end of a run says by itself that all was consumed.
-    tell(parts.length > 0 || how ? parts : nothing, received);
+    tell.say(parts.length > 0 || how ? parts : nothing, received);
     if (budget.isOver()) end(budget.overspent());
     else if (how) end(how);
   };
@@ -101,9 +99,7 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     get cpuMs() {
       return budget.cpuMs();
     },
-    get acked() {
-      return telling.acked;
-    },
+    acked: tell.acked,
     start(handler, input) {
       const text = limitsText(limits);
       if (text !== guest.limitsText) inbox.add('limits', '', text, 0);
@@ -113,6 +109,11 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     give,
     end,
   };
+}
+
+function lastWordsOf(error: unknown): readonly Said[] {
+  const last = error instanceof GuestFault ? readRecorded(error.lastWords) : undefined;
+  return last ? [last] : [];
 }
 
 function read(outbox: Outbox): { parts: readonly Said[]; how: RunEnd | undefined } {
@@ -155,10 +156,8 @@ function createInbox() {
 function createTelling(run: RunNonce, send: Send) {
   let acked = 0;
   return {
-    get acked() {
-      return acked;
-    },
-    tell(parts: readonly Said[], ackedNow: number): void {
+    acked: () => acked,
+    say(parts: readonly Said[], ackedNow: number): void {
       // All but the last part acknowledge nothing new.
       for (let i = 0; i < parts.length; i++)
         send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });
