@@ -17,6 +17,7 @@ import { tellUnheard } from './installs/unheard.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
+import { trailRoute } from './trail/routes.ts';
 import { undoKindsOf, type AllKinds } from './undo/kinds.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
@@ -125,6 +126,7 @@ function routesOf(
   { runner, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
   const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
+  const undoKinds = undoKindsOf(options.kinds, app);
   return [
     ...installRoutes({
       codeKept: registry.codeKept,
@@ -142,7 +144,8 @@ function routesOf(
       storeWork: consumer.storeWork,
     }),
     ...catchUpRoutes(catchUps),
-    ...undoRoutes(undoKindsOf(options.kinds, app)),
+    ...undoRoutes(undoKinds),
+    trailRoute(undoKinds),
     ...kvRoutes,
   ];
 }
