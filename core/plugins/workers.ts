@@ -21,6 +21,7 @@ import type { Registry } from './registry.ts';
 import { createRunner, type Runner } from './runner.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import { findRun } from './runs/rows.ts';
+import { createTellLoop } from './tell-loop.ts';
 import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
@@ -88,7 +89,8 @@ export function createWorkers(options: WorkersOptions): Workers {
     ...{ store, clock, log, ids, owner, seen, mayWork, registry, runs, isStopping },
   });
   const { remember, performPlanned: perform } = runner;
-  const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember });
+  const tellLoop = createTellLoop({ ...options, store, ids, nowMs: clock.nowMs });
+  const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember, tellLoop });
   const consumer = createConsumer({
     ...{ store, clock, name: consumerName, log, fresh: options.fresh, queue: runs },
     listens: registry.listens,
