@@ -21,6 +21,7 @@ import { addSecrets } from './plugin/secrets/commands.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
 import type { ServeFlags } from './serve.ts';
+import type { TrailOptions } from './trail.ts';
 import { addWebhooks } from './webhooks/command.ts';
 
 const json: [string, string] = ['--json', 'print one JSON value on stdout'];
@@ -42,6 +43,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addImport(program, folder);
   addCopies(program, folder);
   addPlugin(program, folder);
+  addTrail(program);
   const listenCommand = addWebhooks(program, remote, folder);
   addAbout(program);
   // These have their own way to stop; everything else can be run again.
@@ -191,6 +193,15 @@ function addCopies(program: Command, folder: string): void {
     .option(...json)
     .action(async (where: string, options: CopiesOptions) =>
       (await import('./copies.ts')).verifyCopies(where, options, folder),
+    );
+}
+
+function addTrail(program: Command): void {
+  remote(program.command('trail <issue>').description('show why an issue is what it is, as a tree'))
+    .option('--field <name>', 'only what gave this field its present value')
+    .option('--limit <n>', 'beginnings to show, up to 100', '20')
+    .action(async (issue: string, options: TrailOptions) =>
+      (await import('./trail.ts')).trail(issue, options),
     );
 }
 

@@ -1,13 +1,24 @@
 // Cuts loops of plugins that cause each other's events, before the next run of one starts. docs/spec/plugins.md › Loops.
+import { sameValue } from '../changes/change.ts';
 import type { EventRow } from '../events/event.ts';
+import { findEvent } from '../events/log.ts';
+import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { depthMax, runsPerRootMax, sameInPathMax } from './limits.ts';
-import { runsOfRoot } from './runs/rows.ts';
+import { findRun, runsOfRoot } from './runs/rows.ts';
 
 export interface Cut {
-  readonly code: 'loop_depth' | 'loop_path' | 'loop_runs';
+  readonly code: 'loop_depth' | 'loop_path' | 'loop_fields' | 'loop_runs';
   readonly message: string;
+  /** The plugins of the loop, each once, by install and name. */
+  readonly plugins: ReadonlyMap<string, string>;
 }
+
+const namesOfInstalls = tenantStatement<{ id: string; name: string }>(
+  'plugins.names',
+  `SELECT id, coalesce(manifest_json->>'name', plugin_id) AS name FROM plugins
+   WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
+);
 
 /**
  * Why an install gets no run for this event; null when it does.
@@ -21,26 +32,72 @@ export async function findCut(
   planned: () => number,
 ): Promise<Cut | null> {
   const { depth, path, rootEventId } = event.cause;
+  const cut = async (code: Cut['code'], say: (chain: string, both: string) => string): Promise<Cut> => {
+    const plugins = await namesIn(store, scope, [...path.map(installOf), installId]);
+    const chain = path.map((step) => plugins.get(installOf(step)));
+    return { code, message: say(chain.join(' → '), [...plugins.values()].join(' and ')), plugins };
+  };
   if (depth > depthMax)
-    return {
-      code: 'loop_depth',
-      message: `Plugins caused each other ${depth} times in a row: ${path.join(' → ')}.`,
-    };
+    return cut('loop_depth', (chain) => `Plugins caused each other ${depth} times in a row: ${chain}.`);
   const step = stepOf(installId, event);
   if (path.filter((earlier) => earlier === step).length >= sameInPathMax)
-    return {
-      code: 'loop_path',
-      message: `This plugin met the same object ${sameInPathMax} times in one chain: ${path.join(' → ')}.`,
-    };
+    return cut(
+      'loop_path',
+      (chain) => `This plugin met the same object ${sameInPathMax} times in one chain: ${chain}.`,
+    );
+  const fields = await fieldsBackAndForth(store, scope, event, step);
+  if (fields.length > 0)
+    return cut(
+      'loop_fields',
+      (_, both) => `${both} set ${fields.join(', ')} back and forth on the same object.`,
+    );
   if (depth === 0 || rootEventId === null) return null;
   if ((await runsOfRoot(store, scope, rootEventId)) + planned() < runsPerRootMax) return null;
-  return {
-    code: 'loop_runs',
-    message: `${runsPerRootMax} runs came from the event ${rootEventId}; this one is not started.`,
-  };
+  return cut(
+    'loop_runs',
+    (_, both) =>
+      `${runsPerRootMax} runs of ${both} came from the event ${rootEventId}; this one is not started.`,
+  );
 }
 
 /** One step of a chain: an install meeting an object. */
 export function stepOf(installId: string, event: Pick<EventRow, 'subjectId' | 'entityId'>): string {
   return `${installId}:${event.subjectId ?? event.entityId}`;
+}
+
+const installOf = (step: string): string => step.split(':', 1)[0]!;
+
+async function namesIn(store: Store, scope: Scope, ids: readonly string[]): Promise<Map<string, string>> {
+  const unique = [...new Set(ids)];
+  const rows = await store.read(scope, namesOfInstalls, { ids: JSON.stringify(unique) });
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return new Map(unique.map((id) => [id, names.get(id) ?? id]));
+}
+
+/**
+ * The fields that another plugin has just set back to what it had set them to before this one changed them. Only a chain A → B → A on
+ * one object is looked into, so that nothing is read for other events.
+ */
+async function fieldsBackAndForth(
+  store: Store,
+  scope: Scope,
+  { cause, data }: EventRow,
+  step: string,
+): Promise<string[]> {
+  const [first, own, last] = cause.path.slice(-3);
+  if (own !== step || first !== last || first === step || cause.parentRunId === null) return [];
+  const run = await findRun(store, scope, cause.parentRunId);
+  const answered = run?.event_id ? await findEvent(store, scope, run.event_id) : undefined;
+  if (!answered) return [];
+  const [before, earlier] = [previousOf(data), previousOf(answered.data)];
+  return Object.keys(before).filter(
+    (field) =>
+      field in earlier &&
+      sameValue(data[field], earlier[field]) &&
+      sameValue(answered.data[field], before[field]),
+  );
+}
+
+function previousOf(data: EventRow['data']): Readonly<Record<string, unknown>> {
+  return (data.previous ?? {}) as Readonly<Record<string, unknown>>;
 }

@@ -13,6 +13,7 @@ import { findCut } from './loops.ts';
 import type { Registry, Subscription } from './registry.ts';
 import type { Runner } from './runner.ts';
 import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun, type RunRow } from './runs/rows.ts';
+import type { TellLoop } from './tell-loop.ts';
 import { runUnit, type RunUnit } from './runs/units.ts';
 import { createWants } from './wants.ts';
 
@@ -40,6 +41,7 @@ export interface PlannerOptions {
   readonly queue: UnitQueue<RunUnit>;
   readonly turns: LoopTurns;
   readonly perform: Runner['performPlanned'];
+  readonly tellLoop: TellLoop;
   /** Told of each run that is queued, so that its first attempt need not read it and its event again. */
   remember(run: RunRow, event: EventRow): void;
 }
@@ -128,7 +130,11 @@ async function addRun(
     run.installId,
     () => planned + unstoredOfRoot(queue, scope, root),
   );
-  if (cut) return void draft.notes.push(deadRunOp(scope, run, cut, nowMs));
+  if (cut) {
+    await options.tellLoop(scope, event, cut);
+    const { code, message } = cut;
+    return void draft.notes.push(deadRunOp(scope, run, { code, message }, nowMs));
+  }
   draft.perRoot.set(root, planned + 1);
   const perform: Parameters<typeof runUnit>[0]['perform'] = (...given) => options.perform(...given, queue);
   draft.units.push(runUnit({ perform }, scope, { run, event, nowMs }));

@@ -22,6 +22,7 @@ import { createReplays } from './recorder/replays.ts';
 import { recorderRoutes } from './recorder/routes.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
+import { trailRoute } from './trail/routes.ts';
 import { undoKindsOf, type AllKinds } from './undo/kinds.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
@@ -129,6 +130,7 @@ function routesOf(
   { runner, ends, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
   const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
+  const undoKinds = undoKindsOf(options.kinds, app);
   return [
     ...installRoutes({
       codeKept: registry.codeKept,
@@ -152,9 +154,10 @@ function routesOf(
     }),
     ...recorderRoutes(createReplays({ ...options, registry })),
     ...catchUpRoutes(catchUps),
-    ...undoRoutes(undoKindsOf(options.kinds, app)),
     ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive }),
     ...scheduledRoutes,
+    ...undoRoutes(undoKinds),
+    trailRoute(undoKinds),
     ...kvRoutes,
     ...secretRoutes,
   ];

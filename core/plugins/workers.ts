@@ -27,6 +27,7 @@ import { createRunner, type Runner } from './runner.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import { createRunEnds, type RunEnds } from './runs/ends.ts';
 import { findRun } from './runs/rows.ts';
+import { createTellLoop } from './tell-loop.ts';
 import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
@@ -107,7 +108,8 @@ export function createWorkers(options: WorkersOptions): Workers {
     ...{ store, clock, log, ids, owner, seen, mayWork, registry, runs, isStopping },
   });
   const { remember, performPlanned: perform } = runner;
-  const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember });
+  const tellLoop = createTellLoop({ ...options, store, ids, nowMs: clock.nowMs });
+  const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember, tellLoop });
   const consumer = createConsumer({
     ...{ store, clock, name: consumerName, log, fresh: options.fresh, queue: runs },
     listens: registry.listens,

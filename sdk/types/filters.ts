@@ -459,6 +459,7 @@ export interface InboxItemFilter {
         | 'plugin_disabled'
         | 'plugin_unheard'
         | 'plugin_missed_events'
+        | 'plugin_loop'
         | 'system_problem'
         | null,
         OrderedValueTests

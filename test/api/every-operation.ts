@@ -194,6 +194,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('runs.replay', `${v1}/runs/${runs.data[0].id}/replay`, {});
   const undone = await did('runs.undo', `${v1}/runs/${runs.data[0].id}/undo`);
   await did('undos.undo', `${v1}/undos/${undone.id}/undo`);
+  const { data: sorted } = (await app.call('GET', `${v1}/issues?limit=1`)).json;
+  await did('issues.trail', `${v1}/issues/${sorted[0].id}/trail`);
   await did('plugins.undo', `${plugin}/undo`, { since: '2026-11-20T00:00:00Z' });
   const asked = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
   // It failed, and waits to be tried again: nobody ends it first.

@@ -221,7 +221,7 @@ test('two plugins that answer each other are cut, the cut names the loop, and a 
   expect(runs.length).toBeLessThanOrEqual(26);
   expect(dead.length).toBeGreaterThan(0);
   for (const run of dead) expect(run.error.code).toMatch(/^loop_/);
-  expect(dead[0].error.message).toContain(`:${issue.id}`);
+  expect(dead[0].error.message).toContain('com.test.ping → com.test.pong');
 });
 
 test('RetryLater waits as long as it asks, Drop gives up at once', async () => {

@@ -145,14 +145,23 @@ async function hindrance(
   const isNeeded = (other: string): boolean => needed.has(fieldOf(other));
   if (differing(now, after).some(isNeeded)) return 'bound';
   if (name === 'deletedAt') {
+    const isBack = valueOf(valuesOf(change.before), name) === null;
     // What is told of in the history of another object has no event that says it is there again.
-    if (valueOf(valuesOf(change.before), 'deletedAt') === null && !tellsDeletion(change.kind))
-      return 'irreversible';
-    return null;
+    return isBack && !tellsDeletion(change.kind) ? 'irreversible' : null;
   }
+  return pointsNowhere({ ctx, kinds }, folded, change, name);
+}
+
+/** Why a reference cannot be put back: what it names is gone, or below the object itself. */
+async function pointsNowhere(
+  { ctx, kinds }: Pick<Folding, 'ctx' | 'kinds'>,
+  folded: Folded,
+  change: KeptChange & { readonly before: Entity },
+  name: string,
+): Promise<SkipReason | null> {
+  const field = fieldOf(name);
   const to = referredKind(change.kind, field);
-  const value =
-    name === field ? change.before[field as keyof Entity] : valueOf(valuesOf(change.before), name);
+  const value = valueOf(valuesOf(change.before), name);
   if (to === undefined || value === null) return null;
   const id = name === field ? String(value) : name.slice(field.length + 1);
   const target = (await kinds.named(to)?.find(ctx, id)) as { deletedAt?: number | null } | undefined;

@@ -63,7 +63,10 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
   };
   const of = { installId: null, cause, nowMs: ctx.nowMs(), undid };
   return {
-    changes: [...made, { ...announce({ kind: 'undo', id }, 'automation.undone', told), cause }],
+    changes: [
+      ...made,
+      { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', told), cause },
+    ],
     ops: [...keepChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
     body: { id, undid, changes: shown, skipped, message: saidOf(shown.length, skipped.length) },
     status: 200,

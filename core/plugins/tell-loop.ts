@@ -1,0 +1,85 @@
+// Tells admins and owners of plugins that caused each other's events until they were cut: an item for each pair and hour, which counts.
+import type { Change } from '../changes/change.ts';
+import { systemAuthor, type Committer } from '../changes/commit.ts';
+import type { Directory } from '../context.ts';
+import type { EventRow } from '../events/event.ts';
+import { adminsOf, newItem, type Told } from '../inbox/items.ts';
+import { inboxItemKind } from '../inbox/kind.ts';
+import type { Ids } from '../lib/ids.ts';
+import { hourMs } from '../lib/time.ts';
+import { tenantStatement, type Row } from '../store/statement.ts';
+import type { Scope, Store } from '../store/store.ts';
+import { plugin } from './installs/contract.ts';
+import type { Cut } from './loops.ts';
+
+const openLike = tenantStatement<Row>(
+  'inbox_items.open_loop',
+  `SELECT ${inboxItemKind.select} FROM inbox_items INDEXED BY inbox_items_newest WHERE workspace_id = :ws AND member_id = :memberId
+     AND happened_at > :since AND kind = 'plugin_loop' AND title = :title AND created_at > :since AND archived_at IS NULL
+     ORDER BY happened_at DESC LIMIT 1`,
+);
+
+export type TellLoop = (scope: Scope, event: EventRow, cut: Cut) => Promise<void>;
+
+export function createTellLoop(options: {
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly nowMs: () => number;
+}): TellLoop {
+  const { store, ids, committer, nowMs } = options;
+
+  const itemOf = async (scope: Scope, told: Told): Promise<Change | null> => {
+    const now = nowMs();
+    const params = { memberId: told.memberId, title: told.title, since: now - hourMs };
+    const row = await store.readOne(scope, openLike, params);
+    if (!row) return newItem(told, { ids, nowMs: now });
+    const like = inboxItemKind.fromRow(row);
+    return inboxItemKind.update(like, { ...told, count: like.count + 1, happenedAt: now, readAt: null }, now);
+  };
+
+  return async (scope, event, cut) => {
+    const directory = await options.directoryOf(scope);
+    const about = aboutOf(event, cut);
+    const changes: Change[] = [];
+    for (const memberId of adminsOf(directory)) {
+      const change = await itemOf(scope, { ...about, memberId });
+      if (change) changes.push(change);
+    }
+    // With the cause of what was cut, so that a plugin which answers this is cut as well.
+    const author = { ...systemAuthor(scope, 'plugins', directory), cause: event.cause };
+    await committer.commit(author, changes);
+  };
+}
+
+function aboutOf(event: EventRow, { plugins, message }: Cut): Omit<Told, 'memberId'> {
+  const issue = issueOf(event);
+  const [id] = [...plugins.keys()].sort();
+  const names = [...plugins.values()].sort().join(' and ');
+  return {
+    kind: 'plugin_loop',
+    reason: 'plugin',
+    title:
+      plugins.size === 1
+        ? `The plugin ${names} caused its own events`
+        : `The plugins ${names} caused each other's events`,
+    body: `${message}${issue?.identifier ? ` It was on ${issue.identifier}.` : ''} The last run was not started; look at the runs of these plugins.`,
+    target: { kind: plugin.name, id: id! },
+    issueId: issue?.id ?? null,
+    issue,
+    actorKind: null,
+    actorId: null,
+    actorName: null,
+  };
+}
+
+/** The issue that an event is of or on, where its data names it. */
+function issueOf({ entityKind, entityId, data }: EventRow): Told['issue'] {
+  const { identifier, issue } = data as {
+    identifier?: string | null;
+    issue?: { id: string; identifier: string | null } | null;
+  };
+  if (entityKind === 'issue') return { id: entityId, identifier: identifier ?? null };
+  return issue?.id ? { id: issue.id, identifier: issue.identifier } : null;
+}

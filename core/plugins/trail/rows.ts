@@ -1,0 +1,68 @@
+// What the trail reads beside the log: runs, their plugins and deliveries, each in one statement for a whole page.
+import { tenantStatement } from '../../store/statement.ts';
+
+export interface TrailRun {
+  readonly id: string;
+  readonly install_id: string;
+  readonly name: string | null;
+  readonly handler: string;
+  readonly handler_kind: string;
+  readonly event_id: string | null;
+  readonly status: string;
+  readonly mode: string;
+  readonly wall_ms: number | null;
+  readonly events_json: string;
+  readonly calls_json: string;
+  readonly effects_json: string;
+  readonly error_json: string | null;
+  readonly created_at: number;
+  readonly undone_by: string | null;
+}
+
+/** Runs of one page: a root has 25 at most, and those that were cut. */
+export const runsMax = 500;
+export const deliveriesMax = 500;
+
+const columns = `r.id, r.install_id, coalesce(p.manifest_json->>'name', p.plugin_id) AS name, r.handler, r.handler_kind, r.event_id, r.status,
+  r.mode, r.wall_ms, r.events_json, r.calls_json, r.effects_json, r.error_json, r.created_at,
+  (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = :ws AND k.id = r.id) AS undone_by`;
+const plugins = 'LEFT JOIN plugins AS p ON p.workspace_id = :ws AND p.id = r.install_id';
+
+export const runsOfRoots = tenantStatement<TrailRun>(
+  'trail.runs_of_roots',
+  `SELECT ${columns} FROM json_each(:roots) AS root CROSS JOIN runs AS r INDEXED BY runs_root
+     ON r.workspace_id = :ws AND r.root_event_id = root.value ${plugins} LIMIT ${runsMax}`,
+);
+/** Those of schedules have no event that they come from. */
+export const runsByIds = tenantStatement<TrailRun>(
+  'trail.runs_by_ids',
+  `SELECT ${columns} FROM json_each(:ids) AS one CROSS JOIN runs AS r ON r.workspace_id = :ws AND r.id = one.value ${plugins}
+     LIMIT ${runsMax}`,
+);
+
+export interface TrailDelivery {
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly created_at: number;
+}
+
+export const deliveriesOfEvents = tenantStatement<TrailDelivery>(
+  'trail.deliveries',
+  `SELECT d.id, d.endpoint_id, d.event_id, d.status, d.attempts, d.created_at FROM json_each(:ids) AS one
+     CROSS JOIN deliveries AS d INDEXED BY deliveries_event ON d.workspace_id = :ws AND d.event_id = one.value LIMIT ${deliveriesMax}`,
+);
+
+export const newestOfIssue = tenantStatement<{ sequence: number }>(
+  'trail.newest_of_issue',
+  `SELECT sequence FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id = :issueId AND sequence < :before
+     ORDER BY sequence DESC LIMIT :limit`,
+);
+
+export const sequencesOfEvents = tenantStatement<{ sequence: number }>(
+  'trail.events_by_ids',
+  `SELECT e.sequence FROM json_each(:ids) AS one CROSS JOIN events AS e INDEXED BY events_id
+     ON e.workspace_id = :ws AND e.id = one.value`,
+);

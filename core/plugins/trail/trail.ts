@@ -1,0 +1,206 @@
+// Why an issue is what it is: its events by what they began with, the newest first. A page reads the log once, and the runs and the
+// deliveries of all its roots in one statement each.
+import type { PageParameters } from '../../changes/list.ts';
+import { cursorOf } from '../../changes/list.ts';
+import type { Context } from '../../context.ts';
+import { isoTime } from '../../changes/operations.ts';
+import type { EventRow } from '../../events/event.ts';
+import { eventsAt } from '../../events/log.ts';
+import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
+import { invalidField, notFound } from '../../lib/errors.ts';
+import { mayReadEvent } from '../../rights/rights.ts';
+import type { UndoneKind } from '../undo/kinds.ts';
+import {
+  deliveriesOfEvents,
+  newestOfIssue,
+  runsByIds,
+  runsOfRoots,
+  sequencesOfEvents,
+  type TrailDelivery,
+  type TrailRun,
+} from './rows.ts';
+import { treeOf, type TrailNode } from './tree.ts';
+
+/** Events of the issue that one page looks at. */
+const eventsMax = 500;
+/** Events of a field's history that are looked at. */
+const fieldEventsMax = 5_000;
+/** Events that the runs of a page made, on this issue or others. */
+const madeMax = 1_000;
+const rootsDefault = 20;
+
+export type TrailQuery = PageParameters & { readonly field?: string };
+
+/** @throws ApiError not_found, invalid_cursor, validation_failed */
+export async function readTrail(ctx: Context, issues: UndoneKind, id: string, query: TrailQuery) {
+  const issue = await issues.find(ctx, id);
+  if (!issue) throw notFound();
+  const { field } = query;
+  if (field !== undefined && !(field in issues.wire(issue, ctx)))
+    throw invalidField('field', 'not_found', {
+      why: `An issue has no field ${field}.`,
+      fix: 'Use a name such as `priority`.',
+    });
+  const list = `${ctx.workspaceId} trail ${issue.id} ${field ?? ''}`;
+  const cursor = cursorOf(query);
+  const before = cursor === undefined ? Infinity : Number(decodeCursor(ctx.sealing, list, cursor)[0]);
+  const { events, more } =
+    field === undefined
+      ? await newestEvents(ctx, issue.id, before, query.limit ?? rootsDefault)
+      : { events: await settingOf(ctx, issue.id, field), more: false };
+  const roots = await rootsOf(ctx, events);
+  const last = events.at(-1);
+  return {
+    data: roots,
+    pageInfo: {
+      hasNextPage: more,
+      endCursor: last ? encodeCursor(ctx.sealing, list, [last.sequence]) : null,
+      leftOut: ['plugins:read', 'webhooks:read'].filter((scope) => !ctx.scopes.has(scope)),
+      setBy: field === undefined ? null : setBy(field, roots, events[0]?.id ?? null),
+    },
+  };
+}
+
+function setBy(
+  field: string,
+  roots: readonly { readonly nodes: readonly TrailNode[] }[],
+  eventId: string | null,
+) {
+  return {
+    field,
+    eventId,
+    chain: chainOf(
+      roots.flatMap(({ nodes }) => nodes),
+      eventId,
+    ),
+  };
+}
+
+/** Whole roots, the newest first: so many, or as many as the events of a page have. */
+async function newestEvents(ctx: Context, issueId: string, before: number, limit: number) {
+  const read = await eventsBefore(ctx, issueId, before, eventsMax);
+  const roots = new Set<string>();
+  const events: EventRow[] = [];
+  for (const event of read) {
+    roots.add(rootOf(event));
+    if (roots.size > limit) break;
+    events.push(event);
+  }
+  return { events, more: events.length < read.length || read.length === eventsMax };
+}
+
+async function eventsBefore(
+  { store, scope }: Context,
+  issueId: string,
+  before: number,
+  limit: number,
+): Promise<EventRow[]> {
+  const at = Number.isFinite(before) ? before : Number.MAX_SAFE_INTEGER;
+  const rows = await store.read(scope, newestOfIssue, { issueId, before: at, limit });
+  const events = await eventsAt(
+    store,
+    scope,
+    rows.map(({ sequence }) => sequence),
+  );
+  return events.sort((a, b) => b.sequence - a.sequence);
+}
+
+/** The event that gave a field its present value: its last change, or the creation. */
+async function settingOf(ctx: Context, issueId: string, field: string): Promise<EventRow[]> {
+  let before = Infinity;
+  for (let looked = 0; looked < fieldEventsMax; looked += eventsMax) {
+    const events = await eventsBefore(ctx, issueId, before, eventsMax);
+    const found = events.find(
+      ({ type, entityId, data }) =>
+        entityId === issueId &&
+        (type === 'issue.created' || field in ((data as { previous?: object }).previous ?? {})),
+    );
+    if (found) return [events.findLast((one) => isSameChange(one, found))!];
+    if (events.length < eventsMax) return [];
+    before = events.at(-1)!.sequence;
+  }
+  return [];
+}
+
+/** One change may make several events; the first is the plainest. */
+const isSameChange = (one: EventRow, other: EventRow): boolean =>
+  one.entityId === other.entityId && one.data.version === other.data.version;
+
+/** What a schedule begins has no event before it: its run is the root. */
+const rootOf = ({ cause, id }: EventRow): string =>
+  cause.depth > 0 && cause.rootEventId === id && cause.parentRunId !== null
+    ? cause.parentRunId
+    : (cause.rootEventId ?? id);
+
+async function rootsOf(ctx: Context, events: readonly EventRow[]) {
+  const byRoot = Map.groupBy(events, rootOf);
+  const runs = await runsOf(ctx, [...byRoot.keys()], events);
+  const all = await withMade(ctx, [...byRoot.keys()], runs, events);
+  const deliveries = await deliveriesOf(ctx, all);
+  const sight = { runs: ctx.scopes.has('plugins:read'), deliveries: ctx.scopes.has('webhooks:read') };
+  return [...byRoot].map(([rootId, [newest]]) => {
+    const own = all.filter((event) => rootOf(event) === rootId || event.id === rootId);
+    const ids = new Set(own.map(({ id }) => id));
+    const parents = new Set(own.flatMap(({ cause }) => cause.parentRunId ?? []));
+    const nodes = treeOf(ctx, sight, {
+      events: own,
+      runs: runs.filter((run) => parents.has(run.id) || (run.event_id !== null && ids.has(run.event_id))),
+      deliveries: deliveries.filter(({ event_id }) => ids.has(event_id)),
+    });
+    return { rootId, at: isoTime(newest!.createdAt), nodes };
+  });
+}
+
+async function runsOf(
+  { store, scope }: Context,
+  roots: readonly string[],
+  events: readonly EventRow[],
+): Promise<TrailRun[]> {
+  const caused = await store.read(scope, runsOfRoots, { roots: JSON.stringify(roots) });
+  const known = new Set(caused.map(({ id }) => id));
+  const others = new Set(
+    events.flatMap(({ cause }) => cause.parentRunId ?? []).filter((id) => !known.has(id)),
+  );
+  if (others.size === 0) return caused;
+  return [...caused, ...(await store.read(scope, runsByIds, { ids: JSON.stringify([...others]) }))];
+}
+
+/** With the roots themselves, and what the runs made on other objects. */
+async function withMade(
+  { store, scope }: Context,
+  roots: readonly string[],
+  runs: readonly TrailRun[],
+  events: readonly EventRow[],
+): Promise<EventRow[]> {
+  const known = new Set(events.map(({ id }) => id));
+  const made = runs.flatMap(({ events_json }) =>
+    (JSON.parse(events_json) as { id: string }[]).map(({ id }) => id),
+  );
+  const missing = [...new Set([...roots, ...made])]
+    .filter((id) => id.startsWith('evt_') && !known.has(id))
+    .slice(0, madeMax);
+  const rows = await store.read(scope, sequencesOfEvents, { ids: JSON.stringify(missing) });
+  return [
+    ...events,
+    ...(await eventsAt(
+      store,
+      scope,
+      rows.map(({ sequence }) => sequence),
+    )),
+  ];
+}
+
+function deliveriesOf(ctx: Context, events: readonly EventRow[]): Promise<TrailDelivery[]> {
+  if (!ctx.scopes.has('webhooks:read')) return Promise.resolve([]);
+  const ids = events.filter((event) => mayReadEvent(ctx, event)).map(({ id }) => id);
+  return ctx.store.read(ctx.scope, deliveriesOfEvents, { ids: JSON.stringify(ids) });
+}
+
+/** From a node back to its root. */
+function chainOf(nodes: readonly TrailNode[], from: string | null): string[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const chain: string[] = [];
+  for (let id = from; id !== null && byId.has(id) && !chain.includes(id); id = byId.get(id)!.parentId)
+    chain.push(id);
+  return chain;
+}
