@@ -21,6 +21,8 @@ import type { FilterFields } from './lib/filter.ts';
 import { Closed, described, named } from './lib/schema.ts';
 import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
+import { expiryAlarm } from './proposals/expiry.ts';
+import { proposal } from './proposals/contract.ts';
 import type { Alarm } from './reactions/alarm.ts';
 import type { Reaction } from './reactions/reaction.ts';
 import { defineResource, type Resource } from './resource/define.ts';
@@ -95,7 +97,7 @@ const special: readonly Resource[] = [
   apiKeys,
 ];
 /** Their operations need the running service, which hands their routes over. */
-const ofRunningService: readonly Contract[] = [webhook, plugin];
+const ofRunningService: readonly Contract[] = [webhook, plugin, proposal];
 
 /** It has no objects. */
 const withoutObjects: readonly Contract[] = [search];
@@ -112,7 +114,7 @@ export const resources: readonly Resource[] = [...special, ...plain];
 
 /** What the service does by itself when something happened, and when a moment has come. */
 export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying];
-export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm];
+export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm, expiryAlarm];
 
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
 

@@ -72,6 +72,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   plugin_gaps: { keptFor: 'deliveries' },
   endpoint_health: { keptWhile: 'their endpoint is there' },
   plugin_code: { keptWhile: 'an install runs it' },
+  proposals: { keptFor: 'runs' },
   plugin_kv: { keptWhile: 'their install is there; each has a quota' },
   plugin_kv_usage: { keptWhile: 'their install is there' },
   idempotency: { boundBy: 'each expires after a day' },

@@ -4,7 +4,7 @@
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { withCaller } from './caller.ts';
-import { admitTo, requireFields } from './admission.ts';
+import { admitTo, admitToPropose, requireFields } from './admission.ts';
 import { plainTerms, type Asked, type Terms } from './call.ts';
 import type { Payer } from '../lib/payer.ts';
 import type { Entrance, Incoming } from './entrance.ts';
@@ -58,12 +58,14 @@ function createAsk(route: Route) {
     const { params } = incoming;
     const principal = await entrance.admit(incoming, exchange, route);
     exchange.payer = principal?.scope ?? null;
-    const narrowing = admitTo(route, principal, params);
+    const proposes = writesRows(route) && entrance.proposes(incoming);
+    const narrowing = proposes ? admitToPropose(route, principal) : admitTo(route, principal, params);
     read.checkParams(entrance, incoming);
     const query = read.query(entrance.queryOf(incoming));
     const reading = read.body(entrance, incoming, exchange, exchange.payer ?? stranger);
     const body = reading instanceof Promise ? await reading : reading;
-    if (narrowing) requireFields(route, narrowing, body?.value);
+    // Whoever proposes writes nothing: fields are for who approves.
+    if (narrowing && !proposes) requireFields(route, narrowing, body?.value);
     const terms = termsOf(entrance, incoming);
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = entrance.originOf(incoming);

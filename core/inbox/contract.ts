@@ -16,8 +16,8 @@ export const switchableReasons = [
   'sla',
   'project_update',
 ] as const;
-/** Why admins and owners are told what the system did by itself. */
-const systemReasons = ['webhook', 'plugin', 'system'] as const;
+/** Why admins and owners are told what the system did by itself, and what waits for them. */
+const systemReasons = ['webhook', 'plugin', 'system', 'proposal'] as const;
 
 const kinds = [
   'issue_assigned',
@@ -34,6 +34,7 @@ const kinds = [
   'plugin_unheard',
   'plugin_missed_events',
   'system_problem',
+  'proposal_made',
 ] as const;
 
 const target = Closed({

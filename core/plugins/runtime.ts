@@ -15,6 +15,8 @@ import { installRoutes } from './installs/routes.ts';
 import { installKind } from './installs/schema.ts';
 import { tellUnheard } from './installs/unheard.ts';
 import { kvRoutes } from './kv/routes.ts';
+import { sourceOfRequests } from '../proposals/again.ts';
+import { proposalRoutes } from '../proposals/routes.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
@@ -120,7 +122,8 @@ function routesOf(
   registry: Pick<Registry, 'codeKept'>,
   { runner, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
-  const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
+  const { app, filterFields, addedFields, checkFilter, serverVersion, committer } = options;
+  const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
   return [
     ...installRoutes({
       codeKept: registry.codeKept,
@@ -139,5 +142,6 @@ function routesOf(
     }),
     ...catchUpRoutes(catchUps),
     ...kvRoutes,
+    ...proposalRoutes(app, { committer, sources }),
   ];
 }

@@ -72,6 +72,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     store,
     log,
     ids,
+    sealing: options.services.sealing,
     ledger,
     tally,
     callTurns: createCallTurns({ ledger }),

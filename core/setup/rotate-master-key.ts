@@ -3,6 +3,7 @@
 // key that fits (core/serve/master-key.ts).
 import { randomBytes } from 'node:crypto';
 import { resealAnswers } from '../http/reseal.ts';
+import { resealProposals } from '../proposals/writes.ts';
 import { createSealing, fingerprintOf } from '../lib/sealing.ts';
 import { nextKeyFile, settleMasterKey } from '../serve/master-key.ts';
 import { openStore } from '../store/open-store.ts';
@@ -34,7 +35,11 @@ export async function rotateMasterKey(dataDir: string, nowMs: () => number): Pro
     const old = await settleMasterKey(store, files);
     const next = new Uint8Array(randomBytes(32));
     const [from, to] = [createSealing(old), createSealing(next)];
-    const ops = [...(await resealEndpoints(store, from, to)), ...(await resealAnswers(store, from, to))];
+    const ops = [
+      ...(await resealEndpoints(store, from, to)),
+      ...(await resealAnswers(store, from, to)),
+      ...(await resealProposals(store, from, to)),
+    ];
     const [oldFingerprint, nextFingerprint] = [fingerprintOf(old), fingerprintOf(next)];
     const oldKeyFile = `${keyFile}.old-${oldFingerprint.slice(0, 8)}`;
     writeWholeFile(oldKeyFile, textOf(old));

@@ -18,6 +18,7 @@ import type { Pipeline } from './pipelines.ts';
 import type { Plugin } from './plugins.ts';
 import type { StatusUpdate } from './project-updates.ts';
 import type { Project } from './projects.ts';
+import type { Proposal } from './proposals.ts';
 import type { Reaction } from './reactions.ts';
 import type { Release } from './releases.ts';
 import type { SlaPolicy } from './sla-policies.ts';
@@ -164,6 +165,9 @@ export const EVENT_TYPES = [
   'plugin.installed',
   'plugin.updated',
   'plugin.disabled',
+  'automation.proposed',
+  'automation.approved',
+  'automation.rejected',
   'board.card_moved',
   'inbox.preferences_updated',
   'system.problem_raised',
@@ -199,6 +203,7 @@ export type EventPattern =
   | 'api_key.*'
   | 'webhook.*'
   | 'plugin.*'
+  | 'automation.*'
   | 'system.*'
   | '*';
 
@@ -313,6 +318,9 @@ export interface EventData {
   'plugin.installed': Plugin;
   'plugin.updated': Changed<Plugin>;
   'plugin.disabled': Changed<Plugin>;
+  'automation.proposed': Proposal;
+  'automation.approved': Proposal;
+  'automation.rejected': Proposal;
   'board.card_moved': BoardCardMoved;
   'inbox.preferences_updated': InboxPreferencesTold;
   'system.problem_raised': SystemProblem;

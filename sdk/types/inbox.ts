@@ -22,7 +22,8 @@ export interface InboxItem {
     | 'project_update'
     | 'webhook'
     | 'plugin'
-    | 'system';
+    | 'system'
+    | 'proposal';
   /** What kind of thing happened. */
   readonly kind:
     | 'issue_assigned'
@@ -38,7 +39,8 @@ export interface InboxItem {
     | 'plugin_disabled'
     | 'plugin_unheard'
     | 'plugin_missed_events'
-    | 'system_problem';
+    | 'system_problem'
+    | 'proposal_made';
   /** What happened, in one line. */
   readonly title: string;
   /** What there is to say of it. */
@@ -104,6 +106,7 @@ export interface InboxItemQuery {
     | 'webhook'
     | 'plugin'
     | 'system'
+    | 'proposal'
     | undefined;
   /** Only what is unread, or only what is read. */
   unread?: boolean | undefined;

@@ -80,6 +80,7 @@ export async function installPlugin(
     grant: input.grant,
     settings,
     mode: input.mode ?? known?.mode ?? ('apply' as const),
+    modes: input.modes ?? known?.modes ?? {},
     state: 'active' as const,
     stateReason: unheardReason({ manifest, grant: input.grant }),
   };
@@ -130,7 +131,7 @@ function refuseDowngrade({ pluginVersion }: Install, manifest: PluginManifest): 
 
 type InstallFacts = Pick<
   Install,
-  'pluginVersion' | 'sha256' | 'manifest' | 'grant' | 'settings' | 'mode' | 'state' | 'stateReason'
+  'pluginVersion' | 'sha256' | 'manifest' | 'grant' | 'settings' | 'mode' | 'modes' | 'state' | 'stateReason'
 >;
 
 function firstInstall(ctx: Context, facts: InstallFacts) {

@@ -3,15 +3,10 @@
 import type { Change } from '../../changes/change.ts';
 import { sameValue } from '../../changes/change.ts';
 import type { Committer } from '../../changes/commit.ts';
+import { cutText, cutValues, valueCharsMax, valuesOf, type Values } from '../../changes/diff.ts';
 import type { Directory } from '../../context.ts';
-import { hidePending } from '../../events/learning.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { findEntry, kvKindName, type KvEntry } from '../kv/entries.ts';
-
-interface Value {
-  readonly before: unknown;
-  readonly after: unknown;
-}
 
 export interface Effect {
   readonly kind: string;
@@ -20,14 +15,11 @@ export interface Effect {
   /** Names of what changes of an existing entity. */
   readonly fields: readonly string[];
   /** Absent where the run wrote, and where there would be more than a record may hold. */
-  readonly values?: Readonly<Record<string, Value>>;
+  readonly values?: Values;
 }
 
-/** Characters of one value, and of all values of a run. */
-const valueCharsMax = 1_000;
+/** Characters of all values of a run. */
 const runCharsMax = 64 * 1024;
-/** What every creation has, and nobody chose. */
-const given = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 export function effectOf({ kind, id, before, after }: Change): Effect {
   const old = before as Readonly<Record<string, unknown>> | null;
@@ -58,56 +50,23 @@ export async function previewEffects(
     const values =
       change.kind === kvKindName
         ? await keptValues(store, at.scope, change.after as KvEntry)
-        : shownValues(change, shown.get(change) ?? {});
+        : cutValues(valuesOf(change, shown.get(change) ?? {}));
     chars += JSON.stringify(values).length;
     effects.push({ ...effectOf(change), ...(chars <= runCharsMax ? { values } : {}) });
   }
   return effects;
 }
 
-/** @param data of the event that the change would make */
-function shownValues(change: Change, data: Readonly<Record<string, unknown>>): Record<string, Value> {
-  const { previous, ...after } = hidePending(data) as Record<string, unknown>;
-  if (change.before !== null)
-    return Object.fromEntries(
-      Object.entries((previous ?? {}) as Record<string, unknown>).map(([name, before]) => [
-        name,
-        { before: short(before), after: short(after[name]) },
-      ]),
-    );
-  return Object.fromEntries(
-    Object.entries(after)
-      .filter(([name, value]) => !given.has(name) && !isNothing(value))
-      .map(([name, value]) => [name, { before: null, after: short(value) }]),
-  );
-}
-
-function isNothing(value: unknown): boolean {
-  return (
-    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
-  );
-}
-
 async function keptValues(
   store: Store,
   scope: Scope,
   { installId, key, valueJson }: KvEntry,
-): Promise<Record<string, Value>> {
+): Promise<Values> {
   const before = await findEntry(store, scope, installId, key);
   return { [key]: { before: parsed(before?.valueJson ?? null), after: parsed(valueJson) } };
 }
 
 function parsed(json: string | null): unknown {
   if (json === null) return null;
-  return json.length > valueCharsMax ? cut(json) : (JSON.parse(json) as unknown);
-}
-
-/** The value, or the beginning of its text where that is long. */
-function short(value: unknown): unknown {
-  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
-  return text.length <= valueCharsMax ? (value ?? null) : cut(text);
-}
-
-function cut(text: string): string {
-  return `${text.slice(0, valueCharsMax).toWellFormed()}…`;
+  return json.length > valueCharsMax ? cutText(json) : (JSON.parse(json) as unknown);
 }

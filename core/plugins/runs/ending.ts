@@ -13,6 +13,8 @@ import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
   /** What it wrote and may keep. */
   readonly changes?: readonly Change[];
+  /** Whether not all that it wrote is kept, so that its record shows the values. */
+  readonly isHeldBack?: true;
   /** When it is run again; absent where the run is over. */
   readonly againAtMs?: number;
   /** Ops that follow the record. */
@@ -36,10 +38,11 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
   const effectsOf = async (
     { item }: HeldRun,
     tried: Attempt | null,
+    { isHeldBack }: Ending,
     directory: Directory,
   ): Promise<Effect[]> => {
     const changes = tried?.staged.changes ?? [];
-    if (tried?.install.mode !== 'simulate') return changes.map(effectOf);
+    if (tried?.install.mode !== 'simulate' && !isHeldBack) return changes.map(effectOf);
     return previewEffects(options, { scope: item.scope, directory }, changes);
   };
 
@@ -48,7 +51,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     const { item, queue, run } = held;
     const now = options.clock.nowMs();
     const author = authorOf(held, tried, await options.directoryOf(item.scope));
-    const effects = await effectsOf(held, tried, author.directory);
+    const effects = await effectsOf(held, tried, ending, author.directory);
     const record = (made: RunRecord['events']): RunRecord => recordOf(tried, ending, { made, effects }, now);
     const more = ending.more ?? [];
     const { commit } = options.committer;

@@ -39,11 +39,12 @@ export interface RunRow {
   readonly continuation: number;
   readonly fired_at: number | null;
   readonly interruptions: number;
+  readonly proposal_id: string | null;
 }
 
 export const runColumns = `id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth, status, mode, attempt,
   created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json,
-  progress_json, continued_by, continuation, fired_at, interruptions`;
+  progress_json, continued_by, continuation, fired_at, interruptions, proposal_id`;
 
 const insertRun = tenantStatement(
   'runs.insert',
@@ -96,6 +97,10 @@ const record = tenantStatement(
 const interrupted = tenantStatement(
   'runs.interrupted',
   'UPDATE runs SET interruptions = interruptions + 1 WHERE workspace_id = :ws AND id = :id',
+);
+const setProposal = tenantStatement(
+  'runs.proposed',
+  'UPDATE runs SET proposal_id = :proposalId WHERE workspace_id = :ws AND id = :id',
 );
 const findRunRow = tenantStatement<RunRow>(
   'runs.find',
@@ -232,6 +237,7 @@ export function queuedRow(run: NewRun, nowMs: number): RunRow {
     continuation: 0,
     fired_at: null,
     interruptions: 0,
+    proposal_id: null,
   };
 }
 
@@ -325,6 +331,11 @@ function columnsOf({ events, calls, effects, logs, error, ...plain }: RunRecord)
     logs: JSON.stringify(logs),
     error: error && JSON.stringify(error),
   };
+}
+
+/** Links a run to the proposal that it made. */
+export function proposedOp(scope: Scope, id: string, proposalId: string): Op {
+  return tenantOp(scope, setProposal, { id, proposalId });
 }
 
 /** Counts that a run waits to be run again through no fault of its own. */

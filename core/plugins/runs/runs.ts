@@ -131,6 +131,7 @@ export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>) {
     logs: JSON.parse(row.logs_json),
     progress: progressOf(row),
     continuedBy: row.continued_by,
+    proposalId: row.proposal_id,
     error: row.error_json === null ? null : showError(JSON.parse(row.error_json) as RunError),
     createdAt: isoTime(row.created_at),
     startedAt: isoTime(row.started_at),

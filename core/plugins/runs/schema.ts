@@ -31,7 +31,7 @@ const Effect = Closed({
       }),
       {
         description:
-          'Of a run in mode `simulate`: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote, its events have it.',
+          'Of a run that proposed or simulated: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote all, its events have it.',
       },
     ),
   ),
@@ -77,6 +77,7 @@ export const RunShown = named(
     continuedBy: nullable(
       idOf(idPrefixes.run, 'The run that goes on where this one, not being done, left off.'),
     ),
+    proposalId: nullable(idOf('prp', 'The proposal that holds what it would have written.')),
     error: nullable(
       Closed(
         {

@@ -1,0 +1,56 @@
+// What plugins proposed, as approvals ask it again; where its ground has moved, the handler is run again for the same event.
+import { findEvent } from '../../events/log.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { Source } from '../../proposals/again.ts';
+import type { Proposal } from '../../proposals/kind.ts';
+import type { Scope } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
+import type { Registry } from '../registry.ts';
+import type { Attempts } from '../runs/attempt.ts';
+import { findRun } from '../runs/rows.ts';
+import { createAskAsPlugin, type AskOptions } from './ask.ts';
+import { divide } from './hold-back.ts';
+
+export interface SourceOptions extends AskOptions {
+  readonly registry: Pick<Registry, 'active'>;
+  readonly attempts: Attempts;
+}
+
+const refused = (why: string) => ({ refusal: new ApiError('conflict', why) });
+
+export function createPluginSource(options: SourceOptions): Source {
+  const { store, app, attempts, registry } = options;
+  const askAs = createAskAsPlugin(options);
+  const installOf = (scope: Scope, { installId }: Proposal): Promise<Install | undefined> =>
+    registry.active(scope, installId ?? '');
+
+  return {
+    async ask(ctx, proposal, writes) {
+      const install = await installOf(ctx.scope, proposal);
+      if (!install) return refused('The plugin that proposed it is not active any more.');
+      return askAs({ scope: ctx.scope, install, cause: proposal.cause }, writes);
+    },
+    async anew(ctx, proposal) {
+      const { scope } = ctx;
+      const install = await installOf(scope, proposal);
+      if (!install) return refused('The plugin that proposed it is not active any more.');
+      const run = await findRun(store, scope, proposal.runId ?? '');
+      if (!run) return refused('The run that proposed it is no longer kept.');
+      const event = run.event_id === null ? undefined : await findEvent(store, scope, run.event_id);
+      try {
+        const { signal } = new AbortController();
+        const tried = await attempts.make(
+          { run, event, signal, item: { scope } },
+          { ...install, mode: 'propose' },
+        );
+        if (tried.outcome.status !== 'succeeded')
+          return refused('The plugin was run again for it, and failed.');
+        // What was applied with the run is done; only what would wait is for another look.
+        const writes = divide(install, tried.staged.writes, app()).propose;
+        return { refusal: null, writes, changes: [], ops: [] };
+      } finally {
+        attempts.forget(run.id);
+      }
+    },
+  };
+}
