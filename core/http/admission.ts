@@ -41,17 +41,17 @@ export const proposingScope = 'proposals:write';
 
 /**
  * To propose a write takes the right to propose, and to read what it is about; the right to write is for who approves.
- * @returns how the reading scope is narrowed; null where it is held in full. @throws ApiError unauthorized, insufficient_scope
+ * @throws ApiError unauthorized, insufficient_scope, forbidden
  */
-export function admitToPropose(route: Route, principal: Principal | null): Narrowing | null {
-  if (!principal) return admitTo(route, principal, {});
+export function admitToPropose(route: Route, principal: Principal | null): void {
+  if (!principal) return void admitTo(route, principal, {});
   requireProposable(route);
   if (!principal.scopes.has(proposingScope))
     throw new ApiError(
       'insufficient_scope',
       `To propose needs the scope ${proposingScope}, which the token does not have.`,
     );
-  return admitTo({ ...route, scope: readScopeOf(route.scope!) }, principal, {});
+  admitTo({ ...route, scope: readScopeOf(route.scope!) }, principal, {});
 }
 
 /** @throws ApiError forbidden for what cannot be shown as a change that waits for approval */

@@ -80,32 +80,29 @@ export function createWrite(
     }
   };
 
-  /** The plan of a proposal, in place of that of the write which it is of. */
-  const proposing =
-    ({ input }: Call, plan: Plan): Plan =>
-    async (now) => {
-      const sinceMs = now.nowMs();
-      const { ids, made } = keptIds(now.ids);
-      const set = await plan({ ...now, ids });
-      if (set.beforeCommit ?? set.afterCommit)
-        throw new ApiError(
-          'forbidden',
-          `${route.name} cannot be proposed: it does more than change objects.`,
-        );
-      const asked = { operation: route.name, input: { ...input }, ids: made };
-      return options.propose(now, { ...asked, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
-    };
-
   return (call, ctx) => {
     const proposes = call.terms.mode === 'propose';
     const planned = planOf(route, ctx, call.input, proposes);
-    const plan = proposes ? proposing(call, planned) : planned;
+    const plan = proposes ? proposing(route.name, options, call, planned) : planned;
     if (ctx.staged) return stage(call, ctx, ctx.staged, plan);
     const { exchange, terms } = call;
     exchange.mode = terms.mode;
     if (terms.mode === 'simulate') return simulate(ctx, plan);
     const key = terms.idempotencyKey;
     return key === null ? commit(ctx, exchange, plan, null) : commitOnce(call, ctx, plan, key);
+  };
+}
+
+/** The plan of a proposal, in place of that of the write which it is of. */
+function proposing(name: string, { propose }: WriteOptions, { input }: Call, plan: Plan): Plan {
+  return async (now) => {
+    const sinceMs = now.nowMs();
+    const { ids, made } = keptIds(now.ids);
+    const set = await plan({ ...now, ids });
+    if (set.beforeCommit ?? set.afterCommit)
+      throw new ApiError('forbidden', `${name} cannot be proposed: it does more than change objects.`);
+    const asked = { operation: name, input: { ...input }, ids: made };
+    return propose(now, { ...asked, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
   };
 }
 

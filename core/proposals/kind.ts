@@ -1,5 +1,5 @@
 // How proposals are stored and shown. An open one has an alarm that ends it.
-import { json, plain } from '../changes/columns.ts';
+import { json } from '../changes/columns.ts';
 import type { Values } from '../changes/diff.ts';
 import type { Shown } from '../contract/contract.ts';
 import type { Actor, Cause } from '../events/origin.ts';
@@ -33,7 +33,7 @@ const kept = {
   diff: json<readonly KeptEffect[]>('diff_json'),
   issueIds: json<readonly string[]>('issue_ids_json'),
   /** See `writes.ts`. */
-  writesSealed: plain<string>('writes_sealed'),
+  writesSealed: json<string>('writes_sealed_json'),
 };
 export type Proposal = EntityOf<typeof proposal, typeof kept>;
 export type ShownProposal = Shown<typeof proposal>;

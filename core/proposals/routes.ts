@@ -74,8 +74,8 @@ function conditionsOf(query: Asked): Condition[] {
   return [
     ...plain,
     {
-      sql: 'EXISTS (SELECT 1 FROM json_each(proposals.issue_ids_json) AS about WHERE about.value = :issue)',
-      params: { issue: query.issue },
+      sql: 'instr(issue_ids_json, :issue) > 0',
+      params: { issue: JSON.stringify(query.issue) },
     },
   ];
 }

@@ -30,23 +30,23 @@ const open = (sealing: Sealing, sealed: string, purpose: string): string =>
   sealing.open(new Uint8Array(Buffer.from(sealed, 'base64')), purpose);
 
 const why = 'the master key is that of all workspaces';
-const all = systemStatement<{ workspace_id: string; id: string; writes_sealed: string }>(
+const all = systemStatement<{ workspace_id: string; id: string; writes_sealed_json: string }>(
   'proposals.sealed',
   why,
-  'SELECT workspace_id, id, writes_sealed FROM proposals',
+  'SELECT workspace_id, id, writes_sealed_json FROM proposals',
 );
 const reseal = systemStatement(
   'proposals.reseal',
   why,
-  'UPDATE proposals SET writes_sealed = :sealed WHERE workspace_id = :workspaceId AND id = :id',
+  'UPDATE proposals SET writes_sealed_json = :sealed WHERE workspace_id = :workspaceId AND id = :id',
 );
 
 /** Those of all proposals, under another master key. @throws Error where one does not open with `from` */
 export async function resealProposals(store: Store, from: Sealing, to: Sealing): Promise<Op[]> {
   const rows = await store.readSystem(all);
-  return rows.map(({ workspace_id: workspaceId, id, writes_sealed: sealed }) => {
+  return rows.map(({ workspace_id: workspaceId, id, writes_sealed_json: sealed }) => {
     const purpose = purposeOf(workspaceId, id);
-    const resealed = seal(to, open(from, sealed, purpose), purpose);
+    const resealed = JSON.stringify(seal(to, open(from, JSON.parse(sealed) as string, purpose), purpose));
     return systemOp(reseal, { workspaceId, id, sealed: resealed }, { expectRows: 1 });
   });
 }

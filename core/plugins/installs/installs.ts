@@ -71,16 +71,14 @@ export async function installPlugin(
   const known = await findByPluginId(ctx, manifest.id);
   if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
   await requireNamed(ctx, manifest, known, rules.checkFilter);
-  const settings = input.settings ?? known?.settings ?? {};
-  checkSettings(manifest, settings);
+  const chosen = chosenFor(input, known);
+  checkSettings(manifest, chosen.settings);
   const facts = {
     pluginVersion: manifest.version,
     sha256,
     manifest,
     grant: input.grant,
-    settings,
-    mode: input.mode ?? known?.mode ?? ('apply' as const),
-    modes: input.modes ?? known?.modes ?? {},
+    ...chosen,
     state: 'active' as const,
     stateReason: unheardReason({ manifest, grant: input.grant }),
   };
@@ -95,6 +93,19 @@ export async function installPlugin(
   // What waits would wait for the code that failed.
   const wake = known.sha256 === sha256 ? [] : [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())];
   return installed(ctx, change, [keep, ...wake, ...rules.stateOps(change.after, ctx)]);
+}
+
+/** What an upgrade keeps where nothing is said. */
+function chosenFor(
+  { settings, mode, modes }: Static<typeof InstallCreate>,
+  known: Install | undefined,
+): Pick<Install, 'settings' | 'mode' | 'modes'> {
+  const before = known ?? { settings: {}, mode: 'apply', modes: {} };
+  return {
+    settings: settings ?? before.settings,
+    mode: mode ?? before.mode,
+    modes: modes ?? before.modes,
+  };
 }
 
 function installed(

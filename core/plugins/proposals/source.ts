@@ -28,7 +28,10 @@ export function createPluginSource(options: SourceOptions): Source {
     async ask(ctx, proposal, writes) {
       const install = await installOf(ctx.scope, proposal);
       if (!install) return refused('The plugin that proposed it is not active any more.');
-      return askAs({ scope: ctx.scope, install, cause: proposal.cause }, writes);
+      const again = await askAs({ scope: ctx.scope, install, cause: proposal.cause }, writes);
+      if (again.refusal?.code === 'insufficient_scope')
+        throw new ApiError('conflict', `The plugin is not granted this any more: ${again.refusal.message}`);
+      return again;
     },
     async anew(ctx, proposal) {
       const { scope } = ctx;

@@ -11,7 +11,7 @@ CREATE TABLE proposals (
   -- Whoever its events name, and why they happen.
   actor_json TEXT NOT NULL, cause_json TEXT,
   -- What is shown of it, the issues that this is about, and the writes as they were asked, sealed.
-  diff_json TEXT NOT NULL, issue_ids_json TEXT NOT NULL, writes_sealed TEXT NOT NULL,
+  diff_json TEXT NOT NULL, issue_ids_json TEXT NOT NULL, writes_sealed_json TEXT NOT NULL,
   decided_by_kind TEXT, decided_by_id TEXT, decided_by_name TEXT, decided_at INTEGER, reason TEXT,
   events_json TEXT NOT NULL, expires_at INTEGER NOT NULL,
   version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
