@@ -68,17 +68,18 @@ const parts: Readonly<Record<string, Part>> = {
     may: [...ofResources, 'rights', 'feed', 'inbox'],
     types: ['ledger'],
   },
+  proposals: { of: ['core/proposals/'], may: [...ofResources, 'rights', 'reactions', 'inbox'] },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: { of: ['core/sandbox/sidecar/', 'core/sandbox/protocol.ts', 'core/sandbox/framing.ts'], may: [] },
   sandbox: { of: ['core/sandbox/'], may: ['lib', 'sidecar'] },
   plugins: {
     of: ['core/plugins/'],
-    may: [...ofResources, 'rights', 'inbox', 'sdk', 'sandbox'],
+    may: [...ofResources, 'rights', 'inbox', 'proposals', 'sdk', 'sandbox'],
     types: ['ledger'],
   },
   resources: {
     of: ['core/resources.ts'],
-    may: ['lib', 'contract', 'feed', 'usage', 'resource', 'inbox', 'identity', 'tracker'],
+    may: ['lib', 'contract', 'feed', 'usage', 'resource', 'inbox', 'identity', 'tracker', 'proposals'],
     types: ['events', 'http', 'reactions'],
   },
   generate: {
@@ -115,6 +116,7 @@ const parts: Readonly<Record<string, Part>> = {
       'identity',
       'tracker',
       'webhooks',
+      'proposals',
       'sandbox',
       'plugins',
       'resources',

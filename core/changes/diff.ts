@@ -31,6 +31,16 @@ export function valuesOf({ before: was }: Change, data: Readonly<Record<string, 
   );
 }
 
+/** Of what goes: all that it is. @param data of the event that the change would make */
+export function removedValues(data: Readonly<Record<string, unknown>>): Values {
+  const { previous: _, ...shown } = hidePending(data) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(shown)
+      .filter(([name, value]) => !given.has(name) && name !== 'deletedAt' && !isNothing(value))
+      .map(([name, value]) => [name, { before: value, after: null }]),
+  );
+}
+
 /** The values, each cut where it is long. */
 export function cutValues(values: Values): Values {
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 // What the writes of a proposal would change, effect by effect, and whether two such diffs are the same.
 import type { Change, Entity } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
-import { cutValues, digestOf, valuesOf } from '../changes/diff.ts';
+import { cutValues, digestOf, removedValues, valuesOf } from '../changes/diff.ts';
 import type { StagedWrite } from '../changes/staging.ts';
 import type { Directory } from '../context.ts';
 import { hidePending } from '../events/learning.ts';
@@ -30,12 +30,13 @@ export function diffOf(
       const told = shown.get(change);
       if (!told) continue;
       const data = hidePending(told) as Readonly<Record<string, unknown>>;
-      const values = valuesOf(change, data);
+      const does = classOf(change);
+      const values = does === 'delete' ? removedValues(data) : valuesOf(change, data);
       effects.push({
         id: String(effects.length + 1),
         ...{ write, operation, kind: change.kind, entityId: change.id },
         ...issueOf(change, data),
-        class: classOf(change),
+        class: does,
         values: cutValues(values),
         digest: digestOf(values, planned),
         baseVersion: change.baseVersion,

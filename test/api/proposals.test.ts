@@ -124,11 +124,10 @@ test('what shows a secret, brings a file, decides, or changes nothing is not pro
   const key = await app.call('POST', '/api/v1/api-keys', { name: 'k', scopes: ['issues:read'] }, proposing);
   expect(key.json.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('secret') });
   const issue = await create('Refused');
-  const file = await app.call('POST', `/api/v1/issues/${issue.id}/attachments?name=a.txt`, 'x', {
+  const file = await app.call('POST', `/api/v1/issues/${issue.id}/attachments/upload?name=a.txt`, 'x', {
     ...proposing,
     'content-type': 'text/plain',
   });
-  console.log(file.text);
   expect(file.json.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('file') });
   const { id } = (await propose(issue.id, { priority: 'low' })).json;
   const decided = await other('POST', `/api/v1/proposals/${id}/approve`, {}, proposing);

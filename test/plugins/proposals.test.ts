@@ -59,7 +59,10 @@ test('a run that proposes writes nothing, and all of it commits with its approva
   expect(run).toMatchObject({
     status: 'succeeded',
     mode: 'propose',
-    effects: [{ kind: 'plugin_kv' }, { kind: 'issue', values: { priority: { before: 'none', after: 'high' } } }],
+    effects: [
+      { kind: 'plugin_kv' },
+      { kind: 'issue', values: { priority: { before: 'none', after: 'high' } } },
+    ],
   });
   const proposal = await proposalOf(run);
   expect(proposal).toMatchObject({
@@ -88,7 +91,11 @@ test('a run that proposes writes nothing, and all of it commits with its approva
     actor: { kind: 'plugin', id: pluginId },
     cause: { parentRunId: run.id, depth: 1 },
   });
-  expect(decided).toMatchObject({ type: 'automation.approved', actor: { kind: 'api_key' }, cause: { parentRunId: run.id } });
+  expect(decided).toMatchObject({
+    type: 'automation.approved',
+    actor: { kind: 'api_key' },
+    cause: { parentRunId: run.id },
+  });
 });
 
 test('a creation and a comment on what it makes are one proposal, and make what was shown', async () => {
@@ -155,13 +162,19 @@ test('each class and field has its mode: what is applied commits with the run, t
   const counted = await seen();
   const id = await create('mixed');
   const run = await lastRun();
-  expect(run.events.map(({ type }: Json) => type)).toEqual(['comment.added', 'automation.proposed', 'inbox.item_created']);
+  expect(run.events.map(({ type }: Json) => type)).toEqual([
+    'comment.added',
+    'automation.proposed',
+    'inbox.item_created',
+  ]);
   expect(run.effects.map(({ kind }: Json) => kind)).toEqual(['plugin_kv', 'comment', 'issue']);
   expect((await app.call('GET', `/api/v1/issues/${id}/comments`)).json.data).toHaveLength(1);
   expect(await issue(id)).toMatchObject({ priority: 'none', estimate: null });
   expect(await seen()).toBe(counted + 1);
   const proposal = await proposalOf(run);
-  expect(proposal.effects.map(({ fields }: Json) => fields.map(({ name }: Json) => name))).toEqual([['priority']]);
+  expect(proposal.effects.map(({ fields }: Json) => fields.map(({ name }: Json) => name))).toEqual([
+    ['priority'],
+  ]);
   expect((await approve(proposal.id)).status).toBe(200);
   expect(await issue(id)).toMatchObject({ priority: 'urgent', estimate: null });
   expect(await seen()).toBe(counted + 1);
@@ -172,7 +185,9 @@ test('each class and field has its mode: what is applied commits with the run, t
 test('a plugin whose deletions nobody spoke of proposes them', async () => {
   const document = await packSource(`{
     id: 'com.test.deletes', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
-    on: { 'relation.created': { handle: async ({ data }, ctx) => { await ctx.relations.delete(data.id); } } },
+    on: { 'issue.relation_added': { order: 'none', handle: async ({ data }, ctx) => {
+      if (data.title === 'one') await ctx.relations.delete(data.relation.id);
+    } } },
   }`);
   await install(app.call, document);
   const [one, two] = [await create('one'), await create('two')];
