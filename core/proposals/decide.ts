@@ -2,7 +2,7 @@
 // exactly what was shown. docs/decisions/0059.
 import type { Change, ChangeSet } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
-import { getEntity } from '../changes/operations.ts';
+import { getEntity, requireVersion } from '../changes/operations.ts';
 import type { AskedWrite } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
@@ -29,9 +29,16 @@ export interface Approval {
 
 type Again = Extract<AskedAgain, { refusal: null }>;
 
-/** @throws ApiError not_found, and conflict for one that is decided */
-async function findOpen(ctx: Context, id: string): Promise<Proposal> {
+/** Which proposal is decided on, and the version that it must have; null for any. */
+interface Asked {
+  readonly id: string;
+  readonly ifMatch: number | null;
+}
+
+/** @throws ApiError not_found, precondition_failed, and conflict for one that is decided */
+async function findOpen(ctx: Context, { id, ifMatch }: Asked): Promise<Proposal> {
   const found = await getEntity(ctx, proposalKind, id);
+  requireVersion(found, ifMatch);
   const status = found.status === 'open' && found.expiresAt <= ctx.nowMs() ? 'expired' : found.status;
   if (status === 'open') return found;
   throw new ApiError('conflict', `This proposal is ${status.replace('_', ' ')}: it takes no more decisions.`);
@@ -110,11 +117,11 @@ function requireGrounds(
 
 export async function approve(
   ctx: Context,
-  id: string,
+  asked: Asked,
   { effects, revision = 1 }: Approval,
   deciding: Deciding,
 ): Promise<ChangeSet> {
-  const found = await findOpen(ctx, id);
+  const found = await findOpen(ctx, asked);
   requireAnother(found, ctx);
   if (revision !== found.revision)
     throw new ApiError(
@@ -235,16 +242,16 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrit
 }
 
 /** Works it out anew by the state of now. */
-export async function rerun(ctx: Context, id: string, deciding: Deciding): Promise<ChangeSet> {
-  const found = await findOpen(ctx, id);
+export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Promise<ChangeSet> {
+  const found = await findOpen(ctx, asked);
   const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
   const { change, isOver } = await renewed(ctx, found, writes, deciding);
   const items = isOver ? await archiveItemsAbout(ctx, targetOf(found)) : [];
   return { changes: [change, ...items], body: showWhole(change.after, ctx) };
 }
 
-export async function reject(ctx: Context, id: string, reason: string): Promise<ChangeSet> {
-  const found = await findOpen(ctx, id);
+export async function reject(ctx: Context, asked: Asked, reason: string): Promise<ChangeSet> {
+  const found = await findOpen(ctx, asked);
   const now = ctx.nowMs();
   const diff = found.diff.map((effect) => ({ ...effect, decision: 'rejected' as const }));
   const decided = {

@@ -127,7 +127,7 @@ function decisions(also: AlsoNeeded, deciding: Deciding): Route[] {
       body: ProposalApproval,
       example: { revision: 1 },
       errors: ['forbidden', 'conflict'],
-      write: (ctx, { params: { id }, body }) => approve(ctx, id, body, deciding),
+      write: (ctx, { params: { id }, body, ifMatch }) => approve(ctx, { id, ifMatch }, body, deciding),
     }),
     defineRoute({
       ...facts,
@@ -138,7 +138,7 @@ function decisions(also: AlsoNeeded, deciding: Deciding): Route[] {
       body: ProposalRejection,
       example: { reason: 'The label is for outages.' },
       errors: ['conflict'],
-      write: (ctx, { params: { id }, body }) => reject(ctx, id, body.reason),
+      write: (ctx, { params: { id }, body, ifMatch }) => reject(ctx, { id, ifMatch }, body.reason),
     }),
     defineRoute({
       ...facts,
@@ -148,7 +148,7 @@ function decisions(also: AlsoNeeded, deciding: Deciding): Route[] {
       summary: 'Work out anew what a proposal would do now',
       also,
       errors: ['conflict'],
-      write: (ctx, { params: { id } }) => rerun(ctx, id, deciding),
+      write: (ctx, { params: { id }, ifMatch }) => rerun(ctx, { id, ifMatch }, deciding),
     }),
   ];
 }

@@ -1,6 +1,7 @@
 // Mode `propose`: what a plugin would write waits for approval, by class and by field, and commits just as it was shown.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
+import { tatami } from '../cli/tatami.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 
 let app: TestApp;
@@ -199,4 +200,22 @@ test('a plugin whose deletions nobody spoke of proposes them', async () => {
   expect((await app.call('GET', `/api/v1/relations/${related.json.id}`)).status).toBe(200);
   expect((await approve(open[0].id)).status).toBe(200);
   expect((await app.call('GET', `/api/v1/relations/${related.json.id}`)).status).toBe(404);
+});
+
+test('the command line lists, shows, approves and rejects', async () => {
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+  await installing({ mode: 'propose', modes: {} });
+  const id = await create('grade');
+  const { proposalId } = await lastRun();
+  expect((await tatami(['proposals', 'list'], remote)).out).toContain(proposalId);
+  const { out } = await tatami(['proposals', 'show', proposalId], remote);
+  expect(out).toContain('priority: "none" → "high"');
+  expect((await tatami(['proposals', 'approve', proposalId, '--revision', '1'], remote)).out).toContain(
+    'approved',
+  );
+  expect(await issue(id)).toMatchObject({ priority: 'high' });
+  await create('grade');
+  const next = (await lastRun()).proposalId;
+  const rejected = await tatami(['proposals', 'reject', next, '--reason', 'Not this one.'], remote);
+  expect(rejected.out).toContain('Reason: Not this one.');
 });

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';
-import { Closed, nullable } from '../../lib/schema.ts';
+import { Closed, enumeration, nullable } from '../../lib/schema.ts';
 
 const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
 /** `propose` keeps what a run would have written for approval; `simulate` records it and drops it. */
@@ -13,7 +13,7 @@ export type InstallModes = Readonly<Record<string, InstallMode>>;
 
 export const installModesGiven = Type.Record(
   Type.String({ pattern: '^(create|update(\\.[A-Za-z][A-Za-z0-9]{0,39})?|comment|delete)$' }),
-  Type.Enum([...installModes]),
+  enumeration('PluginMode', installModes, 'What becomes of such writes.'),
   {
     maxProperties: 100,
     additionalProperties: false,
