@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { hidePending } from '../events/learning.ts';
 import type { Change } from './change.ts';
 
-export interface Value {
+interface Value {
   readonly before: unknown;
   readonly after: unknown;
 }

@@ -7,10 +7,9 @@ import { Closed, enumeration, idOf, nullable } from '../lib/schema.ts';
 import { plugin } from '../plugins/installs/contract.ts';
 
 const statuses = ['open', 'approved', 'partly_approved', 'rejected', 'expired'] as const;
-export type ProposalStatus = (typeof statuses)[number];
 
 /** What a change does; plugins have a mode for each. */
-export const effectClasses = ['create', 'update', 'comment', 'delete'] as const;
+const effectClasses = ['create', 'update', 'comment', 'delete'] as const;
 export type EffectClass = (typeof effectClasses)[number];
 
 const field = Closed({

@@ -18,7 +18,7 @@ export interface AskOptions {
   readonly app: () => App;
 }
 
-export interface Asking {
+interface Asking {
   readonly scope: Scope;
   readonly install: Install;
   readonly cause: Cause | null;

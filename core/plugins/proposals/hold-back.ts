@@ -28,7 +28,7 @@ export interface HoldBackOptions {
   readonly app: () => App;
 }
 
-export interface Kept {
+interface Kept {
   readonly changes: readonly Change[];
   readonly ops: readonly Op[];
   /** Whether what it keeps for itself is written. */

@@ -10,7 +10,7 @@ import type { Install } from '../installs/schema.ts';
 const strictness: readonly InstallMode[] = ['apply', 'propose', 'simulate'];
 
 /** @param modes not empty */
-export function strictest(modes: readonly InstallMode[]): InstallMode {
+function strictest(modes: readonly InstallMode[]): InstallMode {
   return strictness[Math.max(...modes.map((mode) => strictness.indexOf(mode)))]!;
 }
 

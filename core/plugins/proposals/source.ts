@@ -1,7 +1,7 @@
 // What plugins proposed, as approvals ask it again; where its ground has moved, the handler is run again for the same event.
 import { findEvent } from '../../events/log.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { Source } from '../../proposals/again.ts';
+import type { AskedAgain, Source } from '../../proposals/again.ts';
 import type { Proposal } from '../../proposals/kind.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
@@ -24,6 +24,28 @@ export function createPluginSource(options: SourceOptions): Source {
   const installOf = (scope: Scope, { installId }: Proposal): Promise<Install | undefined> =>
     registry.active(scope, installId ?? '');
 
+  /** By proposal; each goes with the request that waits for it. */
+  const underWay = new Map<string, Promise<AskedAgain>>();
+
+  const runAgain = async (scope: Scope, proposal: Proposal): Promise<AskedAgain> => {
+    const install = await installOf(scope, proposal);
+    if (!install) return refused('The plugin that proposed it is not active any more.');
+    const run = await findRun(store, scope, proposal.runId ?? '');
+    if (!run) return refused('The run that proposed it is no longer kept.');
+    const event = run.event_id === null ? undefined : await findEvent(store, scope, run.event_id);
+    const { signal } = new AbortController();
+    const trying = { run, event, signal, item: { scope } };
+    try {
+      const { outcome, staged } = await attempts.make(trying, { ...install, mode: 'propose' });
+      if (outcome.status !== 'succeeded') return refused('The plugin was run again for it, and failed.');
+      // What was applied with the run is done; only what would wait is for another look.
+      const { propose: writes } = divide(install, staged.writes, app());
+      return { refusal: null, writes, changes: [], ops: [] };
+    } finally {
+      attempts.forget(run.id);
+    }
+  };
+
   return {
     async ask(ctx, proposal, writes) {
       const install = await installOf(ctx.scope, proposal);
@@ -33,27 +55,13 @@ export function createPluginSource(options: SourceOptions): Source {
         throw new ApiError('conflict', `The plugin is not granted this any more: ${again.refusal.message}`);
       return again;
     },
-    async anew(ctx, proposal) {
-      const { scope } = ctx;
-      const install = await installOf(scope, proposal);
-      if (!install) return refused('The plugin that proposed it is not active any more.');
-      const run = await findRun(store, scope, proposal.runId ?? '');
-      if (!run) return refused('The run that proposed it is no longer kept.');
-      const event = run.event_id === null ? undefined : await findEvent(store, scope, run.event_id);
-      try {
-        const { signal } = new AbortController();
-        const tried = await attempts.make(
-          { run, event, signal, item: { scope } },
-          { ...install, mode: 'propose' },
-        );
-        if (tried.outcome.status !== 'succeeded')
-          return refused('The plugin was run again for it, and failed.');
-        // What was applied with the run is done; only what would wait is for another look.
-        const writes = divide(install, tried.staged.writes, app()).propose;
-        return { refusal: null, writes, changes: [], ops: [] };
-      } finally {
-        attempts.forget(run.id);
-      }
+    anew(ctx, proposal) {
+      // Two who look at once are shown one run.
+      const known = underWay.get(proposal.id);
+      if (known) return known;
+      const running = runAgain(ctx.scope, proposal).finally(() => underWay.delete(proposal.id));
+      underWay.set(proposal.id, running);
+      return running;
     },
   };
 }
