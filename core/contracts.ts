@@ -8,6 +8,7 @@ import { workspace } from './identity/workspace/contract.ts';
 import { inboxItem } from './inbox/contract.ts';
 import { idPrefixes } from './lib/ids.ts';
 import { plugin } from './plugins/installs/contract.ts';
+import { proposal } from './proposals/contract.ts';
 import { calendar } from './tracker/calendars/contract.ts';
 import { attachment } from './tracker/attachments/contract.ts';
 import { board } from './tracker/boards/contract.ts';
@@ -63,6 +64,7 @@ const all = [
   apiKey,
   webhook,
   plugin,
+  proposal,
 ] as const;
 
 type Known = (typeof all)[number];

@@ -22,6 +22,8 @@ import { Closed, described, named } from './lib/schema.ts';
 import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
 import { AutomationUndone } from './plugins/undo/contract.ts';
+import { expiryAlarm } from './proposals/expiry.ts';
+import { proposal } from './proposals/contract.ts';
 import type { Alarm } from './reactions/alarm.ts';
 import type { Reaction } from './reactions/reaction.ts';
 import { defineResource, type Resource } from './resource/define.ts';
@@ -96,7 +98,7 @@ const special: readonly Resource[] = [
   apiKeys,
 ];
 /** Their operations need the running service, which hands their routes over. */
-const ofRunningService: readonly Contract[] = [webhook, plugin];
+const ofRunningService: readonly Contract[] = [webhook, plugin, proposal];
 
 /** It has no objects. */
 const withoutObjects: readonly Contract[] = [search];
@@ -118,7 +120,7 @@ export const kinds: ReadonlyMap<string, Resource['kind']> = new Map(
 
 /** What the service does by itself when something happened, and when a moment has come. */
 export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying];
-export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm];
+export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm, expiryAlarm];
 
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
 

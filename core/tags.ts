@@ -77,7 +77,7 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'People and access': ['workspace', 'members', 'api-keys'],
   Events: ['webhooks'],
-  Plugins: ['plugins'],
+  Plugins: ['plugins', 'proposals'],
 };
 
 export const tagGroups: readonly TagGroup[] = [

@@ -68,6 +68,7 @@ const parts: Readonly<Record<string, Part>> = {
     may: [...ofResources, 'rights', 'feed', 'inbox'],
     types: ['ledger'],
   },
+  proposals: { of: ['core/proposals/'], may: [...ofResources, 'rights', 'reactions', 'inbox'] },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {
     of: ['core/sandbox/sidecar/', 'core/sandbox/protocol.ts', 'core/sandbox/framing.ts'],
@@ -76,12 +77,12 @@ const parts: Readonly<Record<string, Part>> = {
   sandbox: { of: ['core/sandbox/'], may: ['lib', 'sdk', 'sidecar'] },
   plugins: {
     of: ['core/plugins/'],
-    may: [...ofResources, 'rights', 'inbox', 'sdk', 'sandbox'],
+    may: [...ofResources, 'rights', 'inbox', 'proposals', 'sdk', 'sandbox'],
     types: ['ledger'],
   },
   resources: {
     of: ['core/resources.ts'],
-    may: ['lib', 'contract', 'feed', 'usage', 'resource', 'inbox', 'identity', 'tracker'],
+    may: ['lib', 'contract', 'feed', 'usage', 'resource', 'inbox', 'identity', 'tracker', 'proposals'],
     types: ['events', 'http', 'reactions'],
   },
   generate: {
@@ -118,6 +119,7 @@ const parts: Readonly<Record<string, Part>> = {
       'identity',
       'tracker',
       'webhooks',
+      'proposals',
       'sandbox',
       'plugins',
       'resources',

@@ -3,7 +3,7 @@
 import type { View } from '../context.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { EventType } from '../events/catalogue.ts';
-import type { Cause } from '../events/origin.ts';
+import type { Actor, Cause } from '../events/origin.ts';
 
 /** Every stored object of the domain. */
 export interface Entity {
@@ -26,6 +26,8 @@ export interface Change {
   readonly contends?: string;
   /** Why it was made, where a batch answers several events; absent: the cause of the batch. */
   readonly cause?: Cause;
+  /** Who did it, where that is not whoever commits: an approval commits what another asked for. */
+  readonly actor?: Actor;
   ops(scope: Scope): Op[];
   events(view: View): EventDraft[];
   /** Whether the object is of one of these teams, before and after. Absent where it is of none. */

@@ -125,8 +125,10 @@ function eventsOf(
   { ids, createdAt }: { ids: Ids; createdAt: number },
 ): NewEvent[] {
   return changes
-    .flatMap((change) => change.events(view).map((draft) => ({ draft, why: change.cause ?? cause })))
-    .map(({ draft, why }) => {
+    .flatMap((change) =>
+      change.events(view).map((draft) => ({ draft, why: change.cause ?? cause, by: change.actor ?? actor })),
+    )
+    .map(({ draft, why, by }) => {
       const id = draft.id ?? ids.next(idPrefixes.event);
       return {
         id,
@@ -137,7 +139,7 @@ function eventsOf(
         entityId: draft.entityId,
         subjectId: draft.subjectId,
         learnsOf: draft.learnsOf,
-        actor,
+        actor: by,
         cause: rootedIn(why, id),
         requestId,
         traceparent,

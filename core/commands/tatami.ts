@@ -19,6 +19,7 @@ import type { InstallOptions } from './plugin/install.ts';
 import type { ReplayOptions } from './plugin/replay.ts';
 import { addSecrets } from './plugin/secrets/commands.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
+import { addProposals } from './proposals/command.ts';
 import type { RemoteOptions } from './remote.ts';
 import type { ServeFlags } from './serve.ts';
 import type { TrailOptions } from './trail.ts';
@@ -44,6 +45,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addCopies(program, folder);
   addPlugin(program, folder);
   addTrail(program);
+  addProposals(program, remote);
   const listenCommand = addWebhooks(program, remote, folder);
   addAbout(program);
   // These have their own way to stop; everything else can be run again.
@@ -230,7 +232,10 @@ function addPlugin(program: Command, folder: string): void {
   )
     .option('--yes', 'grant the scopes it asks for')
     .option('--downgrade', 'take an older version than the one that is installed')
-    .option('--mode <mode>', 'apply, or simulate: record what it would write, and write nothing')
+    .option(
+      '--mode <mode>',
+      'apply; propose: what it would write waits for approval; or simulate: it is recorded and dropped',
+    )
     .option('--settings <file>', 'a JSON file with its settings')
     .action(async (source: string, options: InstallOptions) =>
       (await import('./plugin/install.ts')).install(source, options, folder),

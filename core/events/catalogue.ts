@@ -12,13 +12,8 @@ const announced = [
   'system.problem_cleared',
   'automation.undone',
 ] as const;
-/** Whoever reads the inbox is told of problems there as well. */
-const announcedScopes = { system: 'inbox:read', automation: 'automations:read' } as const;
-
-/** Decided, and sent by no resource yet: whoever subscribes to `*` today hears of them from the day they are. */
-const planned = {
-  automation: 'automations:read',
-} as const;
+/** Whoever reads the inbox is told of problems there as well; what automations do is told under a scope of its own. */
+const scopesOfNamespaces = { system: 'inbox:read', automation: 'automations:read' } as const;
 
 export type EventType = ContractEvent | (typeof announced)[number];
 export type EventNamespace = EventType extends `${infer N}.${string}` ? N : never;
@@ -53,11 +48,10 @@ export const ownScopes: Readonly<Record<string, string>> = Object.fromEntries(
     ),
 );
 
-/** The read scope a subscriber needs for each namespace's events. What is defined counts, also where it was planned. */
+/** The read scope a subscriber needs for each namespace's events. */
 export const namespaceScopes: Readonly<Record<string, string>> = {
   ...definedScopes,
-  ...announcedScopes,
-  ...Object.fromEntries(Object.entries(planned).filter(([namespace]) => !(namespace in definedScopes))),
+  ...scopesOfNamespaces,
 };
 
 /** The member whose event it is; null for one that is nobody's own. */
@@ -91,7 +85,7 @@ export function unsentType(pattern: string): string {
   return `Nothing sends ${pattern}.${meant || ' Use a type such as issue.created, or issue.*.'}`;
 }
 
-/** The namespaces a subscription pattern covers, those that nothing sends yet among them. */
+/** The namespaces a subscription pattern covers. */
 export function namespacesIn(pattern: string): readonly string[] {
   return pattern === '*'
     ? Object.keys(namespaceScopes)

@@ -53,7 +53,7 @@ export const taken: readonly Table[] = [
   // Alarms that are set; the rest of the queue is work of the server.
   {
     name: 'due_work',
-    where: "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'once')",
+    where: "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'once', 'proposal')",
     columns: ['id', 'kind', 'subject', 'due_at'],
     arrives: { lease_until: '0', lease_owner: 'NULL', epoch: '1' },
   },
@@ -86,6 +86,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   route_signatures: install,
   past_wants: install,
   idempotency: work,
+  proposals: sealed,
   search_documents: words,
   search_pending: words,
   event_files: 'old events come along whole',

@@ -79,6 +79,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   plugin_code: { keptWhile: 'an install runs it' },
   journal: { keptFor: 'runs' },
   plugin_secrets: { boundBy: 'each goes with its install' },
+  proposals: { keptFor: 'runs' },
   plugin_kv: { keptWhile: 'their install is there; each has a quota' },
   plugin_kv_usage: { keptWhile: 'their install is there' },
   idempotency: { boundBy: 'each expires after a day' },

@@ -111,6 +111,13 @@ export const sweeps: readonly Sweep[] = [
   ),
   sweep('deliveries', [removeFinished('replays')]),
   sweep('deliveries', [removeFinished('plugin_gaps')]),
+  sweep('runs', [
+    remove(
+      'proposals.sweep',
+      'proposals',
+      'SELECT workspace_id, id FROM proposals WHERE decided_at <= :before',
+    ),
+  ]),
   sweep(null, [removeOfRemoved('plugin_kv', 'install_id')], longRows),
   sweep(null, [removeOfRemoved('plugin_kv_usage', 'id')]),
   sweep(

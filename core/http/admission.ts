@@ -3,7 +3,7 @@
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
-import { teamsNamed, type Narrowing } from '../rights/rights.ts';
+import { readScopeOf, teamsNamed, type Narrowing } from '../rights/rights.ts';
 import { fieldsOf, writtenFields } from '../rights/table.ts';
 import type { Principal } from './principal.ts';
 import { needsCaller, type Input, type Route } from './route.ts';
@@ -36,6 +36,40 @@ export function admitTo(
   return narrowing;
 }
 
+/** What whoever proposes needs, in place of the scope that writes. */
+const proposingScope = 'proposals:write';
+
+/**
+ * To propose a write takes the right to propose, and to read what it is about; the right to write is for who approves.
+ * @throws ApiError unauthorized, insufficient_scope, forbidden
+ */
+export function admitToPropose(route: Route, principal: Principal | null): void {
+  if (!principal) return void admitTo(route, principal, {});
+  requireProposable(route);
+  if (!principal.scopes.has(proposingScope))
+    throw new ApiError(
+      'insufficient_scope',
+      `To propose needs the scope ${proposingScope}, which the token does not have.`,
+    );
+  admitTo({ ...route, scope: readScopeOf(route.scope!) }, principal, {});
+}
+
+/** @throws ApiError forbidden for what cannot be shown as a change that waits for approval */
+function requireProposable(route: Route): void {
+  const why =
+    route.kind === 'upload'
+      ? 'a file is sent at once or not at all'
+      : route.secret
+        ? 'its answer shows a secret, which only the one who asks may see'
+        : route.name.startsWith('proposals.')
+          ? 'it is itself a decision on a proposal'
+          : route.scope === null
+            ? 'it changes nothing that others decide on'
+            : null;
+  if (why !== null)
+    throw new ApiError('forbidden', `${route.name} cannot be proposed: ${why}. Leave Tatami-Mode out.`);
+}
+
 /** @throws ApiError insufficient_scope for a field outside of those that the scope is narrowed to */
 export function requireFields(route: Route, { fields }: Narrowing, body: unknown): void {
   if (fields === null) return;
@@ -57,10 +91,12 @@ export async function requireAlso(
   principal: Principal,
   ctx: Context,
   input: Input<TObject, TObject, TSchema>,
+  proposes = false,
 ): Promise<void> {
   const { also } = route;
   if (!also || isOwn(route, principal, input.params as Record<string, string>)) return;
-  const missing = (await also.scopes(ctx, input)).filter((scope) => !ctx.scopes.has(scope));
+  const needed = (await also.scopes(ctx, input)).map((scope) => (proposes ? readScopeOf(scope) : scope));
+  const missing = [...new Set(needed)].filter((scope) => !ctx.scopes.has(scope));
   if (missing.length > 0)
     throw new ApiError(
       'insufficient_scope',
@@ -69,14 +105,14 @@ export async function requireAlso(
 }
 
 /** Holds a plan to the teams of the caller by what it would write, whichever way it came to that. @throws ApiError insufficient_scope */
-export function requireRows(route: Route, ctx: Context, { changes }: ChangeSet): void {
-  const narrowing = ctx.narrowed?.get(route.scope ?? '');
+export function requireRows({ scope }: Pick<Route, 'scope'>, ctx: Context, { changes }: ChangeSet): void {
+  const narrowing = ctx.narrowed?.get(scope ?? '');
   if (!narrowing || narrowing.teams === null) return;
   const ids = teamsNamed(narrowing.teams, ctx.directory);
   if (!changes.every((change) => change.isOfTeams?.(ids) ?? false))
     throw new ApiError(
       'insufficient_scope',
-      `${route.scope} is held ${inTeams(narrowing)}; this writes elsewhere.`,
+      `${scope} is held ${inTeams(narrowing)}; this writes elsewhere.`,
     );
 }
 

@@ -7,11 +7,14 @@ import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
 import type { CheckedInput, Connection, RawAnswer } from './route.ts';
 
+/** What becomes of a write: it is committed, shown and dropped, or kept for somebody's approval. */
+export type WriteMode = 'commit' | 'simulate' | 'propose';
+
 /** What a caller asks for, beside its input. */
 export interface Terms {
   /** The version that the object must have; null for any; -1, which no version equals. */
   readonly ifMatch: number | null;
-  readonly mode: 'commit' | 'simulate';
+  readonly mode: WriteMode;
   /** 1 to 255 characters; null where a repetition is another request. */
   readonly idempotencyKey: string | null;
 }

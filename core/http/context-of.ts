@@ -39,7 +39,7 @@ export function createContextOf(
   if (!route.also) return contextOf;
   return async (call) => {
     const ctx = await contextOf(call);
-    await requireAlso(route, call.principal, ctx, call.input);
+    await requireAlso(route, call.principal, ctx, call.input, call.terms.mode === 'propose');
     return ctx;
   };
 }

@@ -19,6 +19,8 @@ export interface Incoming {
 export interface Entrance<In extends Incoming, Out> {
   /** Who asks, counted against its limits. @throws ApiError unauthorized, rate_limited */
   admit(incoming: In, exchange: Exchange, route: Route): Principal | null | Promise<Principal | null>;
+  /** Whether a write is asked for as a proposal, which other scopes admit to. */
+  proposes(incoming: In): boolean;
   /** @throws ApiError malformed_request for a path that cannot be decoded */
   requirePath(incoming: In): void;
   /** The parameters as texts, which the route's schema gives their types. */

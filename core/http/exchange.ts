@@ -1,12 +1,13 @@
 // What is known about a request while it is being served, whichever entrance it came by.
 import type { Payer } from '../lib/payer.ts';
+import type { WriteMode } from './call.ts';
 import { unlimited, type RateVerdict } from './rate-limit.ts';
 
 export interface Exchange {
   readonly requestId: string;
   verdict: RateVerdict;
   /** What a write asked for; null where nothing asked to write. */
-  mode: 'commit' | 'simulate' | null;
+  mode: WriteMode | null;
   /** Who pays for it, once that is known. */
   payer: Payer | null;
   readonly startedMs: number;

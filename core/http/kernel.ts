@@ -4,12 +4,14 @@
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { withCaller } from './caller.ts';
-import { admitTo, requireFields } from './admission.ts';
+import { admitTo, admitToPropose, requireFields } from './admission.ts';
+import type { Narrowing } from '../rights/rights.ts';
 import { plainTerms, type Asked, type Terms } from './call.ts';
 import type { Payer } from '../lib/payer.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import { newExchange, type Exchange } from './exchange.ts';
 import { createInputReader } from './input.ts';
+import type { Principal } from './principal.ts';
 import { refusalOf } from './refusal.ts';
 import { pathOf, takesIfMatch, writesRows, type Route } from './route.ts';
 import { workOf, type WorkOptions } from './work.ts';
@@ -49,6 +51,7 @@ export function createKernel(options: WorkOptions): Kernel {
 /** The steps that all kinds of route share: who asks, whether they may, and what for. */
 function createAsk(route: Route) {
   const read = createInputReader(route);
+  const admit = createAdmit(route);
   const termsOf = createTermsOf(route);
   return async <In extends Incoming>(
     entrance: Entrance<In, unknown>,
@@ -58,7 +61,7 @@ function createAsk(route: Route) {
     const { params } = incoming;
     const principal = await entrance.admit(incoming, exchange, route);
     exchange.payer = principal?.scope ?? null;
-    const narrowing = admitTo(route, principal, params);
+    const narrowing = admit(entrance, incoming, principal);
     read.checkParams(entrance, incoming);
     const query = read.query(entrance.queryOf(incoming));
     const reading = read.body(entrance, incoming, exchange, exchange.payer ?? stranger);
@@ -69,6 +72,20 @@ function createAsk(route: Route) {
     const origin = entrance.originOf(incoming);
     const file = route.kind === 'upload' ? entrance.fileOf(incoming, exchange) : null;
     return { exchange, principal, origin, terms, input, file, bodyText: body?.text ?? null };
+  };
+}
+
+function createAdmit(route: Route) {
+  const isWrite = writesRows(route);
+  return <In extends Incoming>(
+    entrance: Entrance<In, unknown>,
+    incoming: In,
+    principal: Principal | null,
+  ): Narrowing | null => {
+    if (!isWrite || !entrance.proposes(incoming)) return admitTo(route, principal, incoming.params);
+    // Whoever proposes writes nothing: the fields are for who approves.
+    admitToPropose(route, principal);
+    return null;
   };
 }
 

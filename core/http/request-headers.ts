@@ -1,14 +1,12 @@
 // Reads what a request says in its headers, and other callers by name.
 import { ApiError } from '../lib/errors.ts';
+import type { WriteMode } from './call.ts';
 
 /** `Tatami-Mode`. @throws ApiError validation_failed */
-export function modeOf(header: string | null): 'commit' | 'simulate' {
+export function modeOf(header: string | null): WriteMode {
   const mode = header ?? 'commit';
-  if (mode === 'commit' || mode === 'simulate') return mode;
-  const fix =
-    mode === 'propose'
-      ? 'Use simulate to see what a write would do; proposals are not available yet.'
-      : 'Use one of commit, simulate.';
+  if (mode === 'commit' || mode === 'simulate' || mode === 'propose') return mode;
+  const fix = 'Use one of commit, simulate, propose.';
   throw new ApiError('validation_failed', `Tatami-Mode: ${fix}`, {
     details: [{ path: 'Tatami-Mode', issue: 'invalid_enum', fix }],
   });

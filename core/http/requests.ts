@@ -42,6 +42,7 @@ export function createRequests(options: RequestsOptions): Requests {
       if (principal && route.kind === 'read') outflow.requireRoom(principal.scope);
       return principal;
     },
+    proposes: ({ request: { headers } }) => headers.get('tatami-mode') === 'propose',
     requirePath: ({ request: { url } }) => requireDecodable(url),
     queryOf({ request: { url } }) {
       const mark = url.indexOf('?');
@@ -56,7 +57,7 @@ export function createRequests(options: RequestsOptions): Requests {
     fileOf: ({ request }, exchange) => fileOf(request, exchange, options.holdOpen),
     termsOf({ request: { headers } }) {
       const mode = modeOf(headers.get('tatami-mode'));
-      const key = mode === 'commit' ? headers.get('idempotency-key') : null;
+      const key = mode === 'simulate' ? null : headers.get('idempotency-key');
       const ifMatch = ifMatchVersion(headers.get('if-match'));
       return { ifMatch, mode, idempotencyKey: key === null ? null : checkedKey(key) };
     },

@@ -4,7 +4,7 @@ import type { Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Bodies } from './body.ts';
-import { plainTerms, type Answer, type WrittenAnswer } from './call.ts';
+import { plainTerms, type Answer, type WriteMode, type WrittenAnswer } from './call.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
 import { versionIn } from '../lib/shown-version.ts';
@@ -23,7 +23,7 @@ export interface ValueCall extends Incoming {
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   readonly ifMatch?: number | null;
-  readonly mode?: 'commit' | 'simulate';
+  readonly mode?: WriteMode;
   readonly idempotencyKey?: string;
   readonly cause?: Cause | null;
   readonly staged?: Staging | null;
@@ -63,6 +63,7 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
       }
       return principal;
     },
+    proposes: ({ mode }) => mode === 'propose',
     requirePath: () => undefined,
     queryOf: ({ query }) => (query ? textsOf(query) : noQuery),
     bringsBody: ({ body }) => body !== undefined,

@@ -1,12 +1,13 @@
 // What becomes of a write: its route plans a change set, and the caller's mode decides whether that is staged (for a plugin run),
-// simulated or committed; a commit that carries an idempotency key keeps its answer in the same batch.
+// simulated, kept as a proposal or committed; a commit that carries an idempotency key keeps its answer in the same batch.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Committed, Committer } from '../changes/commit.ts';
-import type { Staging } from '../changes/staging.ts';
+import type { StagedWrite, Staging } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
 import { completeBody, hidePending } from '../events/learning.ts';
 import { ApiError } from '../lib/errors.ts';
 import { keptIds } from '../lib/ids.ts';
+import { readScopeOf } from '../rights/rights.ts';
 import { requireRows } from './admission.ts';
 import type { Call, WrittenAnswer } from './call.ts';
 import type { ContextOptions } from './context-of.ts';
@@ -23,6 +24,16 @@ export interface WriteOptions {
   readonly idempotency: IdempotencyKeys;
   readonly directoryOf: ContextOptions['directoryOf'];
   readonly raceTurns: Turns;
+  readonly propose: Propose;
+}
+
+/**
+ * Makes the change set that keeps a planned write for approval.
+ * @param sinceMs when its planning began: times of then on are those at which it is applied
+ * @throws ApiError where it changes nothing that could be shown
+ */
+export interface Propose {
+  (now: Context, write: StagedWrite, sinceMs: number): ChangeSet;
 }
 
 type Plan = (now: Context) => Promise<ChangeSet>;
@@ -58,7 +69,7 @@ export function createWrite(
       method: route.method,
       path: pathOf(route, params),
       key,
-      text: call.bodyText ?? jsonOf(call.input.body) ?? '',
+      text: `${call.terms.mode === 'propose' ? 'propose ' : ''}${call.bodyText ?? jsonOf(call.input.body) ?? ''}`,
       value: call.input.body,
       secret: route.secret ?? false,
     });
@@ -70,7 +81,9 @@ export function createWrite(
   };
 
   return (call, ctx) => {
-    const plan = planOf(route, ctx, call.input);
+    const proposes = call.terms.mode === 'propose';
+    const planned = planOf(route, ctx, call.input, proposes);
+    const plan = proposes ? proposing(route.name, options, call, planned) : planned;
     if (ctx.staged) return stage(call, ctx, ctx.staged, plan);
     const { exchange, terms } = call;
     exchange.mode = terms.mode;
@@ -78,6 +91,19 @@ export function createWrite(
     const key = terms.idempotencyKey;
     const committing = key === null ? commit(ctx, exchange, plan, null) : commitOnce(call, ctx, plan, key);
     return committing.then((answer) => (answer.completed ? completedOf(answer, exchange) : answer));
+  };
+}
+
+/** The plan of a proposal, in place of that of the write which it is of. */
+function proposing(name: string, { propose }: WriteOptions, { input }: Call, plan: Plan): Plan {
+  return async (now) => {
+    const sinceMs = now.nowMs();
+    const { ids, made } = keptIds(now.ids);
+    const set = await plan({ ...now, ids });
+    if (set.beforeCommit ?? set.afterCommit)
+      throw new ApiError('forbidden', `${name} cannot be proposed: it does more than change objects.`);
+    const asked = { operation: name, input: { ...input }, ids: made };
+    return propose(now, { ...asked, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
   };
 }
 
@@ -182,11 +208,11 @@ function isNothing({ changes, ops }: ChangeSet): boolean {
 }
 
 /** Of a caller whose scope is narrowed, the plan must stay within the rows that it may write. */
-function planOf(route: WriteRoute, { narrowed }: Context, input: CheckedInput): Plan {
+function planOf(route: WriteRoute, { narrowed }: Context, input: CheckedInput, proposes: boolean): Plan {
   if (narrowed === null) return (now) => route.write(now, input);
   return async (now) => {
     const set = await route.write(now, input);
-    requireRows(route, now, set);
+    requireRows({ scope: proposes ? readScopeOf(route.scope ?? '') : route.scope }, now, set);
     return set;
   };
 }

@@ -16,8 +16,8 @@ export const switchableReasons = [
   'sla',
   'project_update',
 ] as const;
-/** Why admins and owners are told what the system did by itself. */
-const systemReasons = ['webhook', 'plugin', 'system'] as const;
+/** Why admins and owners are told what the system did by itself, and what waits for them. */
+const systemReasons = ['webhook', 'plugin', 'system', 'proposal'] as const;
 
 const kinds = [
   'issue_assigned',
@@ -35,6 +35,7 @@ const kinds = [
   'plugin_missed_events',
   'plugin_loop',
   'system_problem',
+  'proposal_made',
 ] as const;
 
 const target = Closed({

@@ -36,7 +36,7 @@ const nobody = { actorKind: null, actorId: null, actorName: null } as const;
 /** The changes that tell the admins and owners of a workspace what the system did by itself: for the batch in which it does. */
 export function itemsForAdmins(
   item: Pick<ShownItem, 'kind' | 'title' | 'body' | 'target'> & {
-    readonly reason: 'webhook' | 'plugin' | 'system';
+    readonly reason: 'webhook' | 'plugin' | 'system' | 'proposal';
   },
   { directory, ...at }: Making & { readonly directory: Directory },
 ): Change[] {

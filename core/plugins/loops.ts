@@ -20,6 +20,9 @@ const namesOfInstalls = tenantStatement<{ id: string; name: string }>(
    WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
+/** What a run would come from; of one that no event asks for, nothing more is known. */
+type Step = Pick<EventRow, 'cause' | 'subjectId' | 'entityId'>;
+
 /**
  * Why an install gets no run for this event; null when it does.
  * @param planned runs that come from the same root and are not stored yet
@@ -27,7 +30,7 @@ const namesOfInstalls = tenantStatement<{ id: string; name: string }>(
 export async function findCut(
   store: Store,
   scope: Scope,
-  event: Pick<EventRow, 'cause' | 'subjectId' | 'entityId'>,
+  event: Step | EventRow,
   installId: string,
   planned: () => number,
 ): Promise<Cut | null> {
@@ -45,7 +48,7 @@ export async function findCut(
       'loop_path',
       (chain) => `This plugin met the same object ${sameInPathMax} times in one chain: ${chain}.`,
     );
-  const fields = await fieldsBackAndForth(store, scope, event, step);
+  const fields = 'data' in event ? await fieldsBackAndForth(store, scope, event, step) : [];
   if (fields.length > 0)
     return cut(
       'loop_fields',

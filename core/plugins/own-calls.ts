@@ -11,15 +11,36 @@ export interface OwnCall {
   answer(call: BridgeCall, args: readonly unknown[]): Promise<string>;
 }
 
+/** What it writes is staged, so it can be asked again without the run that asked first. */
+interface OwnWrite extends OwnCall {
+  readonly isRead: false;
+  answer(call: Pick<BridgeCall, 'values' | 'oneOffs'>, args: readonly unknown[]): Promise<string>;
+}
+
 /** A value is up to 2 MiB. */
 const valueMax = 2_200_000;
 
-const values: Readonly<Record<string, OwnCall>> = {
+const reads: Readonly<Record<string, OwnCall>> = {
   'kv.get': {
     isRead: true,
     answerMax: valueMax,
     answer: async ({ values }, [key]) => (await values.get(keyOf(key))) ?? 'null',
   },
+  'kv.list': {
+    isRead: true,
+    answerMax: valueMax,
+    answer: (call, [query]) =>
+      askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) }),
+  },
+  // It stages nothing, so it counts as no write.
+  'net.fetch': {
+    isRead: true,
+    answerMax: valueMax,
+    answer: ({ outside }, [request]) => outside.ask(request),
+  },
+};
+
+const writes: Readonly<Record<string, OwnWrite>> = {
   'kv.set': {
     isRead: false,
     async answer({ values }, [key, value]) {
@@ -34,14 +55,6 @@ const values: Readonly<Record<string, OwnCall>> = {
       return 'null';
     },
   },
-  'kv.list': {
-    isRead: true,
-    answerMax: valueMax,
-    async answer(call, [query]) {
-      await call.values.noteList();
-      return askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) });
-    },
-  },
   'kv.increment': {
     isRead: false,
     answer: async ({ values }, [key, by]) => JSON.stringify(await values.increment(keyOf(key), by ?? 1)),
@@ -51,9 +64,6 @@ const values: Readonly<Record<string, OwnCall>> = {
     answer: async ({ values }, [key, expected, next]) =>
       JSON.stringify(await values.compareAndSet(keyOf(key), expected, next)),
   },
-};
-
-const oneOffs: Readonly<Record<string, OwnCall>> = {
   'schedule.once': {
     isRead: false,
     async answer({ oneOffs }, [name, at, data]) {
@@ -67,19 +77,12 @@ const oneOffs: Readonly<Record<string, OwnCall>> = {
   },
 };
 
-/** It stages nothing, so it counts as no write. */
-const outside: Readonly<Record<string, OwnCall>> = {
-  'net.fetch': {
-    isRead: true,
-    answerMax: valueMax,
-    answer: ({ outside }, [request]) => outside.ask(request),
-  },
-};
-
-/** By name: `kv.get`. */
-export const ownCalls: ReadonlyMap<string, OwnCall> = new Map(
-  Object.entries({ ...values, ...oneOffs, ...outside }),
-);
+/** By name: `kv.set`. */
+export const ownWrites: ReadonlyMap<string, OwnWrite> = new Map(Object.entries(writes));
+export const ownCalls: ReadonlyMap<string, OwnCall> = new Map<string, OwnCall>([
+  ...Object.entries(reads),
+  ...ownWrites,
+]);
 
 function keyOf(value: unknown): string {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$/.test(value))

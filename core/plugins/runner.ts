@@ -4,6 +4,9 @@ import type { EventRow } from '../events/event.ts';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
 import { runsPerMinuteMax } from './limits.ts';
 import { createRunRate } from './run-rate.ts';
+import { createHoldBack, type HoldBackOptions } from './proposals/hold-back.ts';
+import { createPluginSource } from './proposals/source.ts';
+import type { Source } from '../proposals/again.ts';
 import { createAttempts, type AttemptOptions, type HeldRun } from './runs/attempt.ts';
 import { createEndAttempt, type EndingOptions } from './runs/ending.ts';
 import { createLater } from './runs/later.ts';
@@ -17,7 +20,8 @@ const repeatsMax = 5;
 
 export type RunnerOptions = AttemptOptions &
   EndingOptions &
-  Omit<VerdictOptions, 'end' | 'later'> &
+  Omit<VerdictOptions, 'end' | 'later' | 'holdBack'> &
+  HoldBackOptions &
   Pick<TryOptions, 'isStopping'> & { readonly random: () => number };
 
 export interface Runner {
@@ -30,6 +34,8 @@ export interface Runner {
   isActive(runId: string): boolean;
   /** Of a run that was canceled: its attempt is stopped, and none is made any more. */
   stopAttempt(runId: string): void;
+  /** Asks again what plugins proposed. */
+  readonly proposed: Source;
 }
 
 export function createRunner(options: RunnerOptions): Runner {
@@ -37,7 +43,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const attempts = createAttempts(options);
   const end = createEndAttempt(options);
   const later = createLater({ ...options, end });
-  const verdicts = createVerdicts({ ...options, end, later });
+  const verdicts = createVerdicts({ ...options, end, later, holdBack: createHoldBack(options) });
   const tryRun = createTryRun({ ...options, attempts, end, later, verdicts });
   const planned = createPlannedRuns(store);
   /** Runs under way; the room of their work queue bounds how many there are. */
@@ -76,6 +82,7 @@ export function createRunner(options: RunnerOptions): Runner {
     performPlanned: (item, run, event, queue) =>
       whileActive(item.id, (signal) => perform({ item, queue, run, event, signal })),
     remember: planned.remember,
+    proposed: createPluginSource({ ...options, attempts }),
     isActive: (runId) => active.has(runId),
     stopAttempt: (runId) => active.get(runId)?.abort(),
   };

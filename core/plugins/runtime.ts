@@ -20,6 +20,8 @@ import { scheduledRoutes } from './once/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createReplays } from './recorder/replays.ts';
 import { recorderRoutes } from './recorder/routes.ts';
+import { sourceOfRequests } from '../proposals/again.ts';
+import { proposalRoutes } from '../proposals/routes.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
@@ -129,8 +131,9 @@ function routesOf(
   registry: Pick<Registry, 'codeKept' | 'source'>,
   { runner, ends, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
-  const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
+  const { app, filterFields, addedFields, checkFilter, serverVersion, committer } = options;
   const undoKinds = undoKindsOf(options.kinds, app);
+  const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
   return [
     ...installRoutes({
       codeKept: registry.codeKept,
@@ -160,5 +163,6 @@ function routesOf(
     trailRoute(undoKinds),
     ...kvRoutes,
     ...secretRoutes,
+    ...proposalRoutes(app, { committer, sources }),
   ];
 }

@@ -89,6 +89,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     store,
     log,
     ids,
+    sealing: options.services.sealing,
     ledger,
     tally,
     ends,

@@ -3,14 +3,15 @@ import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { readScopeOf } from './rights.ts';
 
-/** Decided, and used by no resource yet: keys may hold them already. */
-const planned = ['automations'];
+/** Of events that tell of several resources. */
+const ofEvents = ['automations'];
 
-const namespaces = new Set([...contracts.map(({ path, scope = path }) => scope), ...planned]);
+const namespaces = new Set([...contracts.map(({ path, scope = path }) => scope), ...ofEvents]);
 
 export const allScopes: readonly string[] = [
   ...[...namespaces].flatMap((namespace) => [`${namespace}:read`, `${namespace}:write`]),
   ...contracts.flatMap(({ heardBy }: Contract) => heardBy ?? []),
+  'approvals:write',
   'audit:read',
   'events:read',
   'import:write',

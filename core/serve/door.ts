@@ -17,6 +17,7 @@ import { createAuthenticate } from '../identity/api-keys/authenticate.ts';
 import type { KeyUses } from '../identity/api-keys/last-used.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createLanes } from '../lib/fairness/lanes.ts';
+import { createPropose } from '../proposals/propose.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
 
@@ -53,6 +54,7 @@ export function createDoor(options: {
       idempotency: createIdempotencyKeys({ store, sealing, nowMs }),
       directoryOf,
       raceTurns: createTurns(),
+      propose: createPropose(committer),
     }),
     requests: createRequests({
       services,

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { resealAnswers } from '../http/reseal.ts';
 import { resealPluginSecrets } from '../plugins/secrets/rows.ts';
+import { resealProposals } from '../proposals/writes.ts';
 import { createSealing, fingerprintOf } from '../lib/sealing.ts';
 import { nextKeyFile, settleMasterKey } from '../serve/master-key.ts';
 import { openStore } from '../store/open-store.ts';
@@ -39,6 +40,7 @@ export async function rotateMasterKey(dataDir: string, nowMs: () => number): Pro
       ...(await resealEndpoints(store, from, to)),
       ...(await resealAnswers(store, from, to)),
       ...(await resealPluginSecrets(store, from, to)),
+      ...(await resealProposals(store, from, to)),
     ];
     const [oldFingerprint, nextFingerprint] = [fingerprintOf(old), fingerprintOf(next)];
     const oldKeyFile = `${keyFile}.old-${oldFingerprint.slice(0, 8)}`;

@@ -19,6 +19,7 @@ import type { Pipeline } from './pipelines.ts';
 import type { Plugin } from './plugins.ts';
 import type { StatusUpdate } from './project-updates.ts';
 import type { Project } from './projects.ts';
+import type { Proposal } from './proposals.ts';
 import type { Reaction } from './reactions.ts';
 import type { Release } from './releases.ts';
 import type { SlaPolicy } from './sla-policies.ts';
@@ -165,6 +166,9 @@ export const EVENT_TYPES = [
   'plugin.installed',
   'plugin.updated',
   'plugin.disabled',
+  'automation.proposed',
+  'automation.approved',
+  'automation.rejected',
   'board.card_moved',
   'inbox.preferences_updated',
   'system.problem_raised',
@@ -201,6 +205,7 @@ export type EventPattern =
   | 'api_key.*'
   | 'webhook.*'
   | 'plugin.*'
+  | 'automation.*'
   | 'system.*'
   | 'automation.*'
   | '*';
@@ -316,6 +321,9 @@ export interface EventData {
   'plugin.installed': Plugin;
   'plugin.updated': Changed<Plugin>;
   'plugin.disabled': Changed<Plugin>;
+  'automation.proposed': Proposal;
+  'automation.approved': Proposal;
+  'automation.rejected': Proposal;
   'board.card_moved': BoardCardMoved;
   'inbox.preferences_updated': InboxPreferencesTold;
   'system.problem_raised': SystemProblem;

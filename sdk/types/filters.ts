@@ -440,6 +440,7 @@ export interface InboxItemFilter {
         | 'webhook'
         | 'plugin'
         | 'system'
+        | 'proposal'
         | null,
         OrderedValueTests
       >
@@ -461,6 +462,7 @@ export interface InboxItemFilter {
         | 'plugin_missed_events'
         | 'plugin_loop'
         | 'system_problem'
+        | 'proposal_made'
         | null,
         OrderedValueTests
       >
@@ -528,11 +530,34 @@ export interface PluginFilter {
   readonly description?: Test<string | null, TextTests> | undefined;
   readonly sha256?: Test<string | null, TextTests> | undefined;
   readonly events?: Test<string | null, TextTests> | undefined;
-  readonly mode?: Test<'apply' | 'simulate' | null, OrderedValueTests> | undefined;
+  readonly mode?: Test<'apply' | 'propose' | 'simulate' | null, OrderedValueTests> | undefined;
   readonly state?:
     | Test<'active' | 'paused_by_admin' | 'disabled_failures' | 'disabled_sandbox' | null, OrderedValueTests>
     | undefined;
   readonly stateReason?: Test<string | null, TextTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface ProposalFilter {
+  readonly and?: readonly ProposalFilter[] | undefined;
+  readonly or?: readonly ProposalFilter[] | undefined;
+  readonly not?: ProposalFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly status?:
+    | Test<'open' | 'approved' | 'partly_approved' | 'rejected' | 'expired' | null, OrderedValueTests>
+    | undefined;
+  readonly source?: Test<'plugin_run' | 'request' | null, OrderedValueTests> | undefined;
+  readonly title?: Test<string | null, TextTests> | undefined;
+  readonly author?: Test<string | null, ValueTests> | undefined;
+  readonly installId?: Test<string | null, TextTests> | undefined;
+  readonly runId?: Test<string | null, TextTests> | undefined;
+  readonly revision?: Test<number | null, OrderedValueTests> | undefined;
+  readonly expiresAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly decidedBy?: Test<string | null, ValueTests> | undefined;
+  readonly decidedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly reason?: Test<string | null, TextTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }
@@ -703,6 +728,9 @@ export interface EventFilters {
   readonly 'plugin.installed': PluginFilter;
   readonly 'plugin.updated': PluginFilter;
   readonly 'plugin.disabled': PluginFilter;
+  readonly 'automation.proposed': ProposalFilter;
+  readonly 'automation.approved': ProposalFilter;
+  readonly 'automation.rejected': ProposalFilter;
   readonly 'board.card_moved': BoardCardMovedFilter;
   readonly 'inbox.preferences_updated': InboxPreferencesToldFilter;
   readonly 'system.problem_raised': SystemProblemFilter;

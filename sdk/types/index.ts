@@ -27,6 +27,7 @@ export type * from './pipelines.ts';
 export type * from './plugins.ts';
 export type * from './project-updates.ts';
 export type * from './projects.ts';
+export type * from './proposals.ts';
 export type * from './reactions.ts';
 export type * from './relations.ts';
 export type * from './releases.ts';

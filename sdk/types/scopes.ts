@@ -35,9 +35,12 @@ export type Scope =
   | 'webhooks:write'
   | 'plugins:read'
   | 'plugins:write'
+  | 'proposals:read'
+  | 'proposals:write'
   | 'automations:read'
   | 'automations:write'
   | 'inboxes:read'
+  | 'approvals:write'
   | 'audit:read'
   | 'events:read'
   | 'import:write';

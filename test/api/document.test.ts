@@ -191,6 +191,8 @@ const sometimes = [
   'IssueAsOfPage.asOf',
   'ProjectAsOf.asOf',
   'ProjectAsOfPage.asOf',
+  'Proposal.effects[].fields[].after',
+  'Proposal.effects[].fields[].before',
   'Run.progress.unit',
   'TruncatedData.identifier',
   'TruncatedData.url',

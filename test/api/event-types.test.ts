@@ -58,7 +58,7 @@ test('a webhook that an earlier version let subscribe to such a type can be chan
   const path = `/api/v1/webhooks/${id}`;
   for (const patch of [{ enabled: false }, { enabled: true }, { url: `${url}new` }, { events: ['cycle.*'] }])
     expect([patch, (await app.call('PATCH', path, patch)).status]).toEqual([patch, 200]);
-  expect((await app.call('PATCH', path, { events: ['nothing.*'] })).status).toBe(422);
+  expect((await app.call('PATCH', path, { events: ['reaction.moved'] })).status).toBe(422);
   expect((await app.call('DELETE', path)).status).toBe(204);
 });
 

@@ -35,6 +35,7 @@ const writtenOut = [
   'relation',
   'template',
   'search',
+  'proposal',
 ];
 
 /** The plain operations of any other resource, by its examples. @param parents id of an object of each kind */

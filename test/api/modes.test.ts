@@ -1,5 +1,5 @@
 // Tatami-Mode on every write, generated from the routes: simulate answers as the write would and leaves not one row behind,
-// propose and unknown modes are refused clearly, and reads do not mind.
+// propose keeps what it would do, unknown modes are refused clearly, and reads do not mind.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Route } from '../../core/http/route.ts';
 import { startApp, type Reply, type TestApp } from '../app.ts';
@@ -82,13 +82,33 @@ test('any other mode is refused on every write, with what to use instead', async
   await app.settled();
   const before = await rowsOf(app, app.workspace.workspaceId);
   for (const route of writes)
-    for (const mode of ['propose', 'dry-run', '', 'Commit'])
+    for (const mode of ['dry-run', '', 'Commit'])
       expect([route.name, mode, (await ask(route, mode)).json?.error]).toMatchObject([
         route.name,
         mode,
         { code: 'validation_failed', details: [{ path: 'Tatami-Mode', issue: 'invalid_enum' }] },
       ]);
   expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
-  expect((await ask(writes[0]!, 'propose')).json.error.message).toContain('not available yet');
   expect((await app.call('GET', '/api/v1/issues', undefined, { 'tatami-mode': 'propose' })).status).toBe(200);
+});
+
+test('propose answers every write with a proposal or a clear refusal, and changes no object', async () => {
+  await app.settled();
+  const from = await app.lastSequence();
+  const proposed: string[] = [];
+  for (const route of writes) {
+    const { status, json } = await ask(route, 'propose');
+    if (status === 202 && json.effects) proposed.push(route.name);
+    else
+      expect([route.name, status, json?.error?.message]).toEqual([
+        route.name,
+        expect.any(Number),
+        expect.any(String),
+      ]);
+    expect([route.name, status >= 200 && status < 500]).toEqual([route.name, true]);
+  }
+  await app.settled();
+  const told = new Set((await app.eventTypes(from)).filter((type) => !type.startsWith('inbox.')));
+  expect([...told]).toEqual(['automation.proposed']);
+  expect(proposed.length).toBeGreaterThan(writes.length * 0.5);
 });

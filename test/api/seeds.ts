@@ -116,6 +116,13 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   // One that is completed, so that an issue went on.
   await call('PATCH', `/api/v1/issues/${issue.id}`, { cycleId: seeds.cycle });
   for (const turn of ['start', 'complete']) await call('POST', `/api/v1/cycles/${seeds.cycle}/${turn}`);
+  const proposed = await call(
+    'PATCH',
+    `/api/v1/issues/${other.id}`,
+    { priority: 'low' },
+    { 'tatami-mode': 'propose' },
+  );
+  all.proposal = proposed.json.id;
   // Nothing of it moves on its own from here.
   await app.settled();
   return all;

@@ -2,12 +2,25 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';
-import { Closed, described, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, nullable, time } from '../../lib/schema.ts';
 
 const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
-/** `simulate` records what a run would have written and drops it. */
-const installModes = ['apply', 'simulate'] as const;
+/** `propose` keeps what a run would have written for approval; `simulate` records it and drops it. */
+const installModes = ['apply', 'propose', 'simulate'] as const;
 export type InstallMode = (typeof installModes)[number];
+/** By class of write, or by field of an update. */
+export type InstallModes = Readonly<Record<string, InstallMode>>;
+
+export const installModesGiven = Type.Record(
+  Type.String({ pattern: '^(create|update(\\.[A-Za-z][A-Za-z0-9]{0,39})?|comment|delete)$' }),
+  enumeration('PluginMode', installModes, 'What becomes of such writes.'),
+  {
+    maxProperties: 100,
+    additionalProperties: false,
+    description:
+      'The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them.',
+  },
+);
 
 export const installSettings = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 100,
@@ -99,8 +112,9 @@ export const plugin = defineContract({
     }),
     mode: choice(installModes, {
       ...never,
-      doc: 'With `simulate`, what its runs would write is recorded and dropped.',
+      doc: 'What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped.',
     }),
+    modes: json(installModesGiven, never),
     state: choice(installStates, { ...never, doc: 'Whether it runs, and if not, who switched it off.' }),
     stateReason: string(reason, { ...never, nullable: true }),
   },

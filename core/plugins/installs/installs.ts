@@ -75,15 +75,14 @@ export async function installPlugin(
   const known = await findByPluginId(ctx, manifest.id);
   if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
   await requireNamed(ctx, manifest, known, rules.checkFilter);
-  const settings = input.settings ?? known?.settings ?? {};
-  checkSettings(manifest, settings);
+  const chosen = chosenFor(input, known);
+  checkSettings(manifest, chosen.settings);
   const facts = {
     pluginVersion: manifest.version,
     sha256,
     manifest,
     grant: input.grant,
-    settings,
-    mode: input.mode ?? known?.mode ?? ('apply' as const),
+    ...chosen,
     state: 'active' as const,
     stateReason: unheardReason({ manifest, grant: input.grant }),
   };
@@ -100,6 +99,19 @@ export async function installPlugin(
   const wake = known.sha256 === sha256 ? [] : [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())];
   const dropped = followed.dropped.map((name) => dropSecretOp(ctx.scope, known.id, name));
   return installed(ctx, change, [keep, ...wake, ...dropped, ...rules.stateOps(change.after, ctx)]);
+}
+
+/** What an upgrade keeps where nothing is said. */
+function chosenFor(
+  { settings, mode, modes }: Static<typeof InstallCreate>,
+  known: Install | undefined,
+): Pick<Install, 'settings' | 'mode' | 'modes'> {
+  const before = known ?? { settings: {}, mode: 'apply', modes: {} };
+  return {
+    settings: settings ?? before.settings,
+    mode: mode ?? before.mode,
+    modes: modes ?? before.modes,
+  };
 }
 
 function installed(
@@ -136,7 +148,7 @@ function refuseDowngrade({ pluginVersion }: Install, manifest: PluginManifest): 
 
 type InstallFacts = Pick<
   Install,
-  'pluginVersion' | 'sha256' | 'manifest' | 'grant' | 'settings' | 'mode' | 'state' | 'stateReason'
+  'pluginVersion' | 'sha256' | 'manifest' | 'grant' | 'settings' | 'mode' | 'modes' | 'state' | 'stateReason'
 >;
 
 function firstInstall(ctx: Context, facts: InstallFacts) {

@@ -7,7 +7,13 @@ import { schemasOf } from '../../contract/schemas.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
-import { installSettings, plugin, type InstallMode } from './contract.ts';
+import {
+  installModesGiven,
+  installSettings,
+  plugin,
+  type InstallMode,
+  type InstallModes,
+} from './contract.ts';
 import { heardTypes } from './hearing.ts';
 import { effectiveSettings } from './settings.ts';
 import { keepPastWants } from './wants.ts';
@@ -79,6 +85,7 @@ const grant = Type.Array(enumeration('Scope', allScopes), {
   description: 'The scopes that it gets, of those its manifest asks.',
 });
 const mode = Type.Optional(Type.Unsafe<InstallMode>(plugin.fields.mode.given));
+const modes = Type.Optional(Type.Unsafe<InstallModes>(installModesGiven));
 
 export const InstallCreate = named(
   'PluginInstall',
@@ -87,6 +94,7 @@ export const InstallCreate = named(
     grant,
     settings: Type.Optional(installSettings),
     mode,
+    modes,
     downgrade: Type.Optional(Type.Boolean({ description: 'Allow an older version than the one installed.' })),
   }),
 );
@@ -96,6 +104,7 @@ export const InstallUpdate = named(
     grant: Type.Optional(grant),
     settings: Type.Optional(installSettings),
     mode,
+    modes,
     state: Type.Optional(enumeration('PluginStateGiven', ['active', 'paused_by_admin'], 'Whether it runs.')),
   }),
 );

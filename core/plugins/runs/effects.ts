@@ -4,16 +4,11 @@ import type { Change } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { sameValue } from '../../changes/change.ts';
 import type { Committer } from '../../changes/commit.ts';
+import { cutText, cutValues, valueCharsMax, valuesOf, type Values } from '../../changes/diff.ts';
 import type { Directory } from '../../context.ts';
-import { hidePending } from '../../events/learning.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { oneOffKindName, type OneOff } from '../once/entries.ts';
 import { findEntry, kvKindName, type KvEntry } from '../kv/entries.ts';
-
-interface Value {
-  readonly before: unknown;
-  readonly after: unknown;
-}
 
 export interface Effect {
   readonly kind: string;
@@ -22,14 +17,11 @@ export interface Effect {
   /** Names of what changes of an existing entity. */
   readonly fields: readonly string[];
   /** Absent where the run wrote, and where there would be more than a record may hold. */
-  readonly values?: Readonly<Record<string, Value>>;
+  readonly values?: Values;
 }
 
-/** Characters of one value, and of all values of a run. */
-const valueCharsMax = 1_000;
+/** Characters of all values of a run. */
 const runCharsMax = 64 * 1024;
-/** What every creation has, and nobody chose. */
-const given = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 export function effectOf({ kind, id, before, after }: Change): Effect {
   const old = before as Readonly<Record<string, unknown>> | null;
@@ -54,69 +46,36 @@ export async function previewEffects(
   changes: readonly Change[],
 ): Promise<Effect[]> {
   const shown = committer.preview(at.directory, changes);
-  const valuesOf = async (change: Change): Promise<Record<string, Value>> => {
+  const valuesOfOne = async (change: Change): Promise<Values> => {
     if (change.kind === kvKindName) return keptValues(store, at.scope, change.after as KvEntry);
     if (change.kind === oneOffKindName) return oneOffValues(change);
-    return shownValues(change, shown.get(change) ?? {});
+    return cutValues(valuesOf(change, shown.get(change) ?? {}));
   };
   const effects: Effect[] = [];
   let chars = 0;
   for (const change of changes) {
-    const values = await valuesOf(change);
+    const values = await valuesOfOne(change);
     chars += JSON.stringify(values).length;
     effects.push({ ...effectOf(change), ...(chars <= runCharsMax ? { values } : {}) });
   }
   return effects;
 }
 
-/** @param data of the event that the change would make */
-function shownValues(change: Change, data: Readonly<Record<string, unknown>>): Record<string, Value> {
-  const { previous, ...after } = hidePending(data) as Record<string, unknown>;
-  if (change.before !== null)
-    return Object.fromEntries(
-      Object.entries((previous ?? {}) as Record<string, unknown>).map(([name, before]) => [
-        name,
-        { before: short(before), after: short(after[name]) },
-      ]),
-    );
-  return Object.fromEntries(
-    Object.entries(after)
-      .filter(([name, value]) => !given.has(name) && !isNothing(value))
-      .map(([name, value]) => [name, { before: null, after: short(value) }]),
-  );
-}
-
-function isNothing(value: unknown): boolean {
-  return (
-    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
-  );
-}
-
 async function keptValues(
   store: Store,
   scope: Scope,
   { installId, key, valueJson }: KvEntry,
-): Promise<Record<string, Value>> {
+): Promise<Values> {
   const before = await findEntry(store, scope, installId, key);
   return { [key]: { before: parsed(before?.valueJson ?? null), after: parsed(valueJson) } };
 }
 
-function oneOffValues({ before, after }: Change): Record<string, Value> {
+function oneOffValues({ before, after }: Change): Values {
   const at = ({ dueAt }: OneOff): string | null => isoTime(dueAt);
   return { [(after as OneOff).name]: { before: before && at(before as OneOff), after: at(after as OneOff) } };
 }
 
 function parsed(json: string | null): unknown {
   if (json === null) return null;
-  return json.length > valueCharsMax ? cut(json) : (JSON.parse(json) as unknown);
-}
-
-/** The value, or the beginning of its text where that is long. */
-export function short(value: unknown): unknown {
-  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
-  return text.length <= valueCharsMax ? (value ?? null) : cut(text);
-}
-
-function cut(text: string): string {
-  return `${text.slice(0, valueCharsMax).toWellFormed()}…`;
+  return json.length > valueCharsMax ? cutText(json) : (JSON.parse(json) as unknown);
 }

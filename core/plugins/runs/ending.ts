@@ -18,6 +18,8 @@ export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> 
   readonly result?: string;
   /** What it wrote and may keep. */
   readonly changes?: readonly Change[];
+  /** Whether not all that it wrote is kept, so that its record shows the values. */
+  readonly isHeldBack?: true;
   /** When it is run again; absent where the run is over. */
   readonly againAtMs?: number;
   /** Ops that follow the record. */
@@ -43,10 +45,11 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
   const effectsOf = async (
     { item }: HeldRun,
     tried: Attempt | null,
+    { isHeldBack }: Ending,
     directory: Directory,
   ): Promise<Effect[]> => {
     const changes = tried?.staged.changes ?? [];
-    if (tried?.install.mode !== 'simulate') return changes.map(effectOf);
+    if (tried?.install.mode !== 'simulate' && !isHeldBack) return changes.map(effectOf);
     return previewEffects(options, { scope: item.scope, directory }, changes);
   };
 
@@ -55,7 +58,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     const { item, queue, run } = held;
     const now = options.clock.nowMs();
     const author = authorOf(held, tried, await options.directoryOf(item.scope));
-    const effects = await effectsOf(held, tried, author.directory);
+    const effects = await effectsOf(held, tried, ending, author.directory);
     const record = (made: RunRecord['events']): RunRecord => recordOf(tried, ending, { made, effects }, now);
     const changes = ending.changes ?? [];
     const more = [...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];

@@ -45,11 +45,12 @@ export interface RunRow {
   readonly input_json: string | null;
   /** What an action or a route returned. */
   readonly result_json: string | null;
+  readonly proposal_id: string | null;
 }
 
 export const runColumns = `id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth, status, mode, attempt,
   created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json,
-  progress_json, continued_by, continuation, fired_at, interruptions, input_json, result_json,
+  progress_json, continued_by, continuation, fired_at, interruptions, input_json, result_json, proposal_id,
   (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = runs.workspace_id AND k.id = runs.id) AS undone_by`;
 
 const insertRun = tenantStatement(
@@ -103,6 +104,10 @@ const record = tenantStatement(
 const interrupted = tenantStatement(
   'runs.interrupted',
   'UPDATE runs SET interruptions = interruptions + 1 WHERE workspace_id = :ws AND id = :id',
+);
+const setProposal = tenantStatement(
+  'runs.proposed',
+  'UPDATE runs SET proposal_id = :proposalId WHERE workspace_id = :ws AND id = :id',
 );
 const findRunRow = tenantStatement<RunRow>(
   'runs.find',
@@ -245,6 +250,7 @@ export function queuedRow(run: NewRun, nowMs: number): RunRow {
     undone_by: null,
     input_json: run.inputJson ?? null,
     result_json: null,
+    proposal_id: null,
   };
 }
 
@@ -341,6 +347,11 @@ function columnsOf({ events, calls, effects, logs, error, ...plain }: RunRecord)
     logs: JSON.stringify(logs),
     error: error && JSON.stringify(error),
   };
+}
+
+/** Links a run to the proposal that it made. */
+export function proposedOp(scope: Scope, id: string, proposalId: string): Op {
+  return tenantOp(scope, setProposal, { id, proposalId });
 }
 
 /** Counts that a run waits to be run again through no fault of its own. */

@@ -143,6 +143,7 @@ export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>, re
     undoneBy: row.undone_by,
     onBehalfOf: inputOf(row)?.caller?.actor ?? null,
     result: row.result_json === null ? null : (JSON.parse(row.result_json) as unknown),
+    proposalId: row.proposal_id,
     error: row.error_json === null ? null : showError(JSON.parse(row.error_json) as RunError),
     recording: recording ? showRecording(recording) : null,
     createdAt: isoTime(row.created_at),

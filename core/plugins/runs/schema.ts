@@ -34,7 +34,7 @@ const Effect = Closed({
       }),
       {
         description:
-          'Of a run in mode `simulate`: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote, its events have it.',
+          'Of a run that proposed or simulated: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote all, its events have it.',
       },
     ),
   ),
@@ -85,6 +85,7 @@ export const RunShown = named(
       described(ActorShown, 'Whoever called the action: the run can do no more than they can.'),
     ),
     result: Type.Unknown({ description: 'What an action or a route returned; null of others.' }),
+    proposalId: nullable(idOf('prp', 'The proposal that holds what it would have written.')),
     error: nullable(
       Closed(
         {

@@ -1,4 +1,5 @@
 // One try of a run: with the install and the rights of now, in the sandbox, and to its verdict.
+import { sameValue } from '../../changes/change.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { plainText } from '../../lib/printable.ts';
@@ -62,7 +63,12 @@ export function createTryRun(options: TryOptions): TryRun {
   /** Upgraded, narrowed, paused or removed while it ran: then it did not run with the rights that it has now. */
   const hasChanged = async ({ item }: HeldRun, install: Install): Promise<boolean> => {
     const now = await registry.active(item.scope, install.id);
-    return now?.sha256 !== install.sha256 || now.grant.join() !== install.grant.join();
+    return (
+      now?.sha256 !== install.sha256 ||
+      now.mode !== install.mode ||
+      now.grant.join() !== install.grant.join() ||
+      !sameValue(now.modes, install.modes)
+    );
   };
 
   /** Others were faster, again and again. */

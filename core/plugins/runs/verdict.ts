@@ -12,6 +12,7 @@ import type { Attempt, HeldRun } from './attempt.ts';
 import { continueOps, progressOp, standingOf } from './continuation.ts';
 import type { EndAttempt } from './ending.ts';
 import { runErrorOf } from './failure.ts';
+import type { HoldBack } from '../proposals/hold-back.ts';
 import type { Later } from './later.ts';
 import { unreadableResult } from './result.ts';
 
@@ -31,6 +32,7 @@ export interface VerdictOptions {
   readonly failures: FailureWatch;
   readonly disable: Disable;
   readonly end: EndAttempt;
+  readonly holdBack: HoldBack;
   readonly later: Later;
 }
 
@@ -65,15 +67,16 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
         await noteEnding(held, tried, true);
         return true;
       }
-      const applies = tried.install.mode === 'apply';
+      const kept = await options.holdBack(held, tried);
       const isEnded = await end(held, tried, {
         status: 'succeeded',
         attempt,
         error: null,
         ...(result === undefined ? {} : { result }),
-        changes: applies ? tried.staged.changes : [],
-        // A simulated run leaves nothing from which the next could go on.
-        more: progressOps(options, held, outcome, standing.goesOn && applies),
+        changes: kept.changes,
+        ...(kept.isHeldBack ? { isHeldBack: true } : {}),
+        // A run whose own values are not kept leaves nothing from which the next could go on.
+        more: [...progressOps(options, held, outcome, standing.goesOn && kept.ownValues), ...kept.ops],
       });
       if (isEnded) await noteEnding(held, tried, false);
       return isEnded;

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
 import { mayReadEvent } from '../../rights/rights.ts';
-import { short } from '../runs/effects.ts';
+import { short } from '../../changes/diff.ts';
 import type { TrailDelivery, TrailRun } from './rows.ts';
 
 export interface Sight {

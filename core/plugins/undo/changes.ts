@@ -3,7 +3,7 @@ import type { Change, Entity } from '../../changes/change.ts';
 import { previousValues } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { short } from '../runs/effects.ts';
+import { short } from '../../changes/diff.ts';
 import type { Fold, Folded, Skip } from './fold.ts';
 import { tellsDeletion } from './guards.ts';
 import type { UndoKinds } from './kinds.ts';

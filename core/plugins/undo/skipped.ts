@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { short } from '../runs/effects.ts';
+import { short } from '../../changes/diff.ts';
 import { issueOf } from './changes.ts';
 import type { Skip } from './fold.ts';
 import { keyOf } from './kept.ts';

@@ -190,6 +190,7 @@ function kept({ nowMs }: SampleSetting) {
       schedules: [{ name: 'handover', cron: '0 9 * * 1', tz: 'Europe/Zagreb' }],
       settings: { channel: 'on-call' },
       mode: 'apply',
+      modes: { 'update.priority': 'propose' },
       state: 'active',
       stateReason: null,
     } satisfies Partial<Shown<typeof plugin>>,

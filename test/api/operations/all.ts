@@ -4,6 +4,7 @@ import type { Did } from '../every-operation.ts';
 import { boardOperations } from './boards.ts';
 import { cycleOperations } from './cycles.ts';
 import { projectOperations } from './projects.ts';
+import { proposalOperations } from './proposals.ts';
 import { releaseOperations } from './releases.ts';
 import { relationOperations } from './relations.ts';
 import { slaOperations } from './sla.ts';
@@ -31,6 +32,7 @@ export const furtherOperations: readonly Steps[] = [
   cycleOperations,
   inboxOperations,
   projectOperations,
+  proposalOperations,
   relationOperations,
   releaseOperations,
   searchOperations,

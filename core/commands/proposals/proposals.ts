@@ -1,0 +1,84 @@
+// `tatami proposals list|show|approve|reject`: looks at what waits for approval, and decides.
+import { wholeNumber } from '../flags.ts';
+import { printResult } from '../output.ts';
+import { connect, readAll, type RemoteOptions } from '../remote.ts';
+
+interface Effect {
+  id: string;
+  operation: string;
+  kind: string;
+  entityId: string;
+  issue: string | null;
+  class: string;
+  fields: { name: string; before?: unknown; after?: unknown }[];
+  decision: string | null;
+}
+
+interface Proposal {
+  id: string;
+  status: string;
+  title: string;
+  author: { name: string };
+  revision: number;
+  effects: Effect[];
+  expiresAt: string;
+  reason: string | null;
+}
+
+const pathOf = (id: string): string => `/proposals/${encodeURIComponent(id)}`;
+
+export async function listProposals(options: RemoteOptions & { all?: boolean }): Promise<void> {
+  const all = await readAll<Proposal>(
+    connect(options),
+    options.all ? '/proposals' : '/proposals?status=open',
+  );
+  printResult(all, options, (shown) =>
+    shown.length === 0
+      ? 'Nothing waits for approval.'
+      : shown
+          .map(({ id, status, author, title }) => `${id} ${status.padEnd(15)} ${author.name}: ${title}`)
+          .join('\n'),
+  );
+}
+
+export async function showProposal(id: string, options: RemoteOptions): Promise<void> {
+  printResult(await connect(options)<Proposal>('GET', pathOf(id)), options, linesOf);
+}
+
+/** Approves the revision that is said; where none is, the first. */
+export async function approveProposal(
+  id: string,
+  options: RemoteOptions & { effects?: string; revision?: string },
+): Promise<void> {
+  const body = {
+    ...(options.effects === undefined ? {} : { effects: options.effects.split(',') }),
+    ...(options.revision === undefined
+      ? {}
+      : { revision: wholeNumber('--revision', options.revision, 1, 1_000_000) }),
+  };
+  printResult(await connect(options)<Proposal>('POST', `${pathOf(id)}/approve`, body), options, linesOf);
+}
+
+export async function rejectProposal(id: string, options: RemoteOptions & { reason: string }): Promise<void> {
+  const { reason } = options;
+  printResult(await connect(options)<Proposal>('POST', `${pathOf(id)}/reject`, { reason }), options, linesOf);
+}
+
+function linesOf({ id, status, title, author, revision, effects, expiresAt, reason }: Proposal): string {
+  const until = status === 'open' ? `, until ${expiresAt}` : '';
+  return [
+    `${id}  ${status}, revision ${revision}, by ${author.name}${until}`,
+    title,
+    ...(reason === null ? [] : [`Reason: ${reason}`]),
+    ...effects.flatMap(effectLines),
+  ].join('\n');
+}
+
+function effectLines({ id, class: does, kind, issue, entityId, fields, decision }: Effect): string[] {
+  return [
+    `${id.padStart(3)}  ${does} ${kind} ${issue ?? entityId}${decision === null ? '' : ` (${decision})`}`,
+    ...fields.map(({ name, before, after }) => `       ${name}: ${textOf(before)} → ${textOf(after)}`),
+  ];
+}
+
+const textOf = (value: unknown): string => JSON.stringify(value ?? null);

@@ -1,0 +1,79 @@
+// Asks writes of a run again as the plugin, by its grant of now: those of the API at the door, its own past it.
+import type { AskedWrite, Staging } from '../../changes/staging.ts';
+import type { Cause } from '../../events/origin.ts';
+import type { App, Caller } from '../../http/app.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { askAll, type AskedAgain, type RecordedInput } from '../../proposals/again.ts';
+import type { Scope, Store } from '../../store/store.ts';
+import { CallError } from '../door-call.ts';
+import { principalOf } from '../host-door.ts';
+import type { Install } from '../installs/schema.ts';
+import { ownValues, ValueError } from '../kv/own.ts';
+import { ownOneOffs } from '../once/own.ts';
+import { ownWrites } from '../own-calls.ts';
+import { rightsFor, type RunCaller } from '../runs/input.ts';
+
+export interface AskOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly app: () => App;
+}
+
+interface Asking {
+  readonly scope: Scope;
+  readonly install: Install;
+  readonly cause: Cause | null;
+  /** Whoever the run acted for, who bounds what it may do. */
+  readonly caller: RunCaller | undefined;
+}
+
+const uncaused: Cause = { rootEventId: null, parentRunId: null, depth: 0, path: [] };
+
+export type AskAsPlugin = (asking: Asking, writes: readonly AskedWrite[]) => Promise<AskedAgain>;
+
+export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugin {
+  let call: Caller<null> | undefined;
+
+  const askOwn = async (
+    { scope, install, cause, caller }: Asking,
+    { operation, input }: AskedWrite,
+    staged: Staging,
+  ) => {
+    const startedAt = clock.nowMs();
+    const own = { store, nowMs: clock.nowMs, scope, staged };
+    const calls = {
+      values: ownValues({ ...own, installId: install.id }),
+      oneOffs: ownOneOffs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
+    };
+    const before = staged.writes.length;
+    try {
+      await ownWrites.get(operation)!.answer(calls, input.args as readonly unknown[]);
+    } catch (error) {
+      if (error instanceof CallError || error instanceof ValueError)
+        return new ApiError('conflict', error.message);
+      throw error;
+    }
+    // A comparison that no longer holds wrote nothing, and the handler believes that it did.
+    return operation === 'kv.compareAndSet' && staged.writes.length === before
+      ? new ApiError('conflict', 'A value of the plugin has changed.')
+      : null;
+  };
+
+  return (asking, writes) =>
+    askAll(asking.scope.workspaceId, asking.install.id, writes, async (write, staged) => {
+      if (ownWrites.has(write.operation)) return askOwn(asking, write, staged);
+      call ??= app().caller(() => ({ taken: null, bytes: 0 }));
+      const { params = {}, query = {}, body, ifMatch = null } = write.input as RecordedInput;
+      const given = body === undefined ? {} : { body };
+      const { cause, install, scope, caller } = asking;
+      const plugin = principalOf(scope, install);
+      const { error } = await call(app().route(write.operation), {
+        ...{ params, query, ...given, ifMatch, cause, staged },
+        principal: { ...plugin, ...rightsFor(plugin, caller) },
+        ids: write.ids,
+        isCounted: false,
+      });
+      return error;
+    });
+}

@@ -1,0 +1,156 @@
+// What of a run's writes is committed with it, and what is held back: proposed, or shown and dropped. docs/decisions/0059.
+import type { Change } from '../../changes/change.ts';
+import type { Committer } from '../../changes/commit.ts';
+import type { StagedWrite } from '../../changes/staging.ts';
+import type { Directory } from '../../context.ts';
+import type { App } from '../../http/app.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Ids } from '../../lib/ids.ts';
+import type { Sealing } from '../../lib/sealing.ts';
+import { makeProposal } from '../../proposals/make.ts';
+import type { Op, Scope, Store } from '../../store/store.ts';
+import type { InstallMode } from '../installs/contract.ts';
+import type { Install } from '../installs/schema.ts';
+import { ownWrites } from '../own-calls.ts';
+import type { Attempt, HeldRun } from '../runs/attempt.ts';
+import { effectOf } from '../runs/effects.ts';
+import { inputOf } from '../runs/input.ts';
+import { proposedOp } from '../runs/rows.ts';
+import { createAskAsPlugin } from './ask.ts';
+import { isDeletion, modeOfWrite } from './modes.ts';
+
+export interface HoldBackOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sealing: Sealing;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly app: () => App;
+}
+
+interface Kept {
+  readonly changes: readonly Change[];
+  readonly ops: readonly Op[];
+  /** Whether what it keeps for itself is written. */
+  readonly ownValues: boolean;
+  readonly isHeldBack: boolean;
+}
+
+export type HoldBack = (held: HeldRun, tried: Attempt) => Promise<Kept>;
+
+/** By what becomes of them, each in the order in which it was asked. */
+export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
+
+/** Whether all writes meet one end, which most runs are: then nothing is asked again. */
+function isOfOneMode({ mode, modes }: Install, writes: readonly StagedWrite[]): boolean {
+  return (
+    Object.keys(modes).length === 0 && mode !== 'propose' && !(mode === 'apply' && writes.some(isDeletion))
+  );
+}
+
+/** @param applies whether a write that may be applied can be; it waits with those that it builds on */
+export function divide(install: Install, writes: readonly StagedWrite[], app: App): Divided {
+  const own = writes.filter(({ operation }) => ownWrites.has(operation));
+  const divided: Record<InstallMode, StagedWrite[]> = { apply: [], propose: [], simulate: [] };
+  for (const write of writes) {
+    if (own.includes(write)) continue;
+    const mode = modeOfWrite(install, write, app.route(write.operation));
+    divided[worst(mode, write, divided)].push(write);
+  }
+  // What a plugin notes for itself is noted with what it did: where that waits, it waits as well.
+  const withOwn = ownModeOf(install, divided);
+  const kept = new Set([...divided[withOwn], ...own]);
+  return { ...divided, [withOwn]: writes.filter((write) => kept.has(write)) };
+}
+
+function ownModeOf({ mode }: Install, divided: Divided): InstallMode {
+  if (divided.apply.length > 0) return 'apply';
+  if (divided.propose.length > 0) return 'propose';
+  return divided.simulate.length > 0 || mode === 'simulate' ? 'simulate' : 'apply';
+}
+
+/** The mode of the strictest write that this one builds on. */
+function worst(mode: InstallMode, write: StagedWrite, { propose, simulate }: Divided): InstallMode {
+  if (simulate.some((earlier) => buildsOn(write, earlier))) return 'simulate';
+  return mode === 'apply' && propose.some((earlier) => buildsOn(write, earlier)) ? 'propose' : mode;
+}
+
+/** Whether a write names what an earlier one makes, or moves the same field of the same object. */
+function buildsOn(write: StagedWrite, earlier: StagedWrite): boolean {
+  const text = JSON.stringify(write.input);
+  return earlier.changes.some(
+    (change) =>
+      (change.before === null && text.includes(`"${change.id}"`)) ||
+      write.changes.some((later) => later.id === change.id && movesSame(change, later)),
+  );
+}
+
+function movesSame(a: Change, b: Change): boolean {
+  const fields = new Set(effectOf(a).fields);
+  return effectOf(b).fields.some((field) => fields.has(field));
+}
+
+export function createHoldBack(options: HoldBackOptions): HoldBack {
+  const askAs = createAskAsPlugin(options);
+
+  /** The applied ones by themselves; those that cannot be without the others wait with them. */
+  const applied = async (tried: Attempt, held: HeldRun, { apply, propose, simulate }: Divided) => {
+    if (apply.length === 0 || propose.length + simulate.length === 0)
+      return { changes: apply.length === 0 ? [] : tried.staged.changes, isAlone: true };
+    const { scope } = held.item;
+    const again = await askAs(
+      { scope, install: tried.install, cause: tried.cause, caller: inputOf(held.run)?.caller },
+      apply,
+    );
+    return again.refusal ? { changes: [], isAlone: false } : { changes: again.changes, isAlone: true };
+  };
+
+  return async (held, tried) => {
+    const { install, staged } = tried;
+    if (isOfOneMode(install, staged.writes)) {
+      const applies = install.mode === 'apply';
+      return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, isHeldBack: false };
+    }
+    const divided = divide(install, staged.writes, options.app());
+    const { changes, isAlone } = await applied(tried, held, divided);
+    const waiting = isAlone
+      ? divided.propose
+      : staged.writes.filter((write) => !divided.simulate.includes(write));
+    const proposed = await propose(options, held, tried, waiting);
+    const isApplied = isAlone && divided.apply.length > 0;
+    return {
+      changes: [...changes, ...proposed.changes],
+      ops: proposed.ops,
+      ownValues: isApplied || staged.writes.length === 0,
+      isHeldBack: waiting.length + divided.simulate.length > 0,
+    };
+  };
+}
+
+/** What belongs into the batch that ends the run. */
+async function propose(
+  { clock, ids, sealing, committer, directoryOf }: HoldBackOptions,
+  { item: { scope }, run }: HeldRun,
+  { install, cause, startedAt }: Attempt,
+  writes: readonly StagedWrite[],
+): Promise<{ readonly changes: readonly Change[]; readonly ops: readonly Op[] }> {
+  if (writes.length === 0) return { changes: [], ops: [] };
+  const { workspaceId } = scope;
+  const nowMs = clock.nowMs();
+  const making = { ids, sealing, workspaceId, directory: await directoryOf(scope), nowMs };
+  const made = makeProposal(
+    {
+      ...{ committer, cause, writes },
+      actor: { kind: 'plugin', id: install.id, name: install.manifest.name ?? install.pluginId },
+      planned: { since: startedAt, until: nowMs },
+      run: { id: run.id, installId: install.id },
+    },
+    making,
+  );
+  if (!made) return { changes: [], ops: [] };
+  return {
+    changes: [made.proposal, ...made.items],
+    ops: [proposedOp(scope, run.id, made.proposal.id)],
+  };
+}

@@ -1,0 +1,70 @@
+// What plugins proposed, as approvals ask it again; where its ground has moved, the handler is run again for the same event.
+import { findEvent } from '../../events/log.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { AskedAgain, Source } from '../../proposals/again.ts';
+import type { Proposal } from '../../proposals/kind.ts';
+import type { Scope } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
+import type { Registry } from '../registry.ts';
+import type { Attempts } from '../runs/attempt.ts';
+import { inputOf } from '../runs/input.ts';
+import { findRun } from '../runs/rows.ts';
+import { createAskAsPlugin, type AskOptions } from './ask.ts';
+import { divide } from './hold-back.ts';
+
+export interface SourceOptions extends AskOptions {
+  readonly registry: Pick<Registry, 'active'>;
+  readonly attempts: Attempts;
+}
+
+const refused = (why: string) => ({ refusal: new ApiError('conflict', why) });
+
+export function createPluginSource(options: SourceOptions): Source {
+  const { store, app, attempts, registry } = options;
+  const askAs = createAskAsPlugin(options);
+  const installOf = (scope: Scope, { installId }: Proposal): Promise<Install | undefined> =>
+    registry.active(scope, installId ?? '');
+
+  /** By proposal; each goes with the request that waits for it. */
+  const underWay = new Map<string, Promise<AskedAgain>>();
+
+  const runAgain = async (scope: Scope, proposal: Proposal): Promise<AskedAgain> => {
+    const install = await installOf(scope, proposal);
+    if (!install) return refused('The plugin that proposed it is not active any more.');
+    const run = await findRun(store, scope, proposal.runId ?? '');
+    if (!run) return refused('The run that proposed it is no longer kept.');
+    const event = run.event_id === null ? undefined : await findEvent(store, scope, run.event_id);
+    const { signal } = new AbortController();
+    const trying = { run, event, input: inputOf(run), signal, item: { scope } };
+    try {
+      const { outcome, staged } = await attempts.make(trying, { ...install, mode: 'propose' });
+      if (outcome.status !== 'succeeded') return refused('The plugin was run again for it, and failed.');
+      // What was applied with the run is done; only what would wait is for another look.
+      const { propose: writes } = divide(install, staged.writes, app());
+      return { refusal: null, writes, changes: [], ops: [] };
+    } finally {
+      attempts.forget(run.id);
+    }
+  };
+
+  return {
+    async ask(ctx, proposal, writes) {
+      const install = await installOf(ctx.scope, proposal);
+      if (!install) return refused('The plugin that proposed it is not active any more.');
+      const run = await findRun(store, ctx.scope, proposal.runId ?? '');
+      const caller = (run && inputOf(run)?.caller) ?? undefined;
+      const again = await askAs({ scope: ctx.scope, install, cause: proposal.cause, caller }, writes);
+      if (again.refusal?.code === 'insufficient_scope')
+        throw new ApiError('conflict', `The plugin is not granted this any more: ${again.refusal.message}`);
+      return again;
+    },
+    anew(ctx, proposal) {
+      // Two who look at once are shown one run.
+      const known = underWay.get(proposal.id);
+      if (known) return known;
+      const running = runAgain(ctx.scope, proposal).finally(() => underWay.delete(proposal.id));
+      underWay.set(proposal.id, running);
+      return running;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+// Asks the writes of a proposal again at the door, into a fresh staging: with the ids that they made, by the rights of now.
+import { Staging, stagedCharsMax, type AskedWrite, type StagedWrite } from '../changes/staging.ts';
+import type { Change } from '../changes/change.ts';
+import type { Context } from '../context.ts';
+import type { App, Caller } from '../http/app.ts';
+import type { Principal } from '../http/principal.ts';
+import type { ApiError } from '../lib/errors.ts';
+import { Shares } from '../lib/fairness/shares.ts';
+import type { Op } from '../store/store.ts';
+import type { Proposal } from './kind.ts';
+
+/** What came of asking again; of a refusal, nothing is kept. */
+export type AskedAgain =
+  | {
+      readonly refusal: null;
+      readonly writes: readonly StagedWrite[];
+      /** What they come to, one change for each object. */
+      readonly changes: readonly Change[];
+      readonly ops: readonly Op[];
+    }
+  | { readonly refusal: ApiError };
+
+/** How the writes of one source of proposals are asked again. */
+export interface Source {
+  ask(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
+  /** What it would ask for now, where the state that it saw has moved. */
+  anew(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
+}
+
+/** Asks one write. @returns why it is refused; null where it is staged */
+export type Ask = (write: AskedWrite, staged: Staging) => Promise<ApiError | null>;
+
+const room = new Shares(stagedCharsMax);
+
+/** @param owner whose room it takes: an install, a token */
+export async function askAll(
+  workspaceId: string,
+  owner: string,
+  writes: readonly AskedWrite[],
+  ask: Ask,
+): Promise<AskedAgain> {
+  const staged = new Staging(room, workspaceId, owner, { takesOps: true });
+  try {
+    for (const write of writes) {
+      const refusal = await ask(write, staged);
+      if (refusal) return { refusal };
+    }
+    const { changes, writes: made } = staged;
+    return { refusal: null, writes: made, changes, ops: made.flatMap(({ ops }) => ops) };
+  } finally {
+    staged.release();
+  }
+}
+
+/** The input of a write of the API, as it was recorded. */
+export type RecordedInput = Partial<
+  Readonly<Record<'params' | 'query', Readonly<Record<string, string>>>> & {
+    body: unknown;
+    ifMatch: number | null;
+  }
+>;
+
+/** The writes of a request, asked by whoever approves and in the name of whoever proposed. */
+export function sourceOfRequests(app: () => App): Source {
+  let call: Caller<null> | undefined;
+  const ask: Source['ask'] = (ctx, { actor, cause }, writes) =>
+    askAll(ctx.workspaceId, ctx.actor.id, writes, async ({ operation, input, ids }, staged) => {
+      call ??= app().caller(() => ({ taken: null, bytes: 0 }));
+      const { params = {}, query = {}, body, ifMatch = null } = input as RecordedInput;
+      const { scopes, narrowed, scope } = ctx;
+      const principal: Principal = { scope, actor, scopes, narrowed, tokenId: ctx.actor.id };
+      const given = body === undefined ? {} : { body };
+      const { error } = await call(app().route(operation), {
+        ...{ principal, params, query, ...given, ifMatch, cause, staged, ids },
+        isCounted: false,
+      });
+      return error;
+    });
+  return { ask, anew: ask };
+}

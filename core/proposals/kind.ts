@@ -1,0 +1,75 @@
+// How proposals are stored and shown. An open one has an alarm that ends it.
+import { json } from '../changes/columns.ts';
+import type { Values } from '../changes/diff.ts';
+import type { Shown } from '../contract/contract.ts';
+import type { Actor, Cause } from '../events/origin.ts';
+import { alarmOp } from '../reactions/alarm.ts';
+import { kindOf, type EntityOf } from '../resource/kind.ts';
+import { proposal, type EffectClass } from './contract.ts';
+
+export const expiryAlarmName = 'proposal';
+
+/** One effect as it is kept. Those of one write are decided together. */
+export interface KeptEffect {
+  readonly id: string;
+  /** Which of the writes it comes of. */
+  readonly write: number;
+  readonly operation: string;
+  readonly kind: string;
+  readonly entityId: string;
+  readonly issue: string | null;
+  readonly issueId: string | null;
+  readonly class: EffectClass;
+  readonly values: Values;
+  /** Of the whole values, where `values` are cut. */
+  readonly digest: string;
+  readonly baseVersion: number | null;
+  readonly decision: 'approved' | 'rejected' | null;
+}
+
+const kept = {
+  actor: json<Actor>('actor_json'),
+  cause: json<Cause | null>('cause_json'),
+  diff: json<readonly KeptEffect[]>('diff_json'),
+  issueIds: json<readonly string[]>('issue_ids_json'),
+  /** See `writes.ts`. */
+  writesSealed: json<string>('writes_sealed_json'),
+};
+export type Proposal = EntityOf<typeof proposal, typeof kept>;
+export type ShownProposal = Shown<typeof proposal>;
+
+export const proposalKind = kindOf(proposal, {
+  kept,
+  shows: { effects: ({ diff }) => diff.map((effect) => shownEffect(effect, false)) },
+  events(before, { status }) {
+    if (!before || status === 'open') return ['automation.proposed'];
+    return [
+      status === 'approved' || status === 'partly_approved' ? 'automation.approved' : 'automation.rejected',
+    ];
+  },
+  special: {
+    isTold: true,
+    related: (scope, before, { id, status, expiresAt }) => ({
+      last:
+        before?.status === status
+          ? []
+          : [alarmOp(scope, expiryAlarmName, id, status === 'open' ? expiresAt : null)],
+    }),
+  },
+});
+
+/** With the values, which lists and events leave out: they are for who may read the objects. */
+export function showWhole(found: Proposal, view: Parameters<typeof proposalKind.wire>[1]): ShownProposal {
+  return {
+    ...proposalKind.wire(found, view),
+    effects: found.diff.map((effect) => shownEffect(effect, true)),
+  };
+}
+
+function shownEffect(
+  { id, operation, kind, entityId, issue, class: does, values, baseVersion, decision }: KeptEffect,
+  whole: boolean,
+): ShownProposal['effects'][number] {
+  const fields = Object.entries(values).map(([name, value]) => (whole ? { name, ...value } : { name }));
+  return { id, operation, kind, entityId, issue, class: does, fields, baseVersion, decision };
+}

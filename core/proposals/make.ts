@@ -1,0 +1,105 @@
+// Makes a proposal: the object, and the items that tell whoever may decide.
+import type { Change } from '../changes/change.ts';
+import type { StagedWrite } from '../changes/staging.ts';
+import type { Context, Directory } from '../context.ts';
+import type { Actor, Cause } from '../events/origin.ts';
+import { itemsForAdmins } from '../inbox/items.ts';
+import type { Ids } from '../lib/ids.ts';
+import type { Sealing } from '../lib/sealing.ts';
+import { dayMs } from '../lib/time.ts';
+import { authorOf } from '../resource/author.ts';
+import { proposal } from './contract.ts';
+import { diffOf, titleOf, type Differ } from './diff.ts';
+import { proposalKind, type Proposal } from './kind.ts';
+import { sealWrites } from './writes.ts';
+
+/** A proposal that nobody decides on ends after that. */
+const openMs = 7 * dayMs;
+
+export interface Making {
+  readonly ids: Ids;
+  readonly sealing: Sealing;
+  readonly workspaceId: string;
+  readonly directory: Directory;
+  readonly nowMs: number;
+}
+
+export interface Proposing extends Pick<Differ, 'committer' | 'planned'> {
+  readonly actor: Actor;
+  readonly cause: Cause | null;
+  /** Of a plugin run. */
+  readonly run: { readonly id: string; readonly installId: string } | null;
+  readonly writes: readonly StagedWrite[];
+}
+
+export interface Made {
+  readonly proposal: Change & { readonly after: Proposal };
+  readonly items: readonly Change[];
+}
+
+/** Null where the writes change nothing that could be shown. */
+export function makeProposal(proposing: Proposing, making: Making): Made | null {
+  const { actor, cause, run, writes } = proposing;
+  const { directory, nowMs } = making;
+  const diff = diffOf(writes, { ...proposing, directory });
+  if (diff.length === 0) return null;
+  const id = making.ids.next(proposal.id);
+  const made = proposalKind.create({
+    id,
+    status: 'open',
+    source: run ? 'plugin_run' : 'request',
+    ...authorOf({ actor, directory }, 'author'),
+    installId: run?.installId ?? null,
+    runId: run?.id ?? null,
+    ...contentOf(writes, diff, { making, id, actor }),
+    revision: 1,
+    actor,
+    cause,
+    ...{ decidedByKind: null, decidedById: null, decidedByName: null, decidedAt: null, reason: null },
+    events: [],
+    expiresAt: nowMs + openMs,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  });
+  return { proposal: made, items: itemsAbout(made.after, making) };
+}
+
+/** What of a proposal follows from its writes. */
+export function contentOf(
+  writes: readonly StagedWrite[],
+  diff: Proposal['diff'],
+  {
+    making,
+    id,
+    actor,
+  }: { readonly making: Pick<Making, 'sealing' | 'workspaceId'>; id: string; actor: Actor },
+): Pick<Proposal, 'title' | 'diff' | 'issueIds' | 'writesSealed'> {
+  return {
+    title: titleOf(diff, actor.kind === 'plugin' ? actor.name : null),
+    diff,
+    issueIds: [...new Set(diff.flatMap(({ issueId }) => issueId ?? []))],
+    writesSealed: sealWrites(making.sealing, making.workspaceId, id, writes),
+  };
+}
+
+/** As a context has it. */
+export function makingIn(ctx: Context): Making {
+  const { ids, sealing, workspaceId, directory } = ctx;
+  return { ids, sealing, workspaceId, directory, nowMs: ctx.nowMs() };
+}
+
+export const targetOf = ({ id }: Pick<Proposal, 'id'>) => ({ kind: proposal.name, id });
+
+/** Nobody decides on their own. */
+function itemsAbout(made: Proposal, { ids, directory, nowMs }: Making): Change[] {
+  const item = {
+    kind: 'proposal_made' as const,
+    reason: 'proposal' as const,
+    title: `${made.authorName} proposes a change`,
+    body: `${made.title}. Approve or reject it; after seven days it ends by itself.`,
+    target: targetOf(made),
+  };
+  return itemsForAdmins(item, { ids, directory, nowMs }).filter(
+    ({ after }) => (after as { memberId?: string }).memberId !== made.actor.memberId,
+  );
+}

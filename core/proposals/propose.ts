@@ -1,0 +1,29 @@
+// `Tatami-Mode: propose`: a write that was planned at the door is kept as a proposal.
+import type { Committer } from '../changes/commit.ts';
+import type { Propose } from '../http/write.ts';
+import { ApiError } from '../lib/errors.ts';
+import { showWhole } from './kind.ts';
+import { makeProposal, makingIn } from './make.ts';
+
+export function createPropose(committer: Pick<Committer, 'preview'>): Propose {
+  return (now, write, sinceMs) => {
+    const { actor, cause } = now;
+    const planned = { since: sinceMs, until: now.nowMs() };
+    const made = makeProposal(
+      { committer, planned, actor, cause, run: null, writes: [write] },
+      makingIn(now),
+    );
+    if (!made)
+      throw new ApiError(
+        'conflict',
+        'There is nothing to propose: this changes no object that could be shown.',
+      );
+    const { after, id } = made.proposal;
+    return {
+      changes: [made.proposal, ...made.items],
+      body: showWhole(after, now),
+      status: 202,
+      location: `${now.baseUrl}/api/v1/proposals/${id}`,
+    };
+  };
+}
