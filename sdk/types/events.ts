@@ -207,7 +207,6 @@ export type EventPattern =
   | 'plugin.*'
   | 'automation.*'
   | 'system.*'
-  | 'automation.*'
   | '*';
 
 /** An object after a change, with the old values of what changed. */

@@ -22,7 +22,8 @@ export interface InboxItem {
     | 'project_update'
     | 'webhook'
     | 'plugin'
-    | 'system';
+    | 'system'
+    | 'proposal';
   /** What kind of thing happened. */
   readonly kind:
     | 'issue_assigned'
@@ -39,7 +40,8 @@ export interface InboxItem {
     | 'plugin_unheard'
     | 'plugin_missed_events'
     | 'plugin_loop'
-    | 'system_problem';
+    | 'system_problem'
+    | 'proposal_made';
   /** What happened, in one line. */
   readonly title: string;
   /** What there is to say of it. */
@@ -105,6 +107,7 @@ export interface InboxItemQuery {
     | 'webhook'
     | 'plugin'
     | 'system'
+    | 'proposal'
     | undefined;
   /** Only what is unread, or only what is read. */
   unread?: boolean | undefined;

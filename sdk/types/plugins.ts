@@ -67,8 +67,10 @@ export interface Plugin {
   }[];
   /** What it was set to, and the defaults of its manifest for what nobody set. By the names that its manifest gives them. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** With `simulate`, what its runs would write is recorded and dropped. */
-  readonly mode: 'apply' | 'simulate';
+  /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  readonly mode: 'apply' | 'propose' | 'simulate';
+  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  readonly modes: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>>;
   /** Whether it runs, and if not, who switched it off. */
   readonly state: 'active' | 'paused_by_admin' | 'disabled_failures' | 'disabled_sandbox';
   /** Why it does not run, or is not sent all that it subscribes to. */
@@ -99,8 +101,10 @@ export interface PluginInstall {
   grant: readonly Scope[];
   /** By the names that its manifest gives them. */
   settings?: Readonly<Record<string, unknown>> | undefined;
-  /** With `simulate`, what its runs would write is recorded and dropped. */
-  mode?: 'apply' | 'simulate' | undefined;
+  /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  mode?: 'apply' | 'propose' | 'simulate' | undefined;
+  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** Allow an older version than the one installed. */
   downgrade?: boolean | undefined;
 }
@@ -111,8 +115,10 @@ export interface PluginPatch {
   grant?: readonly Scope[] | undefined;
   /** By the names that its manifest gives them. */
   settings?: Readonly<Record<string, unknown>> | undefined;
-  /** With `simulate`, what its runs would write is recorded and dropped. */
-  mode?: 'apply' | 'simulate' | undefined;
+  /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  mode?: 'apply' | 'propose' | 'simulate' | undefined;
+  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** Whether it runs. */
   state?: 'active' | 'paused_by_admin' | undefined;
 }
@@ -160,8 +166,8 @@ export interface Run {
   readonly status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
   /** The event that it was run for; null for what no event calls. */
   readonly eventId: string | null;
-  /** The mode of the plugin at that time. With `simulate`, what its runs would write is recorded and dropped. */
-  readonly mode: 'apply' | 'simulate';
+  /** The mode of the plugin at that time. What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  readonly mode: 'apply' | 'propose' | 'simulate';
   /** Attempts made. */
   readonly attempt: number;
   /** Plugin runs that led to the event. */
@@ -194,7 +200,7 @@ export interface Run {
     readonly action: 'create' | 'update';
     /** What changed of an object that existed. */
     readonly fields: readonly string[];
-    /** Of a run in mode `simulate`: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote, its events have it. */
+    /** Of a run that proposed or simulated: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote all, its events have it. */
     readonly values: Readonly<
       Record<
         string,
@@ -235,10 +241,14 @@ export interface Run {
   } | null;
   /** The run that goes on where this one, not being done, left off. */
   readonly continuedBy: string | null;
+  /** The undo that took back what it changed. */
+  readonly undoneBy: string | null;
   /** Whoever called the action: the run can do no more than they can. */
   readonly onBehalfOf: Actor | null;
   /** What an action or a route returned; null of others. */
   readonly result: unknown;
+  /** The proposal that holds what it would have written. */
+  readonly proposalId: string | null;
   /** Why it failed. */
   readonly error: {
     /** What went wrong, for programs. */
@@ -250,12 +260,23 @@ export interface Run {
     /** Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`. */
     readonly stack: readonly string[];
   } | null;
+  /** What is kept for its replay; null where it has not ended, or nothing is. */
+  readonly recording: RunRecordingFacts | null;
   /** When it was queued. ISO 8601, UTC. */
   readonly createdAt: string;
   /** When its last attempt began. ISO 8601, UTC. */
   readonly startedAt: string | null;
   /** When it ended. ISO 8601, UTC. */
   readonly finishedAt: string | null;
+}
+
+export interface RunRecordingFacts {
+  /** What it takes on the disk, compressed; 0 where it was not kept. */
+  readonly bytes: number;
+  /** When it was kept. ISO 8601, UTC. */
+  readonly at: string;
+  /** It would have been too long: the run cannot be replayed. */
+  readonly truncated: boolean;
 }
 
 export interface CatchUp {
