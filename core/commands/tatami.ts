@@ -194,6 +194,23 @@ function addCopies(program: Command, folder: string): void {
 }
 
 /** Answers the command that has its own way to stop. */
+function addAttack(plugin: Command): Command {
+  return remote(
+    plugin
+      .command('attack')
+      .description(
+        'attack the server with hostile plugins, and say of each whether it was held; ends with 0 or 1',
+      ),
+  )
+    .requiredOption(
+      '--team <key>',
+      'team in which the issues are made that they are run for; all is removed again',
+    )
+    .option('--group <numbers>', 'only these groups of attacks, such as 20,21')
+    .action(async (options: AttackOptions) => (await import('./plugin/attack/command.ts')).attack(options));
+}
+
+/** Answers the command that has its own way to stop. */
 function addPlugin(program: Command, folder: string): Command {
   const plugin = program.command('plugin').description('pack, install and watch plugins');
   plugin
@@ -242,22 +259,10 @@ function addPlugin(program: Command, folder: string): Command {
   ).action(async (run: string, options: RemoteOptions) =>
     (await import('./plugin/cancel.ts')).cancel(run, options),
   );
-  const attackCommand = remote(
-    plugin
-      .command('attack')
-      .description(
-        'attack the server with hostile plugins, and say of each whether it was held; ends with 0 or 1',
-      ),
-  )
-    .requiredOption(
-      '--team <key>',
-      'team in which the issues are made that they are run for; all is removed again',
-    )
-    .option('--group <numbers>', 'only these groups of attacks, such as 20,21')
-    .action(async (options: AttackOptions) => (await import('./plugin/attack/command.ts')).attack(options));
   remote(
     plugin.command('catch-up <plugin>').description('run a plugin on what it missed while it was off'),
   ).action(async (name: string, options: RemoteOptions) =>
     (await import('./plugin/catch-up.ts')).catchUp(name, options),
   );
+  return addAttack(plugin);
 }

@@ -1,8 +1,11 @@
 // The suite that `tatami plugin attack` makes to an operator's server, made to a server of ours.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { createCall } from '../../sdk/client/call.ts';
 import { forgeries, hostiles, runSuite, type Verdict } from '../../core/commands/plugin/attack/suite.ts';
 import { startApp, type TestApp } from '../app.ts';
+import { attackGroups } from './attack-groups.ts';
 
 let app: TestApp;
 let stranger: string;
@@ -78,4 +81,15 @@ test('an interrupted suite leaves nothing', async () => {
   expect(found.length).toBeLessThan(8);
   expect((await app.call('GET', '/api/v1/plugins')).json.data).toEqual([]);
   expect((await app.call('GET', '/api/v1/issues')).json.data).toEqual([]);
+});
+
+test('each of the 46 groups is tried by the suite or by a test that is there, or names the door it waits for', () => {
+  const inSuite = new Set([...hostiles, ...forgeries].map(({ group }) => group));
+  expect(Object.keys(attackGroups)).toEqual(Array.from({ length: 46 }, (_, index) => String(index + 1)));
+  for (const [number, { tests, waitsFor }] of Object.entries(attackGroups)) {
+    const isTried = inSuite.has(Number(number)) || tests.length > 0;
+    expect([number, isTried]).toEqual([number, waitsFor === undefined]);
+    for (const file of tests)
+      expect([file, existsSync(join(import.meta.dir, '../..', file))]).toEqual([file, true]);
+  }
 });

@@ -41,9 +41,13 @@ export interface SuiteOptions {
   readonly signal?: AbortSignal;
 }
 
+interface RunError {
+  code: string;
+  message: string;
+}
 interface Run {
   status: string;
-  error: { code: string; message: string } | null;
+  error: RunError | null;
   logs: readonly { message: string }[];
 }
 interface Issue {
@@ -170,24 +174,35 @@ async function runsOf(
   return poll<readonly Run[]>([], look, isDone, waitMs);
 }
 
-function judgeRuns({ ends, code, isLoop, runs: count = 1 }: Hostile, runs: readonly Run[]): Found {
+function judgeRuns(hostile: Hostile, runs: readonly Run[]): Found {
   const said = runs.flatMap(({ logs }) => logs.map(({ message }) => message));
   const through = said.find((message) => message.startsWith('found '));
   if (through !== undefined) return { verdict: 'got through', why: through };
   if (runs.some(isFlooded)) return { verdict: 'got through', why: 'its log was not kept short and plain' };
-  if (runs.length < count || !runs.every(isOver))
+  if (runs.length < (hostile.runs ?? 1) || !runs.every(isOver))
     return { verdict: 'not judged', why: 'its run did not end' };
-  // Of a loop the one run that is cut counts, of everything else each.
-  const failed = runs.flatMap(({ error }) => error ?? []);
-  const isStopped = isLoop ? failed.length > 0 : failed.length === runs.length;
-  const [error] = failed;
-  if (error && code !== undefined && error.code !== code)
+  const errors = runs.flatMap(({ error }) => error ?? []);
+  return hostile.ends === 'stopped'
+    ? judgeStopped(hostile, errors, runs.length)
+    : judgeEnded(hostile, errors, said);
+}
+
+/** Of a loop the one run that is cut counts, of everything else each. */
+function judgeStopped({ code, isLoop }: Hostile, errors: readonly RunError[], runs: number): Found {
+  const [error] = errors;
+  if (!error || (!isLoop && errors.length < runs))
+    return { verdict: 'got through', why: 'nothing stopped it' };
+  if (code !== undefined && error.code !== code)
     return { verdict: 'not judged', why: `stopped by ${error.code}, not by ${code}: ${error.message}` };
-  if (ends === 'stopped' && !isStopped) return { verdict: 'got through', why: 'nothing stopped it' };
-  if (ends === 'harmless' && error) return { verdict: 'not judged', why: `${error.code}: ${error.message}` };
-  if (ends === 'harmless' && !said.includes('clean'))
-    return { verdict: 'not judged', why: 'it did not come to its end' };
-  return { verdict: 'held', why: error ? error.code : 'it found nothing' };
+  return { verdict: 'held', why: error.code };
+}
+
+function judgeEnded({ ends }: Hostile, [error]: readonly RunError[], said: readonly string[]): Found {
+  if (ends === 'either') return { verdict: 'held', why: error ? error.code : 'it found nothing' };
+  if (error) return { verdict: 'not judged', why: `${error.code}: ${error.message}` };
+  return said.includes('clean')
+    ? { verdict: 'held', why: 'it found nothing' }
+    : { verdict: 'not judged', why: 'it did not come to its end' };
 }
 
 /** A log steers no terminal, and is at most 16 KiB long, but for what says that it was cut. */
