@@ -15,6 +15,7 @@ import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
+import type { AttackOptions } from './plugin/attack/command.ts';
 import type { InstallOptions } from './plugin/install.ts';
 import type { ReplayOptions } from './plugin/replay.ts';
 import { addSecrets } from './plugin/secrets/commands.ts';
@@ -43,14 +44,14 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addBackups(program, folder);
   addImport(program, folder);
   addCopies(program, folder);
-  addPlugin(program, folder);
+  const attackCommand = addPlugin(program, folder);
   addTrail(program);
   addProposals(program, remote);
   const listenCommand = addWebhooks(program, remote, folder);
   addAbout(program);
   // These have their own way to stop; everything else can be run again.
   program.hook('preAction', (_, command) => {
-    if (command !== serveCommand && command !== listenCommand)
+    if (![serveCommand, listenCommand, attackCommand].includes(command))
       process.once('SIGINT', () => fail(new CommandError('Interrupted.', exitCodes.interrupted), asJson));
   });
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => endWith(error, asJson));
@@ -207,7 +208,25 @@ function addTrail(program: Command): void {
     );
 }
 
-function addPlugin(program: Command, folder: string): void {
+/** Answers the command that has its own way to stop. */
+function addAttack(plugin: Command): Command {
+  return remote(
+    plugin
+      .command('attack')
+      .description(
+        'attack the server with hostile plugins, and say of each whether it was held; ends with 0 or 1',
+      ),
+  )
+    .requiredOption(
+      '--team <key>',
+      'team in which the issues are made that they are run for; all is removed again',
+    )
+    .option('--group <numbers>', 'only these groups of attacks, such as 20,21')
+    .action(async (options: AttackOptions) => (await import('./plugin/attack/command.ts')).attack(options));
+}
+
+/** Answers the command that has its own way to stop. */
+function addPlugin(program: Command, folder: string): Command {
   const plugin = program.command('plugin').description('pack, install and watch plugins');
   plugin
     .command('new <name>')
@@ -278,4 +297,5 @@ function addRuns(plugin: Command, folder: string): void {
     (await import('./plugin/catch-up.ts')).catchUp(name, options),
   );
   addSecrets(plugin, remote);
+  return addAttack(plugin);
 }

@@ -1,0 +1,63 @@
+// `tatami plugin attack`: makes the suite to a server, and prints what came of each attack. Ends with 1 where one was not held.
+import { derivedId } from '../../../lib/ids.ts';
+import { issue } from '../../../tracker/issues/contract.ts';
+import { CommandError, createProgress, exitCodes, printResult } from '../../output.ts';
+import { connect, type RemoteOptions } from '../../remote.ts';
+import { forgeries, hostiles, runSuite, type Verdict } from './suite.ts';
+
+export interface AttackOptions extends RemoteOptions {
+  team: string;
+  group?: string;
+}
+
+/** @throws CommandError for what stands for no group */
+export async function attack(options: AttackOptions): Promise<void> {
+  const isChosen = chosenBy(options.group);
+  const chosen = {
+    hostiles: hostiles.filter(isChosen),
+    forgeries: forgeries.filter(isChosen),
+  };
+  const count = chosen.hostiles.length + chosen.forgeries.length + 1;
+  const progress = createProgress();
+  let judged = 0;
+  const stop = stopSignal();
+  const verdicts = await runSuite({
+    ...chosen,
+    call: connect(options, progress.note),
+    team: options.team,
+    // An id as the server makes them, of an issue that nobody has.
+    stranger: derivedId(issue.id, '_0000000000000', crypto.randomUUID()),
+    signal: stop,
+    onVerdict: ({ name }) => progress.show(`${++judged} of ${count}: ${name}`),
+  }).finally(progress.end);
+  printResult(verdicts.toSorted(inOrder), options, (shown) => shown.map(lineOf).join('\n'));
+  if (stop.aborted) process.exit(exitCodes.interrupted);
+  if (verdicts.some(({ verdict }) => verdict !== 'held')) process.exitCode = exitCodes.failed;
+}
+
+function chosenBy(groups: string | undefined): (attack: { readonly group: number }) => boolean {
+  if (groups === undefined) return () => true;
+  const known = new Set([...hostiles, ...forgeries].map(({ group }) => group));
+  const wanted = new Set(groups.split(',').map(Number));
+  for (const group of wanted)
+    if (!known.has(group))
+      throw new CommandError(
+        `There are no attacks of group ${groups}. Choose from ${[...known].sort((a, b) => a - b).join(', ')}.`,
+        exitCodes.usage,
+      );
+  return ({ group }) => wanted.has(group);
+}
+
+const inOrder = (a: Verdict, b: Verdict): number => a.group - b.group || a.name.localeCompare(b.name);
+
+function lineOf({ group, name, verdict, why, ms }: Verdict): string {
+  const label = group === 0 ? '' : String(group);
+  return `${label.padStart(2)}  ${name.padEnd(24)}  ${verdict.padEnd(11)}  ${String(ms).padStart(6)} ms  ${why.slice(0, 200)}`;
+}
+
+/** The first Ctrl-C or SIGTERM begins no further attack, and what was made is removed. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
+}

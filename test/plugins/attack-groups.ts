@@ -1,0 +1,65 @@
+// The groups of attacks on plugins and their sandbox, and where each is tried: by the suite that `tatami plugin attack` makes as well, by
+// tests, or not yet, because there is no door to try.
+
+export interface AttackGroup {
+  readonly title: string;
+  /** Files of tests beside the suite. */
+  readonly tests: readonly string[];
+  /** The door that it is about, and that is not there. */
+  readonly waitsFor?: string;
+}
+
+const sandbox = 'test/sandbox/attacks.test.ts';
+const peer = 'test/sandbox/hostile-sidecar/peer.test.ts';
+const egress = 'outgoing requests of plugins';
+const group = (title: string, ...tests: readonly string[]): AttackGroup => ({ title, tests });
+const hole = (title: string, waitsFor: string): AttackGroup => ({ title, tests: [], waitsFor });
+
+export const attackGroups: Readonly<Record<number, AttackGroup>> = {
+  1: group('constructors of everything in reach', sandbox),
+  2: group('members of live references', sandbox),
+  3: group('options by way of prototypes', sandbox),
+  4: group('patched builtins', sandbox),
+  5: group('call sites', sandbox),
+  6: group('callers and arguments', sandbox),
+  7: group('what errors of the host tell', sandbox),
+  8: group('stacks across waits'),
+  9: group('no stack left in a call', sandbox),
+  10: group('odd things thrown', sandbox),
+  11: group('odd arguments and results', sandbox),
+  12: group('keys of prototypes', sandbox),
+  13: group('buffers that move or grow', sandbox),
+  14: group('imports', sandbox),
+  15: group('scopes of eval', sandbox),
+  16: group('absent globals', sandbox, 'test/sandbox/globals.test.ts'),
+  17: group('doors of the engine'),
+  18: group('forged envelopes', peer),
+  19: group('calls after the end, nonces of others', sandbox, peer),
+  20: group('loops', sandbox, 'test/plugins/attacks.test.ts'),
+  21: group('promises that never settle', sandbox),
+  22: group('microtasks', sandbox),
+  23: group('regular expressions', sandbox),
+  24: group('memory', sandbox, 'test/plugins/attacks.test.ts'),
+  25: group('calls without number', sandbox),
+  26: group('floods of logs', sandbox),
+  27: group('a lost process', 'test/sandbox/faults.test.ts', 'test/sandbox/hostile-sidecar/native.test.ts'),
+  28: group('a kill at each step of a commit', 'test/faults/plugin-kill.test.ts'),
+  29: hole('tricks of host names', egress),
+  30: hole('names that are bound anew', egress),
+  31: hole('redirects', egress),
+  32: hole('headers', egress),
+  33: hole('bodies without end', egress),
+  34: hole('the own API, loopback, sockets', egress),
+  35: hole('secrets where they do not belong', 'secrets of plugins'),
+  36: group('objects of another workspace', 'test/faults/tenants.test.ts'),
+  37: group('scopes, fields and rows not held'),
+  38: group('rights taken during a run', 'test/plugins/runtime.test.ts'),
+  39: hole('actions of whoever may do little', 'actions of plugins'),
+  40: group('loops of events', 'test/plugins/runtime.test.ts'),
+  41: group('values beyond the quota', 'test/fairness/kv.test.ts'),
+  42: hole('routes without proof', 'routes of plugins'),
+  43: group('archives', 'test/sandbox/pack.test.ts'),
+  44: group('packages that are not what they say', 'test/sandbox/pack.test.ts'),
+  45: group('versions and ids of others', 'test/plugins/installs.test.ts'),
+  46: group('settings and names that harm', 'test/sandbox/pack.test.ts'),
+};
