@@ -138,10 +138,9 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const cause = causeOf(held.run, install, held.event);
       const calls: CallRecord[] = [];
       const call = answering(held, install, staged, cause, calls);
-      const sandbox = await options.sandbox.get();
       const source = await registry.source(scope, install.sha256);
       const job = options.recorder.taped(jobOf(held, install, source, startedAt));
-      const outcome = await sandbox.run({ ...job, call });
+      const outcome = await (await options.sandbox.get()).run({ ...job, call });
       options.ledger.chargeAll(scope, costOf(outcome));
       return { install, outcome, staged, calls, cause, startedAt, job };
     },
