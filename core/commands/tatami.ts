@@ -263,6 +263,7 @@ function addPlugin(program: Command, folder: string): Command {
     async (options: RemoteOptions) => (await import('./plugin/list.ts')).list(options),
   );
   addRuns(plugin, folder);
+  return addAttack(plugin);
 }
 
 /** What is about the runs of a plugin. */
@@ -297,5 +298,4 @@ function addRuns(plugin: Command, folder: string): void {
     (await import('./plugin/catch-up.ts')).catchUp(name, options),
   );
   addSecrets(plugin, remote);
-  return addAttack(plugin);
 }
