@@ -90,13 +90,8 @@ export function createWorkers(options: WorkersOptions): Workers {
     addedFields: addedFieldsOf,
     checkFilter,
   };
-  const plugins = createPluginRuntime({
-    ...shared,
-    sandbox,
-    kinds,
-    app: options.app,
-    serverVersion: version,
-  });
+  const own = { sandbox, kinds, app: options.app, serverVersion: version };
+  const plugins = createPluginRuntime({ ...shared, ...own });
   const streams = createStreams({
     ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
     generation: services.generation,
