@@ -111,7 +111,7 @@ const plain = contracts
   )
   .map((contract) => defineResource(contract, kindOf(contract)));
 
-export const resources: readonly Resource[] = [...special, ...plain];
+const resources: readonly Resource[] = [...special, ...plain];
 
 /** The kinds of their objects, by name. */
 export const kinds: ReadonlyMap<string, Resource['kind']> = new Map(

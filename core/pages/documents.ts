@@ -31,6 +31,7 @@ import pluginRetries from '../../docs/plugins/retries.md' with { type: 'text' };
 import pluginSchedules from '../../docs/plugins/schedules.md' with { type: 'text' };
 import pluginTesting from '../../docs/plugins/testing.md' with { type: 'text' };
 import pluginTutorial from '../../docs/plugins/tutorial.md' with { type: 'text' };
+import pluginUndo from '../../docs/plugins/undo.md' with { type: 'text' };
 import scopes from '../../docs/scopes.md' with { type: 'text' };
 import spec from '../../docs/spec/README.md' with { type: 'text' };
 import specApi from '../../docs/spec/api.md' with { type: 'text' };
@@ -81,6 +82,7 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
     schedules: pluginSchedules,
     testing: pluginTesting,
     tutorial: pluginTutorial,
+    undo: pluginUndo,
   },
   spec: {
     README: spec,

@@ -50,8 +50,9 @@ const values = {
 function randomPatch(random: (below: number) => number): object {
   const patch: Record<string, unknown> = {};
   for (const [field, of] of Object.entries(values)) if (random(3) === 0) patch[field] = of[random(of.length)];
-  if (random(3) === 0) patch.addLabels = [labels[random(labels.length)]];
-  else if (random(3) === 0) patch.removeLabels = [labels[random(labels.length)]];
+  const turn = random(3);
+  if (turn === 0) patch.addLabels = [labels[random(labels.length)]];
+  if (turn === 1) patch.removeLabels = [labels[random(labels.length)]];
   return Object.keys(patch).length === 0 ? { title: values.title[random(3)] } : patch;
 }
 

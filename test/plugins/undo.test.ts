@@ -265,3 +265,31 @@ test('who undoes needs what it takes to write it, and a run that wrote nothing s
   expect(nothing.status).toBe(404);
   expect(nothing.text).toContain('it changed nothing');
 });
+
+test('a relation that a run made is removed as its operation removes it, and no undo brings it back', async () => {
+  const key = `U${++team}`;
+  const { apiKey } = await app.addWorkspace(`Undo ${team}`, key);
+  const call = app.clientOf(apiKey);
+  const other = await make(call, key, 'Other');
+  await install(
+    call,
+    await packSource(`{
+      id: 'com.test.undo-relates', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test' } },
+      on: { 'issue.created': { handle: (event, ctx) => ctx.relations.create(event.data.id, { type: 'relates_to', issueId: '${other.id}' }) } },
+    }`),
+  );
+  const issue = await make(call, key, 'One');
+  const relations = async (): Promise<Json[]> =>
+    (await call('GET', `/api/v1/issues/${issue.id}/relations`)).json.data;
+  expect((await relations()).length).toBe(1);
+  const run = await newestRun(call, 'com.test.undo-relates');
+  const undone = await undo(call, `runs/${run.id}`);
+  expect(undone.changes).toMatchObject([{ kind: 'relation', action: 'remove' }]);
+  expect(await relations()).toEqual([]);
+  const back = await undo(call, `undos/${undone.id}`);
+  expect(back).toMatchObject({
+    id: null,
+    changes: [],
+    skipped: [{ kind: 'relation', reason: 'irreversible' }],
+  });
+});

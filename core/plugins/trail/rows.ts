@@ -20,8 +20,8 @@ export interface TrailRun {
 }
 
 /** Runs of one page: a root has 25 at most, and those that were cut. */
-export const runsMax = 500;
-export const deliveriesMax = 500;
+const runsMax = 500;
+const deliveriesMax = 500;
 
 const columns = `r.id, r.install_id, coalesce(p.manifest_json->>'name', p.plugin_id) AS name, r.handler, r.handler_kind, r.event_id, r.status,
   r.mode, r.wall_ms, r.events_json, r.calls_json, r.effects_json, r.error_json, r.created_at,

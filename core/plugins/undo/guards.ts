@@ -6,7 +6,7 @@ import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import type { Folded } from './fold.ts';
 import { keyOf, type KeptChange } from './kept.ts';
 import { contractOf, type UndoKinds } from './kinds.ts';
-import { valueOf } from './values.ts';
+import { valueOf, valuesOf } from './values.ts';
 
 /** Events of an object's history that are looked at for what others did to it. */
 const lookedAt = 200;
@@ -73,7 +73,7 @@ export async function isWorkedOn(
 }
 
 /** The install of a step of a chain: `plg_…:iss_…`. */
-export const installIn = (step: string): string => step.split(':', 1)[0]!;
+const installIn = (step: string): string => step.split(':', 1)[0]!;
 
 async function hasChildren(
   ctx: Context,
@@ -103,7 +103,7 @@ export async function leadsBack(
   for (let steps = 0; at !== null && steps < above; steps++) {
     if (at === entity.id) return true;
     const found: Entity | undefined = await kind.find(ctx, at);
-    at = (found?.[field as keyof Entity] as unknown as string | null | undefined) ?? null;
+    at = found ? (valueOf(valuesOf(found), field) as string | null) : null;
   }
   return false;
 }

@@ -28,7 +28,7 @@ export function undoKindsOf(kinds: AllKinds, app: () => Pick<App, 'routes'>): Un
       const route = app().routes.find((one) => one.name === name);
       if (route?.kind !== 'write') return null;
       const input = { params: { id }, query: {}, body: {}, ifMatch: null };
-      const { changes, ops } = await route.write(ctx, input as unknown as CheckedInput);
+      const { changes, ops } = await route.write(ctx, input as CheckedInput);
       return ops ? null : changes;
     },
   };
@@ -36,7 +36,7 @@ export function undoKindsOf(kinds: AllKinds, app: () => Pick<App, 'routes'>): Un
 
 /** The same kind: what the registry holds of it has lost its types, nothing else. */
 const kindIn = (kinds: AllKinds, name: string): UndoneKind | undefined =>
-  kinds.get(name) as unknown as UndoneKind | undefined;
+  kinds.get(name) as UndoneKind | undefined;
 
 export function contractOf(kind: string): Contract | undefined {
   return contracts.find(({ name }) => name === kind);
