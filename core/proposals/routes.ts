@@ -43,8 +43,8 @@ const ProposalRejection = named(
 /** The scopes of what it would do: whoever decides may do it themselves, and whoever looks may read it. */
 const scopesOf = (app: () => App, map: (scope: string) => string, words: string): AlsoNeeded => ({
   words,
-  async scopes(ctx, { params: { id }, body }) {
-    const found = await proposalKind.find(ctx, (id as unknown as string) ?? '');
+  async scopes(ctx, { params, body }) {
+    const found = await proposalKind.find(ctx, (params as { id: string }).id);
     if (!found) return [];
     const { effects } = (body ?? {}) as Approval;
     const chosen = chosenWrites(found, effects);

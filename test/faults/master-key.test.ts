@@ -72,13 +72,20 @@ test('with a new key the same secrets sign, and the old key is kept beside it', 
     { name: 'again', scopes: ['issues:read'] },
     { 'idempotency-key': 'one' },
   );
+  const filed = await hooks.app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Wait' });
+  const proposed = await hooks.app.call(
+    'PATCH',
+    `/api/v1/issues/${filed.json.id}`,
+    { priority: 'high' },
+    { 'tatami-mode': 'propose' },
+  );
   let before = '';
   await between(async (dir, nowMs) => {
     before = keyOf(dir);
     const rotated = await rotateMasterKey(dir, () => nowMs);
     expect(keyOf(dir)).not.toBe(before);
     expect(readFileSync(rotated.oldKeyFile, 'utf8')).toBe(before);
-    expect(rotated.resealed).toBe(2);
+    expect(rotated.resealed).toBe(3);
   });
   await expectDelivery(hooks);
   const again = await hooks.app.call(
@@ -88,6 +95,9 @@ test('with a new key the same secrets sign, and the old key is kept beside it', 
     { 'idempotency-key': 'one' },
   );
   expect(again.json).toEqual(secretOnce.json);
+  // What a proposal asks for is opened where it is worked out anew.
+  const rerun = await hooks.app.call('POST', `/api/v1/proposals/${proposed.json.id}/rerun`);
+  expect([rerun.status, rerun.json.revision]).toEqual([200, 2]);
 });
 
 test('the key of before is refused from then on, with its fingerprint', async () => {

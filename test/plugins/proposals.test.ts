@@ -169,6 +169,11 @@ test('each class and field has its mode: what is applied commits with the run, t
     'inbox.item_created',
   ]);
   expect(run.effects.map(({ kind }: Json) => kind)).toEqual(['plugin_kv', 'comment', 'issue']);
+  expect(run.effects.map(({ values }: Json) => values && Object.keys(values).toSorted())).toEqual([
+    null,
+    null,
+    ['estimate', 'priority'],
+  ]);
   expect((await app.call('GET', `/api/v1/issues/${id}/comments`)).json.data).toHaveLength(1);
   expect(await issue(id)).toMatchObject({ priority: 'none', estimate: null });
   expect(await seen()).toBe(counted + 1);

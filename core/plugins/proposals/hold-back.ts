@@ -34,7 +34,8 @@ interface Kept {
   readonly ops: readonly Op[];
   /** Whether what it keeps for itself is written. */
   readonly ownValues: boolean;
-  readonly isHeldBack: boolean;
+  /** What waits, or is shown and dropped. */
+  readonly heldBack: readonly Change[];
 }
 
 export type HoldBack = (held: HeldRun, tried: Attempt) => Promise<Kept>;
@@ -110,7 +111,7 @@ export function createHoldBack(options: HoldBackOptions): HoldBack {
     const { install, staged } = tried;
     if (isOfOneMode(install, staged.writes)) {
       const applies = install.mode === 'apply';
-      return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, isHeldBack: false };
+      return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, heldBack: [] };
     }
     const divided = divide(install, staged.writes, options.app());
     const { changes, isAlone } = await applied(tried, held, divided);
@@ -123,7 +124,7 @@ export function createHoldBack(options: HoldBackOptions): HoldBack {
       changes: [...changes, ...proposed.changes],
       ops: proposed.ops,
       ownValues: isApplied || staged.writes.length === 0,
-      isHeldBack: waiting.length + divided.simulate.length > 0,
+      heldBack: [...waiting, ...divided.simulate].flatMap(({ changes: held }) => held),
     };
   };
 }

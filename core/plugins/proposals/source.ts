@@ -6,8 +6,8 @@ import type { Proposal } from '../../proposals/kind.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
-import type { Attempts } from '../runs/attempt.ts';
 import { inputOf } from '../runs/input.ts';
+import type { Attempts, TriedRun } from '../runs/attempt.ts';
 import { findRun } from '../runs/rows.ts';
 import { createAskAsPlugin, type AskOptions } from './ask.ts';
 import { divide } from './hold-back.ts';
@@ -35,7 +35,7 @@ export function createPluginSource(options: SourceOptions): Source {
     if (!run) return refused('The run that proposed it is no longer kept.');
     const event = run.event_id === null ? undefined : await findEvent(store, scope, run.event_id);
     const { signal } = new AbortController();
-    const trying = { run, event, input: inputOf(run), signal, item: { scope } };
+    const trying: TriedRun = { run, event, input: inputOf(run), signal, item: { scope } };
     try {
       const { outcome, staged } = await attempts.make(trying, { ...install, mode: 'propose' });
       if (outcome.status !== 'succeeded') return refused('The plugin was run again for it, and failed.');

@@ -18,8 +18,8 @@ export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> 
   readonly result?: string;
   /** What it wrote and may keep. */
   readonly changes?: readonly Change[];
-  /** Whether not all that it wrote is kept, so that its record shows the values. */
-  readonly isHeldBack?: true;
+  /** The objects of which not all that it wrote is kept, so that its record shows the values. */
+  readonly heldBack?: readonly Change[];
   /** When it is run again; absent where the run is over. */
   readonly againAtMs?: number;
   /** Ops that follow the record. */
@@ -45,12 +45,17 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
   const effectsOf = async (
     { item }: HeldRun,
     tried: Attempt | null,
-    { isHeldBack }: Ending,
+    { heldBack = [] }: Ending,
     directory: Directory,
   ): Promise<Effect[]> => {
     const changes = tried?.staged.changes ?? [];
-    if (tried?.install.mode !== 'simulate' && !isHeldBack) return changes.map(effectOf);
-    return previewEffects(options, { scope: item.scope, directory }, changes);
+    if (tried?.install.mode !== 'simulate' && heldBack.length === 0) return changes.map(effectOf);
+    const at = { scope: item.scope, directory };
+    if (heldBack.length === 0) return previewEffects(options, at, changes);
+    const isHeld = ({ kind, id }: Change): boolean =>
+      heldBack.some((held) => held.kind === kind && held.id === id);
+    const shown = await previewEffects(options, at, changes.filter(isHeld));
+    return changes.map((change) => (isHeld(change) ? shown.shift()! : effectOf(change)));
   };
 
   /** Commits the end of an attempt. Its run may have got a row just now, so that nothing of this is made before. */

@@ -74,7 +74,7 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
         error: null,
         ...(result === undefined ? {} : { result }),
         changes: kept.changes,
-        ...(kept.isHeldBack ? { isHeldBack: true } : {}),
+        heldBack: kept.heldBack,
         // A run whose own values are not kept leaves nothing from which the next could go on.
         more: [...progressOps(options, held, outcome, standing.goesOn && kept.ownValues), ...kept.ops],
       });
