@@ -11,6 +11,7 @@ import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
 import { catchUpRoutes } from './catch-up/routes.ts';
 import { createFailureWatch } from './failures.ts';
+import { inboundRoutes } from './inbound/routes.ts';
 import { installRoutes } from './installs/routes.ts';
 import { installKind } from './installs/schema.ts';
 import { tellUnheard } from './installs/unheard.ts';
@@ -18,6 +19,8 @@ import { oneOffKindName } from './once/entries.ts';
 import { actionRoutes } from './actions/routes.ts';
 import { scheduledRoutes } from './once/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
+import { inboundPerMinuteMax } from './limits.ts';
+import { createRunRate } from './run-rate.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
@@ -118,10 +121,10 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 
 function routesOf(
   options: PluginRuntimeOptions,
-  registry: Pick<Registry, 'codeKept'>,
+  registry: Pick<Registry, 'codeKept' | 'active'>,
   { runner, ends, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
-  const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
+  const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion } = options;
   return [
     ...installRoutes({
       codeKept: registry.codeKept,
@@ -144,6 +147,10 @@ function routesOf(
     ...catchUpRoutes(catchUps),
     ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive }),
     ...scheduledRoutes,
+    ...inboundRoutes({
+      ...{ services, registry, queue: runs, ends },
+      rate: createRunRate(inboundPerMinuteMax, clock.monotonicMs),
+    }),
     ...kvRoutes,
   ];
 }

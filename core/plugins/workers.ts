@@ -18,6 +18,7 @@ import type { FailureWatch } from './failures.ts';
 import { consumerName } from './installs/wants.ts';
 import { oneOffsAfterOps, onceWork } from './once/entries.ts';
 import { createOneOffWorker } from './once/worker.ts';
+import { routesAfterOps } from './inbound/rows.ts';
 import { createPlanner } from './planner.ts';
 import type { Registry } from './registry.ts';
 import { createRunner, type Runner } from './runner.ts';
@@ -73,6 +74,7 @@ export function createWorkers(options: WorkersOptions): Workers {
 
   const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
     ...oneOffsAfterOps(scope, install),
+    ...routesAfterOps(scope, install),
     ...schedules.opsFor(install, { scope }),
     ...gapOps(catchUps, scope, install, { gapId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
   ];

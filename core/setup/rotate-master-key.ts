@@ -9,6 +9,7 @@ import { openStore } from '../store/open-store.ts';
 import { systemStatement } from '../store/statement.ts';
 import { systemOp } from '../store/store.ts';
 import { nameWholeFile, writeWholeFile } from '../store/whole-file.ts';
+import { resealRoutes } from '../plugins/inbound/rows.ts';
 import { resealEndpoints } from '../webhooks/endpoints/reseal.ts';
 
 const noteKey = systemStatement(
@@ -34,7 +35,11 @@ export async function rotateMasterKey(dataDir: string, nowMs: () => number): Pro
     const old = await settleMasterKey(store, files);
     const next = new Uint8Array(randomBytes(32));
     const [from, to] = [createSealing(old), createSealing(next)];
-    const ops = [...(await resealEndpoints(store, from, to)), ...(await resealAnswers(store, from, to))];
+    const ops = [
+      ...(await resealEndpoints(store, from, to)),
+      ...(await resealRoutes(store, from, to)),
+      ...(await resealAnswers(store, from, to)),
+    ];
     const [oldFingerprint, nextFingerprint] = [fingerprintOf(old), fingerprintOf(next)];
     const oldKeyFile = `${keyFile}.old-${oldFingerprint.slice(0, 8)}`;
     writeWholeFile(oldKeyFile, textOf(old));
