@@ -15,6 +15,7 @@ import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
+import type { ActionOptions } from './plugin/action.ts';
 import type { InstallOptions } from './plugin/install.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
@@ -235,6 +236,12 @@ function addPlugin(program: Command, folder: string): void {
   ).action(async (name: string, schedule: string, options: RemoteOptions) =>
     (await import('./plugin/run-schedule.ts')).runSchedule(name, schedule, options),
   );
+  remote(plugin.command('action <plugin> <action>').description('call an action and wait for it'))
+    .option('--target <id>', 'the issue or project that it is done on')
+    .option('--input <json>', 'what it takes, as a JSON object')
+    .action(async (name: string, action: string, options: ActionOptions) =>
+      (await import('./plugin/action.ts')).callAction(name, action, options),
+    );
   remote(
     plugin.command('cancel <run>').description('end a run that has not ended, and keep nothing of it'),
   ).action(async (run: string, options: RemoteOptions) =>

@@ -1,7 +1,7 @@
 // The addresses of a plugin's own: how an administrator opens and closes them, and where others send.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
-import { isoTime } from '../../changes/operations.ts';
+import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute, type Method, type Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -79,10 +79,17 @@ async function openRoute(ctx: Context, ref: string, name: string): Promise<Chang
   };
 }
 
-async function closeRoute(ctx: Context, ref: string, name: string): Promise<ChangeSet> {
+async function closeRoute(
+  ctx: Context,
+  ref: string,
+  name: string,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
   const { id } = await getInstall(ctx, ref);
   const open = await openRoutesOf(ctx.store, ctx.scope, id);
-  if (!open.some((row) => row.name === name)) throw notFound();
+  const known = open.find((row) => row.name === name);
+  if (!known) throw notFound();
+  requireVersion({ id: known.id, version: known.opened_at }, ifMatch);
   return { changes: [], ops: [removeRouteOp(ctx.scope, idOfRoute(id, name))], body: undefined };
 }
 
@@ -134,7 +141,7 @@ const administration: readonly Route[] = [
     limit: 'write',
     params,
     responses: { 204: null },
-    write: (ctx, { params: { id, name } }) => closeRoute(ctx, id, name),
+    write: (ctx, { params: { id, name }, ifMatch }) => closeRoute(ctx, id, name, ifMatch),
   }),
 ];
 
