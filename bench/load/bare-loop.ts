@@ -3,7 +3,7 @@
 import { createEgress, resolveWithSystem } from '../../core/lib/egress/egress.ts';
 import { attemptHeaders, attemptLimits } from '../../core/webhooks/attempt.ts';
 import type { Message } from '../../core/webhooks/payload.ts';
-import { mintSecret } from '../../core/webhooks/secret.ts';
+import { mintSecret } from '../../core/lib/signing-secret.ts';
 import { version } from '../../core/version.ts';
 import { answerParent } from '../children.ts';
 import type { Captured } from '../servers/webhook-receiver.ts';

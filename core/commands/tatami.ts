@@ -16,6 +16,7 @@ import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
 import type { AttackOptions } from './plugin/attack/command.ts';
+import type { ActionOptions } from './plugin/action.ts';
 import type { InstallOptions } from './plugin/install.ts';
 import type { ReplayOptions } from './plugin/replay.ts';
 import { addSecrets } from './plugin/secrets/commands.ts';
@@ -278,6 +279,12 @@ function addRuns(plugin: Command, folder: string): void {
   ).action(async (name: string, schedule: string, options: RemoteOptions) =>
     (await import('./plugin/run-schedule.ts')).runSchedule(name, schedule, options),
   );
+  remote(plugin.command('action <plugin> <action>').description('call an action and wait for it'))
+    .option('--target <id>', 'the issue or project that it is done on')
+    .option('--input <json>', 'what it takes, as a JSON object')
+    .action(async (name: string, action: string, options: ActionOptions) =>
+      (await import('./plugin/action.ts')).callAction(name, action, options),
+    );
   remote(
     plugin.command('cancel <run>').description('end a run that has not ended, and keep nothing of it'),
   ).action(async (run: string, options: RemoteOptions) =>

@@ -148,7 +148,9 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-async function readCapped(request: Request, bytesMax: number): Promise<Uint8Array> {
+/** @throws ApiError payload_too_large, before more than that is held */
+export async function readCapped(request: Request, bytesMax: number): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {

@@ -5,7 +5,7 @@ import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
 import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
-import type { CheckedInput, Connection, RawAnswer } from './route.ts';
+import type { Arrival, CheckedInput, Connection, RawAnswer } from './route.ts';
 
 /** What becomes of a write: it is committed, shown and dropped, or kept for somebody's approval. */
 export type WriteMode = 'commit' | 'simulate' | 'propose';
@@ -50,6 +50,8 @@ export interface Asked {
   readonly input: CheckedInput;
   /** The file that an upload brings; null where there is none. */
   readonly file: IncomingFile | null;
+  /** Of an inbound route, the request. */
+  readonly arrival: Arrival | null;
   /** The body as it came; null where it came as a value, or not at all. */
   readonly bodyText: string | null;
 }

@@ -7,7 +7,7 @@ import type { BodyLimits, ReadBody } from './body.ts';
 import type { Answer, IncomingFile, Origin, Terms } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
-import type { Route } from './route.ts';
+import type { Arrival, Route } from './route.ts';
 
 /** One request as it comes in. */
 export interface Incoming {
@@ -36,6 +36,8 @@ export interface Entrance<In extends Incoming, Out> {
   ): ReadBody | Promise<ReadBody>;
   /** Of an upload, what is read of it later. @throws ApiError */
   fileOf(incoming: In, exchange: Exchange): IncomingFile;
+  /** Of an inbound route. @throws ApiError */
+  arrivalOf(incoming: In, exchange: Exchange): Arrival;
   /** Asked of writes alone. @throws ApiError validation_failed */
   termsOf(incoming: In): Terms;
   originOf(incoming: In): Origin;

@@ -13,15 +13,13 @@ export interface IdentifyOptions {
   readonly peerOf: (request: Request) => string;
 }
 
+type Admitted = Pick<Route, 'name' | 'limit' | 'scope' | 'anyKey'> & Partial<Pick<Route, 'kind'>>;
+
 export interface Identify {
   /** Whose token a request carries; null where it carries none. @throws ApiError unauthorized */
   identify(request: Request): Promise<Principal | null>;
   /** The same, counted. @throws ApiError unauthorized, rate_limited */
-  admit(
-    request: Request,
-    exchange: Exchange,
-    route: Pick<Route, 'name' | 'limit' | 'scope' | 'anyKey'>,
-  ): Promise<Principal | null>;
+  admit(request: Request, exchange: Exchange, route: Admitted): Promise<Principal | null>;
 }
 
 export function createIdentify(options: IdentifyOptions): Identify {
@@ -41,7 +39,8 @@ export function createIdentify(options: IdentifyOptions): Identify {
     let principal: Principal | null = null;
     let failure: unknown = null;
     try {
-      principal = await identify(request);
+      // What others send may carry a token of their own.
+      if (route.kind !== 'inbound') principal = await identify(request);
     } catch (error) {
       failure = error;
     }

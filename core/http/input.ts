@@ -34,7 +34,8 @@ export function createInputReader(route: Route): InputReader {
       // What a PUT names it would make.
       return route.method === 'PUT' ? requireEach() : orNotFound(requireEach);
     },
-    query: compileQuery(route.query ?? nothingNamed),
+    // What others send there is theirs to name.
+    query: route.kind === 'inbound' ? () => ({}) : compileQuery(route.query ?? nothingNamed),
     body: createBodyReader(route),
   };
 }

@@ -2,7 +2,7 @@
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Services } from '../context.ts';
-import { announcesBody, type Bodies } from './body.ts';
+import { announcesBody, readCapped, type Bodies } from './body.ts';
 import { noOrigin } from './call.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import { ifMatchVersion } from './etag.ts';
@@ -55,6 +55,18 @@ export function createRequests(options: RequestsOptions): Requests {
       return bodies.read(payer, request, limits, check);
     },
     fileOf: ({ request }, exchange) => fileOf(request, exchange, options.holdOpen),
+    arrivalOf: ({ request }, exchange) => ({
+      method: request.method,
+      headers: request.headers,
+      query: new URL(request.url).searchParams,
+      async read(bytesMax) {
+        const askedMs = performance.now();
+        const bytes = await readCapped(request, bytesMax);
+        exchange.away.ms += performance.now() - askedMs;
+        exchange.bytesIn = bytes.length;
+        return bytes;
+      },
+    }),
     termsOf({ request: { headers } }) {
       const mode = modeOf(headers.get('tatami-mode'));
       const key = mode === 'simulate' ? null : headers.get('idempotency-key');

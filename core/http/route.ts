@@ -110,6 +110,15 @@ export interface FileSent {
   readonly blob: ArrivedBlob;
 }
 
+/** A request that others send in a form of their own; nothing of it has been looked at. */
+export interface Arrival {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly query: URLSearchParams;
+  /** To be called once. @throws ApiError payload_too_large */
+  read(bytesMax: number): Promise<Uint8Array>;
+}
+
 /** What the kinds of route do; a route does exactly one of them. */
 interface Works<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> {
   /** Answers. */
@@ -122,6 +131,8 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   upload(ctx: Context, input: Input<P, Q, B>, sent: FileSent): Promise<ChangeSet>;
   /** Answers a file to who may have it. */
   file(ctx: Context, input: Input<P, Q, B>): Promise<RawAnswer>;
+  /** Answers what others send in a form of their own. It knows its senders by other means than a token, which is not looked at. */
+  inbound(input: Input<P, Q, B>, arrival: Arrival): Promise<RawAnswer>;
   /** Answers for as long as the connection is held. */
   stream(ctx: Context, input: Input<P, Q, B>, connection: Connection): Promise<ReadableStream<Uint8Array>>;
 }
@@ -140,11 +151,12 @@ export type ReadRoute = RouteOf<'read'>;
 export type WriteRoute = RouteOf<'write'>;
 export type RawRoute = RouteOf<'raw'>;
 export type StreamRoute = RouteOf<'stream'>;
+export type InboundRoute = RouteOf<'inbound'>;
 export type UploadRoute = RouteOf<'upload'>;
 export type FileRoute = RouteOf<'file'>;
 
 /** A route as the kernel holds it: its types erased, and its kind as a tag. */
-export type Route = ReadRoute | WriteRoute | RawRoute | StreamRoute | UploadRoute | FileRoute;
+export type Route = ReadRoute | WriteRoute | RawRoute | StreamRoute | UploadRoute | FileRoute | InboundRoute;
 
 /** Declares a route; the handler's input is typed by the schemas, which the kernel enforces before it calls. */
 export function defineRoute<
@@ -157,6 +169,7 @@ export function defineRoute(route: AnyFacts & OneWork<TObject, TObject, TSchema>
   if (route.write) return { kind: 'write', ...route };
   if (route.raw) return { kind: 'raw', ...route };
   if (route.upload) return { kind: 'upload', ...route };
+  if (route.inbound) return { kind: 'inbound', ...route };
   if (route.file) return { kind: 'file', ...route };
   return { kind: 'stream', ...route };
 }

@@ -70,6 +70,9 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
     fileOf() {
       throw new ApiError('forbidden', 'A file is sent over HTTP alone.');
     },
+    arrivalOf() {
+      throw new ApiError('forbidden', 'This is answered over HTTP alone.');
+    },
     readBody: ({ body }, _, payer, limits, check) => bodies.take(payer, body, limits, check),
     termsOf({ ifMatch = null, mode = 'commit', idempotencyKey }) {
       if (ifMatch === null && mode === 'commit' && idempotencyKey === undefined) return plainTerms;

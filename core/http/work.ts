@@ -5,6 +5,7 @@ import { requireCaller, type Answer, type Asked } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';
 import {
   successStatusOf,
+  type InboundRoute,
   type RawRoute,
   type ReadRoute,
   type Route,
@@ -32,6 +33,8 @@ export function workOf(route: Route, options: WorkOptions): Work {
       return streamWork(route, options);
     case 'upload':
       return uploadWork(route, options);
+    case 'inbound':
+      return inboundWork(route);
     case 'file':
       return fileWork(route, options);
   }
@@ -39,6 +42,16 @@ export function workOf(route: Route, options: WorkOptions): Work {
 
 function rawWork(route: RawRoute): Work {
   return async ({ input }) => ({ kind: 'raw', raw: await route.raw(input) });
+}
+
+function inboundWork(route: InboundRoute): Work {
+  return async ({ input, arrival, exchange }) => {
+    if (!arrival) throw new Error('What comes in over HTTP arrives.');
+    const askedMs = performance.now();
+    const raw = await route.inbound(input, arrival);
+    exchange.away.ms += performance.now() - askedMs;
+    return { kind: 'raw', raw };
+  };
 }
 
 function readWork(route: ReadRoute, options: WorkOptions): Work {

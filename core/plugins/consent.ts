@@ -19,11 +19,17 @@ export function consentLines(manifest: PluginManifest): string[] {
   const schedules = Object.entries(manifest.schedules ?? {}).map(
     ([name, { cron }]) => `${name} (${cron ?? 'once, when it asks'})`,
   );
+  const routes = Object.entries(manifest.routes ?? {}).map(
+    ([name, { auth }]) => `${name} (${auth === 'hmac' ? 'signed' : 'public'})`,
+  );
+  const actions = Object.keys(manifest.actions ?? {});
   return [
     `${manifest.id} ${manifest.version} asks for:`,
     ...(scopes.length > 0 ? scopes : ['  nothing']),
     ...netLines(manifest),
     ...(types.length > 0 ? [`  ${'reads events'.padEnd(scopeWidth)} ${types.join(', ')}`] : []),
+    ...(actions.length > 0 ? [`  ${'can be called'.padEnd(scopeWidth)} ${actions.join(', ')}`] : []),
+    ...(routes.length > 0 ? [`  ${'is sent, if open'.padEnd(scopeWidth)} ${routes.join(', ')}`] : []),
     ...(schedules.length > 0 ? [`  ${'runs on its own'.padEnd(scopeWidth)} ${schedules.join(', ')}`] : []),
   ];
 }

@@ -5,6 +5,8 @@ import { traitsOf, type HandlerKind } from './handler-kinds.ts';
 
 /** Runs an install may start in a minute. */
 export const runsPerMinuteMax = 60_000;
+/** Requests that the routes of an install take in a minute. */
+export const inboundPerMinuteMax = 600;
 /** Writes one run may stage. */
 export const effectsMax = 100;
 /** Plugin runs that may follow from one root event, and how deep. */

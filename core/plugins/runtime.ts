@@ -11,6 +11,7 @@ import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
 import { catchUpRoutes } from './catch-up/routes.ts';
 import { createFailureWatch } from './failures.ts';
+import { inboundRoutes } from './inbound/routes.ts';
 import { installRoutes } from './installs/routes.ts';
 import { installKind } from './installs/schema.ts';
 import { tellUnheard } from './installs/unheard.ts';
@@ -22,6 +23,8 @@ import { createReplays } from './recorder/replays.ts';
 import { recorderRoutes } from './recorder/routes.ts';
 import { sourceOfRequests } from '../proposals/again.ts';
 import { proposalRoutes } from '../proposals/routes.ts';
+import { inboundPerMinuteMax } from './limits.ts';
+import { createRunRate } from './run-rate.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
@@ -128,10 +131,10 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 
 function routesOf(
   options: PluginRuntimeOptions,
-  registry: Pick<Registry, 'codeKept' | 'source'>,
+  registry: Pick<Registry, 'codeKept' | 'source' | 'active'>,
   { runner, ends, runs, consumer, catchUps, stateOps }: Workers,
 ): Route[] {
-  const { app, filterFields, addedFields, checkFilter, serverVersion, committer } = options;
+  const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, committer } = options;
   const undoKinds = undoKindsOf(options.kinds, app);
   const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
   return [
@@ -161,6 +164,10 @@ function routesOf(
     ...scheduledRoutes,
     ...undoRoutes(undoKinds),
     trailRoute(undoKinds),
+    ...inboundRoutes({
+      ...{ services, registry, queue: runs, ends },
+      rate: createRunRate(inboundPerMinuteMax, clock.monotonicMs),
+    }),
     ...kvRoutes,
     ...secretRoutes,
     ...proposalRoutes(app, { committer, sources }),

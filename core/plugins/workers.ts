@@ -20,6 +20,7 @@ import { consumerName } from './installs/wants.ts';
 import { oneOffsAfterOps, onceWork } from './once/entries.ts';
 import { createOneOffWorker } from './once/worker.ts';
 import { createOutsides } from './outside/fetch.ts';
+import { routesAfterOps } from './inbound/rows.ts';
 import { createPlanner } from './planner.ts';
 import { createRecorder } from './recorder/recorder.ts';
 import type { Registry } from './registry.ts';
@@ -80,6 +81,7 @@ export function createWorkers(options: WorkersOptions): Workers {
 
   const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
     ...oneOffsAfterOps(scope, install),
+    ...routesAfterOps(scope, install),
     ...schedules.opsFor(install, { scope }),
     ...gapOps(catchUps, scope, install, { gapId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
   ];

@@ -11,6 +11,7 @@ import { openStore } from '../store/open-store.ts';
 import { systemStatement } from '../store/statement.ts';
 import { systemOp } from '../store/store.ts';
 import { nameWholeFile, writeWholeFile } from '../store/whole-file.ts';
+import { resealRoutes } from '../plugins/inbound/rows.ts';
 import { resealEndpoints } from '../webhooks/endpoints/reseal.ts';
 
 const noteKey = systemStatement(
@@ -38,6 +39,7 @@ export async function rotateMasterKey(dataDir: string, nowMs: () => number): Pro
     const [from, to] = [createSealing(old), createSealing(next)];
     const ops = [
       ...(await resealEndpoints(store, from, to)),
+      ...(await resealRoutes(store, from, to)),
       ...(await resealAnswers(store, from, to)),
       ...(await resealPluginSecrets(store, from, to)),
       ...(await resealProposals(store, from, to)),

@@ -1,6 +1,5 @@
 // Signing secrets. They are stored sealed under the master key and opened only to sign. A sealed secret is bound to its
 // endpoint: moved to another row it does not open.
-import { randomBytes } from 'node:crypto';
 import type { Sealing } from '../lib/sealing.ts';
 
 /** A secret that was replaced. */
@@ -11,11 +10,6 @@ export interface PreviousSecret {
   readonly expiresAt: number;
   /** When it had last signed a delivery that succeeded, as of its replacement. */
   readonly lastSucceededAt: number | null;
-}
-
-/** `whsec_` + 24 random bytes in base64: the form both signature schemes read. */
-export function mintSecret(): string {
-  return `whsec_${randomBytes(24).toString('base64')}`;
 }
 
 const purpose = (workspaceId: string, endpointId: string): string =>

@@ -95,6 +95,7 @@ import type {
   PluginPatch,
   PluginQuery,
   PluginRunsQuery,
+  PluginSettingsForm,
   PluginValue,
   PluginValueEntry,
   Run,
@@ -636,6 +637,8 @@ export interface Operations {
     install(body: PluginInstall, options?: WriteOptions): Promise<Plugin>;
     /** Get an installed plugin. */
     get(id: string, options?: CallOptions): Promise<Plugin>;
+    /** Get the settings of a plugin as the fields of a form. */
+    settingsForm(id: string, options?: CallOptions): Promise<PluginSettingsForm>;
     /** Change settings, grant, mode or state. */
     update(id: string, body: PluginPatch, options?: ChangeOptions): Promise<Plugin>;
     /** Uninstall a plugin. */

@@ -153,6 +153,34 @@ export interface PluginKvSet {
   value: unknown;
 }
 
+export interface PluginSettingsForm {
+  /** In the order of the manifest. */
+  readonly fields: readonly {
+    /** The path of the setting, with points between its parts. */
+    readonly name: string;
+    /** What it is called. */
+    readonly title: string;
+    /** What it does, as the author says. */
+    readonly description: string;
+    /** What it takes; `any` where that is more than one type. */
+    readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
+    /** Whether it has to be given: it has no default. */
+    readonly required: boolean;
+    /** The only values that it takes. */
+    readonly options: readonly unknown[] | null;
+    /** What it is where nobody sets it; null for nothing. */
+    readonly default: unknown;
+    /** What it is now; null for nothing. */
+    readonly value: unknown;
+    /** The least number, length or count that it takes. */
+    readonly minimum: number | null;
+    /** The most. */
+    readonly maximum: number | null;
+    /** Of a list: what it holds. */
+    readonly items: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any' | null;
+  }[];
+}
+
 export interface Run {
   /** An id with the prefix run_. */
   readonly id: string;

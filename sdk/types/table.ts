@@ -240,6 +240,7 @@ export const operations = {
     list: 'GET /plugins query pages',
     install: 'POST /plugins body',
     get: 'GET /plugins/{id}',
+    settingsForm: 'GET /plugins/{id}/settings-form',
     update: 'PATCH /plugins/{id} body',
     delete: 'DELETE /plugins/{id}',
     runs: 'GET /plugins/{id}/runs query pages',

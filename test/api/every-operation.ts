@@ -181,7 +181,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   const plugin = `${v1}/plugins/com.acme.triage`;
   const packed = (version: string) =>
     packSource(
-      `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'To set how much an issue presses.' } }, net: [{ origin: 'https://api.acme.dev', methods: ['POST'], path: '/v1/', why: 'To have texts classified.' }], secrets: { ACME_KEY: { hosts: ['https://api.acme.dev'], header: 'authorization', format: 'Bearer {}' } }, on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); ctx.log.info('sorted'); } } }, schedules: { nightly: { cron: '0 3 * * *', handle() { throw new Error('Not tonight.'); } } } }`,
+      `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'To set how much an issue presses.' } }, net: [{ origin: 'https://api.acme.dev', methods: ['POST'], path: '/v1/', why: 'To have texts classified.' }], secrets: { ACME_KEY: { hosts: ['https://api.acme.dev'], header: 'authorization', format: 'Bearer {}' } }, on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); ctx.log.info('sorted'); } } }, schedules: { nightly: { cron: '0 3 * * *', handle() { throw new Error('Not tonight.'); } }, remind: { handle() {} } }, settings: { type: 'object', properties: { greeting: { type: 'string', title: 'Greeting', default: 'Hello' } } }, actions: { retriage: { target: 'issue', title: 'Triage again', input: { type: 'object', properties: { priority: { type: 'string', default: 'low' } } }, async handle({ target, input }, ctx) { await ctx.issues.update(target.id, { priority: input.priority }); await ctx.schedule.once('remind', ctx.now() + 86400000, { issue: target.id }); return { was: target.priority }; } } }, routes: { hook: { method: 'POST', auth: 'hmac', why: 'Told of builds.', handle() {} } } }`,
     );
   await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: ['issues:write'] });
   await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: ['issues:write'] });
@@ -198,6 +198,15 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   const { data: sorted } = (await app.call('GET', `${v1}/issues?limit=1`)).json;
   await did('issues.trail', `${v1}/issues/${sorted[0].id}/trail`);
   await did('plugins.undo', `${plugin}/undo`, { since: '2026-11-20T00:00:00Z' });
+  await did('plugins.settings-form', `${plugin}/settings-form`);
+  await did('plugins.actions', `${plugin}/actions`);
+  const called = await did('plugins.call-action', `${plugin}/actions/retriage`, { target: 'DOC-1' });
+  await did('plugins.action-run', `${plugin}/actions/retriage/runs/${called.id}`);
+  await did('plugins.scheduled', `${plugin}/scheduled`);
+  await did('plugins.unschedule', `${plugin}/scheduled/remind`);
+  await did('plugins.open-route', `${plugin}/routes/hook/open`);
+  await did('plugins.routes', `${plugin}/routes`);
+  await did('plugins.close-route', `${plugin}/routes/hook`);
   const asked = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
   // It failed, and waits to be tried again: nobody ends it first.
   await app.settled();

@@ -97,6 +97,7 @@ function headerParameters(route: Route): string[] {
     case 'stream':
       return ['LastEventId'];
     case 'file':
+    case 'inbound':
       return [];
     case 'raw':
       return route.kept ? ['IfNoneMatch'] : [];

@@ -11,6 +11,7 @@ import {
 } from './installs.ts';
 import { pluginRef } from './ref.ts';
 import { updating, upgrading } from './rights.ts';
+import { SettingsForm, showSettingsForm } from './settings-form.ts';
 import { InstallCreate, InstallShown, InstallUpdate } from './schema.ts';
 
 const params = Closed({ id: pluginRef });
@@ -64,6 +65,17 @@ function routesOfOne(rules: InstallRules): Route[] {
       params,
       responses: { 200: InstallShown },
       read: (ctx, { params }) => showInstall(ctx, params.id),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/plugins/{id}/settings-form',
+      name: 'plugins.settings-form',
+      summary: 'Get the settings of a plugin as the fields of a form',
+      scope: 'plugins:read',
+      limit: 'read',
+      params,
+      responses: { 200: SettingsForm },
+      read: (ctx, { params }) => showSettingsForm(ctx, params.id),
     }),
     defineRoute({
       method: 'PATCH',

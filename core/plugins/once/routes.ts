@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
-import { isoTime } from '../../changes/operations.ts';
+import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -62,10 +62,16 @@ function shown(row: OneOffRow) {
   };
 }
 
-async function deleteScheduled(ctx: Context, ref: string, name: string): Promise<ChangeSet> {
+async function deleteScheduled(
+  ctx: Context,
+  ref: string,
+  name: string,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
   const { id } = await getInstall(ctx, ref);
   const oneOff = await findOneOff(ctx.store, ctx.scope, idOfOneOff(id, name));
   if (!oneOff) throw notFound();
+  requireVersion(oneOff, ifMatch);
   return { changes: [], ops: endOneOffOps(ctx.scope, oneOff), body: undefined };
 }
 
@@ -94,6 +100,6 @@ export const scheduledRoutes = [
     limit: 'write',
     params: Closed({ id: pluginRef, name: oneOffName }),
     responses: { 204: null },
-    write: (ctx, { params }) => deleteScheduled(ctx, params.id, params.name),
+    write: (ctx, { params, ifMatch }) => deleteScheduled(ctx, params.id, params.name, ifMatch),
   }),
 ];

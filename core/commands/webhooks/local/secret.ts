@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
 import { readRemote, readStateDir } from '../../../config.ts';
 import { makePrivateDir, makePrivateFile } from '../../../store/private.ts';
-import { mintSecret } from '../../../webhooks/secret.ts';
+import { mintSecret } from '../../../lib/signing-secret.ts';
 import { isSigningSecret } from '../../../webhooks/signature.ts';
 import { usage } from '../../flags.ts';
 import { CommandError } from '../../output.ts';

@@ -1,0 +1,44 @@
+// `tatami plugin action PLUGIN NAME`: calls an action and waits for how it ends.
+import { CommandError, exitCodes, printResult, say } from '../output.ts';
+import { poll } from '../poll.ts';
+import { connect, type RemoteOptions } from '../remote.ts';
+import { saying } from './known.ts';
+import { runLines, type Run } from './run.ts';
+
+export interface ActionOptions extends RemoteOptions {
+  readonly target?: string;
+  /** JSON of an object. */
+  readonly input?: string;
+}
+
+export async function callAction(plugin: string, action: string, options: ActionOptions): Promise<void> {
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(plugin)}/actions/${encodeURIComponent(action)}`;
+  const body = {
+    ...(options.target === undefined ? {} : { target: options.target }),
+    ...(options.input === undefined ? {} : { input: inputOf(options.input) }),
+  };
+  const asked = await saying(call, { plugin }, call<Answered>('POST', path, body));
+  const look = (): Promise<Answered> => call<Answered>('GET', `${path}/runs/${asked.id}`);
+  const run = await poll(asked, look, ({ status }) => status === 'succeeded' || status === 'dead');
+  printResult(run, options, (shown) =>
+    [runLines(shown), ...(shown.result === null ? [] : [JSON.stringify(shown.result, null, 2)])].join('\n'),
+  );
+  if (run.status !== 'succeeded') {
+    say('The action failed; it is not tried again by itself.');
+    process.exitCode = exitCodes.failed;
+  }
+}
+
+type Answered = Run & { readonly result: unknown };
+
+function inputOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new CommandError(
+      `--input is not JSON. Give an object, such as --input '{"dryRun": true}'.`,
+      exitCodes.usage,
+    );
+  }
+}

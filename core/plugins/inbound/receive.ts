@@ -1,0 +1,175 @@
+// Takes what others send to a route of a plugin: finds the route, checks who may send, and has a run answer it. Whatever is wrong with
+// the address, the plugin or its state looks the same to whoever sends.
+import type { Services } from '../../context.ts';
+import type { WorkQueue } from '../../events/work.ts';
+import type { Arrival, RawAnswer } from '../../http/route.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { idPrefixes } from '../../lib/ids.ts';
+import { scopeOf, type Scope } from '../../store/store.ts';
+import { declared } from '../declared.ts';
+import type { Install } from '../installs/schema.ts';
+import type { Registry } from '../registry.ts';
+import type { RunRate } from '../run-rate.ts';
+import type { RunEnds } from '../runs/ends.ts';
+import type { RunInput } from '../runs/input.ts';
+import { findRun, queueRunOps, type NewRun } from '../runs/rows.ts';
+import { answerOf } from './answer.ts';
+import { findByToken, openSealed, takeSignatureOps, type OpenRoute } from './rows.ts';
+import { goodSignature, windowSeconds } from './signature.ts';
+
+const waitMs = 10_000;
+const bodyMax = 65_536;
+/** Of what comes beside the body. */
+const queryMax = 50;
+const textMax = 1_000;
+const passedOn =
+  /^(content-type|user-agent|webhook-(id|timestamp)|x-[a-z0-9-]{1,40}-(event|delivery|topic|id|timestamp))$/;
+const textTypes =
+  /^(application\/(json|x-www-form-urlencoded|xml|[a-z0-9.+-]+\+(json|xml))|text\/[a-z0-9.+-]+)\s*(;|$)/i;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const plain = 'text/plain; charset=utf-8';
+
+export interface ReceiveOptions {
+  readonly services: Services;
+  readonly registry: Pick<Registry, 'active'>;
+  readonly queue: WorkQueue;
+  readonly ends: RunEnds;
+  /** Of what one install is sent. */
+  readonly rate: RunRate;
+}
+
+interface Found {
+  readonly scope: Scope;
+  readonly install: Install;
+  readonly open: OpenRoute;
+  readonly route: NonNullable<Install['manifest']['routes']>[string];
+}
+
+/** @throws ApiError not_found, rate_limited, payload_too_large, unsupported_media_type, malformed_request, unauthorized */
+export async function receive(
+  options: ReceiveOptions,
+  { token, name }: { readonly token: string; readonly name: string },
+  arrival: Arrival,
+): Promise<RawAnswer> {
+  const found = await findRoute(options, token, name, arrival.method);
+  if (options.rate.take(found.install.id) !== null)
+    throw new ApiError('rate_limited', 'Too much is sent to this plugin. Send it again in a minute.');
+  const bytes = await arrival.read(Math.min(found.route.maxBody ?? bodyMax, bodyMax));
+  const signature = signatureOf(options, found, arrival, bytes);
+  const input: RunInput = { event: requestOf(name, arrival, bytes) };
+  const run = await queue(options, found, input, signature);
+  await options.ends.wait(run.id, waitMs);
+  return answer(options, found, run.id);
+}
+
+async function findRoute(
+  { services: { store }, registry }: ReceiveOptions,
+  token: string,
+  name: string,
+  method: string,
+): Promise<Found> {
+  const open = await findByToken(store, token);
+  if (!open || open.name !== name) throw new ApiError('not_found');
+  const scope = scopeOf(open.workspace_id, open.install_id);
+  const install = await registry.active(scope, open.install_id);
+  const route = install && declared(install.manifest.routes, name);
+  if (!route || route.method !== method) throw new ApiError('not_found');
+  return { scope, install, open, route };
+}
+
+/** Null where the route takes what is not signed. @throws ApiError unauthorized */
+function signatureOf(
+  { services }: ReceiveOptions,
+  { scope, open, route }: Found,
+  { headers }: Arrival,
+  bytes: Uint8Array,
+): string | null {
+  if (route.auth === 'public') return null;
+  const { secret } = openSealed(services.sealing, scope.workspaceId, open);
+  const header = headers.get('x-webhook-signature');
+  const good = secret === null ? null : goodSignature(header, bytes, secret, services.nowMs());
+  if (good === null) throw unsigned();
+  return good;
+}
+
+function unsigned(): ApiError {
+  return new ApiError(
+    'unauthorized',
+    'Sign what you send: X-Webhook-Signature: v1=<hex>,t=<unix>, with the secret of this route, at most 300 seconds ago, and each time anew.',
+  );
+}
+
+/** What the handler gets. @throws ApiError unsupported_media_type, malformed_request */
+function requestOf(name: string, { method, headers, query }: Arrival, bytes: Uint8Array): RunInput['event'] {
+  const coding = headers.get('content-encoding');
+  const isText = bytes.length === 0 || textTypes.test(headers.get('content-type') ?? '');
+  if (!isText || (coding !== null && coding !== 'identity'))
+    throw new ApiError(
+      'unsupported_media_type',
+      'Send text, with its Content-Type and without Content-Encoding.',
+    );
+  const passed = [...headers].filter(([header, value]) => passedOn.test(header) && value.length <= textMax);
+  const asked = [...query].filter(([key, value]) => key.length + value.length <= textMax);
+  if (asked.length > queryMax || asked.length < [...query].length)
+    throw new ApiError('malformed_request', `Send at most ${queryMax} parameters of ${textMax} characters.`);
+  return {
+    route: name,
+    method,
+    headers: Object.fromEntries(passed),
+    query: Object.fromEntries(asked),
+    body: textOf(bytes),
+  };
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new ApiError('malformed_request', 'The body is not valid UTF-8.');
+  }
+}
+
+/** @throws ApiError unauthorized for a signature that was taken before */
+async function queue(
+  { services: { store, ids, nowMs }, queue: runs }: ReceiveOptions,
+  { scope, install, open }: Found,
+  input: RunInput,
+  signature: string | null,
+): Promise<NewRun> {
+  const id = ids.next(idPrefixes.run);
+  const now = nowMs();
+  const run: NewRun = {
+    id,
+    installId: install.id,
+    handler: { kind: 'route', name: open.name },
+    // A key of its own waits for nobody.
+    orderKey: id,
+    sequence: now,
+    eventId: null,
+    rootEventId: null,
+    depth: 0,
+    mode: install.mode,
+    inputJson: JSON.stringify(input),
+  };
+  const expiresAt = now + 2 * windowSeconds * 1000;
+  const once =
+    signature === null ? [] : takeSignatureOps(scope, open.id, signature, { nowMs: now, expiresAt });
+  const outcome = await store.commit([...once, ...queueRunOps(runs, scope, run, now)]);
+  if (outcome.ok) return run;
+  if (outcome.reason === 'duplicate' && outcome.op < once.length) throw unsigned();
+  throw new Error(`The run of a route was not queued: ${outcome.message}`);
+}
+
+async function answer(
+  { services: { store } }: ReceiveOptions,
+  { scope }: Found,
+  id: string,
+): Promise<RawAnswer> {
+  const run = await findRun(store, scope, id);
+  if (run?.status === 'succeeded') {
+    const made = answerOf(run.result_json === null ? null : JSON.parse(run.result_json));
+    return made ?? { status: 502, contentType: plain, body: 'The plugin gave no answer that can be sent.\n' };
+  }
+  if (run?.status === 'dead') return { status: 500, contentType: plain, body: 'The plugin failed.\n' };
+  return { status: 202, contentType: plain, body: '' };
+}

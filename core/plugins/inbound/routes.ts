@@ -1,0 +1,161 @@
+// The addresses of a plugin's own: how an administrator opens and closes them, and where others send.
+import { Type } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { isoTime, requireVersion } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { defineRoute, type Method, type Route } from '../../http/route.ts';
+import { notFound } from '../../lib/errors.ts';
+import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
+import { mintSecret } from '../../lib/signing-secret.ts';
+import { handlerName } from '../actions/schema.ts';
+import { declared } from '../declared.ts';
+import { getInstall } from '../installs/installs.ts';
+import { pluginRef } from '../installs/ref.ts';
+import { steering } from '../installs/rights.ts';
+import { receive, type ReceiveOptions } from './receive.ts';
+import { idOfRoute, mintToken, openRoutesOf, openSealed, putRouteOp, removeRouteOp } from './rows.ts';
+
+const url = Type.String({ description: 'Where it is reached. Whoever knows it may try.' });
+const shown = {
+  name: handlerName,
+  method: enumeration('RouteMethod', ['GET', 'POST'], 'How it is asked.'),
+  auth: enumeration('RouteAuth', ['hmac', 'public'], 'Whether what is sent has to be signed.'),
+};
+const RouteList = named(
+  'PluginRouteList',
+  Closed({
+    data: Type.Array(
+      Closed({
+        ...shown,
+        why: Type.String({ description: 'What it is for, as its author says.' }),
+        url: nullable(url),
+        openedAt: nullable(described(time, 'When it was opened; null while it is closed.')),
+      }),
+      { description: 'All of them, in the order of the manifest.' },
+    ),
+  }),
+);
+const RouteOpened = named(
+  'PluginRouteOpened',
+  Closed({
+    ...shown,
+    url,
+    secret: nullable(
+      Type.String({ description: 'What senders sign with, shown this once; null of a public route.' }),
+    ),
+  }),
+);
+
+async function listRoutes(ctx: Context, ref: string) {
+  const { id, manifest } = await getInstall(ctx, ref);
+  const open = new Map((await openRoutesOf(ctx.store, ctx.scope, id)).map((row) => [row.name, row]));
+  const data = Object.entries(manifest.routes ?? {}).map(([name, { method, auth, why }]) => {
+    const row = open.get(name);
+    return {
+      ...{ name, method, auth, why: why ?? '' },
+      url: row ? urlOf(ctx, openSealed(ctx.sealing, ctx.workspaceId, row).token, name) : null,
+      openedAt: row ? isoTime(row.opened_at) : null,
+    };
+  });
+  return { data };
+}
+
+/** Opened again, a signed route keeps its address and gets another secret; a public one, which has none, gets another address. */
+async function openRoute(ctx: Context, ref: string, name: string): Promise<ChangeSet> {
+  const { id: installId, manifest } = await getInstall(ctx, ref);
+  const route = declared(manifest.routes, name);
+  if (!route) throw notFound();
+  const { method, auth } = route;
+  const known = (await openRoutesOf(ctx.store, ctx.scope, installId)).find((row) => row.name === name);
+  const before = known && openSealed(ctx.sealing, ctx.workspaceId, known);
+  const secret = auth === 'hmac' ? mintSecret() : null;
+  const token = before?.secret && secret !== null ? before.token : mintToken();
+  const made = { token, secret, nowMs: ctx.nowMs() };
+  return {
+    changes: [],
+    ops: [putRouteOp(ctx.scope, ctx.sealing, { installId, name }, made)],
+    body: { name, method, auth, url: urlOf(ctx, token, name), secret },
+    status: 200,
+  };
+}
+
+async function closeRoute(
+  ctx: Context,
+  ref: string,
+  name: string,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const { id } = await getInstall(ctx, ref);
+  const open = await openRoutesOf(ctx.store, ctx.scope, id);
+  const known = open.find((row) => row.name === name);
+  if (!known) throw notFound();
+  requireVersion({ id: known.id, version: known.opened_at }, ifMatch);
+  return { changes: [], ops: [removeRouteOp(ctx.scope, idOfRoute(id, name))], body: undefined };
+}
+
+function urlOf({ baseUrl }: Context, token: string, name: string): string {
+  return `${baseUrl}/api/v1/hooks/${token}/${name}`;
+}
+
+export function inboundRoutes(options: ReceiveOptions): Route[] {
+  return [...administration, hookRoute('GET', options), hookRoute('POST', options)];
+}
+
+const params = Closed({ id: pluginRef, name: handlerName });
+
+const administration: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/plugins/{id}/routes',
+    name: 'plugins.routes',
+    summary: 'List the inbound routes of a plugin',
+    scope: 'plugins:write',
+    also: steering,
+    limit: 'read',
+    params: Closed({ id: pluginRef }),
+    responses: { 200: RouteList },
+    read: (ctx, { params: { id } }) => listRoutes(ctx, id),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/plugins/{id}/routes/{name}/open',
+    name: 'plugins.open-route',
+    summary: 'Open an inbound route of a plugin, or give it another secret',
+    description:
+      'A route is closed until somebody opens it. Opened again, a signed route keeps its address and gets another secret at once; a public one gets another address.',
+    scope: 'plugins:write',
+    also: steering,
+    limit: 'write',
+    params,
+    secret: true,
+    responses: { 200: RouteOpened },
+    write: (ctx, { params: { id, name } }) => openRoute(ctx, id, name),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/v1/plugins/{id}/routes/{name}',
+    name: 'plugins.close-route',
+    summary: 'Close an inbound route of a plugin',
+    description: 'Opened again, it has another address and another secret.',
+    scope: 'plugins:write',
+    limit: 'write',
+    params,
+    responses: { 204: null },
+    write: (ctx, { params: { id, name }, ifMatch }) => closeRoute(ctx, id, name, ifMatch),
+  }),
+];
+
+function hookRoute(method: Extract<Method, 'GET' | 'POST'>, options: ReceiveOptions): Route {
+  return defineRoute({
+    method,
+    path: '/api/v1/hooks/{token}/{name}',
+    name: `hooks.${method.toLowerCase()}`,
+    summary: 'Send to an inbound route of a plugin',
+    scope: null,
+    limit: 'write',
+    contentType: 'text/plain',
+    params: Closed({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{32}$' }), name: handlerName }),
+    responses: { 200: null },
+    inbound: ({ params: asked }, arrival) => receive(options, asked, arrival),
+  });
+}

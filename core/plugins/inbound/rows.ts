@@ -1,0 +1,158 @@
+// Routes of plugins that are open: where each is reached, and the secret that its senders sign with. Both rest as a digest or sealed.
+import { createHash, randomBytes } from 'node:crypto';
+import type { Sealing } from '../../lib/sealing.ts';
+import { systemStatement, tenantStatement } from '../../store/statement.ts';
+import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+
+export interface OpenRoute {
+  readonly id: string;
+  readonly install_id: string;
+  readonly name: string;
+  readonly token_sealed: Uint8Array;
+  readonly secret_sealed: Uint8Array | null;
+  readonly opened_at: number;
+}
+
+const columns = 'id, install_id, name, token_sealed, secret_sealed, opened_at';
+
+const ofInstall = tenantStatement<OpenRoute>(
+  'plugin_routes.of_install',
+  `SELECT ${columns} FROM plugin_routes WHERE workspace_id = :ws AND install_id = :installId`,
+);
+const byToken = systemStatement<OpenRoute & { workspace_id: string }>(
+  'plugin_routes.by_token',
+  'whoever sends to a route names no workspace',
+  `SELECT workspace_id, ${columns} FROM plugin_routes WHERE token_hash = :hash`,
+);
+const put = tenantStatement(
+  'plugin_routes.put',
+  `INSERT INTO plugin_routes (workspace_id, id, install_id, name, token_hash, token_sealed, secret_sealed, opened_at)
+   VALUES (:ws, :id, :installId, :name, :hash, :token, :secret, :now)
+   ON CONFLICT (workspace_id, id) DO UPDATE SET token_hash = :hash, token_sealed = :token, secret_sealed = :secret, opened_at = :now`,
+);
+const remove = tenantStatement(
+  'plugin_routes.remove',
+  'DELETE FROM plugin_routes WHERE workspace_id = :ws AND id = :id',
+);
+const removeAll = tenantStatement(
+  'plugin_routes.remove_all',
+  'DELETE FROM plugin_routes WHERE workspace_id = :ws AND install_id = :installId',
+);
+const takeSignature = tenantStatement(
+  'route_signatures.take',
+  'INSERT INTO route_signatures (workspace_id, id, expires_at) VALUES (:ws, :id, :expiresAt)',
+);
+const dropSignatures = tenantStatement(
+  'route_signatures.drop',
+  `DELETE FROM route_signatures WHERE workspace_id = :ws AND id IN
+     (SELECT id FROM route_signatures WHERE workspace_id = :ws AND expires_at < :now ORDER BY expires_at LIMIT 100)`,
+);
+const why = 'the master key is that of all workspaces';
+const sealed = systemStatement<OpenRoute & { workspace_id: string }>(
+  'plugin_routes.sealed',
+  why,
+  `SELECT workspace_id, ${columns} FROM plugin_routes`,
+);
+const reseal = systemStatement(
+  'plugin_routes.reseal',
+  why,
+  'UPDATE plugin_routes SET token_sealed = :token, secret_sealed = :secret WHERE workspace_id = :workspaceId AND id = :id',
+);
+
+const purposeOf = (workspaceId: string, id: string, what: 'token' | 'secret'): string =>
+  `plugin-route-${what}:${workspaceId}:${id}`;
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export function idOfRoute(installId: string, name: string): string {
+  return `${installId}/${name}`;
+}
+
+/** 192 random bits. */
+export function mintToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+export function openRoutesOf(store: Store, scope: Scope, installId: string): Promise<readonly OpenRoute[]> {
+  return store.read(scope, ofInstall, { installId });
+}
+
+export async function findByToken(store: Store, token: string) {
+  const [row] = await store.readSystem(byToken, { hash: hashOf(token) });
+  return row;
+}
+
+export function openSealed(
+  sealing: Sealing,
+  workspaceId: string,
+  { id, token_sealed: token, secret_sealed: secret }: OpenRoute,
+): { readonly token: string; readonly secret: string | null } {
+  const open = (bytes: Uint8Array, what: 'token' | 'secret'): string =>
+    sealing.open(new Uint8Array(bytes), purposeOf(workspaceId, id, what));
+  return { token: open(token, 'token'), secret: secret === null ? null : open(secret, 'secret') };
+}
+
+export function putRouteOp(
+  scope: Scope,
+  sealing: Sealing,
+  route: { readonly installId: string; readonly name: string },
+  {
+    token,
+    secret,
+    nowMs,
+  }: { readonly token: string; readonly secret: string | null; readonly nowMs: number },
+): Op {
+  const id = idOfRoute(route.installId, route.name);
+  const { workspaceId } = scope;
+  return tenantOp(scope, put, {
+    ...route,
+    id,
+    hash: hashOf(token),
+    token: sealing.seal(token, purposeOf(workspaceId, id, 'token')),
+    secret: secret === null ? null : sealing.seal(secret, purposeOf(workspaceId, id, 'secret')),
+    now: nowMs,
+  });
+}
+
+export function removeRouteOp(scope: Scope, id: string): Op {
+  return tenantOp(scope, remove, { id }, { expectRows: 1 });
+}
+
+/** Of an install that is gone. */
+export function routesAfterOps(
+  scope: Scope,
+  install: { readonly id: string; readonly deletedAt: number | null },
+): Op[] {
+  return install.deletedAt === null ? [] : [tenantOp(scope, removeAll, { installId: install.id })];
+}
+
+/** Takes a signature, which none can be a second time: a duplicate undoes the batch. */
+export function takeSignatureOps(
+  scope: Scope,
+  routeId: string,
+  signed: string,
+  at: { nowMs: number; expiresAt: number },
+): Op[] {
+  const id = hashOf(`${routeId} ${signed}`);
+  return [
+    tenantOp(scope, dropSignatures, { now: at.nowMs }),
+    tenantOp(scope, takeSignature, { id, expiresAt: at.expiresAt }, { expectRows: 1 }),
+  ];
+}
+
+/** @throws Error where one does not open with `from` */
+export async function resealRoutes(store: Store, from: Sealing, to: Sealing): Promise<Op[]> {
+  const rows = await store.readSystem(sealed);
+  return rows.map((row) => {
+    const { id, workspace_id: workspaceId } = row;
+    const { token, secret } = openSealed(from, workspaceId, row);
+    return systemOp(
+      reseal,
+      {
+        ...{ workspaceId, id },
+        token: to.seal(token, purposeOf(workspaceId, id, 'token')),
+        secret: secret === null ? null : to.seal(secret, purposeOf(workspaceId, id, 'secret')),
+      },
+      { expectRows: 1 },
+    );
+  });
+}

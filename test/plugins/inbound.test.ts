@@ -1,0 +1,143 @@
+// Inbound routes of plugins: closed until opened, signed or public, capped, and alike to whoever guesses.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHmac } from 'node:crypto';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from './pack.ts';
+
+let app: TestApp;
+const path = '/api/v1/plugins/com.test.inbound';
+
+beforeAll(async () => {
+  app = await startApp();
+  await install(
+    app.call,
+    await packSource(`{
+      id: 'com.test.inbound', version: '1.0.0', engines: { tatami: '*' },
+      scopes: { 'issues:write': { why: 'test' } },
+      routes: {
+        hook: { method: 'POST', auth: 'hmac', maxBody: 1000, handle: async (request, ctx) => {
+          const { title } = JSON.parse(request.body);
+          await ctx.issues.create({ team: 'ENG', title });
+          return { status: 201, headers: { 'content-type': 'application/json', 'x-made': 'yes' }, body: JSON.stringify(request) };
+        } },
+        open: { method: 'GET', auth: 'public', handle: ({ query }) => {
+          if (query.say === 'nothing') return undefined;
+          if (query.say === 'cookie') return { status: 200, headers: { 'set-cookie': 'a=b' } };
+          if (query.say === 'html') return { status: 200, headers: { 'content-type': 'text/html' }, body: '<script>' };
+          if (query.say === 'fail') throw new Error('secret detail');
+          return { status: 200, body: 'hello' };
+        } },
+      },
+    }`),
+  );
+});
+afterAll(() => app.stop());
+
+const opened = async (name: string): Promise<{ url: string; secret: string | null }> =>
+  (await app.call('POST', `${path}/routes/${name}/open`)).json;
+const signed = (secret: string, body: string, seconds = Math.floor(app.clock.nowMs() / 1000)): string =>
+  `v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')},t=${seconds}`;
+const send = (url: string, body: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(app.url + new URL(url).pathname, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+const issues = async (): Promise<number> => (await app.call('GET', '/api/v1/issues')).json.data.length;
+const get = (url: string, query = ''): Promise<Response> => fetch(app.url + new URL(url).pathname + query);
+
+test('a signed request runs the handler once, and what is not signed runs nothing', async () => {
+  expect((await app.call('GET', `${path}/routes`)).json.data.map(({ url }: Json) => url)).toEqual([
+    null,
+    null,
+  ]);
+  const { url, secret } = await opened('hook');
+  const body = JSON.stringify({ title: 'From outside' });
+  const header = signed(secret!, body);
+  const unsigned: Record<string, string>[] = [
+    {},
+    { 'x-webhook-signature': header.replace(/v1=../, 'v1=00') },
+    { 'x-webhook-signature': signed('whsec_other', body) },
+    { 'x-webhook-signature': signed(secret!, body, Math.floor(app.clock.nowMs() / 1000) - 301) },
+    { 'x-webhook-signature': signed(secret!, `${body} `) },
+    { 'x-webhook-signature': signed('', body) },
+  ];
+  for (const headers of unsigned) expect((await send(url, body, headers)).status).toBe(401);
+  expect(await issues()).toBe(0);
+  const answer = await send(url, body, {
+    'x-webhook-signature': header,
+    'x-acme-event': 'push',
+    authorization: 'Bearer theirs',
+    cookie: 'a=b',
+  });
+  expect([answer.status, answer.headers.get('x-made'), answer.headers.get('x-content-type-options')]).toEqual(
+    [201, 'yes', 'nosniff'],
+  );
+  const got = (await answer.json()) as Json;
+  expect(got).toMatchObject({ route: 'hook', method: 'POST', body, headers: { 'x-acme-event': 'push' } });
+  expect(Object.keys(got.headers)).not.toContain('authorization');
+  expect(Object.keys(got.headers)).not.toContain('cookie');
+  // Taken once, also by the next process.
+  expect((await send(url, body, { 'x-webhook-signature': header })).status).toBe(401);
+  app = await app.restart();
+  expect((await send(url, body, { 'x-webhook-signature': header })).status).toBe(401);
+  expect(await issues()).toBe(1);
+  const again = await opened('hook');
+  expect([again.url, again.secret === secret]).toEqual([
+    (await app.call('GET', `${path}/routes`)).json.data[0].url,
+    false,
+  ]);
+  expect((await send(url, 'x', { 'x-webhook-signature': signed(secret!, 'x') })).status).toBe(401);
+});
+
+test('what is too long, of another type or coded is refused before it is run', async () => {
+  const { url, secret } = await opened('hook');
+  const status = async (body: string, headers: Record<string, string> = {}): Promise<number> =>
+    (await send(url, body, { 'x-webhook-signature': signed(secret!, body), ...headers })).status;
+  const before = await issues();
+  expect(await status('x'.repeat(1_001))).toBe(413);
+  expect(await status('<a/>', { 'content-type': 'multipart/form-data; boundary=a' })).toBe(415);
+  expect(await status('{}', { 'content-type': 'application/octet-stream' })).toBe(415);
+  expect(await status('{}', { 'content-encoding': 'gzip' })).toBe(415);
+  // The handler reads it as it is, and fails alone.
+  expect(await status('{"title":')).toBe(500);
+  expect(await issues()).toBe(before);
+});
+
+test('a public route answers text and JSON alone', async () => {
+  const { url, secret } = await opened('open');
+  expect(secret).toBeNull();
+  const plain = await get(url);
+  expect([plain.status, plain.headers.get('content-type'), await plain.text()]).toEqual([
+    200,
+    'text/plain; charset=utf-8',
+    'hello',
+  ]);
+  expect((await get(url, '?say=nothing')).status).toBe(204);
+  for (const say of ['cookie', 'html']) {
+    const odd = await get(url, `?say=${say}`);
+    expect([odd.status, odd.headers.get('set-cookie')]).toEqual([502, null]);
+  }
+  const failed = await get(url, '?say=fail');
+  expect([failed.status, await failed.text()]).toEqual([500, 'The plugin failed.\n']);
+});
+
+test('an address that is wrong, closed, of a paused plugin or of another method all look alike', async () => {
+  const { url } = await opened('open');
+  const look = async (response: Response): Promise<unknown> => {
+    const { error } = (await response.json()) as Json;
+    return [response.status, { ...error, requestId: '' }];
+  };
+  const unknown = await look(await get(url.replace(/hooks\/.{32}/, `hooks/${'A'.repeat(32)}`)));
+  expect(unknown).toMatchObject([404, { code: 'not_found' }]);
+  expect(await look(await get(url.replace(/open$/, 'hook')))).toEqual(unknown);
+  expect(await look(await send(url, ''))).toEqual(unknown);
+  await app.call('PATCH', path, { state: 'paused_by_admin' });
+  expect(await look(await get(url))).toEqual(unknown);
+  await app.call('PATCH', path, { state: 'active' });
+  expect((await get(url)).status).toBe(200);
+  await app.call('DELETE', `${path}/routes/open`);
+  expect(await look(await get(url))).toEqual(unknown);
+  const weak = app.clientOf(await app.mintKey(['plugins:write']));
+  expect((await weak('POST', `${path}/routes/open/open`)).status).toBe(403);
+});
