@@ -51,7 +51,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   const plugin = await install(
     call,
     await packSource(
-      `{ id: '${pluginId}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.kv.set('note', 'secret of ${team}') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+      `{ id: '${pluginId}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, net: [{ origin: 'https://9.9.9.9', why: 'test' }], secrets: { ACME_KEY: { hosts: ['https://9.9.9.9'], header: 'x-key' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.kv.set('note', 'secret of ${team}') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
     ),
   );
   const external = { externalSource: 'seeded', externalId: `of-${team}` };
@@ -147,7 +147,7 @@ export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds
   const properties = (params as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {};
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     if (name === 'key') return 'note';
-    if (name === 'name') return 'nightly';
+    if (name === 'name') return path.includes('/secrets/') ? 'ACME_KEY' : 'nightly';
     if (name === 'identifier') return 'ENG-1';
     if (name === 'code') return 'not_found';
     if (name === 'column') return 'backlog';

@@ -2,7 +2,7 @@ import { defineRoute } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { Type } from 'typebox';
 import { pluginRef } from '../installs/ref.ts';
-import { steering } from '../installs/rights.ts';
+import { seeing, steering } from '../installs/rights.ts';
 import { secretName, SecretSet, SecretShown } from './schema.ts';
 import { deleteSecret, getSecret, listSecrets, setSecret } from './secrets.ts';
 
@@ -16,9 +16,12 @@ export const secretRoutes = [
     name: 'plugins.secrets.list',
     summary: 'List the secrets a plugin needs',
     scope: 'plugins:read',
+    also: seeing,
     limit: 'read',
     params: ofPlugin,
-    responses: { 200: Closed({ data: Type.Array(SecretShown) }) },
+    responses: {
+      200: Closed({ data: Type.Array(SecretShown, { description: 'All that its manifest declares.' }) }),
+    },
     read: (ctx, { params }) => listSecrets(ctx, params.id),
   }),
   defineRoute({
@@ -27,6 +30,7 @@ export const secretRoutes = [
     name: 'plugins.secrets.get',
     summary: 'Get where a secret is sent, and when it was set',
     scope: 'plugins:read',
+    also: seeing,
     limit: 'read',
     params,
     responses: { 200: SecretShown },
