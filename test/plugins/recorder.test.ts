@@ -19,7 +19,7 @@ const everything = (priority = 'high'): string => `{
   on: { 'issue.created': { handle: async (event, ctx) => {
     const began = Date.now();
     const fired = [];
-    setTimeout(() => fired.push('timer ' + (Date.now() - began)), 3);
+    const timer = setTimeout(() => fired.push('timer ' + (Date.now() - began)), 3);
     const [issue, labels, issues, seen] = await Promise.all([
       ctx.issues.get(event.data.id), ctx.labels.list(),
       ctx.issues.list({ limit: 1 + Math.floor(Math.random() * 5) }), ctx.kv.get('seen'),
@@ -33,7 +33,7 @@ const everything = (priority = 'high'): string => `{
     await ctx.kv.increment('count');
     await ctx.kv.set('seen', [...(seen ?? []).slice(-3), issue.identifier, Math.random()]);
     await ctx.issues.update(issue.id, { priority: '${priority}' });
-    ctx.log.info(missing, fired, labels.data.length, issues.data.map((one) => one.title), Date.now() - began, Math.random());
+    ctx.log.info(missing, timer, fired, labels.data.length, issues.data.map((one) => one.title), Date.now() - began, Math.random());
   } } },
 }`;
 

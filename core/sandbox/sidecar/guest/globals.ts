@@ -56,14 +56,21 @@ export function installGlobals(): void {
     defineProperty(globalThis, name, { value, writable: true, configurable: true });
 }
 
-const timers = record<true>();
+let timers = record<true>();
 let nextTimer = 1;
+let timersOf = 0;
 
 function startTimer(callback: unknown, ms: number, args: unknown[], repeat: boolean): number {
   if (typeof callback !== 'function')
     throw new NativeTypeError('The first argument of a timer is a function.');
-  const id = nextTimer++;
   const run = currentRun();
+  // A run sees the same ids in a fresh isolate and in one that others ran in before.
+  if (run !== timersOf) {
+    timers = record<true>();
+    nextTimer = 1;
+    timersOf = run;
+  }
+  const id = nextTimer++;
   timers[id] = true;
   const wait = (): void => {
     const fire = (): void => {
