@@ -53,7 +53,7 @@ export const attackGroups: Readonly<Record<number, AttackGroup>> = {
   35: hole('secrets where they do not belong', 'secrets of plugins'),
   36: group('objects of another workspace', 'test/faults/tenants.test.ts'),
   37: group('scopes, fields and rows not held'),
-  38: group('rights taken during a run', 'test/plugins/runtime.test.ts'),
+  38: group('rights taken during a run', 'test/plugins/isolation.test.ts'),
   39: hole('actions of whoever may do little', 'actions of plugins'),
   40: group('loops of events', 'test/plugins/runtime.test.ts'),
   41: group('values beyond the quota', 'test/fairness/kv.test.ts'),

@@ -284,6 +284,36 @@ test('a run that others overtake each time is retried later, and then succeeds',
   expect(await urgentOf(y.id)).toBe(true);
 });
 
+describe('rights that are taken while a run is under way:', () => {
+  const packed = (id: string, scopes: string) =>
+    packSource(`{
+      id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes},
+      on: { 'issue.created': { filter: { title: '${id}' }, async handle(event, ctx) {
+        await ctx.kv.get('gate');
+        await ctx.issues.update(event.data.id, { priority: 'urgent' });
+      } } },
+    }`);
+
+  test('of a plugin that is uninstalled nothing is kept', async () => {
+    const { id } = await install(app.call, await packed('test.uninstalled', allTrackerScopes));
+    barrier(1, () => app.call('DELETE', `/api/v1/plugins/${id}`));
+    const issue = await make({ title: 'test.uninstalled' });
+    await app.settled();
+    expect(await urgentOf(issue.id)).toBe(false);
+  });
+
+  test('of a plugin that is granted less nothing is kept', async () => {
+    const document = await packed('test.narrowed', allTrackerScopes);
+    const { id } = await install(app.call, document);
+    barrier(1, () => app.call('POST', '/api/v1/plugins', { package: document, grant: ['comments:write'] }));
+    const issue = await make({ title: 'test.narrowed' });
+    await app.settled();
+    expect(await urgentOf(issue.id)).toBe(false);
+    const [run] = (await app.call('GET', `/api/v1/plugins/${id}/runs`)).json.data;
+    expect(run.status).not.toBe('succeeded');
+  });
+});
+
 describe('property: two runs and a request come to what one after the other would have made', () => {
   const seeds = process.env.TATAMI_LONG ? 300 : 8;
   const first = Number(process.env.TATAMI_SEED ?? 1);

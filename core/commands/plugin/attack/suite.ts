@@ -99,6 +99,8 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
     const { group, name } = attack;
     const from = performance.now();
     const verdict = { group, name, ...(await make()), ms: Math.round(performance.now() - from) };
+    // Of what was not waited for nobody can tell.
+    if (signal?.aborted) return;
     verdicts.push(verdict);
     options.onVerdict?.(verdict);
   };
@@ -140,7 +142,8 @@ async function install(call: Call, made: Made, document: object, more: object = 
   return id;
 }
 
-async function attack({ call, team, stranger }: SuiteOptions, made: Made, hostile: Hostile): Promise<Found> {
+async function attack(options: SuiteOptions, made: Made, hostile: Hostile): Promise<Found> {
+  const { call, team, stranger } = options;
   const title = `tatami.attack-${hostile.name}`;
   const plugin = await install(call, made, packageOf(hostile, title, title, stranger));
   const issues: Issue[] = [];
@@ -148,9 +151,9 @@ async function attack({ call, team, stranger }: SuiteOptions, made: Made, hostil
     const issue = await call<Issue>('POST', '/issues', { team, title });
     made.add(`/issues/${issue.id}`);
     issues.push(issue);
-    await runsOf(call, plugin, hostile, runs);
+    await runsOf(options, plugin, hostile, runs);
   }
-  const runs = await runsOf(call, plugin, hostile, issues.length);
+  const runs = await runsOf(options, plugin, hostile, issues.length);
   const found = judgeRuns(hostile, runs);
   const touched = hostile.isLoop ? [] : await touchedOf(call, issues);
   await made.remove(`/plugins/${plugin}`);
@@ -162,7 +165,7 @@ const isOver = ({ status }: Run): boolean => !['queued', 'running'].includes(sta
 
 /** So many runs, once they have ended, or failed a first time; of a loop, once it is cut. */
 async function runsOf(
-  call: Call,
+  { call, signal }: SuiteOptions,
   plugin: string,
   { isLoop }: Hostile,
   count: number,
@@ -170,7 +173,8 @@ async function runsOf(
   const look = async (): Promise<readonly Run[]> =>
     (await call<{ data: readonly Run[] }>('GET', `/plugins/${plugin}/runs?limit=50`)).data;
   const isDone = (runs: readonly Run[]): boolean =>
-    runs.length >= count && runs.every(isOver) && (!isLoop || runs.some(({ status }) => status === 'dead'));
+    signal?.aborted === true ||
+    (runs.length >= count && runs.every(isOver) && (!isLoop || runs.some(({ status }) => status === 'dead')));
   return poll<readonly Run[]>([], look, isDone, waitMs);
 }
 
