@@ -33,6 +33,7 @@ const kinds = [
   'plugin_disabled',
   'plugin_unheard',
   'plugin_missed_events',
+  'plugin_budget',
   'system_problem',
 ] as const;
 

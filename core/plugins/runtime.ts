@@ -9,10 +9,14 @@ import type { CheckFilter } from '../resource/filtering.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
+import { budgetRoutes } from './budgets/routes.ts';
+import { createUsage, type Usage } from './budgets/usage.ts';
 import { catchUpRoutes } from './catch-up/routes.ts';
 import { createFailureWatch } from './failures.ts';
+import { checkEngines } from './installs/engines.ts';
 import { installRoutes } from './installs/routes.ts';
 import { installKind } from './installs/schema.ts';
+import type { PluginTrust } from './installs/trust.ts';
 import { tellUnheard } from './installs/unheard.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createRegistry, type Registry } from './registry.ts';
@@ -39,7 +43,10 @@ export interface PluginRuntime {
   stop(): Promise<void>;
 }
 
-export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 'failures' | 'isStopping'> {
+export interface PluginRuntimeOptions extends Omit<
+  WorkersOptions,
+  'registry' | 'failures' | 'usage' | 'isStopping'
+> {
   readonly cache: WorkspaceCache;
   /** The fields that a subscription to an event type can be filtered by. */
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
@@ -47,6 +54,7 @@ export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 
   readonly checkFilter: CheckFilter;
   /** Semantic version of this server. */
   readonly serverVersion: string;
+  readonly trust: PluginTrust;
 }
 
 export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntime {
@@ -54,8 +62,9 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const { store, log, ids } = options.services;
   const registry = createRegistry({ store, cache, log, filterFields, directoryOf });
   const failures = createFailureWatch(clock.monotonicMs);
+  const usage = createUsage({ store, log, clock });
   let stopping = false;
-  const workers = createWorkers({ ...options, registry, failures, isStopping: () => stopping });
+  const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
   const { runs, schedules, catchUps, consumer } = workers;
 
   /** Ahead of the first run, so that it need not wait for the start. */
@@ -76,10 +85,13 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   });
 
   return {
-    routes: routesOf(options, registry, workers),
+    routes: routesOf(options, registry, workers, usage),
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
-      await tellUnheard({ store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs });
+      const system = { store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs };
+      await tellUnheard(system);
+      const { serverVersion } = options;
+      await checkEngines({ ...system, serverVersion, stateOps: workers.stateOps });
       await runs.start();
       await schedules.queue.start();
       await catchUps.start();
@@ -110,6 +122,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       // What still runs or waits then is for the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
       await ended.finally(() => clearTimeout(interrupt));
+      await usage.stop();
       await consumer.storeMarks();
     },
   };
@@ -119,8 +132,9 @@ function routesOf(
   options: PluginRuntimeOptions,
   registry: Pick<Registry, 'codeKept'>,
   { runner, runs, consumer, catchUps, stateOps }: Workers,
+  usage: Usage,
 ): Route[] {
-  const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
+  const { app, filterFields, addedFields, checkFilter, serverVersion, trust } = options;
   return [
     ...installRoutes({
       codeKept: registry.codeKept,
@@ -129,6 +143,7 @@ function routesOf(
       checkFilter,
       unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
       serverVersion,
+      trust,
       stateOps,
     }),
     ...runRoutes({
@@ -137,6 +152,7 @@ function routesOf(
       stopAttempt: runner.stopAttempt,
       storeWork: consumer.storeWork,
     }),
+    ...budgetRoutes(usage),
     ...catchUpRoutes(catchUps),
     ...kvRoutes,
   ];

@@ -10,6 +10,7 @@ import type { App } from '../http/app.ts';
 import type { Clock } from '../lib/clock.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope } from '../store/store.ts';
+import type { Usage } from './budgets/usage.ts';
 import { createCallTurns } from './call-turns.ts';
 import { gapOps } from './catch-up/rows.ts';
 import { createCatchUpWorker } from './catch-up/worker.ts';
@@ -44,6 +45,7 @@ export interface WorkersOptions {
   readonly app: () => App;
   readonly registry: Registry;
   readonly failures: FailureWatch;
+  readonly usage: Usage;
   /** The process ends: what is left is for the next start. */
   readonly isStopping: () => boolean;
 }

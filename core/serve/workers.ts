@@ -82,7 +82,11 @@ export function createWorkers(options: WorkersOptions): Workers {
     addedFields: addedFieldsOf,
     checkFilter,
   };
-  const plugins = createPluginRuntime({ ...shared, sandbox, app: options.app, serverVersion: version });
+  const plugins = createPluginRuntime({
+    ...{ ...shared, sandbox, app: options.app },
+    serverVersion: version,
+    trust: config.pluginTrust,
+  });
   const streams = createStreams({
     ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
     generation: services.generation,

@@ -38,6 +38,7 @@ export interface InboxItem {
     | 'plugin_disabled'
     | 'plugin_unheard'
     | 'plugin_missed_events'
+    | 'plugin_budget'
     | 'system_problem';
   /** What happened, in one line. */
   readonly title: string;

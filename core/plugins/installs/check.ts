@@ -45,12 +45,15 @@ export async function readPackage(document: object) {
 
 /** @throws ApiError validation_failed, naming the first thing that this server cannot keep */
 export function checkManifest(manifest: PluginManifest, rules: PackageRules): void {
-  const { tatami } = manifest.engines;
-  if (tatami !== '*' && !Bun.semver.satisfies(rules.serverVersion, tatami))
+  if (!fitsServer(manifest, rules.serverVersion))
     throw invalidField('package.manifest.engines.tatami', 'conflict', {
-      why: `The plugin wants Tatami ${tatami}; this is ${rules.serverVersion}.`,
+      why: `The plugin wants Tatami ${manifest.engines.tatami}; this is ${rules.serverVersion}.`,
     });
   checkRequests(manifest, rules);
+}
+
+export function fitsServer({ engines: { tatami } }: PluginManifest, serverVersion: string): boolean {
+  return tatami === '*' || Bun.semver.satisfies(serverVersion, tatami);
 }
 
 /** The part that is the same on every server of this version. @throws ApiError validation_failed */

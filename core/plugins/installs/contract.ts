@@ -2,9 +2,22 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';
-import { Closed, nullable } from '../../lib/schema.ts';
+import { Closed, described, nullable, time } from '../../lib/schema.ts';
+import { InstallBudget } from '../budgets/budget.ts';
 
-const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
+/**
+ * `active`, `probation` and `needs_consent` run: the second proposes, and of the third a newer version waits. These two are shown of an
+ * install that is kept as `active`.
+ */
+const installStates = [
+  'active',
+  'probation',
+  'needs_consent',
+  'paused_by_admin',
+  'disabled_failures',
+  'disabled_sandbox',
+  'incompatible',
+] as const;
 /** `simulate` records what a run would have written and drops it. */
 const installModes = ['apply', 'simulate'] as const;
 export type InstallMode = (typeof installModes)[number];
@@ -23,6 +36,7 @@ const reason = Type.String({
 const scopes = Type.Array(
   Closed({
     scope: Type.String({ description: 'Such as `issues:write`.' }),
+    sentence: Type.String({ description: 'What it lets the plugin do.' }),
     why: Type.String({ description: 'What it needs it for, as its author says.' }),
     fields: nullable(Type.Array(Type.String(), { description: 'All that it writes with this scope.' })),
     where: nullable(
@@ -32,6 +46,22 @@ const scopes = Type.Array(
     ),
     granted: Type.Boolean({ description: 'Whether it was granted.' }),
   }),
+);
+export const publisher = nullable(
+  Type.String({ description: 'Who signed it, of those the operator trusts; null for nobody.' }),
+);
+
+const pending = nullable(
+  Closed({
+    version: Type.String({ description: 'The version that waits.' }),
+    sha256: Type.String({ description: 'The SHA-256 of its code, in hex.' }),
+    publisher,
+    adds: Type.Array(Type.String(), { description: 'What it asks for beyond this version, in sentences.' }),
+    since: described(time, 'When it was sent.'),
+  }),
+);
+const probation = nullable(
+  Closed({ runsLeft: Type.Integer({ minimum: 1, description: 'Runs that it still proposes.' }) }),
 );
 const events = Type.Array(Type.String());
 const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
@@ -77,6 +107,21 @@ export const plugin = defineContract({
     }),
     state: choice(installStates, { ...never, doc: 'Whether it runs, and if not, who switched it off.' }),
     stateReason: string(reason, { ...never, nullable: true }),
+    publisher: text({
+      max: 100,
+      ...never,
+      nullable: true,
+      doc: 'Who signed its package, of those the operator trusts.',
+    }),
+    pending: json(pending, {
+      ...made,
+      doc: 'A version that asks for more than was granted, and waits for consent.',
+    }),
+    probation: json(probation, {
+      ...made,
+      doc: 'How long it only proposes; null once it does as its mode says.',
+    }),
+    budget: json(InstallBudget, { ...never, doc: 'What it may use in a UTC day, where somebody set that.' }),
   },
   operations: {},
   events: { created: 'plugin.installed', updated: 'plugin.updated', other: ['plugin.disabled'] },

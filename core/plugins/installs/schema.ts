@@ -2,14 +2,29 @@
 import { Type } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { json, plain } from '../../changes/columns.ts';
+import { isoTime } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
+import { sentenceOf } from '../../rights/words.ts';
+import { BudgetGiven } from '../budgets/budget.ts';
+import { additions, consentOf } from './consent.ts';
 import { installSettings, plugin, type InstallMode } from './contract.ts';
 import { heardTypes } from './hearing.ts';
 import { effectiveSettings } from './settings.ts';
 import { keepPastWants } from './wants.ts';
+
+/** What takes the place of the running version once somebody consents. */
+interface PendingVersion {
+  readonly manifest: PluginManifest;
+  readonly sha256: string;
+  readonly publisher: string | null;
+  /** As the upgrade gave them; null where it left them as they are. */
+  readonly settings: Readonly<Record<string, unknown>> | null;
+  readonly mode: InstallMode | null;
+  readonly since: number;
+}
 
 const kept = {
   manifest: json<PluginManifest>('manifest_json'),
@@ -18,6 +33,9 @@ const kept = {
   settings: json<Readonly<Record<string, unknown>>>('settings_json'),
   /** The last event before it was installed or switched on: it listens to what comes after. Set by the database. */
   sinceSequence: plain<number>('since_sequence'),
+  pending: json<PendingVersion | null>('pending_json'),
+  /** Runs it still has to propose: counted down by the database, without a new version of the row. */
+  probationLeft: plain<number>('probation_left'),
 };
 export type Install = EntityOf<typeof plugin, typeof kept>;
 
@@ -29,12 +47,23 @@ export const installKind = kindOf(plugin, {
     scopes: ({ manifest, grant }) =>
       Object.entries(manifest.scopes ?? {}).map(([scope, { why, fields, where }]) => ({
         scope,
+        sentence: sentenceOf(scope, { fields, where }),
         why,
         fields: fields ?? null,
         where: where ?? null,
         granted: grant.includes(scope),
       })),
     events: heardTypes,
+    state: shownState,
+    pending: ({ pending, manifest }) =>
+      pending && {
+        version: pending.manifest.version,
+        sha256: pending.sha256,
+        publisher: pending.publisher,
+        adds: additions(consentOf(pending, manifest)),
+        since: isoTime(pending.since),
+      },
+    probation: ({ probationLeft }) => (probationLeft > 0 ? { runsLeft: probationLeft } : null),
     settings: effectiveSettings,
     filters: ({ manifest }) =>
       Object.fromEntries(
@@ -60,6 +89,12 @@ export const installKind = kindOf(plugin, {
   },
 });
 
+function shownState({ state, pending, probationLeft }: Install): Install['state'] {
+  if (state !== 'active') return state;
+  if (pending) return 'needs_consent';
+  return probationLeft > 0 ? 'probation' : 'active';
+}
+
 export const InstallShown = schemasOf(plugin).shown;
 
 const grant = Type.Array(enumeration('Scope', allScopes), {
@@ -68,15 +103,49 @@ const grant = Type.Array(enumeration('Scope', allScopes), {
   description: 'The scopes that it gets, of those its manifest asks.',
 });
 const mode = Type.Optional(Type.Unsafe<InstallMode>(plugin.fields.mode.given));
+const probation = Type.Optional(
+  Type.Boolean({
+    description:
+      'Whether its next 20 runs that write something only propose it. A new install does, unless this is `false`.',
+  }),
+);
+const sha256 = Type.Optional(
+  Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description:
+      'The SHA-256 of the code that is meant. Where the operator trusts publishers, it confirms a package that none of them signed.',
+  }),
+);
 
 export const InstallCreate = named(
   'PluginInstall',
   Closed({
     package: Type.Object({}, { description: 'A package document, as `tatami plugin pack` writes it.' }),
-    grant,
+    grant: Type.Optional(
+      Type.Array(enumeration('Scope', allScopes), {
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'The scopes that it gets, of those its manifest asks. An upgrade may leave it out: scopes then stay as granted, and what the version asks beyond that waits for consent.',
+      }),
+    ),
+    signature: Type.Optional(
+      Closed(
+        {
+          keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Which key signed it.' }),
+          signature: Type.String({ maxLength: 100, description: 'The Ed25519 signature, in base64.' }),
+        },
+        { description: 'As `tatami plugin sign` writes it.' },
+      ),
+    ),
+    sha256,
     settings: Type.Optional(installSettings),
     mode,
+    probation,
     downgrade: Type.Optional(Type.Boolean({ description: 'Allow an older version than the one installed.' })),
+    replace: Type.Optional(
+      Type.Boolean({ description: 'Allow other code under the version that is installed.' }),
+    ),
   }),
 );
 export const InstallUpdate = named(
@@ -86,5 +155,8 @@ export const InstallUpdate = named(
     settings: Type.Optional(installSettings),
     mode,
     state: Type.Optional(enumeration('PluginStateGiven', ['active', 'paused_by_admin'], 'Whether it runs.')),
+    probation,
+    budget: Type.Optional(BudgetGiven),
   }),
 );
+export const ConsentGiven = named('PluginConsent', Closed({ grant, sha256 }));

@@ -10,10 +10,15 @@ import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
+import { scopeOfEvent } from '../../rights/rights.ts';
+import type { Meter } from '../budgets/meter.ts';
+import type { Usage } from '../budgets/usage.ts';
 import { callHost } from '../bridge.ts';
 import { hostDoorOf, principalOf, type HostDoor } from '../host-door.ts';
 import type { CallTurns } from '../call-turns.ts';
 import { cutDescriptions } from '../guest-shape.ts';
+import type { InstallMode } from '../installs/contract.ts';
+import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import { effectiveSettings } from '../installs/settings.ts';
 import { ownValues } from '../kv/own.ts';
@@ -57,6 +62,10 @@ export interface Attempt {
   readonly calls: readonly CallRecord[];
   readonly cause: Cause;
   readonly startedAt: number;
+  /** What becomes of its writes. */
+  readonly mode: InstallMode;
+  /** What it used of its install's budget. */
+  readonly meter: Meter;
 }
 
 export interface AttemptOptions {
@@ -67,6 +76,7 @@ export interface AttemptOptions {
   readonly sandbox: SandboxOnDemand;
   readonly ledger: Ledger;
   readonly callTurns: CallTurns;
+  readonly usage: Usage;
 }
 
 export interface Attempts {
@@ -102,6 +112,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
     staged: Staging,
     cause: Cause,
     calls: CallRecord[],
+    meter: Meter,
   ) => {
     const { item, run, event } = held;
     const { scope } = item;
@@ -114,6 +125,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
       staged,
       values: ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
       cause,
+      meter,
       traceparent: event?.traceparent ?? null,
     };
     return async (op: string, args: string): Promise<CallAnswer> => {
@@ -132,18 +144,27 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const startedAt = clock.nowMs();
       const cause = causeOf(run, install, event);
       const calls: CallRecord[] = [];
-      const call = answering(held, install, staged, cause, calls);
+      const meter = await options.usage.meter(item.scope, install);
+      if (event) meter.useScope(scopeOfEvent(event.type));
+      const isSpent = (await options.usage.spent(item.scope, install)) !== null;
+      const mode = effectiveMode(install, isSpent);
+      const call = answering(held, install, staged, cause, calls, meter);
       const sandbox = await options.sandbox.get();
       const source = await registry.source(item.scope, install.sha256);
-      const outcome = await sandbox.run({ ...jobOf(held, install, source, startedAt), call });
+      const outcome = await sandbox.run({ ...jobOf(held, install, source, { startedAt, mode }), call });
       const { cpuMs: sandboxMs, queueMs } = outcome;
       options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
-      return { install, outcome, staged, calls, cause, startedAt };
+      return { install, outcome, staged, calls, cause, startedAt, mode, meter };
     },
   };
 }
 
-function jobOf({ item, run, event, signal }: TriedRun, install: Install, source: string, startedAt: number) {
+function jobOf(
+  { item, run, event, signal }: TriedRun,
+  install: Install,
+  source: string,
+  begun: { readonly startedAt: number; readonly mode: InstallMode },
+) {
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;
@@ -154,7 +175,7 @@ function jobOf({ item, run, event, signal }: TriedRun, install: Install, source:
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source, handlers: [...install.manifest.handlers] },
     handler,
-    input: inputOf(run, install, event, { startedAt, deadline: startedAt + limits.wallMs }),
+    input: inputOf(run, install, event, { ...begun, deadline: begun.startedAt + limits.wallMs }),
     limits,
     fresh: handler.kind === 'schedule',
     signal,
@@ -166,7 +187,7 @@ function inputOf(
   run: RunRow,
   install: Install,
   event: EventRow | undefined,
-  { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number },
+  begun: { readonly startedAt: number; readonly mode: InstallMode; readonly deadline: number },
 ): string {
   return JSON.stringify({
     event: event
@@ -175,13 +196,13 @@ function inputOf(
     run: {
       id: run.id,
       attempt: run.attempt + 1,
-      mode: install.mode,
+      mode: begun.mode,
       depth: run.depth,
       rootEventId: run.root_event_id,
-      deadline,
+      deadline: begun.deadline,
     },
     settings: effectiveSettings(install),
-    nowMs: startedAt,
+    nowMs: begun.startedAt,
     seed: run.id,
     scopes: install.grant,
   });

@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tally } from '../../lib/tally.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
+import type { Usage } from '../budgets/usage.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
@@ -28,6 +29,7 @@ export interface EndingOptions extends Pick<PreviewOptions, 'store'> {
   readonly tally: Tally;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly usage: Usage;
 }
 
 export function createEndAttempt(options: EndingOptions): EndAttempt {
@@ -39,7 +41,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     directory: Directory,
   ): Promise<Effect[]> => {
     const changes = tried?.staged.changes ?? [];
-    if (tried?.install.mode !== 'simulate') return changes.map(effectOf);
+    if (tried?.mode !== 'simulate') return changes.map(effectOf);
     return previewEffects(options, { scope: item.scope, directory }, changes);
   };
 
@@ -72,6 +74,8 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
   return async (held, tried, ending) => {
     const { item, queue, run } = held;
     const committed = await queue.whileSealed(item, () => commit(held, tried, ending));
+    if (tried && (committed.ok || committed.part !== 'change'))
+      options.usage.charge(item.scope, tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
     if (committed.ok) {
       options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
       return true;

@@ -3,6 +3,7 @@
 import { neverMs, returningWork, type Leases, type WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Effect } from './effects.ts';
 import type { RunError } from './failure.ts';
@@ -131,7 +132,7 @@ export interface NewRun {
 /** A run that a schedule's time, or somebody's request, makes. */
 export function scheduledRun(
   id: string,
-  install: Pick<Install, 'id' | 'mode'>,
+  install: Pick<Install, 'id' | 'mode' | 'probationLeft' | 'budget'>,
   schedule: string,
   nowMs: number,
 ): NewRun {
@@ -144,7 +145,7 @@ export function scheduledRun(
     eventId: null,
     rootEventId: null,
     depth: 0,
-    mode: install.mode,
+    mode: effectiveMode(install),
   };
 }
 

@@ -6,6 +6,7 @@ import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Op } from '../../store/store.ts';
 import type { Disable } from '../disable.ts';
 import type { FailureWatch } from '../failures.ts';
+import { probationStep, type ProbationOptions } from '../installs/probation.ts';
 import type { Registry } from '../registry.ts';
 import type { Attempt, HeldRun } from './attempt.ts';
 import { continueOps, progressOp, standingOf } from './continuation.ts';
@@ -22,7 +23,7 @@ export interface Verdicts {
   fail(held: HeldRun, tried: Attempt, outcome: Failed): Promise<void>;
 }
 
-export interface VerdictOptions {
+export interface VerdictOptions extends ProbationOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly registry: Pick<Registry, 'places'>;
@@ -66,15 +67,19 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
         await noteEnding(held, tried, true);
         return true;
       }
-      const applies = tried.install.mode === 'apply';
+      const { scope } = held.item;
+      const hasEffects = tried.staged.changes.length > 0;
+      const probation = hasEffects ? await probationStep(options, scope, tried.install) : null;
+      const applies = tried.mode === 'apply';
       const isEnded = await end(held, tried, {
         status: 'succeeded',
         attempt,
         error: null,
         changes: applies ? tried.staged.changes : [],
         // A simulated run leaves nothing from which the next could go on.
-        more: progressOps(held, outcome, standing.goesOn && applies),
+        more: [...progressOps(held, outcome, standing.goesOn && applies), ...(probation?.ops ?? [])],
       });
+      if (isEnded) await probation?.done();
       if (isEnded) await noteEnding(held, tried, false);
       return isEnded;
     },

@@ -135,6 +135,7 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
 
 const assigning = {
   scope: 'issues:write',
+  sentence: 'Read issues, and write only their assigneeId, of team ENG only.',
   why: 'To assign them.',
   fields: ['assigneeId'],
   where: { team: ['ENG'] },
@@ -192,6 +193,10 @@ function kept({ nowMs }: SampleSetting) {
       mode: 'apply',
       state: 'active',
       stateReason: null,
+      publisher: 'Acme',
+      pending: null,
+      probation: null,
+      budget: { runs: 5_000, whenSpent: 'stop' },
     } satisfies Partial<Shown<typeof plugin>>,
   };
 }
