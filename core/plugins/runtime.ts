@@ -59,7 +59,7 @@ export interface PluginRuntimeOptions extends Omit<
 
 export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntime {
   const { clock, committer, sandbox, cache, filterFields, directoryOf } = options;
-  const { store, log, ids } = options.services;
+  const { store, log } = options.services;
   const registry = createRegistry({ store, cache, log, filterFields, directoryOf });
   const failures = createFailureWatch(clock.monotonicMs);
   const usage = createUsage({ store, log, clock });
@@ -88,10 +88,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
     routes: routesOf(options, registry, workers, usage),
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
-      const system = { store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs };
-      await tellUnheard(system);
-      const { serverVersion } = options;
-      await checkEngines({ ...system, serverVersion, stateOps: workers.stateOps });
+      await lookThrough(options, workers);
       await runs.start();
       await schedules.queue.start();
       await catchUps.start();
@@ -126,6 +123,15 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await consumer.storeMarks();
     },
   };
+}
+
+/** What an earlier version of this server left as this one cannot have it. */
+async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers): Promise<void> {
+  const { committer, directoryOf, serverVersion } = options;
+  const { store, ids } = options.services;
+  const system = { store, committer, ids, directoryOf, nowMs: options.clock.nowMs };
+  await tellUnheard(system);
+  await checkEngines({ ...system, serverVersion, stateOps });
 }
 
 function routesOf(

@@ -1,8 +1,10 @@
 // Counts what one attempt of a run uses, and refuses what its install's budget has no room for.
 import { CallError } from '../door-call.ts';
-import { hostBudget, words, type Amounts, type InstallBudget } from './budget.ts';
+import { hostBudget, spentOf, words, type Amounts, type InstallBudget } from './budget.ts';
 
 export interface Meter {
+  /** Whether the budget was spent when the attempt began. */
+  readonly isSpent: boolean;
   /** A host call begins. @throws CallError quota_exceeded */
   takeCall(): void;
   /** What a call used of the install's rights. */
@@ -28,6 +30,7 @@ export function createMeter(budget: InstallBudget, used: Amounts): Meter {
     spent[quantity] += amount;
   };
   return {
+    isSpent: spentOf(budget, used) !== null,
     takeCall: () => take('calls', 1),
     useScope: (scope) => void scopes.set(scope, (scopes.get(scope) ?? 0) + 1),
     chargeEgress: (bytes) => take('egressBytes', bytes),

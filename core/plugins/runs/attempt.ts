@@ -89,21 +89,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
   const { store, clock, registry } = options;
   /** Known once the door is. */
   let door: HostDoor | undefined;
-  const stagedRoom = new Shares(stagedCharsMax);
-  /** Of runs under way, which the room of their work queue bounds. */
-  const stagings = new Map<string, Staging>();
-
-  const forget = (runId: string): void => {
-    stagings.get(runId)?.release();
-    stagings.delete(runId);
-  };
-
-  const stage = ({ item, run }: TriedRun, install: Install): Staging => {
-    forget(run.id);
-    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id);
-    stagings.set(run.id, staged);
-    return staged;
-  };
+  const { stage, forget } = createStagings();
 
   /** Answers the host calls of an attempt, and notes them in `calls`. */
   const answering = (
@@ -146,8 +132,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const calls: CallRecord[] = [];
       const meter = await options.usage.meter(item.scope, install);
       if (event) meter.useScope(scopeOfEvent(event.type));
-      const isSpent = (await options.usage.spent(item.scope, install)) !== null;
-      const mode = effectiveMode(install, isSpent);
+      const mode = effectiveMode(install, meter.isSpent);
       const call = answering(held, install, staged, cause, calls, meter);
       const sandbox = await options.sandbox.get();
       const source = await registry.source(item.scope, install.sha256);
@@ -157,6 +142,23 @@ export function createAttempts(options: AttemptOptions): Attempts {
       return { install, outcome, staged, calls, cause, startedAt, mode, meter };
     },
   };
+}
+
+/** Of runs under way, which the room of their work queue bounds. */
+function createStagings() {
+  const room = new Shares(stagedCharsMax);
+  const stagings = new Map<string, Staging>();
+  const forget = (runId: string): void => {
+    stagings.get(runId)?.release();
+    stagings.delete(runId);
+  };
+  const stage = ({ item, run }: TriedRun, install: Install): Staging => {
+    forget(run.id);
+    const staged = new Staging(room, item.scope.workspaceId, install.id);
+    stagings.set(run.id, staged);
+    return staged;
+  };
+  return { stage, forget };
 }
 
 function jobOf(
