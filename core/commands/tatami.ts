@@ -281,7 +281,9 @@ function addTrust(plugin: Command, folder: string): void {
 
 function addVersions(plugin: Command): void {
   remote(
-    plugin.command('consent <plugin>').description('show the version that waits for consent, and switch to it'),
+    plugin
+      .command('consent <plugin>')
+      .description('show the version that waits for consent, and switch to it'),
   )
     .option('--yes', 'grant all that it asks for')
     .option('--refuse', 'drop it; the installed version stays')
@@ -289,7 +291,8 @@ function addVersions(plugin: Command): void {
       (await import('./plugin/consent.ts')).consent(name, options),
     );
   remote(plugin.command('versions <plugin>').description('list the versions that were installed')).action(
-    async (name: string, options: RemoteOptions) => (await import('./plugin/versions.ts')).versions(name, options),
+    async (name: string, options: RemoteOptions) =>
+      (await import('./plugin/versions.ts')).versions(name, options),
   );
   remote(
     plugin

@@ -66,7 +66,12 @@ test('an upgrade that asks for more waits for consent, and the version before go
   const { call, path } = at;
   await install(call, await greeter(at.id, '1.0.0', reading));
   const before = await last(at);
-  const wider = await greeter(at.id, '1.1.0', writing, `schedules: { nightly: { cron: '0 3 * * *', handle() {} } },`);
+  const wider = await greeter(
+    at.id,
+    '1.1.0',
+    writing,
+    `schedules: { nightly: { cron: '0 3 * * *', handle() {} } },`,
+  );
   const asked = await call('POST', '/api/v1/plugins', { package: wider });
   expect(asked).toMatchObject({
     status: 200,
@@ -85,7 +90,12 @@ test('an upgrade that asks for more waits for consent, and the version before go
   expect(await bodies(at, waiting)).toEqual([]);
   expect((await call('GET', `${path}/consent`)).json.pending.scopes).toMatchObject([
     { scope: 'issues:read', added: false },
-    { scope: 'comments:write', added: true, sentence: 'Read comments, and write all their fields.', rows: null },
+    {
+      scope: 'comments:write',
+      added: true,
+      sentence: 'Read comments, and write all their fields.',
+      rows: null,
+    },
   ]);
   expect(await call('POST', `${path}/consent`, { grant: [], sha256: 'a'.repeat(64) })).toMatchObject({
     status: 422,
@@ -149,7 +159,9 @@ test('a version that was installed before comes back with its grant and its sett
   expect((await call('GET', `${path}/kv/ran`)).json.value).toBe('1.0.0');
   expect(await bodies(at, issue)).toEqual([]);
   expect(await typesAfter(at, before)).toEqual(['plugin.updated']);
-  expect((await call('POST', `${path}/rollback`, { version: '2.0.0' })).json.settings).toEqual({ tone: 'loud' });
+  expect((await call('POST', `${path}/rollback`, { version: '2.0.0' })).json.settings).toEqual({
+    tone: 'loud',
+  });
   expect(await call('POST', `${path}/rollback`, { version: '9.0.0' })).toMatchObject({ status: 409 });
 });
 
@@ -191,7 +203,9 @@ test('other code under an installed version is refused, unless it is meant', asy
     status: 409,
     json: { error: { message: expect.stringContaining('"replace": true') } },
   });
-  expect((await call('POST', '/api/v1/plugins', { package: other, grant, replace: true })).json.name).toBe('Other');
+  expect((await call('POST', '/api/v1/plugins', { package: other, grant, replace: true })).json.name).toBe(
+    'Other',
+  );
 });
 
 test('where the operator trusts publishers, a package is signed or confirmed by its hash, and a plugin stays its publisher’s', async () => {
@@ -199,7 +213,9 @@ test('where the operator trusts publishers, a package is signed or confirmed by 
   const trusting = await startApp({
     flags: { pluginTrust: `acme=${acme.publicKey}, other=${other.publicKey}` },
   });
-  const strict = await startApp({ flags: { pluginTrust: `acme=${acme.publicKey}`, pluginUnsigned: 'refuse' } });
+  const strict = await startApp({
+    flags: { pluginTrust: `acme=${acme.publicKey}`, pluginUnsigned: 'refuse' },
+  });
   try {
     const document = await greeter('com.acme.signed', '1.0.0', reading);
     const next = await greeter('com.acme.signed', '1.1.0', reading);

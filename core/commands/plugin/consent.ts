@@ -39,6 +39,8 @@ function pendingLines({ version, sha256, publisher, scopes, hosts, schedules }: 
     `Version ${version} (sha256 ${sha256}${publisher === null ? '' : `, signed by ${publisher}`}) asks for, with + before what is new:`,
     ...scopes.map(({ added, sentence, why }) => `  ${sign(added)} ${sentence} (${why})`),
     ...hosts.map(({ added, origin, why }) => `  ${sign(added)} Send to ${origin}. (${why})`),
-    ...schedules.map(({ added, name, cron, tz }) => `  ${sign(added)} Run ${name} on its own at ${cron} (${tz}).`),
+    ...schedules.map(
+      ({ added, name, cron, tz }) => `  ${sign(added)} Run ${name} on its own at ${cron} (${tz}).`,
+    ),
   ];
 }

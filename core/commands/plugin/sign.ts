@@ -49,7 +49,10 @@ export async function verifyFile(
 ): Promise<void> {
   const { publicKey } = options;
   if (!isPublicKey(publicKey))
-    throw new CommandError('A public key has 44 characters, as `tatami plugin keygen` prints it.', exitCodes.usage);
+    throw new CommandError(
+      'A public key has 44 characters, as `tatami plugin keygen` prints it.',
+      exitCodes.usage,
+    );
   const document = await readPackageFile(file, folder);
   const signature = readSignature(resolve(folder, signatureFile(file)));
   if (!isSignedBy(document, signature, publicKey))
@@ -72,9 +75,13 @@ export function readSignature(path: string): PackageSignature {
     const { keyId, signature } = JSON.parse(readFileSync(path, 'utf8')) as Partial<PackageSignature>;
     if (typeof keyId === 'string' && typeof signature === 'string') return { keyId, signature };
   } catch (error) {
-    throw new CommandError(`There is no signature at ${path}; make one with \`tatami plugin sign\`.`, undefined, {
-      cause: error,
-    });
+    throw new CommandError(
+      `There is no signature at ${path}; make one with \`tatami plugin sign\`.`,
+      undefined,
+      {
+        cause: error,
+      },
+    );
   }
   throw new CommandError(`${path} is no signature; make one with \`tatami plugin sign\`.`);
 }
