@@ -76,7 +76,8 @@ test('a plugin that is to propose where its budget is spent goes on, and writes 
 
 test('a host call beyond the budget is refused inside the run', async () => {
   const { call, key, id, path } = await place();
-  const source = await packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes}, on: { 'issue.created': {
+  const source =
+    await packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes}, on: { 'issue.created': {
     handle: async (event, ctx) => {
       await ctx.kv.set('a', 1);
       await ctx.kv.set('b', 1);

@@ -8,7 +8,8 @@ import { readScopeOf } from '../../rights/rights.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { getInstall } from '../installs/installs.ts';
 import type { Install } from '../installs/schema.ts';
-import { dayOf, hostBudget, quantities, startOfDay } from './budget.ts';
+import { hostBudget } from '../installs/contract.ts';
+import { dayOf, quantities, startOfDay } from './budget.ts';
 import type { Usage } from './usage.ts';
 
 const byDay = tenantStatement<{

@@ -7,7 +7,8 @@ import type { Ids } from '../../lib/ids.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Scope } from '../../store/store.ts';
 import { installKind, type Install } from '../installs/schema.ts';
-import { hostBudget, words } from './budget.ts';
+import { hostBudget } from '../installs/contract.ts';
+import { words } from './budget.ts';
 import type { Spent, Usage } from './usage.ts';
 
 const tell = tenantStatement(

@@ -1,6 +1,7 @@
 // Counts what one attempt of a run uses, and refuses what its install's budget has no room for.
 import { CallError } from '../door-call.ts';
-import { hostBudget, spentOf, words, type Amounts, type InstallBudget } from './budget.ts';
+import { hostBudget, type InstallBudget } from '../installs/contract.ts';
+import { spentOf, words, type Amounts } from './budget.ts';
 
 export interface Meter {
   /** Whether the budget was spent when the attempt began. */

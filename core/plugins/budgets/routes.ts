@@ -1,9 +1,11 @@
 // The addresses where the cost of plugins is read: by day, by scope, by issue.
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Closed, date, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, date, described, enumeration, named, nameOf, nullable, time } from '../../lib/schema.ts';
+import { issue } from '../../tracker/issues/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { quantities, InstallBudget, type Quantity } from './budget.ts';
+import { InstallBudget } from '../installs/contract.ts';
+import { quantities, type Quantity } from './budget.ts';
 import { showCosts, showScopes, showUsage } from './costs.ts';
 import type { Usage } from './usage.ts';
 
@@ -115,12 +117,7 @@ export function budgetRoutes(usage: Usage): Route[] {
       scope: 'plugins:read',
       also: { words: 'the right to read issues', scopes: () => Promise.resolve(['issues:read']) },
       limit: 'read',
-      params: Closed({
-        id: Type.String({
-          pattern: '^(iss_[0-9a-z]{26}|[A-Za-z][A-Za-z0-9]{0,9}-[0-9]{1,9})$',
-          description: 'An issue, by its id or as ENG-12.',
-        }),
-      }),
+      params: Closed({ id: nameOf(issue) }),
       responses: { 200: CostsOfIssue },
       read: (ctx, { params }) => showCosts(ctx, params.id),
     }),

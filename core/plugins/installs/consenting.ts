@@ -34,7 +34,7 @@ export async function giveConsent(
   if (sha256 !== undefined && sha256 !== pending.sha256)
     throw invalidField('sha256', 'conflict', {
       why: `Version ${pending.manifest.version} waits with other code, ${pending.sha256}.`,
-      fix: 'Read what it asks for once more.',
+      fix: 'Look at what it asks for once more, and give its hash.',
     });
   const { manifest, publisher } = pending;
   const settings = pending.settings ?? install.settings;

@@ -1,9 +1,8 @@
 // Plugin installs: one plugin in one workspace, with what it was granted. docs/spec/plugins.md › Upgrade.
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';
-import { Closed, described, nullable, time } from '../../lib/schema.ts';
-import { InstallBudget } from '../budgets/budget.ts';
+import { Closed, described, enumeration, nullable, time } from '../../lib/schema.ts';
 
 /**
  * `active`, `probation` and `needs_consent` run: the second proposes, and of the third a newer version waits. These two are shown of an
@@ -26,6 +25,34 @@ export const installSettings = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 100,
   description: 'By the names that its manifest gives them.',
 });
+
+/** The host's caps: far above what a plugin needs, so that they only end what has run away. */
+export const hostBudget = {
+  cpuMs: 6 * 3_600_000,
+  runs: 10_000_000,
+  calls: 100_000_000,
+  egressBytes: 10 * 1024 ** 3,
+} as const;
+const cap = (description: string, maximum: number) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum, description }));
+const members = {
+  cpuMs: cap('Processor time in the sandbox, in milliseconds.', hostBudget.cpuMs),
+  runs: cap('Runs.', hostBudget.runs),
+  calls: cap('Host calls.', hostBudget.calls),
+  egressBytes: cap('Bytes sent to other hosts and received from them.', hostBudget.egressBytes),
+};
+const whenSpent = enumeration(
+  'BudgetEnd',
+  ['stop', 'propose'],
+  'Whether its runs wait for the next day, or propose what they would write.',
+);
+
+export const InstallBudget = Closed({ ...members, whenSpent });
+export const BudgetGiven = Closed(
+  { ...members, whenSpent: Type.Optional(whenSpent) },
+  { description: 'In place of what was set; a member that is left out is as the host has it.' },
+);
+export type InstallBudget = Static<typeof InstallBudget>;
 
 const never = { write: 'never' } as const;
 const made = { write: 'never', computed: true } as const;

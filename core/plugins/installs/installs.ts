@@ -72,6 +72,16 @@ export async function installPlugin(
   input: Static<typeof InstallCreate>,
   rules: InstallRules,
 ): Promise<ChangeSet> {
+  const set = await offered(ctx, input, rules);
+  const [change] = set.changes;
+  return change ? { ...set, location: `${ctx.baseUrl}/api/v1/plugins/${change.id}` } : set;
+}
+
+async function offered(
+  ctx: Context,
+  input: Static<typeof InstallCreate>,
+  rules: InstallRules,
+): Promise<ChangeSet> {
   const document = await readPackage(input.package);
   const { manifest, sha256 } = document;
   const publisher = publisherOf(rules.trust, document, input);
@@ -171,7 +181,6 @@ function installed(
     ops,
     body: installKind.wire(change.after, ctx),
     status: 200,
-    location: `${ctx.baseUrl}/api/v1/plugins/${change.id}`,
   };
 }
 

@@ -37,7 +37,7 @@ export function publisherOf(
     if (isSignedBy(document, signature, key.publicKey)) return key.publisher;
     throw invalidField('signature.signature', 'conflict', {
       why: `${key.publisher} did not sign this package: it was changed since, or the signature is of another.`,
-      fix: 'Get the package and its signature anew.',
+      fix: 'Give the package as its publisher made it, with its signature.',
     });
   }
   const who = signature
