@@ -3,6 +3,7 @@
 import { PackageError, parsePackage, type PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { Context } from '../../context.ts';
 import { allScopes, expandScopes } from '../../rights/scopes.ts';
+import type { EventType } from '../../events/catalogue.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
@@ -87,10 +88,24 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
         fix: `Add "${scopeOfEvent(type)}": { why: … } to its scopes.`,
       });
   for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
-    if (filter)
+    if (filter) {
+      requireShownFields(manifest, type, filter);
       parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`, {
         under: rules.addedFields(type),
       });
+    }
+}
+
+/** Whether its handler ran would tell a plugin what it is not shown. */
+function requireShownFields({ scopes = {} }: PluginManifest, type: string, filter: object): void {
+  const scope = scopeOfEvent(type as EventType);
+  const fields = scopes[scope]?.fields;
+  const outside = fields && Object.keys(filter).find((name) => !fields.includes(name));
+  if (outside !== undefined)
+    throw invalidField(`package.manifest.on.${type}.filter.${outside}`, 'conflict', {
+      why: `The plugin narrows ${scope} to ${fields!.join(', ')}, so that ${outside} is not for it to know.`,
+      fix: `Leave it out, or add it to the fields of ${scope}.`,
+    });
 }
 
 export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readonly string[]): void {

@@ -10,7 +10,9 @@ import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
-import { scopeOfEvent } from '../../rights/rights.ts';
+import { narrowingOf, scopeOfEvent } from '../../rights/rights.ts';
+import { veiled } from '../../rights/veil.ts';
+import { rightsOfInstall } from '../installs/hearing.ts';
 import type { Meter } from '../budgets/meter.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { callHost } from '../bridge.ts';
@@ -193,7 +195,7 @@ function inputOf(
 ): string {
   return JSON.stringify({
     event: event
-      ? cutDescriptions(renderEvent(event))
+      ? cutDescriptions(renderedFor(install, event))
       : { schedule: run.handler, scheduledAt: new Date(firedAtOf(run)).toISOString() },
     run: {
       id: run.id,
@@ -208,6 +210,13 @@ function inputOf(
     seed: run.id,
     scopes: install.grant,
   });
+}
+
+/** The event as far as the plugin may read it. */
+function renderedFor(install: Install, event: EventRow): unknown {
+  const rendered = renderEvent(event);
+  const narrowing = narrowingOf(rightsOfInstall(install), scopeOfEvent(event.type));
+  return narrowing ? { ...rendered, data: veiled(rendered.data, narrowing) } : rendered;
 }
 
 function handlerOf(run: RunRow) {
