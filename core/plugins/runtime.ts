@@ -67,13 +67,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
   const { runs, schedules, catchUps, consumer } = workers;
 
-  /** Ahead of the first run, so that it need not wait for the start. */
-  const warm = (): void => {
-    sandbox
-      .get()
-      .catch((error: unknown) => log('error', 'the sandbox did not start', { error: errorForLog(error) }));
-  };
-
+  const warm = (): void => warmUp(options);
   const installChanged = (installId: string): void => {
     sandbox.evict(installId);
     failures.forget(installId);
@@ -123,6 +117,13 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await consumer.storeMarks();
     },
   };
+}
+
+/** Ahead of the first run, so that it need not wait for the start. */
+function warmUp({ sandbox, services: { log } }: PluginRuntimeOptions): void {
+  sandbox
+    .get()
+    .catch((error: unknown) => log('error', 'the sandbox did not start', { error: errorForLog(error) }));
 }
 
 /** What an earlier version of this server left as this one cannot have it. */

@@ -37,7 +37,7 @@ const ofDay = tenantStatement<{ runs: number; cpu_ms: number; calls: number; egr
   `SELECT runs, cpu_ms, calls, egress_bytes FROM plugin_usage WHERE workspace_id = :ws AND install_id = :installId AND day = :day`,
 );
 
-export const nothing: Amounts = { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 };
+const nothing: Amounts = { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 };
 
 interface Account {
   readonly workspaceId: string;
@@ -63,56 +63,24 @@ export interface Usage {
   /** Of one attempt: its calls and what it sends are held to what is left of the budget. */
   meter(scope: Scope, install: Install): Promise<Meter>;
   /** A run came to its end, or to the end of an attempt. */
-  charge(scope: Scope, install: Install, meter: Meter, cpuMs: number): void;
+  charge(install: Pick<Install, 'id'>, meter: Meter, cpuMs: number): void;
   /** Resolves once all that was counted can be read. */
   written(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export function createUsage(options: {
+interface UsageOptions {
   readonly store: Store;
   readonly log: Log;
   readonly clock: Clock;
-}): Usage {
-  const { store, clock } = options;
-  /** By install; ids are unique. */
-  const accounts = new Map<string, Account>();
-  const old: Account[] = [];
+}
+
+export function createUsage(options: UsageOptions): Usage {
+  const { clock } = options;
+  const { accounts, accountOf, write } = createAccounts(options);
   let cancel: (() => void) | null = null;
   let writing: Promise<void> = Promise.resolve();
 
-  const accountOf = async (scope: Scope, installId: string): Promise<Account> => {
-    const day = dayOf(clock.nowMs());
-    const known = accounts.get(installId);
-    if (known?.day === day) return known;
-    const row = await store.readOne(scope, ofDay, { installId, day });
-    const meanwhile = accounts.get(installId);
-    if (meanwhile?.day === day) return meanwhile;
-    if (meanwhile && isUnwritten(meanwhile)) old.push(meanwhile);
-    const used = row
-      ? { runs: row.runs, cpuMs: row.cpu_ms, calls: row.calls, egressBytes: row.egress_bytes }
-      : nothing;
-    const { workspaceId } = scope;
-    const account = { workspaceId, installId, day, used, unwritten: null, scopes: new Map() };
-    accounts.set(installId, account);
-    return account;
-  };
-
-  const write = async (): Promise<void> => {
-    if (!store.status().writable) return;
-    const due = [...old.splice(0), ...[...accounts.values()].filter(isUnwritten)];
-    if (accounts.size > accountsMax)
-      for (const [id, account] of accounts) if (!isUnwritten(account)) accounts.delete(id);
-    const ops = due.flatMap(opsOf);
-    if (ops.length === 0) return;
-    try {
-      await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
-    } catch (error) {
-      options.log('warn', 'what plugins used of their budgets was not written', {
-        error: errorForLog(error),
-      });
-    }
-  };
   const flush = (): Promise<void> => {
     cancel?.();
     cancel = null;
@@ -129,7 +97,7 @@ export function createUsage(options: {
       const { used } = await accountOf(scope, install.id);
       return createMeter(install.budget, used);
     },
-    charge(scope, { id }, meter, cpuMs) {
+    charge({ id }, meter, cpuMs) {
       const account = accounts.get(id);
       if (!account) return;
       const amounts = { runs: 1, cpuMs, calls: meter.calls, egressBytes: meter.egressBytes };
@@ -143,6 +111,46 @@ export function createUsage(options: {
     written: flush,
     stop: flush,
   };
+}
+
+function createAccounts({ store, log, clock }: UsageOptions) {
+  /** By install; ids are unique. */
+  const accounts = new Map<string, Account>();
+  /** Of days that are over. */
+  const past: Account[] = [];
+
+  const accountOf = async (scope: Scope, installId: string): Promise<Account> => {
+    const day = dayOf(clock.nowMs());
+    const known = accounts.get(installId);
+    if (known?.day === day) return known;
+    const row = await store.readOne(scope, ofDay, { installId, day });
+    const meanwhile = accounts.get(installId);
+    if (meanwhile?.day === day) return meanwhile;
+    if (meanwhile && isUnwritten(meanwhile)) past.push(meanwhile);
+    const used = row
+      ? { runs: row.runs, cpuMs: row.cpu_ms, calls: row.calls, egressBytes: row.egress_bytes }
+      : nothing;
+    const { workspaceId } = scope;
+    const account = { workspaceId, installId, day, used, unwritten: null, scopes: new Map() };
+    accounts.set(installId, account);
+    return account;
+  };
+
+  const write = async (): Promise<void> => {
+    if (!store.status().writable) return;
+    const due = [...past.splice(0), ...[...accounts.values()].filter(isUnwritten)];
+    if (accounts.size > accountsMax)
+      for (const [id, account] of accounts) if (!isUnwritten(account)) accounts.delete(id);
+    const ops = due.flatMap(opsOf);
+    if (ops.length === 0) return;
+    try {
+      await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
+    } catch (error) {
+      log('warn', 'what plugins used of their budgets was not written', { error: errorForLog(error) });
+    }
+  };
+
+  return { accounts, accountOf, write };
 }
 
 function isUnwritten({ unwritten }: Account): boolean {

@@ -75,7 +75,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     const { item, queue, run } = held;
     const committed = await queue.whileSealed(item, () => commit(held, tried, ending));
     if (tried && (committed.ok || committed.part !== 'change'))
-      options.usage.charge(item.scope, tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
+      options.usage.charge(tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
     if (committed.ok) {
       options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
       return true;
