@@ -98,26 +98,37 @@ export interface Unheld {
 export function unheldNarrowing(routes: readonly Operation[], requests: ScopeRequests): Unheld | null {
   for (const [scope, { fields = null, where = {} }] of Object.entries(requests)) {
     const held = narrowable(routes, scope);
-    if (fields !== null && held.fields.length === 0)
-      return {
-        path: `${scope}.fields`,
-        fix: `Leave them out: ${scope} has nothing that fields could narrow.`,
-      };
-    const wider = scope.replace(/:read$/, ':write');
-    if (fields !== null && wider !== scope && wider in requests)
-      return { path: `${scope}.fields`, fix: `Leave them out: ${wider} reads all fields.` };
-    const unknown = fields?.findIndex((name) => !held.fields.includes(name)) ?? -1;
-    if (unknown >= 0)
-      return {
-        path: `${scope}.fields.${unknown}`,
-        fix: `Use fields that ${scope} has, which ${fields![unknown]} is not: ${held.fields.join(', ')}.`,
-      };
-    const word = Object.keys(where).find((name) => name !== 'team' || !held.teams);
-    if (word !== undefined)
-      return {
-        path: `${scope}.where.${word}`,
-        fix: `${held.teams ? 'Use team, or leave' : 'Leave'} it out: ${scope} cannot be narrowed by ${word}, so nothing would hold it.`,
-      };
+    const unheld = (fields && unheldFields(scope, fields, held, requests)) ?? unheldRows(scope, where, held);
+    if (unheld) return unheld;
   }
   return null;
+}
+
+function unheldFields(
+  scope: string,
+  fields: readonly string[],
+  held: Narrowable,
+  requests: ScopeRequests,
+): Unheld | null {
+  const path = `${scope}.fields`;
+  if (held.fields.length === 0)
+    return { path, fix: `Leave them out: ${scope} has nothing that fields could narrow.` };
+  const wider = scope.replace(/:read$/, ':write');
+  if (wider !== scope && wider in requests)
+    return { path, fix: `Leave them out: ${wider} reads all fields.` };
+  const unknown = fields.findIndex((name) => !held.fields.includes(name));
+  if (unknown < 0) return null;
+  return {
+    path: `${path}.${unknown}`,
+    fix: `Use fields that ${scope} has, which ${fields[unknown]} is not: ${held.fields.join(', ')}.`,
+  };
+}
+
+function unheldRows(scope: string, where: object, { teams }: Narrowable): Unheld | null {
+  const word = Object.keys(where).find((name) => name !== 'team' || !teams);
+  if (word === undefined) return null;
+  return {
+    path: `${scope}.where.${word}`,
+    fix: `${teams ? 'Use team, or leave' : 'Leave'} it out: ${scope} cannot be narrowed by ${word}, so nothing would hold it.`,
+  };
 }
