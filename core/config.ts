@@ -10,6 +10,8 @@ import { checkCron } from './lib/cron.ts';
 import type { LogLevel } from './lib/log.ts';
 import { flagOf } from './lib/words.ts';
 import { keys } from './config/settings.ts';
+import type { PluginTrust } from './plugins/installs/trust.ts';
+import { isPublicKey, keyIdOf } from './plugins/signature.ts';
 
 type ConfigKey = keyof typeof keys;
 export type Flags = Partial<Record<ConfigKey, string>>;
@@ -54,6 +56,7 @@ export interface Config {
   readonly nodePath: string | null;
   /** Whether runs of plugins are recorded, for replays. */
   readonly recordRuns: boolean;
+  readonly pluginTrust: PluginTrust;
   /** Null: none is made. */
   readonly copy: CopyConfig | null;
   /** Null: none are made. */
@@ -149,6 +152,10 @@ export function readConfig(
     nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),
     recordRuns: choice('recordRuns', ['on', 'off']) === 'on',
+    pluginTrust: {
+      keys: readPublishers(list('pluginTrust'), (wanted) => fail('pluginTrust', wanted)),
+      requireSigned: choice('pluginUnsigned', ['confirm', 'refuse']) === 'refuse',
+    },
     copy: copyConfig(value('copyTo'), folder, env, {
       dataDir: resolve(folder, value('dataDir')),
       everyMs: (integer('copyEvery', 3_600) || fail('copyEvery', 'a whole number from 1 to 3600')) * 1000,
@@ -170,6 +177,17 @@ function readOrigins(entries: readonly string[], fail: (wanted: string) => never
     // Of other schemes than those of the web a URL knows no origin; browsers send them as they are.
     return /^https?:/i.test(origin) ? new URL(origin).origin : origin.toLowerCase();
   });
+}
+
+function readPublishers(entries: readonly string[], fail: (wanted: string) => never): PluginTrust['keys'] {
+  return new Map(
+    entries.map((entry) => {
+      const [, publisher = '', publicKey = ''] = /^([^=]{1,100})=(.+)$/.exec(entry) ?? [];
+      if (!isPublicKey(publicKey))
+        return fail('publishers such as acme=KEY, with a key of `tatami plugin keygen`');
+      return [keyIdOf(publicKey), { publisher: publisher.trim(), publicKey }];
+    }),
+  );
 }
 
 function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {

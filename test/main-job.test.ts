@@ -56,7 +56,7 @@ async function mainJob(load: () => Disposable): Promise<{ labels: string[]; told
       expect(ended).toMatchObject({ code: 0 });
       return ended;
     };
-    await run('plugin', 'install', 'auto-triage', '--yes');
+    await run('plugin', 'install', 'auto-triage', '--yes', '--no-probation');
     await app.call('PATCH', '/api/v1/plugins/auto-triage', { settings: { threshold: 0 } });
     await run('import', join(dir, 'learn.csv'), '--team-from', 'repo');
     await settled(app);

@@ -152,7 +152,8 @@ answerParent({
     call(method, path, body),
   install: async (document: PluginPackage) => {
     const grant = Object.keys(document.manifest.scopes ?? {});
-    return (await call<{ id: string }>('POST', '/plugins', { package: document, grant })).id;
+    return (await call<{ id: string }>('POST', '/plugins', { package: document, grant, probation: false }))
+      .id;
   },
   settled: () => tatami.settled(),
   stop: () => tatami.stop(),

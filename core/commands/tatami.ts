@@ -17,6 +17,7 @@ import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
 import type { AttackOptions } from './plugin/attack/command.ts';
 import type { ActionOptions } from './plugin/action.ts';
+import type { ConsentOptions } from './plugin/consent.ts';
 import type { InstallOptions } from './plugin/install.ts';
 import type { ReplayOptions } from './plugin/replay.ts';
 import { addSecrets } from './plugin/secrets/commands.ts';
@@ -257,9 +258,14 @@ function addPlugin(program: Command, folder: string): Command {
       'apply; propose: what it would write waits for approval; or simulate: it is recorded and dropped',
     )
     .option('--settings <file>', 'a JSON file with its settings')
+    .option('--no-probation', 'let a new plugin write at once, in place of only proposing in its first runs')
+    .option('--replace', 'take other code under the version that is installed')
+    .option('--signature <file>', 'its signature; by default the package file with .sig')
     .action(async (source: string, options: InstallOptions) =>
       (await import('./plugin/install.ts')).install(source, options, folder),
     );
+  addTrust(plugin, folder);
+  addVersions(plugin);
   remote(plugin.command('list').description('list installed plugins')).action(
     async (options: RemoteOptions) => (await import('./plugin/list.ts')).list(options),
   );
@@ -305,4 +311,54 @@ function addRuns(plugin: Command, folder: string): void {
     (await import('./plugin/catch-up.ts')).catchUp(name, options),
   );
   addSecrets(plugin, remote);
+}
+
+function addTrust(plugin: Command, folder: string): void {
+  plugin
+    .command('keygen <file>')
+    .description('make a key to sign packages with; prints the public half, which operators trust')
+    .option(...json)
+    .action(async (file: string, options: { json?: boolean }) =>
+      (await import('./plugin/sign.ts')).keygen(file, options, folder),
+    );
+  plugin
+    .command('sign <package>')
+    .description('write the signature of a package file beside it')
+    .requiredOption('--key <file>', 'the key that `tatami plugin keygen` made')
+    .option(...json)
+    .action(async (file: string, options: { key: string; json?: boolean }) =>
+      (await import('./plugin/sign.ts')).signFile(file, options, folder),
+    );
+  plugin
+    .command('verify <package>')
+    .description('check the signature beside a package file')
+    .requiredOption('--public-key <key>', 'as `tatami plugin keygen` printed it')
+    .option(...json)
+    .action(async (file: string, options: { publicKey: string; json?: boolean }) =>
+      (await import('./plugin/sign.ts')).verifyFile(file, options, folder),
+    );
+}
+
+function addVersions(plugin: Command): void {
+  remote(
+    plugin
+      .command('consent <plugin>')
+      .description('show the version that waits for consent, and switch to it'),
+  )
+    .option('--yes', 'grant all that it asks for')
+    .option('--refuse', 'drop it; the installed version stays')
+    .action(async (name: string, options: ConsentOptions) =>
+      (await import('./plugin/consent.ts')).consent(name, options),
+    );
+  remote(plugin.command('versions <plugin>').description('list the versions that were installed')).action(
+    async (name: string, options: RemoteOptions) =>
+      (await import('./plugin/versions.ts')).versions(name, options),
+  );
+  remote(
+    plugin
+      .command('rollback <plugin> [version]')
+      .description('go back to a version from before, with its grant and settings; by default the last one'),
+  ).action(async (name: string, version: string | undefined, options: RemoteOptions) =>
+    (await import('./plugin/versions.ts')).rollback(name, version, options),
+  );
 }

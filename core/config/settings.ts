@@ -144,6 +144,16 @@ export const keys = {
     fallback: 'on',
     text: '`off` records no plugin runs, which can then not be replayed.',
   },
+  pluginTrust: {
+    env: 'TATAMI_PLUGIN_TRUST',
+    fallback: '',
+    text: 'Publishers whose signed plugins are trusted, comma-separated, such as acme=KEY, with the public key of `tatami plugin keygen`.',
+  },
+  pluginUnsigned: {
+    env: 'TATAMI_PLUGIN_UNSIGNED',
+    fallback: 'confirm',
+    text: '`refuse` installs only what a trusted publisher signed; `confirm` takes others by their hash, and without trusted publishers as they come.',
+  },
   nodePath: {
     env: 'TATAMI_NODE',
     fallback: '',

@@ -57,12 +57,13 @@ const removeFinished = (table: string): Removal =>
   remove(`${table}.sweep`, table, `SELECT workspace_id, id FROM ${table} WHERE finished_at <= :before`);
 
 /** Rows of a table that belong to an install which was removed. @param install the column that names it */
-const removeOfRemoved = (table: string, install: string): Removal =>
+const removeOfRemoved = (table: string, install: string, key = 'id'): Removal =>
   remove(
     `${table}.sweep`,
     table,
-    `SELECT t.workspace_id, t.id FROM plugins AS p JOIN ${table} AS t ON t.workspace_id = p.workspace_id AND t.${install} = p.id
-     WHERE p.deleted_at <= :before`,
+    `SELECT t.workspace_id, ${key.replaceAll(/\w+/g, 't.$&')} FROM plugins AS p JOIN ${table} AS t
+       ON t.workspace_id = p.workspace_id AND t.${install} = p.id WHERE p.deleted_at <= :before`,
+    `workspace_id, ${key}`,
   );
 
 const sweep = (keptFor: Sweep['keptFor'], removals: readonly Removal[], rows = usualRows): Sweep => ({
@@ -120,6 +121,16 @@ export const sweeps: readonly Sweep[] = [
   ]),
   sweep(null, [removeOfRemoved('plugin_kv', 'install_id')], longRows),
   sweep(null, [removeOfRemoved('plugin_kv_usage', 'id')]),
+  sweep(null, [removeOfRemoved('plugin_versions', 'install_id')], longRows),
+  sweep(null, [removeOfRemoved('plugin_scope_use', 'install_id', 'install_id, scope')]),
+  sweep('deliveries', [
+    remove(
+      'plugin_usage.sweep',
+      'plugin_usage',
+      'SELECT workspace_id, install_id, day FROM plugin_usage WHERE (day + 1) * 86400000 <= :before',
+      'workspace_id, install_id, day',
+    ),
+  ]),
   sweep(
     null,
     [
@@ -128,7 +139,10 @@ export const sweeps: readonly Sweep[] = [
         'plugin_code',
         `SELECT c.workspace_id, c.id FROM plugin_code AS c WHERE NOT EXISTS
            (SELECT 1 FROM plugins AS p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.id
-              AND (p.deleted_at IS NULL OR p.deleted_at > :before))`,
+              AND (p.deleted_at IS NULL OR p.deleted_at > :before))
+           AND NOT EXISTS (SELECT 1 FROM plugin_versions AS v WHERE v.workspace_id = c.workspace_id AND v.sha256 = c.id)
+           AND NOT EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = c.workspace_id AND p.deleted_at IS NULL
+             AND json_extract(p.pending_json, '$.sha256') = c.id)`,
       ),
     ],
     longRows,

@@ -157,7 +157,9 @@ export const tombstones: readonly Sweep[] = [
          AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.workspace_id = p.workspace_id AND r.install_id = p.id)
          AND NOT EXISTS (SELECT 1 FROM plugin_kv AS k WHERE k.workspace_id = p.workspace_id AND k.install_id = p.id)
          AND NOT EXISTS (SELECT 1 FROM plugin_kv_usage AS u WHERE u.workspace_id = p.workspace_id AND u.id = p.id)
-         AND NOT EXISTS (SELECT 1 FROM plugin_gaps AS g WHERE g.workspace_id = p.workspace_id AND g.install_id = p.id)`,
+         AND NOT EXISTS (SELECT 1 FROM plugin_gaps AS g WHERE g.workspace_id = p.workspace_id AND g.install_id = p.id)
+         AND NOT EXISTS (SELECT 1 FROM plugin_versions AS v WHERE v.workspace_id = p.workspace_id AND v.install_id = p.id)
+         AND NOT EXISTS (SELECT 1 FROM plugin_scope_use AS s WHERE s.workspace_id = p.workspace_id AND s.install_id = p.id)`,
     ),
   ]),
   sweep([

@@ -4,7 +4,7 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
 import { readScopeOf, teamsNamed, type Narrowing } from '../rights/rights.ts';
-import { fieldsOf, writtenFields } from '../rights/table.ts';
+import { fieldsOf, showsObjects, writtenFields } from '../rights/table.ts';
 import type { Principal } from './principal.ts';
 import { needsCaller, type Input, type Route } from './route.ts';
 import type { TObject, TSchema } from 'typebox';
@@ -71,8 +71,13 @@ function requireProposable(route: Route): void {
 }
 
 /** @throws ApiError insufficient_scope for a field outside of those that the scope is narrowed to */
-export function requireFields(route: Route, { fields }: Narrowing, body: unknown): void {
+export function requireFields(
+  route: Route,
+  { fields }: Narrowing,
+  { body, query }: { readonly body: unknown; readonly query: unknown },
+): void {
   if (fields === null) return;
+  if (route.kind === 'read') return requireShown(route, fields, query);
   // An operation that names no field it writes cannot be held to some fields, so that a narrowed caller may not use it.
   const outside =
     writtenFields(route).length === 0
@@ -82,6 +87,28 @@ export function requireFields(route: Route, { fields }: Narrowing, body: unknown
   throw new ApiError(
     'insufficient_scope',
     `${route.scope} is narrowed to the fields ${fields.join(', ')}; this writes ${outside}.`,
+  );
+}
+
+const anyCaller = ['limit', 'cursor', 'createdAt', 'updatedAt'];
+
+/** Objects are shown without the other fields; nobody finds or sorts them by these either. @throws ApiError insufficient_scope */
+function requireShown(route: Route, fields: readonly string[], query: unknown): void {
+  const named = Object.entries(query ?? {}).flatMap(([name, value]): string[] => {
+    if (value === undefined) return [];
+    return name === 'sort'
+      ? String(value)
+          .split(',')
+          .map((one) => one.replace(/^-/, ''))
+      : [name];
+  });
+  const outside = showsObjects(route)
+    ? named.find((name) => !fields.includes(name) && !anyCaller.includes(name))
+    : 'more than fields';
+  if (outside === undefined) return;
+  throw new ApiError(
+    'insufficient_scope',
+    `${route.scope} is narrowed to the fields ${fields.join(', ')}; this asks for ${outside}.`,
   );
 }
 

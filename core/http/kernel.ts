@@ -66,7 +66,7 @@ function createAsk(route: Route) {
     const query = read.query(entrance.queryOf(incoming));
     const reading = read.body(entrance, incoming, exchange, exchange.payer ?? stranger);
     const body = reading instanceof Promise ? await reading : reading;
-    if (narrowing) requireFields(route, narrowing, body?.value);
+    if (narrowing) requireFields(route, narrowing, { body: body?.value, query });
     const terms = termsOf(entrance, incoming);
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = entrance.originOf(incoming);

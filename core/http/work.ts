@@ -1,5 +1,8 @@
 // What each kind of route does with a call that was admitted.
 import { hidePending } from '../events/learning.ts';
+import type { Context } from '../context.ts';
+import { narrowingOf, readScopeOf } from '../rights/rights.ts';
+import { veiled } from '../rights/veil.ts';
 import { tooLargeFile } from '../store/blobs.ts';
 import { requireCaller, type Answer, type Asked } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';
@@ -61,8 +64,14 @@ function readWork(route: ReadRoute, options: WorkOptions): Work {
     requireCaller(asked);
     const ctx = await contextOf(asked);
     const body = await route.read(ctx, asked.input);
-    return { kind: 'read', status, body: ctx.staged ? hidePending(body) : body };
+    return { kind: 'read', status, body: shownTo(ctx, route, ctx.staged ? hidePending(body) : body) };
   };
+}
+
+/** What a caller whose scopes are narrowed is shown of an answer. */
+function shownTo(ctx: Context, { scope }: Route, body: unknown): unknown {
+  const narrowing = ctx.narrowed && scope !== null ? narrowingOf(ctx, readScopeOf(scope)) : null;
+  return narrowing ? veiled(body, narrowing) : body;
 }
 
 function writeWork(route: WriteRoute, options: WorkOptions): Work {
@@ -70,7 +79,10 @@ function writeWork(route: WriteRoute, options: WorkOptions): Work {
   const write = createWrite(route, options);
   return async (asked) => {
     requireCaller(asked);
-    return write(asked, await contextOf(asked));
+    const ctx = await contextOf(asked);
+    const answer = await write(asked, ctx);
+    if (ctx.narrowed === null || answer.kind !== 'written' || answer.body === undefined) return answer;
+    return { ...answer, body: shownTo(ctx, route, answer.body) };
   };
 }
 

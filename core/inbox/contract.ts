@@ -34,6 +34,7 @@ const kinds = [
   'plugin_unheard',
   'plugin_missed_events',
   'plugin_loop',
+  'plugin_budget',
   'system_problem',
   'proposal_made',
 ] as const;

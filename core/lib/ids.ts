@@ -12,6 +12,7 @@ export const idPrefixes = {
   run: 'run',
   gap: 'gap',
   undo: 'und',
+  pluginVersion: 'plv',
 } as const;
 
 /** 26 characters after the prefix: what `pattern` in schemas checks. */

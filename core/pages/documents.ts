@@ -26,6 +26,7 @@ import plugins from '../../docs/plugins/README.md' with { type: 'text' };
 import pluginCtx from '../../docs/plugins/ctx.md' with { type: 'text' };
 import pluginErrors from '../../docs/plugins/errors.md' with { type: 'text' };
 import pluginFilters from '../../docs/plugins/filters.md' with { type: 'text' };
+import pluginInstalling from '../../docs/plugins/installing.md' with { type: 'text' };
 import pluginLimits from '../../docs/plugins/limits.md' with { type: 'text' };
 import pluginRetries from '../../docs/plugins/retries.md' with { type: 'text' };
 import pluginSchedules from '../../docs/plugins/schedules.md' with { type: 'text' };
@@ -77,6 +78,7 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
     ctx: pluginCtx,
     errors: pluginErrors,
     filters: pluginFilters,
+    installing: pluginInstalling,
     limits: pluginLimits,
     retries: pluginRetries,
     schedules: pluginSchedules,

@@ -16,6 +16,7 @@ const answerMax = 256 * 1024;
 /** Answers one host call. Never rejects for what the plugin did wrong. */
 export async function callHost(call: BridgeCall, op: string, args: string): Promise<CallAnswer> {
   try {
+    call.meter.takeCall();
     const parsed: unknown = JSON.parse(args);
     if (!Array.isArray(parsed)) throw new CallError('validation_failed', 'Arguments must be a list.');
     return { ok: true, value: await answerOf(call, op, parsed) };

@@ -43,7 +43,11 @@ export async function installFirstParty(app: App, scope: Scope, name: string): P
     },
     isCounted: false,
     params: {},
-    body: { package: document, grant: Object.keys(document.manifest.scopes ?? {}) },
+    // It comes with the server, which is trusted already.
+    body: {
+      ...{ package: document, sha256: document.sha256, probation: false },
+      grant: Object.keys(document.manifest.scopes ?? {}),
+    },
   });
   const { error } = outcome;
   if (error) throw new Error(`The plugin ${name} could not be installed: ${error.message}`, { cause: error });

@@ -5,6 +5,7 @@ import type { App, Caller } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Route } from '../http/route.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
+import type { Meter } from './budgets/meter.ts';
 import { CallError, type DoorCall } from './door-call.ts';
 import { textOf } from './guest-shape.ts';
 import { hostCallsOf, type HostCalls } from './host-calls.ts';
@@ -45,6 +46,7 @@ export interface BridgeCall {
   readonly oneOffs: OwnOneOffs;
   readonly outside: Outside;
   readonly cause: Cause;
+  readonly meter: Meter;
   readonly traceparent: string | null;
 }
 
@@ -62,6 +64,7 @@ export function principalOf({ workspaceId }: Scope, install: Install): Principal
 /** The JSON of a successful answer of the door. */
 export async function askDoor(call: BridgeCall, route: Route, asked: DoorCall): Promise<string> {
   const { principal, cause, staged, traceparent } = call;
+  if (route.scope !== null) call.meter.useScope(route.scope);
   const outcome = await call.door.call(route, {
     ...asked,
     principal,

@@ -8,6 +8,7 @@ import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { createSearched } from '../lib/filter-match.ts';
 import { derivedId, idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
+import { effectiveMode } from './installs/mode.ts';
 import type { Install } from './installs/schema.ts';
 import { findCut } from './loops.ts';
 import type { Registry, Subscription } from './registry.ts';
@@ -175,6 +176,6 @@ function runOf(event: EventRow, { install, order }: Subscription): NewRun {
     eventId: event.id,
     rootEventId: event.cause.rootEventId,
     depth: event.cause.depth,
-    mode: install.mode,
+    mode: effectiveMode(install),
   };
 }

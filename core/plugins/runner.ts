@@ -3,6 +3,7 @@
 import type { EventRow } from '../events/event.ts';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
 import { runsPerMinuteMax } from './limits.ts';
+import { createGate, type GateOptions } from './budgets/gate.ts';
 import { createRunRate } from './run-rate.ts';
 import { createHoldBack, type HoldBackOptions } from './proposals/hold-back.ts';
 import { createPluginSource } from './proposals/source.ts';
@@ -22,6 +23,7 @@ export type RunnerOptions = AttemptOptions &
   EndingOptions &
   Omit<VerdictOptions, 'end' | 'later' | 'holdBack'> &
   HoldBackOptions &
+  GateOptions &
   Pick<TryOptions, 'isStopping'> & { readonly random: () => number };
 
 export interface Runner {
@@ -48,11 +50,19 @@ export function createRunner(options: RunnerOptions): Runner {
   const planned = createPlannedRuns(store);
   /** Runs under way; the room of their work queue bounds how many there are. */
   const active = new Map<string, AbortController>();
+  const gate = createGate(options);
   const rate = createRunRate(runsPerMinuteMax, clock.monotonicMs);
 
-  const perform = async (held: HeldRun): Promise<void> => {
-    const { item, queue, run } = held;
+  /** After how long a run may begin; null for now. */
+  const waitOf = async ({ item, run }: HeldRun): Promise<number | null> => {
     const waitMs = rate.take(run.install_id);
+    const install = waitMs === null ? await options.registry.active(item.scope, run.install_id) : undefined;
+    return install ? gate(item.scope, install) : waitMs;
+  };
+
+  const perform = async (held: HeldRun): Promise<void> => {
+    const { item, queue } = held;
+    const waitMs = await waitOf(held);
     if (waitMs !== null) {
       const startAtMs = clock.nowMs() + waitMs;
       const { ok } = await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));

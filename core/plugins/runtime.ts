@@ -9,11 +9,15 @@ import type { CheckFilter } from '../resource/filtering.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
+import { budgetRoutes } from './budgets/routes.ts';
+import { createUsage, type Usage } from './budgets/usage.ts';
 import { catchUpRoutes } from './catch-up/routes.ts';
 import { createFailureWatch } from './failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
+import { checkEngines } from './installs/engines.ts';
 import { installRoutes } from './installs/routes.ts';
 import { installKind } from './installs/schema.ts';
+import type { PluginTrust } from './installs/trust.ts';
 import { tellUnheard } from './installs/unheard.ts';
 import { oneOffKindName } from './once/entries.ts';
 import { actionRoutes } from './actions/routes.ts';
@@ -53,7 +57,10 @@ export interface PluginRuntime {
   stop(): Promise<void>;
 }
 
-export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 'failures' | 'isStopping'> {
+export interface PluginRuntimeOptions extends Omit<
+  WorkersOptions,
+  'registry' | 'failures' | 'usage' | 'isStopping'
+> {
   readonly cache: WorkspaceCache;
   /** Of all objects of the domain, by their names. */
   readonly kinds: AllKinds;
@@ -63,25 +70,21 @@ export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 
   readonly checkFilter: CheckFilter;
   /** Semantic version of this server. */
   readonly serverVersion: string;
+  readonly trust: PluginTrust;
 }
 
 export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntime {
   const { clock, committer, sandbox, cache, filterFields, directoryOf } = options;
-  const { store, log, ids } = options.services;
+  const { store, log } = options.services;
   const registry = createRegistry({ store, cache, log, filterFields, directoryOf });
   const failures = createFailureWatch(clock.monotonicMs);
+  const usage = createUsage({ store, log, clock });
   let stopping = false;
-  const workers = createWorkers({ ...options, registry, failures, isStopping: () => stopping });
+  const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
   const { runs, schedules, oneOffs, catchUps, consumer } = workers;
   const queues = [schedules.queue, oneOffs, catchUps];
 
-  /** Ahead of the first run, so that it need not wait for the start. */
-  const warm = (): void => {
-    sandbox
-      .get()
-      .catch((error: unknown) => log('error', 'the sandbox did not start', { error: errorForLog(error) }));
-  };
-
+  const warm = (): void => warmUp(options);
   committer.onCommit((_, changes) => {
     for (const { kind, id } of changes) {
       if (kind === oneOffKindName) oneOffs.wake();
@@ -94,10 +97,10 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   });
 
   return {
-    routes: routesOf(options, registry, workers),
+    routes: routesOf(options, registry, workers, usage),
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
-      await tellUnheard({ store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs });
+      await lookThrough(options, workers);
       await runs.start();
       for (const queue of queues) await queue.start();
       await consumer.start();
@@ -124,17 +127,36 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       // What still runs or waits then is for the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
       await ended.finally(() => clearTimeout(interrupt));
+      await usage.stop();
       await consumer.storeMarks();
     },
   };
+}
+
+/** Ahead of the first run, so that it need not wait for the start. */
+function warmUp({ sandbox, services: { log } }: PluginRuntimeOptions): void {
+  sandbox
+    .get()
+    .catch((error: unknown) => log('error', 'the sandbox did not start', { error: errorForLog(error) }));
+}
+
+/** What an earlier version of this server left as this one cannot have it. */
+async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers): Promise<void> {
+  const { committer, directoryOf, serverVersion } = options;
+  const { store, ids } = options.services;
+  const system = { store, committer, ids, directoryOf, nowMs: options.clock.nowMs };
+  await tellUnheard(system);
+  await checkEngines({ ...system, serverVersion, stateOps });
 }
 
 function routesOf(
   options: PluginRuntimeOptions,
   registry: Pick<Registry, 'codeKept' | 'source' | 'active'>,
   { runner, ends, runs, consumer, catchUps, stateOps }: Workers,
+  usage: Usage,
 ): Route[] {
-  const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, committer } = options;
+  const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, trust, committer } =
+    options;
   const undoKinds = undoKindsOf(options.kinds, app);
   const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
   return [
@@ -147,6 +169,7 @@ function routesOf(
       serverVersion,
       checkUrl: options.egress.checkUrl,
       baseUrl: options.services.baseUrl,
+      trust,
       stateOps,
     }),
     ...runRoutes({
@@ -159,6 +182,7 @@ function routesOf(
       storeWork: consumer.storeWork,
     }),
     ...recorderRoutes(createReplays({ ...options, registry })),
+    ...budgetRoutes(usage),
     ...catchUpRoutes(catchUps),
     ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive }),
     ...scheduledRoutes,

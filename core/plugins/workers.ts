@@ -11,6 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope } from '../store/store.ts';
+import type { Usage } from './budgets/usage.ts';
 import { createCallTurns } from './call-turns.ts';
 import { gapOps } from './catch-up/rows.ts';
 import { createCatchUpWorker } from './catch-up/worker.ts';
@@ -57,6 +58,7 @@ export interface WorkersOptions {
   readonly failures: FailureWatch;
   /** Whether runs are recorded. */
   readonly record: boolean;
+  readonly usage: Usage;
   /** The process ends: what is left is for the next start. */
   readonly isStopping: () => boolean;
 }

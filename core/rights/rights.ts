@@ -12,7 +12,7 @@ import {
 import type { Actor } from '../events/origin.ts';
 
 export interface Narrowing {
-  /** The only fields that may be written; null for any. */
+  /** The only fields that may be written; of a scope to read, those that are shown. Null for any. */
   readonly fields: readonly string[] | null;
   /** The keys of the only teams whose objects may be seen and written; null for any object. */
   readonly teams: readonly string[] | null;
@@ -52,8 +52,10 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
       narrowed.delete(scope);
       return;
     }
-    // Only a read can be given twice, and reads have no fields.
-    const known = narrowed.get(scope)?.teams ?? [];
+    // Only a read can be given twice. One that a scope to write implies is of all fields, and holds in place of one of some.
+    const before = narrowed.get(scope);
+    if (before && fields !== null) return;
+    const known = (before?.fields === null && before.teams) || [];
     // As teams have them: a manifest may give them in any case.
     const keys = teams?.map((key) => key.toUpperCase()) ?? [];
     narrowed.set(scope, { fields, teams: teams && [...new Set([...known, ...keys])] });
@@ -62,7 +64,7 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
     const { fields = null, where = {} } = requests?.[scope] ?? {};
     const { team: teams = null, ...unknown } = where;
     const read = readScopeOf(scope);
-    if (Object.keys(unknown).length > 0 || (fields !== null && scope === read)) continue;
+    if (Object.keys(unknown).length > 0) continue;
     give(scope, fields, teams);
     if (scope !== read) give(read, null, teams);
   }
@@ -74,7 +76,7 @@ export function commonRights(a: Rights, b: Rights): Rights {
   const scopes = new Set<string>();
   const narrowed = new Map<string, Narrowing>();
   for (const scope of new Set([...a.scopes, ...(a.narrowed?.keys() ?? [])])) {
-    const [one, other] = [narrowingOf(a, scope), narrowingOf(b, scope)];
+    const [one, other] = [heldNarrowing(a, scope), heldNarrowing(b, scope)];
     if (!one || !other) continue;
     const fields = common(one.fields, other.fields);
     const teams = common(one.teams, other.teams);
@@ -86,7 +88,7 @@ export function commonRights(a: Rights, b: Rights): Rights {
 
 const whole: Narrowing = { fields: null, teams: null };
 
-function narrowingOf({ scopes, narrowed }: Rights, scope: string): Narrowing | undefined {
+function heldNarrowing({ scopes, narrowed }: Rights, scope: string): Narrowing | undefined {
   return scopes.has(scope) ? whole : narrowed?.get(scope);
 }
 
@@ -130,10 +132,17 @@ export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
   if (scopes.has(scope)) return true;
   const own = hearsOwn(reader, event.type);
   if (own !== null && own === memberOfEvent(event)) return true;
-  const teams = narrowed?.get(scope)?.teams;
-  if (!teams) return false;
+  const narrowing = narrowed?.get(scope);
+  if (!narrowing) return false;
+  const { teams } = narrowing;
+  if (teams === null) return true;
   const team = teamKeyOf(namespaceOf(event.type), event.data);
   return team !== null && teams.includes(team) && isRelatedWithin(teams, event.data);
+}
+
+/** How what is read under a scope is narrowed; null where it is held in full. */
+export function narrowingOf({ scopes, narrowed }: Rights, scope: string): Narrowing | null {
+  return scopes.has(scope) ? null : (narrowed?.get(scope) ?? null);
 }
 
 /** A relation is seen by whoever sees both of its issues. */

@@ -1,13 +1,15 @@
 // The table of rights: operation × scope × fields × rows, as the routes declare it. The kernel enforces it, installing reads
 // from it which narrowings can be held, docs/scopes.md and the tests are generated from it.
 import type { TObject, TSchema } from 'typebox';
+import type { Contract } from '../contract/contract.ts';
+import { contracts } from '../contracts.ts';
 import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
 import { writes, type Writes } from '../lib/schema.ts';
 import { readScopeOf, type ScopeRequests } from './rights.ts';
 
 /** What a scope can be narrowed by. */
 export interface Narrowable {
-  /** All fields that operations under the scope write; empty where fields cannot narrow it. */
+  /** All fields that operations under the scope write, or show; empty where fields cannot narrow it. */
   readonly fields: readonly string[];
   /** Whether everything read and written under the scope belongs to a team. */
   readonly teams: boolean;
@@ -59,12 +61,31 @@ export function narrowable(routes: readonly Operation[], scope: string): Narrowa
   const reading = scope === read ? own : [...own, ...routes.filter((route) => route.scope === read)];
   const events = Object.keys(namespaceScopes).filter((namespace) => namespaceScopes[namespace] === read);
   return {
-    fields: scope === read ? [] : [...new Set(own.flatMap(writtenFields))],
+    fields: scope === read ? shownFields(scope) : [...new Set(own.flatMap(writtenFields))],
     teams:
       reading.length > 0 &&
       reading.every(({ rows }) => rows === 'team') &&
       events.every((namespace) => namespacesOfTeams.includes(namespace)),
   };
+}
+
+/** What the objects of a namespace show, where plugins read these one by one; nothing else under the scope is held to fields. */
+function shownFields(scope: string): string[] {
+  const contract = contracts.find(({ path }) => `${path}:read` === scope) as Contract | undefined;
+  const isRead = contract?.calls?.some((call) => call === 'get' || call === 'list') ?? false;
+  return contract && isRead ? Object.keys(contract.fields) : [];
+}
+
+/** Whether an operation shows the objects of its scope's namespace, and nothing else: then fields can narrow it. */
+export function showsObjects({
+  name,
+  scope,
+}: {
+  readonly name: string;
+  readonly scope: string | null;
+}): boolean {
+  const namespace = scope?.replace(/:read$/, '');
+  return name === `${namespace}.get` || name === `${namespace}.list`;
 }
 
 export interface Unheld {
@@ -77,23 +98,37 @@ export interface Unheld {
 export function unheldNarrowing(routes: readonly Operation[], requests: ScopeRequests): Unheld | null {
   for (const [scope, { fields = null, where = {} }] of Object.entries(requests)) {
     const held = narrowable(routes, scope);
-    if (fields !== null && held.fields.length === 0)
-      return {
-        path: `${scope}.fields`,
-        fix: `Leave them out: ${scope} writes nothing that fields could narrow.`,
-      };
-    const unknown = fields?.findIndex((name) => !held.fields.includes(name)) ?? -1;
-    if (unknown >= 0)
-      return {
-        path: `${scope}.fields.${unknown}`,
-        fix: `Use fields that ${scope} writes, which ${fields![unknown]} is not: ${held.fields.join(', ')}.`,
-      };
-    const word = Object.keys(where).find((name) => name !== 'team' || !held.teams);
-    if (word !== undefined)
-      return {
-        path: `${scope}.where.${word}`,
-        fix: `${held.teams ? 'Use team, or leave' : 'Leave'} it out: ${scope} cannot be narrowed by ${word}, so nothing would hold it.`,
-      };
+    const unheld = (fields && unheldFields(scope, fields, held, requests)) ?? unheldRows(scope, where, held);
+    if (unheld) return unheld;
   }
   return null;
+}
+
+function unheldFields(
+  scope: string,
+  fields: readonly string[],
+  held: Narrowable,
+  requests: ScopeRequests,
+): Unheld | null {
+  const path = `${scope}.fields`;
+  if (held.fields.length === 0)
+    return { path, fix: `Leave them out: ${scope} has nothing that fields could narrow.` };
+  const wider = scope.replace(/:read$/, ':write');
+  if (wider !== scope && wider in requests)
+    return { path, fix: `Leave them out: ${wider} reads all fields.` };
+  const unknown = fields.findIndex((name) => !held.fields.includes(name));
+  if (unknown < 0) return null;
+  return {
+    path: `${path}.${unknown}`,
+    fix: `Use fields that ${scope} has, which ${fields[unknown]} is not: ${held.fields.join(', ')}.`,
+  };
+}
+
+function unheldRows(scope: string, where: object, { teams }: Narrowable): Unheld | null {
+  const word = Object.keys(where).find((name) => name !== 'team' || !teams);
+  if (word === undefined) return null;
+  return {
+    path: `${scope}.where.${word}`,
+    fix: `${teams ? 'Use team, or leave' : 'Leave'} it out: ${scope} cannot be narrowed by ${word}, so nothing would hold it.`,
+  };
 }

@@ -79,6 +79,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const plugins = createPluginRuntime({
     ...{ ...shared, sandbox, kinds, app: options.app, serverVersion: version },
     record: config.recordRuns,
+    trust: config.pluginTrust,
   });
   const streams = createStreams({
     ...{ store, clock, log, turns: services.turns, fresh: options.fresh },

@@ -89,15 +89,18 @@ import type { Pipeline, PipelineCreate, PipelinePatch, PipelineQuery } from './p
 import type {
   CatchUp,
   Plugin,
+  PluginConsent,
   PluginInstall,
   PluginKvListQuery,
   PluginKvSet,
   PluginPatch,
   PluginQuery,
+  PluginRollback,
   PluginRunsQuery,
   PluginSettingsForm,
   PluginValue,
   PluginValueEntry,
+  PluginVersion,
   Run,
 } from './plugins.ts';
 import type {
@@ -633,7 +636,7 @@ export interface Operations {
   readonly plugins: {
     /** List installed plugins. */
     list(query?: PluginQuery, options?: CallOptions): List<Plugin>;
-    /** Install or upgrade a plugin. The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks. */
+    /** Install or upgrade a plugin. The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks. An upgrade that asks for more than that waits for consent, as `pending`, while the installed version goes on. */
     install(body: PluginInstall, options?: WriteOptions): Promise<Plugin>;
     /** Get an installed plugin. */
     get(id: string, options?: CallOptions): Promise<Plugin>;
@@ -643,6 +646,17 @@ export interface Operations {
     update(id: string, body: PluginPatch, options?: ChangeOptions): Promise<Plugin>;
     /** Uninstall a plugin. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Switch to the version that waits, with this grant. */
+    consent(id: string, body: PluginConsent, options?: ChangeOptions): Promise<Plugin>;
+    /** List the versions of a plugin that were installed, the latest first. */
+    versions(
+      id: string,
+      options?: CallOptions,
+    ): Promise<{
+      readonly data: readonly PluginVersion[];
+    }>;
+    /** Go back to a version that was installed before, with its grant and its settings. */
+    rollback(id: string, body?: PluginRollback, options?: ChangeOptions): Promise<Plugin>;
     /** List the runs of a plugin, newest first. */
     runs(id: string, query?: PluginRunsQuery, options?: CallOptions): List<Run>;
     /** Run a schedule of a plugin now. Answers at once with the queued run; read it until it has ended. */

@@ -183,10 +183,28 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
     packSource(
       `{ id: 'com.acme.triage', name: 'Triage', description: 'Sorts new issues.', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'To set how much an issue presses.' } }, net: [{ origin: 'https://api.acme.dev', methods: ['POST'], path: '/v1/', why: 'To have texts classified.' }], secrets: { ACME_KEY: { hosts: ['https://api.acme.dev'], header: 'authorization', format: 'Bearer {}' } }, on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); ctx.log.info('sorted'); } } }, schedules: { nightly: { cron: '0 3 * * *', handle() { throw new Error('Not tonight.'); } }, remind: { handle() {} } }, settings: { type: 'object', properties: { greeting: { type: 'string', title: 'Greeting', default: 'Hello' } } }, actions: { retriage: { target: 'issue', title: 'Triage again', input: { type: 'object', properties: { priority: { type: 'string', default: 'low' } } }, async handle({ target, input }, ctx) { await ctx.issues.update(target.id, { priority: input.priority }); await ctx.schedule.once('remind', ctx.now() + 86400000, { issue: target.id }); return { was: target.priority }; } } }, routes: { hook: { method: 'POST', auth: 'hmac', why: 'Told of builds.', handle() {} } } }`,
     );
-  await did('plugins.install', `${v1}/plugins`, { package: await packed('1.0.0'), grant: ['issues:write'] });
+  await did('plugins.install', `${v1}/plugins`, {
+    ...{ package: await packed('1.0.0'), grant: ['issues:write'] },
+    probation: false,
+  });
   await did('plugins.install', `${v1}/plugins`, { package: await packed('1.1.0'), grant: ['issues:write'] });
   await app.call('POST', `${v1}/issues`, { team: 'DOC', title: 'Crash: TypeError' });
   await app.settled();
+  const { id: issueId } = (await app.call('GET', `${v1}/issues?limit=1`)).json.data[0];
+  await did('plugins.costs-of-issue', `${v1}/issues/${issueId}/costs`);
+  await did('plugins.usage', `${plugin}/usage`);
+  await did('plugins.scopes', `${plugin}/scopes`);
+  await did('plugins.versions', `${plugin}/versions`);
+  for (const refused of [true, false]) {
+    const wider = await packed('1.2.0');
+    const scopes = { ...wider.manifest.scopes, 'labels:read': { why: 'to know them' } };
+    const manifest = { ...wider.manifest, scopes };
+    await app.call('POST', `${v1}/plugins`, { package: { ...wider, manifest } });
+    await did('plugins.consent.get', `${plugin}/consent`);
+    if (refused) await did('plugins.consent.refuse', `${plugin}/consent`);
+    else await did('plugins.consent', `${plugin}/consent`, { grant: ['issues:write'] });
+  }
+  await did('plugins.rollback', `${plugin}/rollback`, { version: '1.1.0' });
   await did('plugins.list', `${v1}/plugins`);
   await did('plugins.get', plugin);
   const runs = await did('plugins.runs', `${plugin}/runs`);

@@ -112,7 +112,10 @@ test('a plugin is packed to the same bytes as from source, and installed', async
   const source = await runIn(it.folder, ['plugin', 'pack', 'plugin', '--out', 'source.json', '--json']);
   expect(packed.json).toEqual({ ...source.json, file: 'made.json' });
   expect(readFileSync(join(it.folder, 'made.json'), 'utf8')).toContain('"plugin.ts"');
-  const installed = await it.run(['plugin', 'install', './made.json', '--yes', '--json'], connection);
+  const installed = await it.run(
+    ['plugin', 'install', './made.json', '--yes', '--no-probation', '--json'],
+    connection,
+  );
   expect([installed.code, installed.json.pluginId]).toEqual([0, 'assign-on-create']);
 }, 30_000);
 

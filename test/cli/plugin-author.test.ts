@@ -23,7 +23,7 @@ function folder(name: string, source: string, more: Record<string, string> = {})
 
 const pack = (name: string) => run('pack', dir.path(name), '--out', dir.path(`${name}.json`));
 const install = (name: string, ...more: string[]) =>
-  run('install', dir.path(`${name}.json`), '--yes', ...more);
+  run('install', dir.path(`${name}.json`), '--yes', '--no-probation', ...more);
 
 const imports = `import { definePlugin } from '@tatami/sdk/plugin';\n`;
 /** A definition over several lines, of which `on` is the fifth and `schedules` the sixth of the file. */

@@ -26,7 +26,7 @@ test('the ten-line plugin is packed, shown before it is granted, and assigns a n
   expect(asked.err).toContain('--yes');
   expect((await run('list')).json).toEqual([]);
 
-  const installed = await run('install', file, '--yes');
+  const installed = await run('install', file, '--yes', '--no-probation');
   expect([installed.code, installed.json.pluginId]).toEqual([0, 'assign-on-create']);
   const settings = { assignees: [app.workspace.userId] };
   await app.call('PATCH', `/api/v1/plugins/${installed.json.id}`, { settings });
@@ -53,7 +53,7 @@ test('a folder anywhere is packed; a schedule run now is exit 0 or 1 as it went'
   );
   const file = dir.path('nightly.json');
   expect((await run('pack', dir.path('nightly'), '--out', file)).code).toBe(0);
-  expect((await run('install', file, '--yes')).code).toBe(0);
+  expect((await run('install', file, '--yes', '--no-probation')).code).toBe(0);
 
   const good = await run('run-schedule', 'nightly', 'good');
   expect([good.code, good.json]).toMatchObject([0, { status: 'succeeded', logs: [{ message: 'done' }] }]);

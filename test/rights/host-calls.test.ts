@@ -61,70 +61,72 @@ const also: Readonly<Record<string, string>> = Object.fromEntries(
   ['boards.cards', 'boards.move', 'cycles.progress', 'projects.progress'].map((op) => [op, 'issues']),
 );
 
+/** What each host call is made with, on objects of a team. */
+const argsOf = (team: string): Record<string, unknown[]> => ({
+  'issues.get': [place[team].issue],
+  'issues.list': [{ team }],
+  'issues.create': [{ team, title: 'made' }],
+  'issues.update': [place[team].issue, { priority: 'high' }],
+  'issues.move': [place[team].issue, { team }],
+  'relations.list': [place[team].issue],
+  'relations.get': [place[team].relation],
+  'relations.create': [place[team].other, { type: 'relates_to', issueId: place[team].issue }],
+  'relations.delete': [place[team].doomed],
+  'templates.list': [{}],
+  'templates.get': [place[team].template],
+  'comments.list': [place[team].issue],
+  'comments.create': [place[team].issue, { body: 'made' }],
+  'comments.resolve': [place[team].comment],
+  'attachments.list': [place[team].issue],
+  'attachments.create': [place[team].issue, { title: 'made', url: 'https://example.com' }],
+  'cycles.get': [place[team].cycle],
+  'cycles.list': [{ team }],
+  'cycles.progress': [place[team].cycle],
+  'comments.get': [place[team].comment],
+  'comments.update': [place[team].comment, { body: 'after' }],
+  'reactions.list': [place[team].comment],
+  'reactions.create': [place[team].comment, { emoji: 'heart' }],
+  'reactions.listOnIssue': [place[team].issue],
+  'reactions.createOnIssue': [place[team].issue, { emoji: 'heart' }],
+  'reactions.delete': [place[team].reaction],
+  'subscribers.list': [place[team].issue],
+  'search.query': [{ q: `${team} before` }],
+  'labels.list': [{}],
+  'fields.list': [{}],
+  'boards.get': [place.board.id],
+  'boards.list': [{}],
+  'boards.cards': [place.board.id],
+  'boards.move': [place.board.id, { issueId: place[team].issue, column: 'Todo' }],
+  'views.get': [place.view.id],
+  'views.list': [{}],
+  'projects.get': [place.project.id],
+  'projects.list': [{}],
+  'projects.create': [{ name: 'made' }],
+  'projects.update': [place.project.id, { status: 'started' }],
+  'projects.progress': [place.project.id],
+  'project-updates.list': [place.project.id],
+  'project-updates.create': [place.project.id, { health: 'on_track', body: 'made' }],
+  'milestones.get': [place.milestone.id],
+  'milestones.list': [place.project.id],
+  'milestones.create': [place.project.id, { name: 'made' }],
+  'milestones.update': [place.milestone.id, { description: 'made' }],
+  'pipelines.list': [{}],
+  'releases.get': [place.release.id],
+  'releases.list': [{}],
+  'releases.create': [{ name: 'made', tag: `made for ${team}`, pipelineId: place.pipeline.id }],
+  'releases.update': [place.release.id, { notes: 'made' }],
+  'releases.publish': [place.release.id],
+});
+
 /**
  * Installs a plugin that makes every host call on objects of both teams and keeps how each ended. It does so in a run for each, as a run
  * makes no more than a hundred calls.
  */
 async function tryAll(id: string, scopes: object, grant: readonly string[]): Promise<Record<string, string>> {
-  const args = (team: string): Record<string, unknown[]> => ({
-    'issues.get': [place[team].issue],
-    'issues.list': [{ team }],
-    'issues.create': [{ team, title: 'made' }],
-    'issues.update': [place[team].issue, { priority: 'high' }],
-    'issues.move': [place[team].issue, { team }],
-    'relations.list': [place[team].issue],
-    'relations.get': [place[team].relation],
-    'relations.create': [place[team].other, { type: 'relates_to', issueId: place[team].issue }],
-    'relations.delete': [place[team].doomed],
-    'templates.list': [{}],
-    'templates.get': [place[team].template],
-    'comments.list': [place[team].issue],
-    'comments.create': [place[team].issue, { body: 'made' }],
-    'comments.resolve': [place[team].comment],
-    'attachments.list': [place[team].issue],
-    'attachments.create': [place[team].issue, { title: 'made', url: 'https://example.com' }],
-    'cycles.get': [place[team].cycle],
-    'cycles.list': [{ team }],
-    'cycles.progress': [place[team].cycle],
-    'comments.get': [place[team].comment],
-    'comments.update': [place[team].comment, { body: 'after' }],
-    'reactions.list': [place[team].comment],
-    'reactions.create': [place[team].comment, { emoji: 'heart' }],
-    'reactions.listOnIssue': [place[team].issue],
-    'reactions.createOnIssue': [place[team].issue, { emoji: 'heart' }],
-    'reactions.delete': [place[team].reaction],
-    'subscribers.list': [place[team].issue],
-    'search.query': [{ q: `${team} before` }],
-    'labels.list': [{}],
-    'fields.list': [{}],
-    'boards.get': [place.board.id],
-    'boards.list': [{}],
-    'boards.cards': [place.board.id],
-    'boards.move': [place.board.id, { issueId: place[team].issue, column: 'Todo' }],
-    'views.get': [place.view.id],
-    'views.list': [{}],
-    'projects.get': [place.project.id],
-    'projects.list': [{}],
-    'projects.create': [{ name: 'made' }],
-    'projects.update': [place.project.id, { status: 'started' }],
-    'projects.progress': [place.project.id],
-    'project-updates.list': [place.project.id],
-    'project-updates.create': [place.project.id, { health: 'on_track', body: 'made' }],
-    'milestones.get': [place.milestone.id],
-    'milestones.list': [place.project.id],
-    'milestones.create': [place.project.id, { name: 'made' }],
-    'milestones.update': [place.milestone.id, { description: 'made' }],
-    'pipelines.list': [{}],
-    'releases.get': [place.release.id],
-    'releases.list': [{}],
-    'releases.create': [{ name: 'made', tag: `made for ${team}`, pipelineId: place.pipeline.id }],
-    'releases.update': [place.release.id, { notes: 'made' }],
-    'releases.publish': [place.release.id],
-  });
   const teams = ['ENG', 'OUT'];
   const callsOf = (team: string): unknown[] =>
-    Object.entries(args(team)).map(([op, given]) => [`${op} ${team}`, op, given]);
-  expect(Object.keys(args('ENG')).toSorted()).toEqual(hostCalls().toSorted());
+    Object.entries(argsOf(team)).map(([op, given]) => [`${op} ${team}`, op, given]);
+  expect(Object.keys(argsOf('ENG')).toSorted()).toEqual(hostCalls().toSorted());
   const scheduleOf = (team: string): string =>
     `${team.toLowerCase()}: { cron: '0 3 * * *', limits: { cpuMs: 5000 }, handle: async (_, ctx) => {
       const ends = {};
@@ -257,4 +259,80 @@ test('narrowed to a team, a plugin is sent the events of that team alone', async
   await app.settled();
   const runs: Json[] = (await app.call('GET', `/api/v1/plugins/${plugin.id}/runs`)).json.data;
   expect(runs.map((run) => run.logs[0].message).toSorted()).toEqual(['ENG comment', 'ENG issue']);
+});
+
+test('narrowed to a team, no read and no event shows anything of another, not through what refers to it either', async () => {
+  const made = async (body: object): Promise<Json> => (await app.call('POST', '/api/v1/issues', body)).json;
+  const secret = await made({ team: 'OUT', title: 'hush, a secret', description: 'hush' });
+  const marks = [
+    'hush',
+    secret.id,
+    secret.identifier,
+    place.OUT.issue,
+    place.OUT.comment,
+    place.OUT.template,
+  ];
+  // The reads that the plugin may make at all; what cannot be narrowed it does not ask for.
+  const where = { why: 'test', where: { team: ['ENG'] } };
+  const scopes = Object.fromEntries(
+    ['issues', 'comments', 'attachments', 'cycles'].map((name) => [`${name}:read`, where]),
+  );
+  const reads = [...hostCallsOf(app.app.routes)].filter(
+    ([, { isRead, route }]) => isRead && route.scope! in scopes,
+  );
+  expect(reads.length).toBeGreaterThan(12);
+  const asked = ['ENG', 'OUT'].flatMap((team) => reads.map(([op]) => [op, argsOf(team)[op]]));
+  const more = [
+    ['issues.list', [{ sort: '-updatedAt', limit: 100 }]],
+    ['issues.list', [{ filter: { q: 'hush' } }]],
+    ['issues.list', [{ parent: secret.id }]],
+    ['issues.list', [{ include: 'descriptionHtml' }]],
+    ['search.query', [{ q: 'hush' }]],
+    ['search.query', [{ q: 'secret', limit: 100 }]],
+    ['issues.get', [secret.id]],
+    ['issues.get', [secret.identifier]],
+  ];
+  const document = await packSource(
+    `{
+      id: 'com.test.peeks', version: '1.0.0', engines: { tatami: '*' }, scopes: ${JSON.stringify(scopes)},
+      on: { ${['issue.created', 'issue.updated', 'comment.added'].map((type) => `'${type}': { handle: hear }`).join(', ')} },
+      schedules: { peek: { cron: '0 3 * * *', limits: { cpuMs: 5000 }, handle: async (_, ctx) => {
+        const found = [];
+        let answered = 0;
+        for (const [op, args] of ${JSON.stringify([...asked, ...more])}) {
+          const [space, method] = op.split('.');
+          const text = JSON.stringify(await ctx[space][method](...args).then((answer) => (answered++, answer), (error) => error.code));
+          for (const mark of marks) if (text.includes(mark)) found.push([op, JSON.stringify(args), mark, text.slice(0, 2000)]);
+        }
+        await ctx.kv.set('found', found);
+        await ctx.kv.set('answered', answered);
+      } } },
+    }`,
+    `const marks = ${JSON.stringify(marks)};
+     const hear = async (event, ctx) => {
+       const text = JSON.stringify(event);
+       for (const mark of marks) if (text.includes(mark)) await ctx.kv.set('heard-' + event.id, [event.type, mark, text]);
+       await ctx.kv.increment('heard');
+     };`,
+  );
+  const plugin = await install(app.call, document);
+  const child = await made({ team: 'ENG', title: 'Child', parentId: secret.id });
+  const beside = await made({ team: 'ENG', title: 'Beside' });
+  const relation = await app.call('POST', `/api/v1/issues/${beside.id}/relations`, {
+    type: 'relates_to',
+    issueId: secret.id,
+  });
+  expect([child.id, relation.status]).toEqual([expect.any(String), 201]);
+  await app.call('PATCH', `/api/v1/issues/${child.id}`, { priority: 'high' });
+  await app.call('POST', `/api/v1/issues/${secret.id}/comments`, { body: 'hush' });
+  await app.settled();
+  place.ENG.issue = child.id;
+  await app.call('POST', `/api/v1/plugins/${plugin.id}/schedules/peek/run`);
+  await app.settled();
+  const kept = async (key: string): Promise<Json> =>
+    (await app.call('GET', `/api/v1/plugins/${plugin.id}/kv/${key}`)).json.value;
+  expect(await kept('found')).toEqual([]);
+  expect(await kept('answered')).toBeGreaterThan(10);
+  expect(await kept('heard')).toBeGreaterThan(1);
+  expect((await app.call('GET', `/api/v1/plugins/${plugin.id}/kv?prefix=heard-`)).json.data).toEqual([]);
 });

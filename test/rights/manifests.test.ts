@@ -139,9 +139,13 @@ test('what is shown before and after installing says all of it', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'OPS' });
   const { json } = await asking(manifest, ['issues:write']);
   expect(json.scopes).toEqual([
-    { scope: 'issues:read', why: 'look at issues', fields: null, where: null, granted: false },
+    {
+      ...{ scope: 'issues:read', sentence: 'Read issues, with all their fields.' },
+      ...{ why: 'look at issues', fields: null, where: null, granted: false },
+    },
     {
       scope: 'issues:write',
+      sentence: 'Read issues, and write only their priority and labels, of team ENG or OPS only.',
       why: 'set priority',
       fields: ['priority', 'labels'],
       where: { team: ['ENG', 'OPS'] },

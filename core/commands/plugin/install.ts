@@ -14,11 +14,13 @@ import { upgradeLines, type Installed } from '../../plugins/upgrade.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { placeOfDetail } from './author-error.ts';
+import { readSignature, signatureFile } from './sign.ts';
 
 interface Install {
   id: string;
   pluginId: string;
   pluginVersion: string;
+  probation: { runsLeft: number } | null;
 }
 
 export interface InstallOptions extends RemoteOptions {
@@ -26,6 +28,10 @@ export interface InstallOptions extends RemoteOptions {
   downgrade?: boolean;
   mode?: string;
   settings?: string;
+  /** False: `--no-probation`. */
+  probation?: boolean;
+  replace?: boolean;
+  signature?: string;
 }
 
 /** @param folder where the path of a package file begins */
@@ -40,17 +46,38 @@ export async function install(source: string, options: InstallOptions, folder: s
     : consentLines(manifest))
     say(line);
   const settings = options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) };
-  if (options.yes !== true) await confirm();
+  if (options.yes !== true) {
+    say(`sha256 ${document.sha256}`);
+    await confirm('Nothing was installed.');
+  }
   const made = await call<Install>('POST', '/plugins', {
     package: document,
     grant: Object.keys(document.manifest.scopes ?? {}),
     ...(options.downgrade === true ? { downgrade: true } : {}),
+    ...(options.replace === true ? { replace: true } : {}),
     ...(options.mode === undefined ? {} : { mode: options.mode }),
+    ...(options.probation === false ? { probation: false } : {}),
     ...settings,
+    ...signatureOf(source, options, folder),
+    // Whoever went on has seen what it is.
+    sha256: document.sha256,
   }).catch((error: unknown) => {
     throw inWords(error, document, options);
   });
-  printResult(made, options, (shown) => `${shown.pluginId} ${shown.pluginVersion} installed as ${shown.id}`);
+  printResult(made, options, installedLine);
+}
+
+/** Beside the package file, as `tatami plugin sign` writes it, unless it is elsewhere. */
+function signatureOf(source: string, { signature }: InstallOptions, folder: string): object {
+  const file = resolve(folder, signature ?? signatureFile(source));
+  if (signature === undefined && statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return {};
+  return { signature: readSignature(file) };
+}
+
+function installedLine({ pluginId, pluginVersion, id, probation }: Install): string {
+  const line = `${pluginId} ${pluginVersion} installed as ${id}`;
+  if (!probation) return line;
+  return `${line}\n  on probation: it only proposes what its next ${probation.runsLeft} runs would write (--no-probation to trust it at once)`;
 }
 
 async function findInstalled(call: Call, pluginId: string): Promise<Installed | null> {
@@ -120,7 +147,7 @@ async function read(source: string, folder: string): Promise<PluginPackage> {
   return packFirstParty(source);
 }
 
-async function confirm(): Promise<void> {
+export async function confirm(otherwise: string): Promise<void> {
   if (!process.stdin.isTTY)
     throw new CommandError('Nobody can be asked here: grant this with --yes.', exitCodes.usage);
   ask('Install and grant? [y/N] ');
@@ -128,5 +155,5 @@ async function confirm(): Promise<void> {
     if (/^y(es)?$/i.test(answer.trim())) return;
     break;
   }
-  throw new CommandError('Nothing was installed.');
+  throw new CommandError(otherwise);
 }

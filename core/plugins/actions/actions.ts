@@ -19,6 +19,7 @@ import { callerOf, inputOf, type RunInput } from '../runs/input.ts';
 import { findRun, queuedRow, queueRunOps, type NewRun, type RunRow } from '../runs/rows.ts';
 import { showRun } from '../runs/runs.ts';
 import type { ActionCall } from './schema.ts';
+import { effectiveMode } from '../installs/mode.ts';
 
 const waitMs = 5_000;
 const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
@@ -108,7 +109,7 @@ function runOf(ctx: Context, install: Install, name: string, input: RunInput): N
     eventId: null,
     rootEventId: null,
     depth: 0,
-    mode: install.mode,
+    mode: effectiveMode(install),
     inputJson: JSON.stringify(input),
   };
 }

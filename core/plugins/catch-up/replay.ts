@@ -3,6 +3,7 @@
 import type { WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
+import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Planner } from '../planner.ts';
 import { givenUpRuns, reviveRunOps } from '../runs/given-up.ts';
@@ -29,7 +30,7 @@ export function createGapReplay(options: ReplayOptions): GapStep {
     if (given.length === 0) return false;
     const from = gap.after_sequence;
     const moved = { from, to: from, made: given.length, status: 'running' as const, finishedAt: null };
-    const how = { mode: install.mode, nowMs: clock.nowMs(), leases: runs.draft() };
+    const how = { mode: effectiveMode(install), nowMs: clock.nowMs(), leases: runs.draft() };
     const ops = given.flatMap((run) => reviveRunOps(runs, scope, run, how));
     await store.commit([moveGapOp(scope, gap.id, moved), ...ops], delayed);
     return true;

@@ -16,6 +16,7 @@ import { findRun, queueRunOps, type NewRun } from '../runs/rows.ts';
 import { answerOf } from './answer.ts';
 import { findByToken, openSealed, takeSignatureOps, type OpenRoute } from './rows.ts';
 import { goodSignature, windowSeconds } from './signature.ts';
+import { effectiveMode } from '../installs/mode.ts';
 
 const waitMs = 10_000;
 const bodyMax = 65_536;
@@ -148,7 +149,7 @@ async function queue(
     eventId: null,
     rootEventId: null,
     depth: 0,
-    mode: install.mode,
+    mode: effectiveMode(install),
     inputJson: JSON.stringify(input),
   };
   const expiresAt = now + 2 * windowSeconds * 1000;

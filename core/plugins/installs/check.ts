@@ -3,6 +3,7 @@
 import { PackageError, parsePackage, type PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { Context } from '../../context.ts';
 import { allScopes, expandScopes } from '../../rights/scopes.ts';
+import type { EventType } from '../../events/catalogue.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
@@ -46,12 +47,15 @@ export async function readPackage(document: object) {
 
 /** @throws ApiError validation_failed, naming the first thing that this server cannot keep */
 export function checkManifest(manifest: PluginManifest, rules: PackageRules): void {
-  const { tatami } = manifest.engines;
-  if (tatami !== '*' && !Bun.semver.satisfies(rules.serverVersion, tatami))
+  if (!fitsServer(manifest, rules.serverVersion))
     throw invalidField('package.manifest.engines.tatami', 'conflict', {
-      why: `The plugin wants Tatami ${tatami}; this is ${rules.serverVersion}.`,
+      why: `The plugin wants Tatami ${manifest.engines.tatami}; this is ${rules.serverVersion}.`,
     });
   checkRequests(manifest, rules);
+}
+
+export function fitsServer({ engines: { tatami } }: PluginManifest, serverVersion: string): boolean {
+  return tatami === '*' || Bun.semver.satisfies(serverVersion, tatami);
 }
 
 /** The part that is the same on every server of this version. @throws ApiError validation_failed */
@@ -101,10 +105,24 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
         fix: `Add "${scopeOfEvent(type)}": { why: … } to its scopes.`,
       });
   for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
-    if (filter)
+    if (filter) {
+      requireShownFields(manifest, type, filter);
       parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`, {
         under: rules.addedFields(type),
       });
+    }
+}
+
+/** Whether its handler ran would tell a plugin what it is not shown. */
+function requireShownFields({ scopes = {} }: PluginManifest, type: string, filter: object): void {
+  const scope = scopeOfEvent(type as EventType);
+  const fields = scopes[scope]?.fields;
+  const outside = fields && Object.keys(filter).find((name) => !fields.includes(name));
+  if (outside !== undefined)
+    throw invalidField(`package.manifest.on.${type}.filter.${outside}`, 'conflict', {
+      why: `The plugin narrows ${scope} to ${fields!.join(', ')}, so that ${outside} is not for it to know.`,
+      fix: `Leave it out, or add it to the fields of ${scope}.`,
+    });
 }
 
 export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readonly string[]): void {

@@ -1,10 +1,22 @@
 // Plugin installs: one plugin in one workspace, with what it was granted. docs/spec/plugins.md › Upgrade.
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';
 import { Closed, described, enumeration, nullable, time } from '../../lib/schema.ts';
 
-const installStates = ['active', 'paused_by_admin', 'disabled_failures', 'disabled_sandbox'] as const;
+/**
+ * `active`, `probation` and `needs_consent` run: the second proposes, and of the third a newer version waits. These two are shown of an
+ * install that is kept as `active`.
+ */
+const installStates = [
+  'active',
+  'probation',
+  'needs_consent',
+  'paused_by_admin',
+  'disabled_failures',
+  'disabled_sandbox',
+  'incompatible',
+] as const;
 /** `propose` keeps what a run would have written for approval; `simulate` records it and drops it. */
 const installModes = ['apply', 'propose', 'simulate'] as const;
 export type InstallMode = (typeof installModes)[number];
@@ -27,6 +39,34 @@ export const installSettings = Type.Record(Type.String(), Type.Unknown(), {
   description: 'By the names that its manifest gives them.',
 });
 
+/** The host's caps: far above what a plugin needs, so that they only end what has run away. */
+export const hostBudget = {
+  cpuMs: 6 * 3_600_000,
+  runs: 10_000_000,
+  calls: 100_000_000,
+  egressBytes: 10 * 1024 ** 3,
+} as const;
+const cap = (description: string, maximum: number) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum, description }));
+const members = {
+  cpuMs: cap('Processor time in the sandbox, in milliseconds.', hostBudget.cpuMs),
+  runs: cap('Runs.', hostBudget.runs),
+  calls: cap('Host calls.', hostBudget.calls),
+  egressBytes: cap('Bytes sent to other hosts and received from them.', hostBudget.egressBytes),
+};
+const whenSpent = enumeration(
+  'BudgetEnd',
+  ['stop', 'propose'],
+  'Whether its runs wait for the next day, or propose what they would write.',
+);
+
+export const InstallBudget = Closed({ ...members, whenSpent });
+export const BudgetGiven = Closed(
+  { ...members, whenSpent: Type.Optional(whenSpent) },
+  { description: 'In place of what was set; a member that is left out is as the host has it.' },
+);
+export type InstallBudget = Static<typeof InstallBudget>;
+
 const never = { write: 'never' } as const;
 const made = { write: 'never', computed: true } as const;
 const pluginId = Type.String({ description: "The manifest's id; accepted wherever the install's id is." });
@@ -36,6 +76,7 @@ const reason = Type.String({
 const scopes = Type.Array(
   Closed({
     scope: Type.String({ description: 'Such as `issues:write`.' }),
+    sentence: Type.String({ description: 'What it lets the plugin do.' }),
     why: Type.String({ description: 'What it needs it for, as its author says.' }),
     fields: nullable(Type.Array(Type.String(), { description: 'All that it writes with this scope.' })),
     where: nullable(
@@ -45,6 +86,22 @@ const scopes = Type.Array(
     ),
     granted: Type.Boolean({ description: 'Whether it was granted.' }),
   }),
+);
+export const publisher = nullable(
+  Type.String({ description: 'Who signed it, of those the operator trusts; null for nobody.' }),
+);
+
+const pending = nullable(
+  Closed({
+    version: Type.String({ description: 'The version that waits.' }),
+    sha256: Type.String({ description: 'The SHA-256 of its code, in hex.' }),
+    publisher,
+    adds: Type.Array(Type.String(), { description: 'What it asks for beyond this version, in sentences.' }),
+    since: described(time, 'When it was sent.'),
+  }),
+);
+const probation = nullable(
+  Closed({ runsLeft: Type.Integer({ minimum: 1, description: 'Runs that it still proposes.' }) }),
 );
 const events = Type.Array(Type.String());
 const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
@@ -117,6 +174,21 @@ export const plugin = defineContract({
     modes: json(installModesGiven, never),
     state: choice(installStates, { ...never, doc: 'Whether it runs, and if not, who switched it off.' }),
     stateReason: string(reason, { ...never, nullable: true }),
+    publisher: text({
+      max: 100,
+      ...never,
+      nullable: true,
+      doc: 'Who signed its package, of those the operator trusts.',
+    }),
+    pending: json(pending, {
+      ...made,
+      doc: 'A version that asks for more than was granted, and waits for consent.',
+    }),
+    probation: json(probation, {
+      ...made,
+      doc: 'How long it only proposes; null once it does as its mode says.',
+    }),
+    budget: json(InstallBudget, { ...never, doc: 'What it may use in a UTC day, where somebody set that.' }),
   },
   operations: {},
   events: { created: 'plugin.installed', updated: 'plugin.updated', other: ['plugin.disabled'] },

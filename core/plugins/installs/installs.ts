@@ -1,11 +1,11 @@
 // Installs, changes and removes plugins. What a plugin may do is what the installer granted, never more than they hold.
 import type { Static } from 'typebox';
 import type { PluginManifest, PluginPackage } from '../../../sdk/plugin/manifest.ts';
-import type { ChangeSet } from '../../changes/change.ts';
+import { sameValue, type ChangeSet } from '../../changes/change.ts';
 import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
 import { removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { ApiError, notFound } from '../../lib/errors.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
@@ -14,11 +14,15 @@ import { wakeWaitingOp } from '../runs/waiting.ts';
 import { followedSecrets } from '../secrets/followed.ts';
 import { dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
+import { additions, consentOf } from './consent.ts';
 import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
 import { requireNamed } from './named.ts';
 import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
+import { probationRuns } from './mode.ts';
 import { checkSettings } from './settings.ts';
+import { publisherOf, requireSuccession, type PluginTrust } from './trust.ts';
+import { versionOps, type KeptVersion } from './versions.ts';
 
 const byPluginId = tenantStatement<Row>(
   'plugins.by_plugin_id',
@@ -33,6 +37,7 @@ const keepCode = tenantStatement(
 /** What installing needs beyond the context. */
 export interface InstallRules extends PackageRules, NetRules {
   readonly checkFilter: CheckFilter;
+  readonly trust: PluginTrust;
   /** The rows that follow an install's state: its schedules, what it misses. They stand last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
   /** Code was kept, perhaps with another source map than is known of it. */
@@ -61,44 +66,74 @@ export async function showInstall(ctx: Context, idOrPluginId: string) {
   return installKind.wire(await getInstall(ctx, idOrPluginId), ctx);
 }
 
-/** Installing a plugin that is installed already upgrades it; scopes stay as granted now. */
+/**
+ * Installing a plugin that is installed already upgrades it; scopes stay as granted now. An upgrade that asks for more than this request
+ * grants waits for consent, while the installed version goes on.
+ */
 export async function installPlugin(
+  ctx: Context,
+  input: Static<typeof InstallCreate>,
+  rules: InstallRules,
+): Promise<ChangeSet> {
+  const set = await offered(ctx, input, rules);
+  const [change] = set.changes;
+  return change ? { ...set, location: `${ctx.baseUrl}/api/v1/plugins/${change.id}` } : set;
+}
+
+async function offered(
   ctx: Context,
   input: Static<typeof InstallCreate>,
   rules: InstallRules,
 ): Promise<ChangeSet> {
   const document = await readPackage(input.package);
   const { manifest, sha256 } = document;
+  const publisher = publisherOf(rules.trust, document, input);
   checkManifest(manifest, rules);
   await checkNet(manifest, rules);
-  checkGrant(ctx, manifest, input.grant);
   const known = await findByPluginId(ctx, manifest.id);
-  if (known && input.downgrade !== true) refuseDowngrade(known, manifest);
+  if (known) requireSuccession(known, document, publisher, input);
+  const grant = grantOf(input, known, manifest);
+  checkGrant(ctx, manifest, grant);
   await requireNamed(ctx, manifest, known, rules.checkFilter);
   const chosen = chosenFor(input, known);
   checkSettings(manifest, chosen.settings);
-  const facts = {
-    pluginVersion: manifest.version,
-    sha256,
-    manifest,
-    grant: input.grant,
-    ...chosen,
-    state: 'active' as const,
-    stateReason: unheardReason({ manifest, grant: input.grant }),
-  };
   const keep = keepCodeOp(ctx, document, rules);
-  if (!known) {
-    const made = firstInstall(ctx, facts);
-    return { ...installed(ctx, made, [keep, ...rules.stateOps(made.after, ctx)]), status: 201 };
-  }
-  const followed = followedSecrets(known, manifest);
-  const change = installKind.update(known, { ...facts, secretsSet: followed.set }, ctx.nowMs());
+  const version = { manifest, sha256, publisher };
+  if (known && asksMore(known, version, input)) return waiting(ctx, known, { ...version, input }, keep);
+  const facts = {
+    ...{ ...version, pluginVersion: manifest.version, grant, ...chosen, pending: null },
+  };
+  if (known)
+    return switched(ctx, known, { ...facts, ...probationAfter(input, known.probationLeft) }, rules, [keep]);
+  const made = firstInstall(ctx, facts, probationAfter(input, probationRuns));
+  const ops = [keep, ...versionOps(ctx, null, made.after), ...rules.stateOps(made.after, ctx)];
+  return { ...installed(ctx, made, ops), status: 201 };
+}
+
+/** Another version, of an upgrade, a consent or a rollback, takes the place of the one that is installed. */
+export function switched(
+  ctx: Context,
+  known: Install,
+  facts: Partial<Install> & KeptVersion,
+  rules: InstallRules,
+  ops: readonly Op[] = [],
+): ChangeSet {
+  const running = { state: 'active' as const, stateReason: unheardReason(facts) };
+  const followed = followedSecrets(known, facts.manifest);
+  const change = installKind.update(
+    known,
+    { ...facts, secretsSet: followed.set, pending: null, ...running },
+    ctx.nowMs(),
+  );
   // The same code may come with a source map that was not known of it.
-  if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
+  if (!change) return { changes: [], ops, body: installKind.wire(known, ctx), status: 200 };
+  const isOther = known.sha256 !== facts.sha256;
   // What waits would wait for the code that failed.
-  const wake = known.sha256 === sha256 ? [] : [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())];
+  const wake = isOther ? [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())] : [];
+  const kept =
+    isOther || !sameValue(known.manifest, facts.manifest) ? versionOps(ctx, known, change.after) : [];
   const dropped = followed.dropped.map((name) => dropSecretOp(ctx.scope, known.id, name));
-  return installed(ctx, change, [keep, ...wake, ...dropped, ...rules.stateOps(change.after, ctx)]);
+  return installed(ctx, change, [...ops, ...kept, ...wake, ...dropped, ...rules.stateOps(change.after, ctx)]);
 }
 
 /** What an upgrade keeps where nothing is said. */
@@ -114,6 +149,54 @@ function chosenFor(
   };
 }
 
+function grantOf(
+  { grant }: Static<typeof InstallCreate>,
+  known: Install | undefined,
+  { scopes = {} }: PluginManifest,
+): readonly string[] {
+  if (grant) return grant;
+  if (known) return known.grant.filter((scope) => scope in scopes);
+  throw invalidField('grant', 'required', {
+    why: 'The plugin is not installed, so nothing is granted as yet.',
+    fix: `Give the scopes that it gets, of those it asks for: ${Object.keys(scopes).join(', ') || 'none'}.`,
+  });
+}
+
+/** A grant that names all the scopes a version adds is the consent to what else it adds. */
+function asksMore(
+  known: Install,
+  version: Parameters<typeof consentOf>[0],
+  { grant }: Static<typeof InstallCreate>,
+): boolean {
+  const consent = consentOf(version, known.manifest);
+  if (!grant) return additions(consent).length > 0;
+  return consent.scopes.some(({ scope, added }) => added && !grant.includes(scope));
+}
+
+/** The upgrade is kept, and nothing else changes. */
+function waiting(
+  ctx: Context,
+  known: Install,
+  { input, ...version }: Parameters<typeof consentOf>[0] & { readonly input: Static<typeof InstallCreate> },
+  keep: Op,
+): ChangeSet {
+  const given = {
+    settings: input.settings ?? null,
+    mode: input.mode ?? null,
+    modes: input.modes ?? null,
+  };
+  const pending = { ...version, ...given, since: ctx.nowMs() };
+  const change = installKind.update(known, { pending }, ctx.nowMs())!;
+  return installed(ctx, change, [keep]);
+}
+
+function probationAfter(
+  { probation }: { readonly probation?: boolean | undefined },
+  otherwise: number,
+): Pick<Install, 'probationLeft'> {
+  return { probationLeft: probation === undefined ? otherwise : probation ? probationRuns : 0 };
+}
+
 function installed(
   ctx: Context,
   change: NonNullable<ReturnType<typeof installKind.update>>,
@@ -124,7 +207,6 @@ function installed(
     ops,
     body: installKind.wire(change.after, ctx),
     status: 200,
-    location: `${ctx.baseUrl}/api/v1/plugins/${change.id}`,
   };
 }
 
@@ -138,26 +220,21 @@ function keepCodeOp(
   return tenantOp(scope, keepCode, { sha256, source: code, sourceMap: map }, { taken });
 }
 
-function refuseDowngrade({ pluginVersion }: Install, manifest: PluginManifest): void {
-  if (Bun.semver.order(manifest.version, pluginVersion) < 0)
-    throw new ApiError(
-      'conflict',
-      `Version ${pluginVersion} is installed, which is newer. Set "downgrade": true to go back.`,
-    );
-}
-
-type InstallFacts = Pick<
-  Install,
-  'pluginVersion' | 'sha256' | 'manifest' | 'grant' | 'settings' | 'mode' | 'modes' | 'state' | 'stateReason'
->;
-
-function firstInstall(ctx: Context, facts: InstallFacts) {
+function firstInstall(
+  ctx: Context,
+  facts: KeptVersion & Pick<Install, 'mode' | 'modes' | 'pending'>,
+  probation: Pick<Install, 'probationLeft'>,
+) {
   const now = ctx.nowMs();
   return installKind.create({
     id: ctx.ids.next(plugin.id),
     pluginId: facts.manifest.id,
     ...facts,
+    ...probation,
     secretsSet: {},
+    state: 'active',
+    stateReason: unheardReason(facts),
+    budget: { whenSpent: 'stop' },
     sinceSequence: 0,
     createdAt: now,
     updatedAt: now,
@@ -176,7 +253,20 @@ export async function updateInstall(
   requireVersion(install, ifMatch);
   if (patch.grant) checkGrant(ctx, install.manifest, patch.grant);
   if (patch.settings) checkSettings(install.manifest, patch.settings);
-  const set = updated(ctx, installKind, install, { ...patch, ...reasonAfter(install, patch) }, ifMatch);
+  if (patch.state === 'active' && install.state === 'incompatible')
+    throw new ApiError('conflict', `${install.stateReason ?? ''} Install a version that fits.`.trim());
+  const { probation, budget, ...given } = patch;
+  const more = {
+    ...(probation === undefined ? {} : probationAfter({ probation }, 0)),
+    ...(budget ? { budget: { whenSpent: 'stop' as const, ...budget } } : {}),
+  };
+  const set = updated(
+    ctx,
+    installKind,
+    install,
+    { ...given, ...more, ...reasonAfter(install, patch) },
+    ifMatch,
+  );
   const [change] = set.changes;
   return change && patch.state ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
 }

@@ -1,3 +1,4 @@
+// The addresses of installs: listed, installed, changed and removed.
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, pageOf, pageQuery } from '../../lib/schema.ts';
 import { packageFormat } from '../../../sdk/plugin/manifest.ts';
@@ -13,11 +14,12 @@ import { pluginRef } from './ref.ts';
 import { updating, upgrading } from './rights.ts';
 import { SettingsForm, showSettingsForm } from './settings-form.ts';
 import { InstallCreate, InstallShown, InstallUpdate } from './schema.ts';
+import { consentRoutes, versionRoutes } from './version-routes.ts';
 
 const params = Closed({ id: pluginRef });
 
 export function installRoutes(rules: InstallRules): Route[] {
-  return [...routesOfAll(rules), ...routesOfOne(rules)];
+  return [...routesOfAll(rules), ...routesOfOne(rules), ...consentRoutes(rules), ...versionRoutes(rules)];
 }
 
 function routesOfAll(rules: InstallRules): Route[] {
@@ -39,7 +41,7 @@ function routesOfAll(rules: InstallRules): Route[] {
       name: 'plugins.install',
       summary: 'Install or upgrade a plugin',
       description:
-        'The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks.',
+        'The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks. An upgrade that asks for more than that waits for consent, as `pending`, while the installed version goes on.',
       scope: 'plugins:write',
       also: upgrading,
       limit: 'write',

@@ -7,7 +7,10 @@ import { schemasOf } from '../../contract/schemas.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
+import { sentenceOf } from '../../rights/words.ts';
+import { additions, consentOf } from './consent.ts';
 import {
+  BudgetGiven,
   installModesGiven,
   installSettings,
   plugin,
@@ -18,6 +21,18 @@ import { heardTypes } from './hearing.ts';
 import { effectiveSettings } from './settings.ts';
 import { keepPastWants } from './wants.ts';
 
+/** What takes the place of the running version once somebody consents. */
+interface PendingVersion {
+  readonly manifest: PluginManifest;
+  readonly sha256: string;
+  readonly publisher: string | null;
+  /** As the upgrade gave them; null where it left them as they are. */
+  readonly settings: Readonly<Record<string, unknown>> | null;
+  readonly mode: InstallMode | null;
+  readonly modes: InstallModes | null;
+  readonly since: number;
+}
+
 const kept = {
   manifest: json<PluginManifest>('manifest_json'),
   grant: json<readonly string[]>('grant_json'),
@@ -27,6 +42,9 @@ const kept = {
   secretsSet: json<Readonly<Record<string, number>>>('secrets_set_json'),
   /** The last event before it was installed or switched on: it listens to what comes after. Set by the database. */
   sinceSequence: plain<number>('since_sequence'),
+  pending: json<PendingVersion | null>('pending_json'),
+  /** Runs it still has to propose: counted down by the database, without a new version of the row. */
+  probationLeft: plain<number>('probation_left'),
 };
 export type Install = EntityOf<typeof plugin, typeof kept>;
 
@@ -38,6 +56,7 @@ export const installKind = kindOf(plugin, {
     scopes: ({ manifest, grant }) =>
       Object.entries(manifest.scopes ?? {}).map(([scope, { why, fields, where }]) => ({
         scope,
+        sentence: sentenceOf(scope, { fields, where }),
         why,
         fields: fields ?? null,
         where: where ?? null,
@@ -52,6 +71,16 @@ export const installKind = kindOf(plugin, {
       Object.entries(manifest.secrets ?? {}).map(([name, { hosts, header }]) => ({
         ...{ name, hosts: [...hosts], header, setAt: isoTime(secretsSet[name] ?? null) },
       })),
+    state: shownState,
+    pending: ({ pending, manifest }) =>
+      pending && {
+        version: pending.manifest.version,
+        sha256: pending.sha256,
+        publisher: pending.publisher,
+        adds: additions(consentOf(pending, manifest)),
+        since: isoTime(pending.since),
+      },
+    probation: ({ probationLeft }) => (probationLeft > 0 ? { runsLeft: probationLeft } : null),
     settings: effectiveSettings,
     filters: ({ manifest }) =>
       Object.fromEntries(
@@ -77,6 +106,12 @@ export const installKind = kindOf(plugin, {
   },
 });
 
+function shownState({ state, pending, probationLeft }: Install): Install['state'] {
+  if (state !== 'active') return state;
+  if (pending) return 'needs_consent';
+  return probationLeft > 0 ? 'probation' : 'active';
+}
+
 export const InstallShown = schemasOf(plugin).shown;
 
 const grant = Type.Array(enumeration('Scope', allScopes), {
@@ -86,16 +121,50 @@ const grant = Type.Array(enumeration('Scope', allScopes), {
 });
 const mode = Type.Optional(Type.Unsafe<InstallMode>(plugin.fields.mode.given));
 const modes = Type.Optional(Type.Unsafe<InstallModes>(installModesGiven));
+const probation = Type.Optional(
+  Type.Boolean({
+    description:
+      'Whether its next 20 runs that write something only propose it. A new install does, unless this is `false`.',
+  }),
+);
+const sha256 = Type.Optional(
+  Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description:
+      'The SHA-256 of the code that is meant. Where the operator trusts publishers, it confirms a package that none of them signed.',
+  }),
+);
 
 export const InstallCreate = named(
   'PluginInstall',
   Closed({
     package: Type.Object({}, { description: 'A package document, as `tatami plugin pack` writes it.' }),
-    grant,
+    grant: Type.Optional(
+      Type.Array(enumeration('Scope', allScopes), {
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'The scopes that it gets, of those its manifest asks. An upgrade may leave it out: scopes then stay as granted, and what the version asks beyond that waits for consent.',
+      }),
+    ),
+    signature: Type.Optional(
+      Closed(
+        {
+          keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Which key signed it.' }),
+          signature: Type.String({ maxLength: 100, description: 'The Ed25519 signature, in base64.' }),
+        },
+        { description: 'As `tatami plugin sign` writes it.' },
+      ),
+    ),
+    sha256,
     settings: Type.Optional(installSettings),
     mode,
     modes,
+    probation,
     downgrade: Type.Optional(Type.Boolean({ description: 'Allow an older version than the one installed.' })),
+    replace: Type.Optional(
+      Type.Boolean({ description: 'Allow other code under the version that is installed.' }),
+    ),
   }),
 );
 export const InstallUpdate = named(
@@ -106,5 +175,8 @@ export const InstallUpdate = named(
     mode,
     modes,
     state: Type.Optional(enumeration('PluginStateGiven', ['active', 'paused_by_admin'], 'Whether it runs.')),
+    probation,
+    budget: Type.Optional(BudgetGiven),
   }),
 );
+export const ConsentGiven = named('PluginConsent', Closed({ grant, sha256 }));

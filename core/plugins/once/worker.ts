@@ -10,6 +10,7 @@ import type { Registry } from '../registry.ts';
 import type { RunInput } from '../runs/input.ts';
 import { deadRunOp, queueRunOps, type NewRun } from '../runs/rows.ts';
 import { findOneOff, removeOneOffOp, scheduleOf } from './entries.ts';
+import { effectiveMode } from '../installs/mode.ts';
 
 export interface OneOffWorkerOptions {
   readonly store: Store;
@@ -43,7 +44,7 @@ export function createOneOffWorker(options: OneOffWorkerOptions) {
       eventId: null,
       rootEventId: cause.rootEventId,
       depth: cause.depth,
-      mode: install.mode,
+      mode: effectiveMode(install),
       inputJson: oneOff.inputJson,
     };
     const step = { cause, subjectId: null, entityId: stepName(schedule) };

@@ -5,6 +5,7 @@ import { EgressError } from '../../lib/egress/error.ts';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 import type { Scope, Store } from '../../store/store.ts';
+import type { Meter } from '../budgets/meter.ts';
 import { CallError } from '../door-call.ts';
 import type { Install } from '../installs/schema.ts';
 import {
@@ -45,6 +46,7 @@ interface OutsideOf {
   readonly scope: Scope;
   readonly install: Pick<Install, 'id' | 'pluginId' | 'manifest'>;
   readonly run: JournalRun;
+  readonly meter: Pick<Meter, 'chargeEgress'>;
   /** Whether anything may be sent: without it, all answers come from the journal. */
   readonly sends: boolean;
 }
@@ -92,9 +94,12 @@ export function createOutsides(options: OutsideOptions): Outsides {
       ? await openSecrets(options, of.scope, of.install.id)
       : new Map<string, string>();
     const headers = headersOf(of, key, outgoing, secrets);
+    of.meter.chargeEgress(Buffer.byteLength(outgoing.body ?? ''));
     const response = await send(options.egress, journal, key, { ...outgoing, headers });
     const answer = answerText(response, createRedact(secrets));
     await journal.keep(key, requestLine(outgoing), answer);
+    // Once it is kept, so that the next day's attempt has it without asking again.
+    of.meter.chargeEgress(Buffer.byteLength(answer));
     return answer;
   };
 

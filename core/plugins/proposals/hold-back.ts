@@ -108,7 +108,8 @@ export function createHoldBack(options: HoldBackOptions): HoldBack {
   };
 
   return async (held, tried) => {
-    const { install, staged } = tried;
+    const { staged } = tried;
+    const install = { ...tried.install, ...tried.modes };
     if (isOfOneMode(install, staged.writes)) {
       const applies = install.mode === 'apply';
       return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, heldBack: [] };

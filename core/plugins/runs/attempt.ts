@@ -1,40 +1,34 @@
-// One attempt of a run: what the sandbox is told, the calls it makes and what they stage.
-import { Staging, stagedCharsMax } from '../../changes/staging.ts';
+// One attempt of a run: the calls that it makes, what they stage, and how it comes out.
+import type { Staging } from '../../changes/staging.ts';
 import type { Cause } from '../../events/origin.ts';
-import { renderEvent, type EventRow } from '../../events/event.ts';
+import type { EventRow } from '../../events/event.ts';
+import type { FreshEvents } from '../../events/fresh.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { App } from '../../http/app.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { FreshEvents } from '../../events/fresh.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
 import { plainText } from '../../lib/printable.ts';
+import { scopeOfEvent } from '../../rights/rights.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
 import { callHost } from '../bridge.ts';
-import { hostDoorOf, principalOf, type BridgeCall, type HostDoor } from '../host-door.ts';
+import type { Meter } from '../budgets/meter.ts';
+import type { Usage } from '../budgets/usage.ts';
 import type { CallTurns } from '../call-turns.ts';
-import { traitsOf } from '../handler-kinds.ts';
-import { cutDescriptions } from '../guest-shape.ts';
+import { hostDoorOf, principalOf, type BridgeCall, type HostDoor } from '../host-door.ts';
+import { effectiveModes, type Modes } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
-import { rightsOfInstall } from '../installs/hearing.ts';
-import { effectiveSettings } from '../installs/settings.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
 import { ownOneOffs } from '../once/own.ts';
-import { stepName } from '../once/worker.ts';
-import { stepOf } from '../loops.ts';
-import { readSetOf } from './isolation.ts';
 import type { Outsides } from '../outside/fetch.ts';
 import type { Recorder, TapedJob } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
-import type { SecretsForGuest } from '../secrets/placeholders.ts';
-import { firedAtOf } from './continuation.ts';
-import { rightsFor, type RunCaller, type RunInput } from './input.ts';
+import { rightsFor, type RunInput } from './input.ts';
+import { causeOf, handlerOf, jobOf } from './job.ts';
 import type { RunRow } from './rows.ts';
-
-const partitionsDefault = 1;
+import { createStagings } from './stagings.ts';
 
 interface CallRecord {
   readonly op: string;
@@ -71,6 +65,10 @@ export interface Attempt {
   readonly startedAt: number;
   /** As the sandbox was given it, for its recording. */
   readonly job: TapedJob;
+  /** What becomes of its writes. */
+  readonly modes: Modes;
+  /** What it used of its install's budget. */
+  readonly meter: Meter;
 }
 
 export interface AttemptOptions {
@@ -84,6 +82,7 @@ export interface AttemptOptions {
   readonly recorder: Recorder;
   readonly fresh: Pick<FreshEvents, 'newest'>;
   readonly outside: Outsides;
+  readonly usage: Usage;
 }
 
 export interface Attempts {
@@ -92,44 +91,30 @@ export interface Attempts {
   forget(runId: string): void;
 }
 
+/** An attempt as it begins. */
+type Begun = Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
+  readonly held: TriedRun;
+  readonly calls: CallRecord[];
+};
+
 export function createAttempts(options: AttemptOptions): Attempts {
   const { clock } = options;
   /** Known once the door is. */
   let door: HostDoor | undefined;
-  const stagedRoom = new Shares(stagedCharsMax);
-  /** Of runs under way, which the room of their work queue bounds. */
-  const stagings = new Map<string, Staging>();
+  const stagings = createStagings(options);
 
   const forget = (runId: string): void => {
-    stagings.get(runId)?.release();
-    stagings.delete(runId);
+    stagings.forget(runId);
     options.recorder.forget(runId);
   };
 
-  const stage = (held: TriedRun, install: Install): Staging => {
-    forget(held.run.id);
-    const staged = stagingOf(options, stagedRoom, held, install);
-    stagings.set(held.run.id, staged);
-    return staged;
-  };
-
-  /** Answers the host calls of an attempt, and notes them in `calls`. */
-  const answering = (
-    held: TriedRun,
-    install: Install,
-    staged: Staging,
-    { cause, startedAt }: Pick<Attempt, 'cause' | 'startedAt'>,
-    calls: CallRecord[],
-  ) => {
-    const { run } = held;
-    const { scope } = held.item;
-    const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
+  /** Answers the host calls of an attempt, and notes them. */
+  const answering = (begun: Begun) => {
+    const { held, install, calls } = begun;
+    const { run, item } = held;
+    const inTurn = options.callTurns.ofRun(item.scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
-    const bridge = bridgeOf(
-      options,
-      { held, install, staged, cause, startedAt },
-      (door ??= hostDoorOf(options.app())),
-    );
+    const bridge = bridgeOf(options, begun, (door ??= hostDoorOf(options.app())));
     return async (op: string, args: string): Promise<CallAnswer> => {
       const from = performance.now();
       const answer = await inTurn(op, args, () => callHost(bridge, op, args));
@@ -142,39 +127,31 @@ export function createAttempts(options: AttemptOptions): Attempts {
     forget,
     async make(held, install) {
       const { scope } = held.item;
-      const staged = stage(held, install);
+      forget(held.run.id);
+      const staged = stagings.begin(held, install);
       const startedAt = clock.nowMs();
+      const meter = await options.usage.meter(scope, install);
+      if (held.event) meter.useScope(scopeOfEvent(held.event.type));
+      const modes = effectiveModes(install, meter.isSpent);
       const cause = causeOf(held, install);
       const calls: CallRecord[] = [];
-      const call = answering(held, install, staged, { cause, startedAt }, calls);
-      const sandbox = await options.sandbox.get();
+      const begun = { held, install, staged, cause, startedAt, modes, meter, calls };
       const source = await options.registry.source(scope, install.sha256);
-      const job = options.recorder.taped(jobOf(held, install, { ...options, source, startedAt }));
-      const outcome = await sandbox.run({ ...job, call });
+      const secrets = options.outside.secretsFor(scope, install);
+      const job = options.recorder.taped(
+        jobOf(held, install, { source, startedAt, secrets, mode: modes.mode }),
+      );
+      const outcome = await (await options.sandbox.get()).run({ ...job, call: answering(begun) });
       options.ledger.chargeAll(scope, costOf(outcome));
-      return { install, outcome, staged, calls, cause, startedAt, job };
+      return { install, outcome, staged, calls, cause, startedAt, job, modes, meter };
     },
   };
-}
-
-function stagingOf(
-  options: AttemptOptions,
-  room: Shares,
-  { item, event }: TriedRun,
-  install: Install,
-): Staging {
-  const reads = readSetOf(options, item.scope, install, event);
-  return new Staging(room, item.scope.workspaceId, install.id, { reads });
-}
-
-interface Bridging extends Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt'> {
-  readonly held: TriedRun;
 }
 
 /** What the calls of an attempt are answered with. */
 function bridgeOf(
   { store, clock, outside }: AttemptOptions,
-  { held, install, staged, cause, startedAt }: Bridging,
+  { held, install, staged, cause, startedAt, modes, meter }: Begun,
   door: HostDoor,
 ): BridgeCall {
   const { item, run, event, input } = held;
@@ -188,99 +165,11 @@ function bridgeOf(
     staged,
     values: ownValues({ ...own, installId: install.id }),
     oneOffs: ownOneOffs({ ...own, install, cause, caller: input?.caller, startedAt }),
-    outside: outside.of({ scope, install, run, sends: install.mode !== 'simulate' }),
+    outside: outside.of({ scope, install, run, meter, sends: modes.mode !== 'simulate' }),
     cause,
+    meter,
     traceparent: event?.traceparent ?? null,
   };
-}
-
-interface JobParts {
-  readonly source: string;
-  readonly startedAt: number;
-  readonly outside: Pick<Outsides, 'secretsFor'>;
-}
-
-function jobOf(held: TriedRun, install: Install, { source, startedAt, outside }: JobParts) {
-  const { item, run, signal } = held;
-  const handler = handlerOf(run);
-  const limits = limitsOf(install.manifest, handler);
-  const partitions = install.manifest.partitions ?? partitionsDefault;
-  return {
-    runId: run.id,
-    workspaceId: item.scope.workspaceId,
-    installId: install.id,
-    partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
-    code: { sha256: install.sha256, source, handlers: [...install.manifest.handlers] },
-    handler,
-    input: inputTextOf(held, install, {
-      startedAt,
-      deadline: startedAt + limits.wallMs,
-      secrets: outside.secretsFor(item.scope, install),
-    }),
-    limits,
-    fresh: traitsOf[handler.kind].isFresh,
-    signal,
-  };
-}
-
-interface GivenInput {
-  readonly startedAt: number;
-  readonly deadline: number;
-  readonly secrets: SecretsForGuest | undefined;
-}
-
-/** What the handler is given, as JSON. */
-function inputTextOf(
-  { run, event, input }: TriedRun,
-  install: Install,
-  { startedAt, deadline, secrets }: GivenInput,
-): string {
-  return JSON.stringify({
-    event: event
-      ? cutDescriptions(renderEvent(event))
-      : (input?.event ?? { schedule: run.handler, scheduledAt: new Date(firedAtOf(run)).toISOString() }),
-    run: {
-      id: run.id,
-      attempt: run.attempt + 1,
-      mode: install.mode,
-      depth: run.depth,
-      rootEventId: run.root_event_id,
-      deadline,
-    },
-    settings: effectiveSettings(install),
-    nowMs: startedAt,
-    seed: run.id,
-    scopes: scopesOf(install, input?.caller),
-    secrets,
-  });
-}
-
-/** Those that the run has, as `ctx.has` says: of what was granted, what its caller may do as well. */
-function scopesOf(install: Install, caller: RunCaller | undefined): readonly string[] {
-  if (!caller) return install.grant;
-  const { scopes, narrowed } = rightsFor(rightsOfInstall(install), caller);
-  return [...scopes, ...(narrowed?.keys() ?? [])];
-}
-
-function handlerOf(run: RunRow) {
-  return { kind: run.handler_kind, name: run.handler };
-}
-
-function causeOf({ run, event, input }: TriedRun, install: Install): Cause {
-  const { actor } = input?.caller ?? {};
-  return {
-    rootEventId: run.root_event_id,
-    parentRunId: run.id,
-    depth: run.depth + 1,
-    path: event ? [...event.cause.path, stepOf(install.id, event)] : pathOf(run, install, input),
-    ...(actor ? { onBehalfOf: actor } : {}),
-  };
-}
-
-/** Of a run that no event caused. */
-function pathOf(run: RunRow, { id }: Install, input: RunInput | null | undefined): readonly string[] {
-  if (!input?.cause) return [id];
-  return [...input.cause.path, stepOf(id, { subjectId: null, entityId: stepName(run.handler) })];
 }
 
 function costOf({ cpuMs: sandboxMs, queueMs }: RunUsage) {

@@ -8,6 +8,7 @@ import type { Tally } from '../../lib/tally.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import type { Recorder } from '../recorder/recorder.ts';
 import { keepChangesOps } from '../undo/kept.ts';
+import type { Usage } from '../budgets/usage.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import type { RunEnds } from './ends.ts';
@@ -37,6 +38,7 @@ export interface EndingOptions extends Pick<PreviewOptions, 'store'> {
   readonly committer: Committer;
   readonly recorder: Recorder;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly usage: Usage;
 }
 
 export function createEndAttempt(options: EndingOptions): EndAttempt {
@@ -49,7 +51,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     directory: Directory,
   ): Promise<Effect[]> => {
     const changes = tried?.staged.changes ?? [];
-    if (tried?.install.mode !== 'simulate' && heldBack.length === 0) return changes.map(effectOf);
+    if (tried?.modes.mode !== 'simulate' && heldBack.length === 0) return changes.map(effectOf);
     const at = { scope: item.scope, directory };
     if (heldBack.length === 0) return previewEffects(options, at, changes);
     const isHeld = ({ kind, id }: Change): boolean =>
@@ -93,6 +95,8 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
   return async (held, tried, ending) => {
     const { item, queue, run } = held;
     const committed = await queue.whileSealed(item, () => commit(held, tried, ending));
+    if (tried && (committed.ok || committed.part !== 'change'))
+      options.usage.charge(tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
     if (committed.ok) {
       options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
       if (ending.againAtMs === undefined) options.ends.note(run.id);

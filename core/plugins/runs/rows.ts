@@ -4,6 +4,7 @@ import { neverMs, returningWork, type Leases, type WorkQueue } from '../../event
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import type { HandlerKind } from '../handler-kinds.ts';
+import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Effect } from './effects.ts';
 import type { RunError } from './failure.ts';
@@ -145,7 +146,7 @@ export interface NewRun {
 /** A run that a schedule's time, or somebody's request, makes. */
 export function scheduledRun(
   id: string,
-  install: Pick<Install, 'id' | 'mode'>,
+  install: Pick<Install, 'id' | 'mode' | 'modes' | 'probationLeft' | 'budget'>,
   schedule: string,
   nowMs: number,
 ): NewRun {
@@ -158,7 +159,7 @@ export function scheduledRun(
     eventId: null,
     rootEventId: null,
     depth: 0,
-    mode: install.mode,
+    mode: effectiveMode(install),
   };
 }
 

@@ -6,6 +6,7 @@ import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Op } from '../../store/store.ts';
 import type { Disable } from '../disable.ts';
 import type { FailureWatch } from '../failures.ts';
+import { probationStep, type ProbationOptions } from '../installs/probation.ts';
 import type { Registry } from '../registry.ts';
 import { traitsOf } from '../handler-kinds.ts';
 import type { Attempt, HeldRun } from './attempt.ts';
@@ -25,7 +26,7 @@ export interface Verdicts {
   fail(held: HeldRun, tried: Attempt, outcome: Failed): Promise<void>;
 }
 
-export interface VerdictOptions {
+export interface VerdictOptions extends ProbationOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly registry: Pick<Registry, 'places'>;
@@ -68,6 +69,9 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
         return true;
       }
       const kept = await options.holdBack(held, tried);
+      const { scope } = held.item;
+      const hasEffects = tried.staged.changes.length > 0;
+      const probation = hasEffects ? await probationStep(options, scope, tried.install) : null;
       const isEnded = await end(held, tried, {
         status: 'succeeded',
         attempt,
@@ -76,8 +80,13 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
         changes: kept.changes,
         heldBack: kept.heldBack,
         // A run whose own values are not kept leaves nothing from which the next could go on.
-        more: [...progressOps(options, held, outcome, standing.goesOn && kept.ownValues), ...kept.ops],
+        more: [
+          ...progressOps(options, held, outcome, standing.goesOn && kept.ownValues),
+          ...kept.ops,
+          ...(probation?.ops ?? []),
+        ],
       });
+      if (isEnded) await probation?.done();
       if (isEnded) await noteEnding(held, tried, false);
       return isEnded;
     },

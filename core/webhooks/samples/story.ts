@@ -135,6 +135,7 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
 
 const assigning = {
   scope: 'issues:write',
+  sentence: 'Read issues, and write only their assigneeId, of team ENG only.',
   why: 'To assign them.',
   fields: ['assigneeId'],
   where: { team: ['ENG'] },
@@ -193,6 +194,10 @@ function kept({ nowMs }: SampleSetting) {
       modes: { 'update.priority': 'propose' },
       state: 'active',
       stateReason: null,
+      publisher: 'Acme',
+      pending: null,
+      probation: null,
+      budget: { runs: 5_000, whenSpent: 'stop' },
     } satisfies Partial<Shown<typeof plugin>>,
   };
 }

@@ -1,0 +1,102 @@
+// `tatami plugin keygen|sign|verify`: signatures of package files, without a server.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
+import {
+  isPublicKey,
+  isSignedBy,
+  keyIdOf,
+  newKey,
+  signPackage,
+  type PackageSignature,
+} from '../../plugins/signature.ts';
+import { CommandError, exitCodes, printResult } from '../output.ts';
+import { writeNamedFile } from '../write-file.ts';
+
+/** Where the signature of a package file is. */
+export const signatureFile = (file: string): string => `${file}.sig`;
+
+/** @param folder where relative paths begin */
+export function keygen(file: string, options: { json?: boolean }, folder: string): void {
+  const path = resolve(folder, file);
+  if (existsSync(path)) throw new CommandError(`${file} is there already; a key is not overwritten.`);
+  const { privateKey, publicKey, keyId } = newKey();
+  writeFileSync(path, privateKey, { mode: 0o600, flag: 'wx' });
+  printResult(
+    { file, publicKey, keyId },
+    options,
+    (shown) =>
+      `${shown.file} is the private key: keep it to yourself.\nkey id      ${shown.keyId}\npublic key  ${shown.publicKey}\nOperators trust it with TATAMI_PLUGIN_TRUST=<your name>=${shown.publicKey}`,
+  );
+}
+
+export async function signFile(
+  file: string,
+  options: { key: string; json?: boolean },
+  folder: string,
+): Promise<void> {
+  const document = await readPackageFile(file, folder);
+  const made = signatureBy(document, options.key, folder);
+  const out = signatureFile(file);
+  writeNamedFile(resolve(folder, out), `${JSON.stringify(made)}\n`);
+  printResult({ file: out, ...made }, options, (shown) => `${shown.file}  signed by the key ${shown.keyId}`);
+}
+
+export async function verifyFile(
+  file: string,
+  options: { publicKey: string; json?: boolean },
+  folder: string,
+): Promise<void> {
+  const { publicKey } = options;
+  if (!isPublicKey(publicKey))
+    throw new CommandError(
+      'A public key has 44 characters, as `tatami plugin keygen` prints it.',
+      exitCodes.usage,
+    );
+  const document = await readPackageFile(file, folder);
+  const signature = readSignature(resolve(folder, signatureFile(file)));
+  if (!isSignedBy(document, signature, publicKey))
+    throw new CommandError(
+      signature.keyId === keyIdOf(publicKey)
+        ? `${file} was changed since it was signed, or the signature is of another package.`
+        : `${file} is signed by the key ${signature.keyId}, not by ${keyIdOf(publicKey)}.`,
+    );
+  const { id, version } = document.manifest;
+  printResult(
+    { id, version, sha256: document.sha256, keyId: signature.keyId },
+    options,
+    (shown) => `${shown.id} ${shown.version} is signed by the key ${shown.keyId}`,
+  );
+}
+
+/** @throws CommandError where it is none */
+export function readSignature(path: string): PackageSignature {
+  try {
+    const { keyId, signature } = JSON.parse(readFileSync(path, 'utf8')) as Partial<PackageSignature>;
+    if (typeof keyId === 'string' && typeof signature === 'string') return { keyId, signature };
+  } catch (error) {
+    throw new CommandError(
+      `There is no signature at ${path}; make one with \`tatami plugin sign\`.`,
+      undefined,
+      {
+        cause: error,
+      },
+    );
+  }
+  throw new CommandError(`${path} is no signature; make one with \`tatami plugin sign\`.`);
+}
+
+async function readPackageFile(file: string, folder: string): Promise<PluginPackage> {
+  const path = resolve(folder, file);
+  if (!existsSync(path))
+    throw new CommandError(`There is no file ${file}. Make it with \`tatami plugin pack\`.`);
+  return parsePackage(readFileSync(path, 'utf8'));
+}
+
+function signatureBy(document: PluginPackage, key: string, folder: string): PackageSignature {
+  try {
+    return signPackage(document, readFileSync(resolve(folder, key), 'utf8'));
+  } catch (error) {
+    throw new CommandError(`${key} is no key of \`tatami plugin keygen\`.`, undefined, { cause: error });
+  }
+}

@@ -1,0 +1,72 @@
+// Holds the runs of an install whose budget is spent until the next day, and tells its workspace once a day. Nobody else waits for it.
+import { systemAuthor, type Committer } from '../../changes/commit.ts';
+import type { Directory } from '../../context.ts';
+import { itemsForAdmins } from '../../inbox/items.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Ids } from '../../lib/ids.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Scope } from '../../store/store.ts';
+import { installKind, type Install } from '../installs/schema.ts';
+import { hostBudget } from '../installs/contract.ts';
+import { words } from './budget.ts';
+import type { Spent, Usage } from './usage.ts';
+
+const tell = tenantStatement(
+  'plugin_usage.tell',
+  `INSERT INTO plugin_usage (workspace_id, install_id, day, runs, cpu_ms, calls, egress_bytes, told)
+   VALUES (:ws, :installId, :day, 0, 0, 0, 0, 1)
+   ON CONFLICT (workspace_id, install_id, day) DO UPDATE SET told = 1 WHERE told = 0`,
+);
+
+export interface GateOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly committer: Committer;
+  readonly usage: Usage;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}
+
+/** After how long a run of an install may begin (milliseconds); null for now. */
+export type Gate = (scope: Scope, install: Install) => Promise<number | null>;
+
+export function createGate(options: GateOptions): Gate {
+  const { clock, usage } = options;
+  /** The day each was last told of, by install: those of days before are of no use. */
+  const told = new Map<string, number>();
+  return async (scope, install) => {
+    const spent = await usage.spent(scope, install);
+    if (!spent) return null;
+    if (told.get(install.id) !== spent.day) {
+      for (const [id, day] of told) if (day !== spent.day) told.delete(id);
+      told.set(install.id, spent.day);
+      await tellAdmins(options, scope, install, spent);
+    }
+    return install.budget.whenSpent === 'propose' ? null : spent.untilMs - clock.nowMs();
+  };
+}
+
+async function tellAdmins(
+  { clock, ids, committer, directoryOf }: GateOptions,
+  scope: Scope,
+  install: Install,
+  { quantity, day, untilMs }: Spent,
+): Promise<void> {
+  const { id, manifest, pluginId, budget } = install;
+  const nowMs = clock.nowMs();
+  const directory = await directoryOf(scope);
+  const until = new Date(untilMs).toISOString();
+  const what = budget.whenSpent === 'propose' ? 'Its runs propose what they would write' : 'Its runs wait';
+  const items = itemsForAdmins(
+    {
+      kind: 'plugin_budget',
+      reason: 'plugin',
+      title: `The plugin ${manifest.name ?? pluginId} has spent its budget of the day`,
+      body: `It used ${budget[quantity] ?? hostBudget[quantity]} ${words[quantity]}. ${what} until ${until}, unless its budget is changed.`,
+      target: { kind: installKind.name, id },
+    },
+    { ids, nowMs, directory },
+  );
+  // Another process, or this one before it was started again, may have told already.
+  const once = tenantOp(scope, tell, { installId: id, day }, { expectRows: 1 });
+  await committer.commit(systemAuthor(scope, 'plugins', directory), items, [once], []);
+}

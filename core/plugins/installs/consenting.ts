@@ -1,0 +1,80 @@
+// What a person decides of a version that waits for consent, and the way back to one that was installed before.
+import type { Static } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { requireVersion, updated } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { checkGrant, checkManifest } from './check.ts';
+import { consentOf } from './consent.ts';
+import { getInstall, switched, type InstallRules } from './installs.ts';
+import { installKind, type ConsentGiven, type Install } from './schema.ts';
+import { checkSettings } from './settings.ts';
+import { findKept } from './versions.ts';
+
+/** What the installed version asks for, and what one that waits does. */
+export async function showConsent(ctx: Context, ref: string) {
+  const install = await getInstall(ctx, ref);
+  return {
+    installed: consentOf(install, install.manifest),
+    pending: install.pending && consentOf(install.pending, install.manifest),
+  };
+}
+
+/** Switches to the version that waits, under the grant given. */
+export async function giveConsent(
+  ctx: Context,
+  ref: string,
+  { grant, sha256 }: Static<typeof ConsentGiven>,
+  ifMatch: number | null,
+  rules: InstallRules,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, ref);
+  requireVersion(install, ifMatch);
+  const pending = pendingOf(install);
+  if (sha256 !== undefined && sha256 !== pending.sha256)
+    throw invalidField('sha256', 'conflict', {
+      why: `Version ${pending.manifest.version} waits with other code, ${pending.sha256}.`,
+      fix: 'Look at what it asks for once more, and give its hash.',
+    });
+  const { manifest, publisher } = pending;
+  const settings = pending.settings ?? install.settings;
+  checkManifest(manifest, rules);
+  checkGrant(ctx, manifest, grant);
+  checkSettings(manifest, settings);
+  const version = { pluginVersion: manifest.version, sha256: pending.sha256, publisher, manifest };
+  const facts = {
+    ...{ ...version, grant, settings },
+    mode: pending.mode ?? install.mode,
+    modes: pending.modes ?? install.modes,
+  };
+  return switched(ctx, install, facts, rules);
+}
+
+/** The version before goes on, and what waited is dropped. */
+export async function refuseConsent(ctx: Context, ref: string, ifMatch: number | null): Promise<ChangeSet> {
+  const install = await getInstall(ctx, ref);
+  pendingOf(install);
+  return updated(ctx, installKind, install, { pending: null }, ifMatch);
+}
+
+function pendingOf({ pending, pluginId }: Install): NonNullable<Install['pending']> {
+  if (!pending) throw new ApiError('conflict', `No version of ${pluginId} waits for consent.`);
+  return pending;
+}
+
+/** @param version such as 1.4.2; absent: the one before */
+export async function rollBack(
+  ctx: Context,
+  ref: string,
+  version: string | undefined,
+  ifMatch: number | null,
+  rules: InstallRules,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, ref);
+  requireVersion(install, ifMatch);
+  const kept = await findKept(ctx, install, version);
+  checkManifest(kept.manifest, rules);
+  checkGrant(ctx, kept.manifest, kept.grant);
+  checkSettings(kept.manifest, kept.settings);
+  return switched(ctx, install, kept, rules);
+}

@@ -1,0 +1,108 @@
+// What the sandbox is told of a run: its code, its limits, and what its handler is given.
+import type { Cause } from '../../events/origin.ts';
+import { renderEvent, type EventRow } from '../../events/event.ts';
+import { narrowingOf, scopeOfEvent } from '../../rights/rights.ts';
+import { veiled } from '../../rights/veil.ts';
+import { cutDescriptions } from '../guest-shape.ts';
+import { traitsOf } from '../handler-kinds.ts';
+import type { InstallMode } from '../installs/contract.ts';
+import { rightsOfInstall } from '../installs/hearing.ts';
+import type { Install } from '../installs/schema.ts';
+import { effectiveSettings } from '../installs/settings.ts';
+import { limitsOf } from '../limits.ts';
+import { stepOf } from '../loops.ts';
+import { stepName } from '../once/worker.ts';
+import type { SecretsForGuest } from '../secrets/placeholders.ts';
+import type { TriedRun } from './attempt.ts';
+import { firedAtOf } from './continuation.ts';
+import { rightsFor, type RunCaller, type RunInput } from './input.ts';
+import type { RunRow } from './rows.ts';
+
+const partitionsDefault = 1;
+
+interface Given {
+  readonly source: string;
+  readonly startedAt: number;
+  readonly mode: InstallMode;
+  readonly secrets: SecretsForGuest | undefined;
+}
+
+export function jobOf(held: TriedRun, install: Install, given: Given) {
+  const { item, run, signal } = held;
+  const handler = handlerOf(run);
+  const limits = limitsOf(install.manifest, handler);
+  const partitions = install.manifest.partitions ?? partitionsDefault;
+  return {
+    runId: run.id,
+    workspaceId: item.scope.workspaceId,
+    installId: install.id,
+    partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
+    code: { sha256: install.sha256, source: given.source, handlers: [...install.manifest.handlers] },
+    handler,
+    input: inputTextOf(held, install, { ...given, deadline: given.startedAt + limits.wallMs }),
+    limits,
+    fresh: traitsOf[handler.kind].isFresh,
+    signal,
+  };
+}
+
+/** What the handler is given, as JSON. */
+function inputTextOf(
+  { run, event, input }: TriedRun,
+  install: Install,
+  { startedAt, deadline, mode, secrets }: Given & { readonly deadline: number },
+): string {
+  return JSON.stringify({
+    event: event
+      ? cutDescriptions(renderedFor(install, event))
+      : (input?.event ?? { schedule: run.handler, scheduledAt: new Date(firedAtOf(run)).toISOString() }),
+    run: {
+      id: run.id,
+      attempt: run.attempt + 1,
+      mode,
+      depth: run.depth,
+      rootEventId: run.root_event_id,
+      deadline,
+    },
+    settings: effectiveSettings(install),
+    nowMs: startedAt,
+    seed: run.id,
+    scopes: scopesOf(install, input?.caller),
+    secrets,
+  });
+}
+
+/** The event as far as the plugin may read it. */
+function renderedFor(install: Install, event: EventRow): unknown {
+  const rendered = renderEvent(event);
+  const narrowing = narrowingOf(rightsOfInstall(install), scopeOfEvent(event.type));
+  return narrowing ? { ...rendered, data: veiled(rendered.data, narrowing) } : rendered;
+}
+
+/** Those that the run has, as `ctx.has` says: of what was granted, what its caller may do as well. */
+function scopesOf(install: Install, caller: RunCaller | undefined): readonly string[] {
+  if (!caller) return install.grant;
+  const { scopes, narrowed } = rightsFor(rightsOfInstall(install), caller);
+  return [...scopes, ...(narrowed?.keys() ?? [])];
+}
+
+export function handlerOf(run: RunRow) {
+  return { kind: run.handler_kind, name: run.handler };
+}
+
+export function causeOf({ run, event, input }: TriedRun, install: Install): Cause {
+  const { actor } = input?.caller ?? {};
+  return {
+    rootEventId: run.root_event_id,
+    parentRunId: run.id,
+    depth: run.depth + 1,
+    path: event ? [...event.cause.path, stepOf(install.id, event)] : pathOf(run, install, input),
+    ...(actor ? { onBehalfOf: actor } : {}),
+  };
+}
+
+/** Of a run that no event caused. */
+function pathOf(run: RunRow, { id }: Install, input: RunInput | null | undefined): readonly string[] {
+  if (!input?.cause) return [id];
+  return [...input.cause.path, stepOf(id, { subjectId: null, entityId: stepName(run.handler) })];
+}

@@ -1,0 +1,29 @@
+// What the runs under way have staged, one staging for the attempt that each is at.
+import { Staging, stagedCharsMax } from '../../changes/staging.ts';
+import { Shares } from '../../lib/fairness/shares.ts';
+import type { Install } from '../installs/schema.ts';
+import type { TriedRun } from './attempt.ts';
+import { readSetOf } from './isolation.ts';
+
+export interface Stagings {
+  begin(held: TriedRun, install: Install): Staging;
+  forget(runId: string): void;
+}
+
+export function createStagings(options: Parameters<typeof readSetOf>[0]): Stagings {
+  const room = new Shares(stagedCharsMax);
+  /** The room of the work queue of runs bounds how many there are. */
+  const stagings = new Map<string, Staging>();
+  return {
+    begin({ item: { scope }, run, event }, install) {
+      const reads = readSetOf(options, scope, install, event);
+      const staged = new Staging(room, scope.workspaceId, install.id, { reads });
+      stagings.set(run.id, staged);
+      return staged;
+    },
+    forget(runId) {
+      stagings.get(runId)?.release();
+      stagings.delete(runId);
+    },
+  };
+}

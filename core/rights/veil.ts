@@ -1,0 +1,43 @@
+// What of an object a narrowed caller is shown: only the fields that its scope names, and of what the object refers to, only what is of its
+// teams. Of an object it may not see it does not learn that it is there.
+import type { Narrowing } from './rights.ts';
+
+/** What every object shows, whatever fields are named: they tell which one it is, and in which state it is known. */
+const always = ['id', 'version', 'createdAt', 'updatedAt'];
+
+/** @param value an object, a page of objects, or the data of an event */
+export function veiled(value: unknown, { fields, teams }: Narrowing): unknown {
+  const shown = fields === null ? value : onlyFields(value, fields);
+  return teams === null ? shown : withoutOthers(shown, teams);
+}
+
+function onlyFields(value: unknown, fields: readonly string[]): unknown {
+  if (!isObject(value)) return value;
+  if (Array.isArray(value.data) && 'pageInfo' in value)
+    return { ...value, data: value.data.map((item) => onlyFields(item, fields)) };
+  const entries = Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
+    if (name === 'previous') return [[name, onlyFields(inner, fields)]];
+    return always.includes(name) || fields.includes(name) ? [[name, inner]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What refers to an issue of another team refers to nothing. */
+function withoutOthers(value: unknown, teams: readonly string[]): unknown {
+  if (Array.isArray(value))
+    return value.map((item) => withoutOthers(item, teams)).filter((item) => item !== null);
+  if (!isObject(value)) return value;
+  if (isOfOther(value, teams)) return null;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, withoutOthers(inner, teams)]),
+  );
+}
+
+function isOfOther({ identifier }: Readonly<Record<string, unknown>>, teams: readonly string[]): boolean {
+  const [, key] = (typeof identifier === 'string' && /^([A-Z][A-Z0-9]*)-\d+$/.exec(identifier)) || [];
+  return key !== undefined && !teams.includes(key);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === 'object';
+}

@@ -1,0 +1,27 @@
+// The table of rights in sentences, as a person is asked for consent: what a scope lets a plugin do, to which objects and fields.
+import { readScopeOf } from './rights.ts';
+
+/** As a manifest or an install has it. */
+export interface Narrowed {
+  readonly fields?: readonly string[] | null | undefined;
+  readonly where?: Readonly<Record<string, readonly string[]>> | null | undefined;
+}
+
+/** `Read issues, and write their priority, of team ENG only.` */
+export function sentenceOf(scope: string, { fields, where }: Narrowed): string {
+  const things = (scope.split(':')[0] ?? scope).replaceAll('-', ' ');
+  const of = Object.entries(where ?? {}).map(([word, values]) => `${word} ${listed(values, 'or')}`);
+  const rows = of.length > 0 ? `, of ${of.join(' and ')} only` : '';
+  if (readScopeOf(scope) === scope)
+    return fields
+      ? `Read of ${things} only ${listed(fields, 'and')}${rows}.`
+      : `Read ${things}, with all their fields${rows}.`;
+  const written = fields ? `write only their ${listed(fields, 'and')}` : 'write all their fields';
+  return `Read ${things}, and ${written}${rows}.`;
+}
+
+function listed(words: readonly string[], last: 'and' | 'or'): string {
+  if (words.length === 0) return 'nothing';
+  if (words.length === 1) return words[0]!;
+  return `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
+}

@@ -1,0 +1,133 @@
+// What an install may use in a day is bounded and can be read: one that has spent its budget stops alone.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from './pack.ts';
+
+const dayMs = 86_400_000;
+let app: TestApp;
+let number = 0;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+async function place(): Promise<{ call: Client; key: string; id: string; path: string }> {
+  const key = `B${++number}`;
+  const { apiKey } = await app.addWorkspace(`Budgets ${number}`, key);
+  const id = `com.test.b${number}`;
+  return { call: app.clientOf(apiKey), key, id, path: `/api/v1/plugins/${id}` };
+}
+
+const scopes = `{ 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' }, 'labels:read': { why: 'test' } }`;
+const greeter = (id: string) =>
+  packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes}, on: { 'issue.created': { order: 'none',
+    handle: (event, ctx) => ctx.comments.create(event.data.id, { body: 'Hello' }) } } }`);
+
+async function createIssue(call: Client, key: string): Promise<Json> {
+  const { json } = await call('POST', '/api/v1/issues', { team: key, title: 'Issue' });
+  await app.settled();
+  return json;
+}
+const comments = async (call: Client, issue: Json): Promise<number> =>
+  (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data.length;
+const told = async (call: Client): Promise<Json[]> =>
+  (await call('GET', '/api/v1/inbox')).json.data.filter((item: Json) => item.kind === 'plugin_budget');
+
+test('a plugin that has spent its runs of the day waits for the next; others go on, and the inbox says so once', async () => {
+  const { call, key, id, path } = await place();
+  await install(call, await greeter(id));
+  await install(call, await greeter(`${id}-other`));
+  const set = await call('PATCH', path, { budget: { runs: 2 } });
+  expect(set.json.budget).toEqual({ runs: 2, whenSpent: 'stop' });
+
+  const issues: Json[] = [];
+  for (let i = 0; i < 4; i++) issues.push(await createIssue(call, key));
+  const counts = await Promise.all(issues.map((issue) => comments(call, issue)));
+  expect(counts).toEqual([2, 2, 1, 1]);
+  expect(await told(call)).toMatchObject([{ body: expect.stringContaining('2 runs') }]);
+  const usage = (await call('GET', `${path}/usage`)).json;
+  expect(usage).toMatchObject({
+    budget: { runs: 2, cpuMs: expect.any(Number), whenSpent: 'stop' },
+    spent: { quantity: 'runs', until: '2026-11-21T00:00:00.000Z' },
+    data: [{ day: '2026-11-20', runs: 2, calls: 2, egressBytes: 0 }],
+  });
+  expect(usage.data[0].cpuMs).toBeGreaterThan(0);
+
+  app.clock.advance(dayMs / 2);
+  await app.settled();
+  expect(await Promise.all(issues.map((issue) => comments(call, issue)))).toEqual([2, 2, 2, 2]);
+  await createIssue(call, key);
+  expect((await told(call)).length).toBe(2);
+  await call('PATCH', path, { budget: {} });
+  expect((await call('GET', `${path}/usage`)).json.spent).toBeNull();
+});
+
+test('a plugin that is to propose where its budget is spent goes on, and writes nothing', async () => {
+  const { call, key, id, path } = await place();
+  await install(call, await greeter(id));
+  await call('PATCH', path, { budget: { runs: 1, whenSpent: 'propose' } });
+  expect(await comments(call, await createIssue(call, key))).toBe(1);
+  expect(await comments(call, await createIssue(call, key))).toBe(0);
+  const runs = (await call('GET', `${path}/runs`)).json.data;
+  expect(runs.map((run: Json) => run.status)).toEqual(['succeeded', 'succeeded']);
+  expect((await call('GET', `${path}/usage`)).json.spent.quantity).toBe('runs');
+});
+
+test('a host call beyond the budget is refused inside the run', async () => {
+  const { call, key, id, path } = await place();
+  const source =
+    await packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes}, on: { 'issue.created': {
+    handle: async (event, ctx) => {
+      await ctx.kv.set('a', 1);
+      await ctx.kv.set('b', 1);
+      ctx.log.info(await ctx.kv.set('c', 1).then(() => 'ok', (error) => error.code));
+    } } } }`);
+  await install(call, source);
+  await call('PATCH', path, { budget: { calls: 2 } });
+  await createIssue(call, key);
+  const [run] = (await call('GET', `${path}/runs`)).json.data;
+  expect(run.logs).toMatchObject([{ message: 'quota_exceeded' }]);
+  expect(run.status).toBe('succeeded');
+});
+
+test('what was used outlives a restart, by day, by scope and by issue; a scope that is not used is suggested for removal', async () => {
+  let own = await startApp();
+  try {
+    const { call } = own;
+    await install(call, await greeter('com.test.kept'));
+    const { json: issue } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'Issue' });
+    await own.settled();
+    own = await own.restart();
+    const path = '/api/v1/plugins/com.test.kept';
+    const shown = async (): Promise<Json> => (await own.call('GET', `${path}/scopes`)).json;
+    expect((await own.call('GET', `${path}/usage`)).json.data).toMatchObject([{ runs: 1, calls: 1 }]);
+    expect(await shown()).toMatchObject({
+      data: [
+        { scope: 'issues:write', calls: 1, usedAt: '2026-11-20T12:00:00.000Z' },
+        { scope: 'comments:write', calls: 1 },
+        { scope: 'labels:read', calls: 0, usedAt: null },
+      ],
+      suggestion: null,
+    });
+    expect((await own.call('GET', `/api/v1/issues/${issue.identifier}/costs`)).json).toMatchObject({
+      data: [{ pluginId: 'com.test.kept', runs: 1, calls: 1 }],
+      isComplete: true,
+    });
+    expect((await own.call('GET', '/api/v1/issues/ENG-99/costs')).status).toBe(404);
+    own.clock.advance(29 * dayMs);
+    await own.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Later' });
+    await own.settled();
+    own.clock.advance(2 * dayMs);
+    await own.settled();
+    const { suggestion } = await shown();
+    expect(suggestion).toMatchObject({
+      grant: ['issues:write', 'comments:write'],
+      reason: expect.stringContaining('labels:read'),
+    });
+    expect((await own.call('PATCH', path, { grant: suggestion.grant })).status).toBe(200);
+    expect((await shown()).suggestion).toBeNull();
+  } finally {
+    await own.stop();
+  }
+});

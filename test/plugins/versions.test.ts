@@ -1,0 +1,306 @@
+// What a version of a plugin may do is what somebody consented to: upgrades wait, probation proposes, publishers keep their plugins.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { newKey, signPackage } from '../../core/plugins/signature.ts';
+import { installKind } from '../../core/plugins/installs/schema.ts';
+import { emptyDirectory } from '../../core/resource/directory.ts';
+import { composedStatement, type Row } from '../../core/store/statement.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from './pack.ts';
+
+let app: TestApp;
+let number = 0;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+interface Place {
+  call: Client;
+  key: string;
+  path: string;
+}
+
+/** A workspace and a plugin of its own for each test. */
+async function place(): Promise<Place & { id: string }> {
+  const key = `V${++number}`;
+  const { apiKey } = await app.addWorkspace(`Versions ${number}`, key);
+  const id = `com.test.v${number}`;
+  return { call: app.clientOf(apiKey), key, id, path: `/api/v1/plugins/${id}` };
+}
+
+const greeter = (id: string, version: string, scopes: string, more = '') =>
+  packSource(`{ id: '${id}', version: '${version}', engines: { tatami: '*' }, scopes: ${scopes}, ${more}
+    on: { 'issue.created': { handle: async (event, ctx) => {
+      await ctx.kv.set('ran', '${version}');
+      if (ctx.has('comments:write')) await ctx.comments.create(event.data.id, { body: 'Hello from ${version}' });
+    } } } }`);
+const reading = `{ 'issues:read': { why: 'look' } }`;
+const writing = `{ 'issues:read': { why: 'look' }, 'comments:write': { why: 'greet' } }`;
+
+async function createIssue({ call, key }: Place, title: string): Promise<Json> {
+  const made = await call('POST', '/api/v1/issues', { team: key, title });
+  expect(made.status).toBe(201);
+  await app.settled();
+  return made.json;
+}
+
+const bodies = async ({ call }: Place, issue: Json): Promise<string[]> =>
+  (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data.map((one: Json) => one.body);
+
+async function typesAfter({ call }: Place, sequence: number): Promise<string[]> {
+  await app.settled();
+  const { json } = await call('GET', `/api/v1/events?limit=100&after=${sequence}`);
+  return json.data.map((event: Json) => event.type).filter((type: string) => type.startsWith('plugin.'));
+}
+
+async function last({ call }: Place): Promise<number> {
+  await app.settled();
+  const { json } = await call('GET', '/api/v1/events?limit=100');
+  return json.data.at(-1)?.sequence ?? 0;
+}
+
+test('an upgrade that asks for more waits for consent, and the version before goes on under its own grant', async () => {
+  const at = await place();
+  const { call, path } = at;
+  await install(call, await greeter(at.id, '1.0.0', reading));
+  const before = await last(at);
+  const wider = await greeter(
+    at.id,
+    '1.1.0',
+    writing,
+    `schedules: { nightly: { cron: '0 3 * * *', handle() {} } },`,
+  );
+  const asked = await call('POST', '/api/v1/plugins', { package: wider });
+  expect(asked).toMatchObject({
+    status: 200,
+    json: {
+      pluginVersion: '1.0.0',
+      state: 'needs_consent',
+      pending: {
+        version: '1.1.0',
+        sha256: wider.sha256,
+        adds: ['Read comments, and write all their fields.', 'Run nightly on its own at 0 3 * * * (UTC).'],
+      },
+    },
+  });
+  const waiting = await createIssue(at, 'While it waits');
+  expect((await call('GET', `${path}/kv/ran`)).json.value).toBe('1.0.0');
+  expect(await bodies(at, waiting)).toEqual([]);
+  expect((await call('GET', `${path}/consent`)).json.pending.scopes).toMatchObject([
+    { scope: 'issues:read', added: false },
+    {
+      scope: 'comments:write',
+      added: true,
+      sentence: 'Read comments, and write all their fields.',
+      rows: null,
+    },
+  ]);
+  expect(await call('POST', `${path}/consent`, { grant: [], sha256: 'a'.repeat(64) })).toMatchObject({
+    status: 422,
+    json: { error: { details: [{ path: 'sha256' }] } },
+  });
+
+  const grant = ['issues:read', 'comments:write'];
+  const consented = await call('POST', `${path}/consent`, { grant, sha256: wider.sha256 });
+  expect(consented).toMatchObject({
+    status: 200,
+    json: { pluginVersion: '1.1.0', state: 'active', pending: null },
+  });
+  expect(await bodies(at, await createIssue(at, 'With consent'))).toEqual(['Hello from 1.1.0']);
+  expect(await typesAfter(at, before)).toEqual(['plugin.updated', 'plugin.updated']);
+  expect(await call('POST', `${path}/consent`, { grant })).toMatchObject({ status: 409 });
+});
+
+test('what waits can be refused; a narrowing that widens waits as well, one that tightens does not', async () => {
+  const at = await place();
+  const { call, path } = at;
+  const narrow = (version: string, teams: string) =>
+    greeter(at.id, version, `{ 'issues:read': { why: 'look', where: { team: [${teams}] } } }`);
+  await install(call, await narrow('1.0.0', `'${at.key}'`));
+  const wide = await greeter(at.id, '1.1.0', reading);
+  expect((await call('POST', '/api/v1/plugins', { package: wide })).json).toMatchObject({
+    pluginVersion: '1.0.0',
+    pending: { adds: ['Read issues, with all their fields.'] },
+  });
+  expect(await call('DELETE', `${path}/consent`)).toMatchObject({
+    status: 200,
+    json: { state: 'active', pending: null, pluginVersion: '1.0.0' },
+  });
+  expect(await call('DELETE', `${path}/consent`)).toMatchObject({ status: 409 });
+  // A grant that names what it asks is the consent itself.
+  expect((await install(call, wide)).pluginVersion).toBe('1.1.0');
+  const tight = await narrow('1.2.0', `'${at.key}'`);
+  expect((await call('POST', '/api/v1/plugins', { package: tight })).json).toMatchObject({
+    pluginVersion: '1.2.0',
+    pending: null,
+    state: 'active',
+  });
+});
+
+test('a version that was installed before comes back with its grant and its settings by one call', async () => {
+  const at = await place();
+  const { call, path } = at;
+  const settings = `settings: { type: 'object', properties: { tone: { type: 'string', default: 'kind' } } },`;
+  await install(call, await greeter(at.id, '1.0.0', writing, settings), { settings: { tone: 'dry' } });
+  await call('PATCH', path, { grant: ['issues:read'] });
+  await install(call, await greeter(at.id, '2.0.0', writing, settings), { settings: { tone: 'loud' } });
+  const before = await last(at);
+  expect((await call('GET', `${path}/versions`)).json.data).toMatchObject([
+    { version: '2.0.0', replacedAt: null, installedBy: { kind: expect.any(String) } },
+    { version: '1.0.0', grant: ['issues:read'], replacedAt: expect.any(String) },
+  ]);
+  expect(await call('POST', `${path}/rollback`, {})).toMatchObject({
+    status: 200,
+    json: { pluginVersion: '1.0.0', settings: { tone: 'dry' } },
+  });
+  const issue = await createIssue(at, 'Rolled back');
+  expect((await call('GET', `${path}/kv/ran`)).json.value).toBe('1.0.0');
+  expect(await bodies(at, issue)).toEqual([]);
+  expect(await typesAfter(at, before)).toEqual(['plugin.updated']);
+  expect((await call('POST', `${path}/rollback`, { version: '2.0.0' })).json.settings).toEqual({
+    tone: 'loud',
+  });
+  expect(await call('POST', `${path}/rollback`, { version: '9.0.0' })).toMatchObject({ status: 409 });
+});
+
+test('a new install proposes until 20 of its runs had something to write; then it writes', async () => {
+  const at = await place();
+  const { call, path } = at;
+  const document = await greeter(at.id, '1.0.0', writing);
+  const made = await install(call, document, { probation: undefined });
+  expect(made).toMatchObject({ state: 'probation', probation: { runsLeft: 20 }, mode: 'apply' });
+  const first = await createIssue(at, 'First');
+  expect(await bodies(at, first)).toEqual([]);
+  expect((await call('GET', path)).json.probation).toEqual({ runsLeft: 19 });
+  const [run] = (await call('GET', `${path}/runs`)).json.data;
+  expect(run.mode).not.toBe('apply');
+  expect(run.effects).toContainEqual(expect.objectContaining({ kind: 'comment', action: 'create' }));
+
+  for (let i = 0; i < 18; i++) await call('POST', '/api/v1/issues', { team: at.key, title: `Issue ${i}` });
+  await app.settled();
+  expect((await call('GET', path)).json.probation).toEqual({ runsLeft: 1 });
+  const before = await last(at);
+  expect(await bodies(at, await createIssue(at, 'The last'))).toEqual([]);
+  expect(await typesAfter(at, before)).toEqual(['plugin.updated']);
+  expect((await call('GET', path)).json).toMatchObject({ state: 'active', probation: null });
+  expect(await bodies(at, await createIssue(at, 'Trusted'))).toEqual(['Hello from 1.0.0']);
+
+  await call('PATCH', path, { probation: true });
+  expect(await bodies(at, await createIssue(at, 'On probation again'))).toEqual([]);
+  await call('PATCH', path, { probation: false });
+  expect(await bodies(at, await createIssue(at, 'Trusted again'))).toEqual(['Hello from 1.0.0']);
+});
+
+test('other code under an installed version is refused, unless it is meant', async () => {
+  const at = await place();
+  const { call } = at;
+  await install(call, await greeter(at.id, '1.0.0', reading));
+  const other = await greeter(at.id, '1.0.0', reading, `name: 'Other',`);
+  const grant = ['issues:read'];
+  expect(await call('POST', '/api/v1/plugins', { package: other, grant })).toMatchObject({
+    status: 409,
+    json: { error: { message: expect.stringContaining('"replace": true') } },
+  });
+  expect((await call('POST', '/api/v1/plugins', { package: other, grant, replace: true })).json.name).toBe(
+    'Other',
+  );
+});
+
+test('where the operator trusts publishers, a package is signed or confirmed by its hash, and a plugin stays its publisher’s', async () => {
+  const [acme, other, stranger] = [newKey(), newKey(), newKey()];
+  const trusting = await startApp({
+    flags: { pluginTrust: `acme=${acme.publicKey}, other=${other.publicKey}` },
+  });
+  const strict = await startApp({
+    flags: { pluginTrust: `acme=${acme.publicKey}`, pluginUnsigned: 'refuse' },
+  });
+  try {
+    const document = await greeter('com.acme.signed', '1.0.0', reading);
+    const next = await greeter('com.acme.signed', '1.1.0', reading);
+    const post = (on: TestApp, body: object) =>
+      on.call('POST', '/api/v1/plugins', { package: document, grant: ['issues:read'], ...body });
+    const signature = signPackage(document, acme.privateKey);
+    const unknown = signPackage(document, stranger.privateKey);
+    const { sha256 } = document;
+
+    for (const offer of [{}, { signature: unknown }])
+      expect(await post(trusting, offer)).toMatchObject({
+        status: 403,
+        json: { error: { message: expect.stringContaining(`"sha256": "${sha256}"`) } },
+      });
+    expect(await post(trusting, { sha256: 'b'.repeat(64) })).toMatchObject({ status: 422 });
+    const altered = { ...document, manifest: { ...document.manifest, name: 'Altered' } };
+    expect(await post(trusting, { package: altered, signature })).toMatchObject({ status: 422 });
+    for (const offer of [{ sha256 }, { signature: unknown, sha256 }])
+      expect(await post(strict, offer)).toMatchObject({ status: 403 });
+    expect((await post(strict, { signature })).json).toMatchObject({ publisher: 'acme' });
+
+    expect((await post(trusting, { sha256 })).json).toMatchObject({ publisher: null });
+    expect((await post(trusting, { signature })).json).toMatchObject({ publisher: 'acme' });
+    for (const offer of [
+      { package: next, sha256: next.sha256 },
+      { package: next, signature: signPackage(next, other.privateKey) },
+      { package: next, signature: signPackage(next, stranger.privateKey), sha256: next.sha256 },
+    ])
+      expect(await post(trusting, offer)).toMatchObject({
+        status: 409,
+        json: { error: { message: expect.stringContaining("acme's") } },
+      });
+    const own = { package: next, signature: signPackage(next, acme.privateKey) };
+    expect((await post(trusting, own)).json).toMatchObject({ pluginVersion: '1.1.0', publisher: 'acme' });
+  } finally {
+    await trusting.stop();
+    await strict.stop();
+  }
+});
+
+const find = composedStatement<Row>(
+  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
+);
+
+/** Has an install want another server, as if this one had been upgraded under it. */
+async function wantServer(on: TestApp, id: string, tatami: string): Promise<void> {
+  const scope = scopeOf(on.workspace.workspaceId);
+  const before = installKind.fromRow((await on.services.store.readOne(scope, find, { id }))!);
+  const manifest = { ...before.manifest, engines: { tatami } };
+  const change = installKind.update(before, { manifest }, on.clock.now())!;
+  const actor = { kind: 'system' as const, id: 'test', name: 'Test' };
+  const author = { scope, actor, cause: null, requestId: null, traceparent: null, directory: emptyDirectory };
+  expect((await on.committer.commit(author, [change], [], [])).ok).toBe(true);
+}
+
+test('an install that does not fit the server is shown incompatible and does not run, until it fits again', async () => {
+  let own = await startApp();
+  try {
+    const { id } = await install(own.call, await greeter('com.test.fits', '1.0.0', reading));
+    const path = `/api/v1/plugins/${id}`;
+    const shown = async (): Promise<Json> => (await own.call('GET', path)).json;
+    await wantServer(own, id, '>=99.0.0');
+    let before = await own.lastSequence();
+    own = await own.restart();
+    expect(await shown()).toMatchObject({
+      state: 'incompatible',
+      stateReason: expect.stringContaining('>=99.0.0'),
+    });
+    await own.settled();
+    expect(await own.eventTypes(before)).toContain('plugin.disabled');
+    await own.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Unseen' });
+    await own.settled();
+    expect((await own.call('GET', `${path}/runs`)).json.data).toEqual([]);
+    expect(await own.call('PATCH', path, { state: 'active' })).toMatchObject({ status: 409 });
+
+    await wantServer(own, id, '*');
+    before = await own.lastSequence();
+    own = await own.restart();
+    expect(await shown()).toMatchObject({ state: 'active', stateReason: null });
+    await own.settled();
+    expect(await own.eventTypes(before)).toContain('plugin.updated');
+    await own.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Seen' });
+    await own.settled();
+    expect((await own.call('GET', `${path}/kv/ran`)).json.value).toBe('1.0.0');
+  } finally {
+    await own.stop();
+  }
+});
