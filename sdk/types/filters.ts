@@ -461,6 +461,7 @@ export interface InboxItemFilter {
         | 'plugin_unheard'
         | 'plugin_missed_events'
         | 'plugin_loop'
+        | 'plugin_budget'
         | 'system_problem'
         | 'proposal_made'
         | null,
@@ -532,9 +533,20 @@ export interface PluginFilter {
   readonly events?: Test<string | null, TextTests> | undefined;
   readonly mode?: Test<'apply' | 'propose' | 'simulate' | null, OrderedValueTests> | undefined;
   readonly state?:
-    | Test<'active' | 'paused_by_admin' | 'disabled_failures' | 'disabled_sandbox' | null, OrderedValueTests>
+    | Test<
+        | 'active'
+        | 'probation'
+        | 'needs_consent'
+        | 'paused_by_admin'
+        | 'disabled_failures'
+        | 'disabled_sandbox'
+        | 'incompatible'
+        | null,
+        OrderedValueTests
+      >
     | undefined;
   readonly stateReason?: Test<string | null, TextTests> | undefined;
+  readonly publisher?: Test<string | null, TextTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }

@@ -40,6 +40,7 @@ export interface InboxItem {
     | 'plugin_unheard'
     | 'plugin_missed_events'
     | 'plugin_loop'
+    | 'plugin_budget'
     | 'system_problem'
     | 'proposal_made';
   /** What happened, in one line. */

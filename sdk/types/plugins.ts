@@ -21,6 +21,8 @@ export interface Plugin {
   readonly scopes: readonly {
     /** Such as `issues:write`. */
     readonly scope: string;
+    /** What it lets the plugin do. */
+    readonly sentence: string;
     /** What it needs it for, as its author says. */
     readonly why: string;
     /** All that it writes with this scope. */
@@ -72,9 +74,49 @@ export interface Plugin {
   /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
   readonly modes: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>>;
   /** Whether it runs, and if not, who switched it off. */
-  readonly state: 'active' | 'paused_by_admin' | 'disabled_failures' | 'disabled_sandbox';
+  readonly state:
+    | 'active'
+    | 'probation'
+    | 'needs_consent'
+    | 'paused_by_admin'
+    | 'disabled_failures'
+    | 'disabled_sandbox'
+    | 'incompatible';
   /** Why it does not run, or is not sent all that it subscribes to. */
   readonly stateReason: string | null;
+  /** Who signed its package, of those the operator trusts. */
+  readonly publisher: string | null;
+  /** A version that asks for more than was granted, and waits for consent. */
+  readonly pending: {
+    /** The version that waits. */
+    readonly version: string;
+    /** The SHA-256 of its code, in hex. */
+    readonly sha256: string;
+    /** Who signed it, of those the operator trusts; null for nobody. */
+    readonly publisher: string | null;
+    /** What it asks for beyond this version, in sentences. */
+    readonly adds: readonly string[];
+    /** When it was sent. ISO 8601, UTC. */
+    readonly since: string;
+  } | null;
+  /** How long it only proposes; null once it does as its mode says. */
+  readonly probation: {
+    /** Runs that it still proposes. */
+    readonly runsLeft: number;
+  } | null;
+  /** What it may use in a UTC day, where somebody set that. */
+  readonly budget: {
+    /** Processor time in the sandbox, in milliseconds. */
+    readonly cpuMs?: number;
+    /** Runs. */
+    readonly runs?: number;
+    /** Host calls. */
+    readonly calls?: number;
+    /** Bytes sent to other hosts and received from them. */
+    readonly egressBytes?: number;
+    /** Whether its runs wait for the next day, or propose what they would write. */
+    readonly whenSpent: 'stop' | 'propose';
+  };
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */
@@ -97,16 +139,31 @@ export interface PluginQuery {
 export interface PluginInstall {
   /** A package document, as `tatami plugin pack` writes it. */
   package: {};
-  /** The scopes that it gets, of those its manifest asks. */
-  grant: readonly Scope[];
+  /** The scopes that it gets, of those its manifest asks. An upgrade may leave it out: scopes then stay as granted, and what the version asks beyond that waits for consent. */
+  grant?: readonly Scope[] | undefined;
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
+  /** The SHA-256 of the code that is meant. Where the operator trusts publishers, it confirms a package that none of them signed. */
+  sha256?: string | undefined;
   /** By the names that its manifest gives them. */
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
   /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
+  /** Whether its next 20 runs that write something only propose it. A new install does, unless this is `false`. */
+  probation?: boolean | undefined;
   /** Allow an older version than the one installed. */
   downgrade?: boolean | undefined;
+  /** Allow other code under the version that is installed. */
+  replace?: boolean | undefined;
 }
 
 /** Change settings, grant, mode or state. */
@@ -121,6 +178,37 @@ export interface PluginPatch {
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** Whether it runs. */
   state?: 'active' | 'paused_by_admin' | undefined;
+  /** Whether its next 20 runs that write something only propose it. A new install does, unless this is `false`. */
+  probation?: boolean | undefined;
+  /** In place of what was set; a member that is left out is as the host has it. */
+  budget?:
+    | {
+        /** Processor time in the sandbox, in milliseconds. */
+        cpuMs?: number | undefined;
+        /** Runs. */
+        runs?: number | undefined;
+        /** Host calls. */
+        calls?: number | undefined;
+        /** Bytes sent to other hosts and received from them. */
+        egressBytes?: number | undefined;
+        /** Whether its runs wait for the next day, or propose what they would write. */
+        whenSpent?: 'stop' | 'propose' | undefined;
+      }
+    | undefined;
+}
+
+/** Switch to the version that waits, with this grant. */
+export interface PluginConsent {
+  /** The scopes that it gets, of those its manifest asks. */
+  grant: readonly Scope[];
+  /** The SHA-256 of the code that is meant. Where the operator trusts publishers, it confirms a package that none of them signed. */
+  sha256?: string | undefined;
+}
+
+/** Go back to a version that was installed before, with its grant and its settings. */
+export interface PluginRollback {
+  /** Such as 1.4.2; by default the one before. */
+  version?: string | undefined;
 }
 
 /** List the runs of a plugin, newest first. */
@@ -179,6 +267,32 @@ export interface PluginSettingsForm {
     /** Of a list: what it holds. */
     readonly items: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any' | null;
   }[];
+}
+
+export interface PluginVersion {
+  /** An id with the prefix plv_. */
+  readonly id: string;
+  /** The version of its package. */
+  readonly version: string;
+  /** The SHA-256 of its code, in hex. */
+  readonly sha256: string;
+  /** Who signed it, of those the operator trusts; null for nobody. */
+  readonly publisher: string | null;
+  /** The scopes that it had, or was given, last. */
+  readonly grant: readonly string[];
+  /** When it was installed. ISO 8601, UTC. */
+  readonly installedAt: string;
+  /** Who installed it, or went back to it. */
+  readonly installedBy: {
+    /** Such as `user`. */
+    readonly kind: string;
+    /** Their id. */
+    readonly id: string;
+    /** Their name at that time. */
+    readonly name: string;
+  };
+  /** When another took its place; null of the one that is installed. ISO 8601, UTC. */
+  readonly replacedAt: string | null;
 }
 
 export interface Run {
