@@ -4,6 +4,7 @@ import type { Context, View } from '../context.ts';
 import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
 import type { Entity } from './change.ts';
 import type { Columns } from './columns.ts';
+import { asThen, type AsItWas } from './past.ts';
 
 /** Another name than the id, which a unique index finds. */
 export interface Alias {
@@ -21,9 +22,11 @@ export interface Finding<E extends Entity> {
   readonly alias: Alias | undefined;
   /** The team or teams it belongs to, where objects of the kind belong to some. */
   readonly teamOf: ((entity: E) => string | readonly string[]) | undefined;
+  readonly asItWas: AsItWas<E> | undefined;
 }
 
-export function findingOf<E extends Entity>({ name, table, columns, alias, teamOf }: Finding<E>) {
+export function findingOf<E extends Entity>(finding: Finding<E>) {
+  const { name, table, columns, alias, teamOf } = finding;
   const select = `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws`;
   const byId = tenantStatement<Row>(`${table}.find`, `${select} AND id = :id`);
   const byIds = tenantStatement<Row>(
@@ -37,7 +40,8 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     found && ctx.visibleTeams && teamOf && !areAmong(teamOf(found), ctx.visibleTeams) ? undefined : found;
   const read = async (ctx: Context, statement: Statement<Row>, params: Values) => {
     const row = await ctx.store.readOne(ctx.scope, statement, params);
-    return row && columns.read(row);
+    const past = ctx.staged?.past;
+    return row && past ? (await asThen(past, finding, [columns.read(row)]))[0] : row && columns.read(row);
   };
   const findCalled = async (ctx: Context, values: Values): Promise<E | undefined> => {
     const found = byAlias && (await read(ctx, byAlias, values));
@@ -73,10 +77,12 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     /** Those that are there, in no order. @param ids ids alone */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
       const rows = await ctx.store.read(ctx.scope, byIds, { ids: JSON.stringify(ids) });
-      return rows.flatMap((row) => {
-        const entity = columns.read(row);
-        return seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? [];
-      });
+      const found = rows.map(columns.read);
+      const past = ctx.staged?.past;
+      const entities = past ? await asThen(past, finding, found) : found;
+      return entities.flatMap((entity) =>
+        entity ? (seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? []) : [],
+      );
     },
   };
 }

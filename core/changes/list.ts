@@ -7,6 +7,7 @@ import { limitDefault } from '../lib/schema.ts';
 import { readPage, type Condition, type Page, type SortKey } from '../store/page.ts';
 import type { Entity } from './change.ts';
 import type { Kind } from './kind.ts';
+import { asThen } from './past.ts';
 
 export interface PageParameters {
   readonly limit?: number;
@@ -60,10 +61,12 @@ export async function pageOfKind<E extends Entity, W>(
     asked: { ...askedOf(page), ...options.asked },
     ...(options.without ? { without: options.without } : {}),
   });
-  const entities = data.map((row) => {
-    const stored = kind.fromRow(row);
-    return (ctx.staged?.find(kind.name, stored.id) as E | undefined) ?? stored;
-  });
+  const rows = data.map(kind.fromRow);
+  const past = ctx.staged?.past;
+  const stored = past ? await asThen(past, kind, rows) : rows;
+  const entities = stored.flatMap((one) =>
+    one ? ((ctx.staged?.find(kind.name, one.id) as E | undefined) ?? one) : [],
+  );
   return { data: options.keep ? entities.filter(options.keep) : entities, pageInfo };
 }
 

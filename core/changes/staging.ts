@@ -3,6 +3,7 @@
 import type { Shares } from '../lib/fairness/shares.ts';
 import type { Op } from '../store/store.ts';
 import type { Change, Entity } from './change.ts';
+import type { Past } from './past.ts';
 
 /** Characters that all runs together may have staged; workspaces and installs share them. */
 export const stagedCharsMax = 128 * 1024 * 1024;
@@ -29,6 +30,8 @@ export interface StagedWrite extends AskedWrite {
 interface StagingOptions {
   /** Whether a write may bring rows of the machinery: those of plugins never do. */
   readonly takesOps?: boolean;
+  /** The moment that its reads see, and its writes are planned against; such a staging is never committed. */
+  readonly past?: Past | null;
 }
 
 export class Staging {
@@ -38,6 +41,7 @@ export class Staging {
   readonly #workspaceId: string;
   readonly #installId: string;
   readonly takesOps: boolean;
+  readonly past: Past | null;
   /** In the order in which they were asked; those that changed nothing are left out. */
   readonly #writes: StagedWrite[] = [];
   #effects = 0;
@@ -47,9 +51,10 @@ export class Staging {
     room: Shares,
     workspaceId: string,
     installId: string,
-    { takesOps = false }: StagingOptions = {},
+    { takesOps = false, past = null }: StagingOptions = {},
   ) {
     this.takesOps = takesOps;
+    this.past = past;
     this.#room = room;
     this.#workspaceId = workspaceId;
     this.#installId = installId;

@@ -11,6 +11,7 @@ export const idPrefixes = {
   replay: 'rpl',
   run: 'run',
   gap: 'gap',
+  backtest: 'bkt',
 } as const;
 
 /** 26 characters after the prefix: what `pattern` in schemas checks. */

@@ -28,6 +28,8 @@ export interface Runner {
   /** Keeps a run and its event for the first attempt. */
   remember(run: RunRow, event: EventRow): void;
   isActive(runId: string): boolean;
+  /** Whether any is under way. */
+  isBusy(): boolean;
   /** Of a run that was canceled: its attempt is stopped, and none is made any more. */
   stopAttempt(runId: string): void;
 }
@@ -77,6 +79,7 @@ export function createRunner(options: RunnerOptions): Runner {
       whileActive(item.id, (signal) => perform({ item, queue, run, event, signal })),
     remember: planned.remember,
     isActive: (runId) => active.has(runId),
+    isBusy: () => active.size > 0,
     stopAttempt: (runId) => active.get(runId)?.abort(),
   };
 }

@@ -9,6 +9,7 @@ import type { CheckFilter } from '../resource/filtering.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
+import { backtestRoutes } from './backtests/routes.ts';
 import { catchUpRoutes } from './catch-up/routes.ts';
 import { createFailureWatch } from './failures.ts';
 import { installRoutes } from './installs/routes.ts';
@@ -41,8 +42,6 @@ export interface PluginRuntime {
 
 export interface PluginRuntimeOptions extends Omit<WorkersOptions, 'registry' | 'failures' | 'isStopping'> {
   readonly cache: WorkspaceCache;
-  /** The fields that a subscription to an event type can be filtered by. */
-  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
   readonly addedFields: (eventType: string) => string | null;
   readonly checkFilter: CheckFilter;
   /** Semantic version of this server. */
@@ -56,7 +55,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const failures = createFailureWatch(clock.monotonicMs);
   let stopping = false;
   const workers = createWorkers({ ...options, registry, failures, isStopping: () => stopping });
-  const { runs, schedules, catchUps, consumer } = workers;
+  const { runs, schedules, catchUps, consumer, backtests } = workers;
 
   /** Ahead of the first run, so that it need not wait for the start. */
   const warm = (): void => {
@@ -83,12 +82,14 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await runs.start();
       await schedules.queue.start();
       await catchUps.start();
+      await backtests.queue.start();
       await consumer.start();
       schedules.replan();
     },
     async followClock() {
       await runs.followClock();
       await catchUps.followClock();
+      await backtests.queue.followClock();
       await schedules.queue.followClock();
       await schedules.replanned();
     },
@@ -98,6 +99,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await schedules.queue.settled();
       await catchUps.settled();
       await runs.settled();
+      await backtests.queue.settled();
       await consumer.storeMarks();
     },
     progress: workers.consumer.progress,
@@ -106,6 +108,8 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await consumer.stop();
       await schedules.queue.stop();
       await catchUps.stop();
+      backtests.work.stop();
+      await backtests.queue.stop();
       const ended = runs.stop();
       // What still runs or waits then is for the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
@@ -117,20 +121,18 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 
 function routesOf(
   options: PluginRuntimeOptions,
-  registry: Pick<Registry, 'codeKept'>,
-  { runner, runs, consumer, catchUps, stateOps }: Workers,
+  registry: Pick<Registry, 'codeKept' | 'source'>,
+  { runner, runs, consumer, catchUps, backtests, stateOps }: Workers,
 ): Route[] {
   const { app, filterFields, addedFields, checkFilter, serverVersion } = options;
+  const rules = {
+    ...{ filterFields, addedFields, checkFilter, serverVersion },
+    unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
+  };
+  const { queue, work } = backtests;
   return [
-    ...installRoutes({
-      codeKept: registry.codeKept,
-      filterFields,
-      addedFields,
-      checkFilter,
-      unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
-      serverVersion,
-      stateOps,
-    }),
+    ...installRoutes({ ...rules, codeKept: registry.codeKept, stateOps }),
+    ...backtestRoutes({ ...rules, queue, work, source: registry.source }),
     ...runRoutes({
       queue: runs,
       isActive: runner.isActive,

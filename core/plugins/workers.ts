@@ -10,6 +10,8 @@ import type { App } from '../http/app.ts';
 import type { Clock } from '../lib/clock.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope } from '../store/store.ts';
+import type { FilterFields } from '../lib/filter.ts';
+import { createBacktests, type Backtests } from './backtests/runtime.ts';
 import { createCallTurns } from './call-turns.ts';
 import { gapOps } from './catch-up/rows.ts';
 import { createCatchUpWorker } from './catch-up/worker.ts';
@@ -46,6 +48,8 @@ export interface WorkersOptions {
   readonly failures: FailureWatch;
   /** The process ends: what is left is for the next start. */
   readonly isStopping: () => boolean;
+  /** The fields that a subscription to an event type can be filtered by. */
+  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
 }
 
 export interface Workers {
@@ -54,6 +58,7 @@ export interface Workers {
   readonly schedules: Schedules;
   readonly catchUps: WorkQueue;
   readonly consumer: Consumer;
+  readonly backtests: Backtests;
   readonly stateOps: DisableOptions['stateOps'];
 }
 
@@ -105,5 +110,9 @@ export function createWorkers(options: WorkersOptions): Workers {
       stopped: isStopping,
     }),
   });
-  return { runner, runs, schedules, catchUps, consumer, stateOps };
+  const backtests = createBacktests({
+    ...{ ...options, store, ledger, callTurns: createCallTurns({ ledger }) },
+    isBusy: runner.isBusy,
+  });
+  return { runner, runs, schedules, catchUps, consumer, backtests, stateOps };
 }

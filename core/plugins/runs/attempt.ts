@@ -21,6 +21,7 @@ import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
 import type { Registry } from '../registry.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
+import type { World } from '../backtests/world.ts';
 import { firedAtOf } from './continuation.ts';
 import type { RunRow } from './rows.ts';
 
@@ -47,6 +48,8 @@ export interface HeldRun {
 /** What an attempt needs of it: no lease, so that a run can also be tried without ending it. */
 export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal'> {
   readonly item: Pick<WorkItem, 'scope'>;
+  /** What it sees in place of the workspace of now. */
+  readonly world?: World;
 }
 
 export interface Attempt {
@@ -88,9 +91,10 @@ export function createAttempts(options: AttemptOptions): Attempts {
     stagings.delete(runId);
   };
 
-  const stage = ({ item, run }: TriedRun, install: Install): Staging => {
+  const stage = ({ item, run, world }: TriedRun, install: Install): Staging => {
     forget(run.id);
-    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id);
+    const past = world?.past ?? null;
+    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id, { past });
     stagings.set(run.id, staged);
     return staged;
   };
@@ -103,16 +107,18 @@ export function createAttempts(options: AttemptOptions): Attempts {
     cause: Cause,
     calls: CallRecord[],
   ) => {
-    const { item, run, event } = held;
+    const { item, run, event, world } = held;
     const { scope } = item;
+    door ??= hostDoorOf(options.app());
     const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
     const bridge = {
-      door: (door ??= hostDoorOf(options.app())),
+      door: world?.door(door) ?? door,
       principal: principalOf(scope, install),
       installId: install.id,
       staged,
-      values: ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
+      values:
+        world?.values ?? ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
       cause,
       traceparent: event?.traceparent ?? null,
     };
@@ -127,14 +133,14 @@ export function createAttempts(options: AttemptOptions): Attempts {
   return {
     forget,
     async make(held, install) {
-      const { item, run, event } = held;
+      const { item, run, event, world } = held;
       const staged = stage(held, install);
-      const startedAt = clock.nowMs();
+      const startedAt = world?.past.atMs ?? clock.nowMs();
       const cause = causeOf(run, install, event);
       const calls: CallRecord[] = [];
       const call = answering(held, install, staged, cause, calls);
       const sandbox = await options.sandbox.get();
-      const source = await registry.source(item.scope, install.sha256);
+      const source = world?.source ?? (await registry.source(item.scope, install.sha256));
       const outcome = await sandbox.run({ ...jobOf(held, install, source, startedAt), call });
       const { cpuMs: sandboxMs, queueMs } = outcome;
       options.ledger.chargeAll(item.scope, { runs: 1, sandboxMs, queueMs });
@@ -143,14 +149,16 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 }
 
-function jobOf({ item, run, event, signal }: TriedRun, install: Install, source: string, startedAt: number) {
+function jobOf(held: TriedRun, install: Install, source: string, startedAt: number) {
+  const { item, run, event, signal, world } = held;
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;
   return {
     runId: run.id,
     workspaceId: item.scope.workspaceId,
-    installId: install.id,
+    // The isolates of another world are its own.
+    installId: world?.lane ?? install.id,
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source, handlers: [...install.manifest.handlers] },
     handler,

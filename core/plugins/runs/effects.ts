@@ -103,7 +103,7 @@ function parsed(json: string | null): unknown {
 }
 
 /** The value, or the beginning of its text where that is long. */
-function short(value: unknown): unknown {
+export function short(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
   return text.length <= valueCharsMax ? (value ?? null) : cut(text);
 }

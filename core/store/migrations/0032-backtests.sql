@@ -1,1 +1,24 @@
--- See the change that fills it.
+-- Versions of plugins tried on recorded events. What is asked and what came of it are JSON; the package is kept until it ends.
+CREATE TABLE backtests (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
+  -- backtest or gate
+  kind TEXT NOT NULL,
+  install_id TEXT, plugin_id TEXT NOT NULL, plugin_version TEXT NOT NULL,
+  -- queued, running, done, canceled, failed
+  status TEXT NOT NULL, starts INTEGER NOT NULL DEFAULT 0,
+  asked_json TEXT NOT NULL, package_json TEXT, report_json TEXT, error TEXT,
+  created_at INTEGER NOT NULL, started_at INTEGER, finished_at INTEGER,
+  PRIMARY KEY (workspace_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX backtests_created ON backtests (workspace_id, created_at, id);
+-- system: housekeeping.
+CREATE INDEX backtests_finished ON backtests (finished_at) WHERE finished_at IS NOT NULL;
+
+-- Versions that run beside installed ones on live events and write nothing; the id is the install's.
+CREATE TABLE shadows (
+  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
+  plugin_version TEXT NOT NULL, asked_json TEXT NOT NULL, package_json TEXT NOT NULL,
+  -- The last event that it has met.
+  sequence INTEGER NOT NULL, seen_json TEXT NOT NULL, created_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+) STRICT, WITHOUT ROWID;
