@@ -15,6 +15,7 @@ import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
+import type { BacktestOptions } from './plugin/backtest.ts';
 import type { InstallOptions } from './plugin/install.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import type { RemoteOptions } from './remote.ts';
@@ -39,12 +40,12 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addBackups(program, folder);
   addImport(program, folder);
   addCopies(program, folder);
-  addPlugin(program, folder);
+  const backtestCommand = addPlugin(program, folder);
   const listenCommand = addWebhooks(program, remote, folder);
   addAbout(program);
   // These have their own way to stop; everything else can be run again.
   program.hook('preAction', (_, command) => {
-    if (command !== serveCommand && command !== listenCommand)
+    if (![serveCommand, listenCommand, backtestCommand].includes(command))
       process.once('SIGINT', () => fail(new CommandError('Interrupted.', exitCodes.interrupted), asJson));
   });
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => endWith(error, asJson));
@@ -192,7 +193,8 @@ function addCopies(program: Command, folder: string): void {
     );
 }
 
-function addPlugin(program: Command, folder: string): void {
+/** @returns the command that has its own way to stop */
+function addPlugin(program: Command, folder: string): Command {
   const plugin = program.command('plugin').description('pack, install and watch plugins');
   plugin
     .command('new <name>')
@@ -219,6 +221,10 @@ function addPlugin(program: Command, folder: string): void {
     .option('--downgrade', 'take an older version than the one that is installed')
     .option('--mode <mode>', 'apply, or simulate: record what it would write, and write nothing')
     .option('--settings <file>', 'a JSON file with its settings')
+    .option(
+      '--gate [runs]',
+      'first show what it would do otherwise on the last runs of the installed version',
+    )
     .action(async (source: string, options: InstallOptions) =>
       (await import('./plugin/install.ts')).install(source, options, folder),
     );
@@ -245,4 +251,15 @@ function addPlugin(program: Command, folder: string): void {
   ).action(async (name: string, options: RemoteOptions) =>
     (await import('./plugin/catch-up.ts')).catchUp(name, options),
   );
+  return remote(
+    plugin
+      .command('backtest <plugin>')
+      .description('try the plugin of a folder, or an installed one, on recorded events'),
+  )
+    .option('--since <time>', 'events from here on: a time, or how long ago', '30d')
+    .option('--until <time>', 'events up to here; by default now')
+    .option('--events <n>', 'events to run it for at most, up to 10000')
+    .action(async (source: string, options: BacktestOptions) =>
+      (await import('./plugin/backtest.ts')).backtest(source, options, folder),
+    );
 }

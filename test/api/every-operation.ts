@@ -202,6 +202,13 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('plugins.kv.get', `${plugin}/kv/note`);
   await did('plugins.kv.list', `${plugin}/kv`);
   await did('plugins.kv.delete', `${plugin}/kv/note`);
+  const tried = await did('plugins.backtest', `${plugin}/backtests`, {});
+  await did('plugins.gate', `${plugin}/gate`, { package: await packed('1.2.0') });
+  await app.settled();
+  await did('backtests.get', `${v1}/backtests/${tried.id}`);
+  const open = await did('backtests.create', `${v1}/backtests`, { package: await packed('1.2.0') });
+  await did('backtests.cancel', `${v1}/backtests/${open.id}/cancel`);
+  await did('backtests.list', `${v1}/backtests`);
   await did('plugins.update', plugin, { mode: 'simulate' });
   await app.call('POST', `${v1}/issues`, { team: 'DOC', title: 'Crash on logout' });
   await app.settled();

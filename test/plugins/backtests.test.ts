@@ -1,6 +1,10 @@
 // A version is tried on recorded events: each seen as it was, nothing written, and what people did afterwards told beside it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { startApp, type Json, type TestApp } from '../app.ts';
+import { tatami } from '../cli/tatami.ts';
 import { install, packSource } from './pack.ts';
 
 const minute = 60_000;
@@ -118,23 +122,30 @@ test('a run sees the state, the names and the lists of the moment, and not those
 });
 
 test('a version gets no more than its asker holds, and sees no other workspace', async () => {
-  const { token } = (
-    await app.call('POST', '/api/v1/api-keys', { name: 'few', scopes: ['plugins:write', 'issues:read'] })
-  ).json;
-  const asked = await fetch(`${app.url}/api/v1/backtests`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ package: await packSource(byTitle('1.0.0')) }),
-  });
-  expect(asked.status).toBe(202);
-  const { id, scopes } = (await asked.json()) as Json;
-  expect(scopes).toEqual([]);
+  const few = app.clientOf(await app.mintKey(['plugins:write', 'issues:read']));
+  const asked = await few('POST', '/api/v1/backtests', { package: await packSource(byTitle('1.0.0')) });
+  expect([asked.status, asked.json.scopes]).toEqual([202, []]);
+  const path = `/api/v1/backtests/${asked.json.id}`;
   await app.settled();
-  expect((await app.call('GET', `/api/v1/backtests/${id}`)).json.report.events.wanted).toBe(0);
+  expect((await app.call('GET', path)).json.report.events.wanted).toBe(0);
+
+  const all = await backtest('backtests', { package: await packSource(byTitle('1.0.0')) });
+  // The report shows what was read, so it takes the right to read that.
+  expect((await few('GET', `/api/v1/backtests/${all.id}`)).status).toBe(403);
+
+  const other = await app.addWorkspace('Other', 'OTH');
+  const elsewhere = app.clientOf(other.apiKey);
+  expect((await elsewhere('GET', path)).status).toBe(404);
+  const theirs = await elsewhere('POST', '/api/v1/backtests', {
+    package: await packSource(byTitle('1.0.0')),
+  });
+  await app.settled();
+  const seen = await elsewhere('GET', `/api/v1/backtests/${theirs.json.id}`);
+  expect(seen.json).toMatchObject({ status: 'done', report: { events: { wanted: 0 } } });
 });
 
 test('failures are counted with samples, own values go from event to event, and the window holds', async () => {
-  const since = new Date(app.clock.now()).toISOString();
+  const since = new Date(app.clock.now() + 1).toISOString();
   for (const title of ['one', 'two', 'three']) await create(title);
   await app.settled();
   const source = `{
@@ -149,12 +160,17 @@ test('failures are counted with samples, own values go from event to event, and 
   const document = await packSource(source);
   const { report } = await backtest('backtests', { package: document, since });
   expect(report.runs).toEqual({ total: 3, succeeded: 2, failed: 1 });
-  expect(report.failures).toMatchObject([{ what: 'error', count: 1, samples: [{ message: 'No twos.' }] }]);
+  expect(report.failures).toMatchObject([
+    { what: 'error', count: 1, samples: [{ message: 'Error: No twos.' }] },
+  ]);
   expect(report.others).toMatchObject([{ what: 'comment create', count: 2 }]);
   expect(report.others[0].samples.map(({ values }: Json) => values.body)).toEqual(['Times 1', 'Times 2']);
   const few = await backtest('backtests', { package: document, since, events: 1 });
   expect(few.report).toMatchObject({ endedBy: 'events', runs: { total: 1 } });
-  const wrong = await app.call('POST', '/api/v1/backtests', { package: document, since: '2030-01-01T00:00:00Z' });
+  const wrong = await app.call('POST', '/api/v1/backtests', {
+    package: document,
+    since: '2030-01-01T00:00:00Z',
+  });
   expect([wrong.status, wrong.json.error.details[0].path]).toEqual([422, 'since']);
 });
 
@@ -180,7 +196,10 @@ test('the gate shows where two versions would not do the same, run by run', asyn
   await app.settled();
   const before = await app.lastSequence();
   const next = await packSource(
-    byTitle('1.1.0', `if (event.data.title.includes('hurry')) return ctx.issues.update(event.data.id, { priority: 'urgent' });`),
+    byTitle(
+      '1.1.0',
+      `if (event.data.title.includes('hurry')) return ctx.issues.update(event.data.id, { priority: 'urgent' });`,
+    ),
   );
   const { kind, gate } = await backtest('plugins/com.test.by-title/gate', { package: next });
   expect([kind, gate.runs, gate.same, gate.different]).toEqual(['gate', 3, 2, 1]);
@@ -191,4 +210,28 @@ test('the gate shows where two versions would not do the same, run by run', asyn
   expect(priority).toMatchObject({ field: 'priority', thenSame: 2, thenOther: 0 });
   await app.settled();
   expect(await app.lastSequence()).toBe(before);
+});
+
+test('the command line tries a folder and shows the report, and the gate before an upgrade', async () => {
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-backtest-'));
+  try {
+    const source = `import { definePlugin } from '@tatami/sdk/plugin';\nexport default definePlugin(${byTitle('1.2.0', "if (event.data.title === 'Bug in a hurry') return;")});\n`;
+    writeFileSync(join(dir, 'plugin.ts'), source);
+    const since = ['--since', '2026-11-20T00:00:00Z'];
+    const { code, out } = await tatami(['plugin', 'backtest', dir, ...since], remote);
+    expect([code, out]).toEqual([0, expect.stringMatching(/\npriority +7 +3 +1 +3 +75% +1 +0\n/)]);
+    expect(out).toContain('priority: "none" → "high"   people: opposite, "low"');
+    const asJson = await tatami(['plugin', 'backtest', 'com.test.by-title', '--json', ...since], remote);
+    expect(asJson.json.report.fields[0]).toMatchObject({ field: 'priority', wouldChange: 8, thenSame: 2 });
+
+    const file = join(dir, 'by-title.json');
+    expect((await tatami(['plugin', 'pack', dir, '--out', file], remote)).code).toBe(0);
+    const upgrade = await tatami(['plugin', 'install', file, '--yes', '--gate', '2'], remote);
+    expect(upgrade.code).toBe(0);
+    expect(upgrade.err).toContain('on the last 2 runs: 1 the same, 1 not');
+    expect(upgrade.err).toMatch(/issue iss_\S+ priority: "high" → null/);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
 });

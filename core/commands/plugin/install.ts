@@ -12,8 +12,10 @@ import { firstPartyNames, packFirstParty } from '../../plugins/first-party.ts';
 import { placeText } from '../../plugins/source-places.ts';
 import { upgradeLines, type Installed } from '../../plugins/upgrade.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
+import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { placeOfDetail } from './author-error.ts';
+import { showGate } from './backtest.ts';
 
 interface Install {
   id: string;
@@ -26,6 +28,8 @@ export interface InstallOptions extends RemoteOptions {
   downgrade?: boolean;
   mode?: string;
   settings?: string;
+  /** Runs to look at; true where it is not said. */
+  gate?: string | true;
 }
 
 /** @param folder where the path of a package file begins */
@@ -39,6 +43,7 @@ export async function install(source: string, options: InstallOptions, folder: s
     ? upgradeLines({ ...document, manifest }, printableCopy(installed))
     : consentLines(manifest))
     say(line);
+  if (installed && options.gate !== undefined) say(await gateOf(call, document, options.gate));
   const settings = options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) };
   if (options.yes !== true) await confirm();
   const made = await call<Install>('POST', '/plugins', {
@@ -51,6 +56,11 @@ export async function install(source: string, options: InstallOptions, folder: s
     throw inWords(error, document, options);
   });
   printResult(made, options, (shown) => `${shown.pluginId} ${shown.pluginVersion} installed as ${shown.id}`);
+}
+
+function gateOf(call: Call, document: PluginPackage, given: string | true): Promise<string> {
+  const runs = given === true ? 20 : wholeNumber('--gate', given, 1, 200);
+  return showGate(call, document.manifest.id, { package: document, runs });
 }
 
 async function findInstalled(call: Call, pluginId: string): Promise<Installed | null> {

@@ -42,7 +42,7 @@ export async function pack(
 }
 
 /** @throws CommandError that names the author's line, where that is known */
-async function packFolder(root: string): Promise<PluginPackage> {
+export async function packFolder(root: string): Promise<PluginPackage> {
   let bundle: Bundle | undefined;
   try {
     const document = await packPlugin(root, {

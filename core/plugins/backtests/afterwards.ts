@@ -32,7 +32,8 @@ export async function afterwardsOf(
   for (let after = event.sequence, pages = 0; pages < pagesMax; pages++) {
     const page = await pageOfSubject(store, scope, issueId, after, { limit: pageEvents, wants });
     for (const one of page.events) {
-      const target = targetOf(one, runId) === 'people' ? people : targetOf(one, runId) === 'then' ? then : null;
+      const target =
+        targetOf(one, runId) === 'people' ? people : targetOf(one, runId) === 'then' ? then : null;
       if (target)
         for (const [field, value] of changedBy(shownData(one)))
           if (!target.has(field)) target.set(field, value);

@@ -42,7 +42,9 @@ export function changedBy({ previous, ...data }: Values): ReadonlyMap<string, un
 export function isSame({ before, wouldBe }: Pick<FieldEffect, 'before' | 'wouldBe'>, is: unknown): boolean {
   if (!Array.isArray(wouldBe) || !Array.isArray(is) || !Array.isArray(before))
     return isDeepStrictEqual(nameOf(wouldBe), nameOf(is));
-  const [was, would, now] = [before, wouldBe, is].map((list) => list.map((one) => JSON.stringify(nameOf(one))));
+  const [was, would, now] = [before, wouldBe, is].map((list) =>
+    list.map((one) => JSON.stringify(nameOf(one))),
+  );
   const added = would!.filter((one) => !was!.includes(one));
   const taken = was!.filter((one) => !would!.includes(one));
   return added.every((one) => now!.includes(one)) && !taken.some((one) => now!.includes(one));

@@ -24,7 +24,9 @@ const FieldTotals = Closed({
   same: count('Of these, people then made it the same.'),
   opposite: count('People made it something else.'),
   nothing: count('Nobody touched it.'),
-  agreement: nullable(Type.Number({ description: 'Percent of those that people touched which were the same.' })),
+  agreement: nullable(
+    Type.Number({ description: 'Percent of those that people touched which were the same.' }),
+  ),
   thenSame: count('The version that was installed then made it the same.'),
   thenOther: count('That version made it something else.'),
 });
@@ -71,7 +73,9 @@ export const BacktestReport = named(
     effects: Type.Array(EffectShown, { description: 'One by one, the first 500.' }),
     effectsLeftOut: count('Effects beyond those.'),
     effectsRepeated: count('Effects that came again for the same issue: nothing of a trial is kept.'),
-    others: Type.Array(Counted, { description: 'What would have been made, and changed of what is no issue.' }),
+    others: Type.Array(Counted, {
+      description: 'What would have been made, and changed of what is no issue.',
+    }),
     failures: Type.Array(Counted, { description: 'Runs that failed, by code.' }),
     asOfNow: Type.Array(
       Closed({ operation: Type.String({ description: 'Such as `comments.list`.' }), reads: count('Reads.') }),

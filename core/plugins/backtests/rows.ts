@@ -76,11 +76,7 @@ const end = tenantStatement(
    WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running')`,
 );
 
-export function insertBacktestOp(
-  scope: Scope,
-  row: BacktestRow,
-  code: AskedCode,
-): Op {
+export function insertBacktestOp(scope: Scope, row: BacktestRow, code: AskedCode): Op {
   return tenantOp(scope, insert, {
     id: row.id,
     kind: row.kind,

@@ -11,7 +11,11 @@ const window = {
   since: Type.Optional(described(time, 'Events from here on; 30 days ago where it is not given.')),
   until: Type.Optional(described(time, 'Events up to here; now where it is not given.')),
   events: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Events that it runs for at most; 10,000 by default.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Events that it runs for at most; 10,000 by default.',
+    }),
   ),
   settings: Type.Optional(installSettings),
 };
@@ -31,7 +35,11 @@ export const GateCreate = named(
   Closed({
     package: document,
     runs: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 200, description: 'The last runs that it looks at; 20 by default.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 200,
+        description: 'The last runs that it looks at; 20 by default.',
+      }),
     ),
     settings: Type.Optional(installSettings),
   }),
@@ -40,14 +48,23 @@ export const GateCreate = named(
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const facts = {
   id: idOf(idPrefixes.backtest),
-  kind: enumeration('BacktestKind', ['backtest', 'gate'], 'Over a time, or over the last runs of two versions.'),
+  kind: enumeration(
+    'BacktestKind',
+    ['backtest', 'gate'],
+    'Over a time, or over the last runs of two versions.',
+  ),
   pluginId: nullable(idOf(plugin.id, 'The install; null where the plugin is not installed.')),
   plugin: Type.String({ description: "The manifest's id." }),
   pluginVersion: Type.String({ description: 'The version that is tried.' }),
   scopes: Type.Array(Type.String(), {
-    description: 'What it may do: of the scopes that it asks those that whoever asked for this holds in full.',
+    description:
+      'What it may do: of the scopes that it asks those that whoever asked for this holds in full.',
   }),
-  status: enumeration('BacktestStatus', ['queued', 'running', 'done', 'canceled', 'failed'], 'How far it has come.'),
+  status: enumeration(
+    'BacktestStatus',
+    ['queued', 'running', 'done', 'canceled', 'failed'],
+    'How far it has come.',
+  ),
   progress: nullable(
     Closed({
       looked: count('Events that were looked at; of a gate, runs.'),

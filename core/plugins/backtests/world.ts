@@ -49,7 +49,8 @@ export function worldOf({ past, values, source, lane, noteNow }: WorldOptions): 
         const before = past.told();
         const outcome = await real.call(route, call);
         // One object is found by the log; which objects stand on a list is known of now alone.
-        if (!route.name.endsWith('.get') || past.told() === before) noteNow(route.name);
+        const isFound = route.name.endsWith('.get') && (past.told() > before || showsStaged(route, call));
+        if (!isFound) noteNow(route.name);
         return outcome;
       },
     }),
@@ -61,6 +62,9 @@ function takesAsOf({ query }: Route): boolean {
 }
 
 /** What the run itself has written is in no log: a single object is then shown as it staged it. */
-function showsStaged({ name }: Route, { staged }: ValueCall): boolean {
-  return name.endsWith('.get') && (staged?.effects ?? 0) > 0;
+function showsStaged({ name }: Route, { staged, params }: ValueCall): boolean {
+  if (!name.endsWith('.get') || !staged) return false;
+  const id = params?.id ?? '';
+  // What people call it by may stand for any of them.
+  return staged.changes.some((change) => change.id === id || !id.includes('_'));
 }

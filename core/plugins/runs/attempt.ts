@@ -117,8 +117,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
       principal: principalOf(scope, install),
       installId: install.id,
       staged,
-      values:
-        world?.values ?? ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
+      values: world?.values ?? ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
       cause,
       traceparent: event?.traceparent ?? null,
     };

@@ -50,7 +50,11 @@ export function createPasts(contextNow: () => Promise<Context>): Pasts {
           const asked = now.filter(({ id }) => !told.has(id));
           if (asked.length > 0) {
             const were = readOf(ctx, contract, asked, moment);
-            for (const { id } of asked) told.set(id, were.then((all) => all.get(id)));
+            for (const { id } of asked)
+              told.set(
+                id,
+                were.then((all) => all.get(id)),
+              );
           }
           const all = await Promise.all(now.map(({ id }) => told.get(id)));
           return new Map(all.flatMap((was) => (was ? [[was.id, was] as const] : [])));
@@ -67,8 +71,20 @@ function readOf(
   now: readonly Entity[],
   moment: { readonly sequence: number; readonly atMs: number },
 ): Promise<ReadonlyMap<string, Was>> {
-  if (isSubject(contract)) return objectsAt(ctx, contract, now.map(({ id }) => id), moment);
+  if (isSubject(contract))
+    return objectsAt(
+      ctx,
+      contract,
+      now.map(({ id }) => id),
+      moment,
+    );
   const issueIds = now.flatMap((one: Entity & { readonly issueId?: string | null }) => one.issueId ?? []);
-  if (issueIds.length === 0) return objectsAt(ctx, contract, now.map(({ id }) => id), moment);
+  if (issueIds.length === 0)
+    return objectsAt(
+      ctx,
+      contract,
+      now.map(({ id }) => id),
+      moment,
+    );
   return partsAt(ctx, contract, [...new Set(issueIds)], moment);
 }
