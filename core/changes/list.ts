@@ -61,13 +61,19 @@ export async function pageOfKind<E extends Entity, W>(
     asked: { ...askedOf(page), ...options.asked },
     ...(options.without ? { without: options.without } : {}),
   });
-  const rows = data.map(kind.fromRow);
-  const past = ctx.staged?.past;
-  const stored = past ? await asThen(past, kind, rows) : rows;
-  const entities = stored.flatMap((one) =>
-    one ? ((ctx.staged?.find(kind.name, one.id) as E | undefined) ?? one) : [],
-  );
-  return { data: options.keep ? entities.filter(options.keep) : entities, pageInfo };
+  const entities = await seenBy(ctx.staged, kind, data.map(kind.fromRow));
+  return { data: options.keep ? entities.filter(options.keep) : [...entities], pageInfo };
+}
+
+/** As they were at the moment that a run sees, and with what it has staged. */
+async function seenBy<E extends Entity, W>(
+  staged: Context['staged'] | undefined,
+  kind: Kind<E, W>,
+  rows: readonly E[],
+): Promise<readonly E[]> {
+  if (!staged) return rows;
+  const stored = staged.past ? await asThen(staged.past, kind, rows) : rows;
+  return stored.flatMap((one) => (one ? ((staged.find(kind.name, one.id) as E | undefined) ?? one) : []));
 }
 
 /** An empty list is written as one that nothing is in, because the planner folds a constant and then scans the table. */

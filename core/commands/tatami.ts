@@ -251,6 +251,10 @@ function addPlugin(program: Command, folder: string): Command {
   ).action(async (name: string, options: RemoteOptions) =>
     (await import('./plugin/catch-up.ts')).catchUp(name, options),
   );
+  return addBacktest(plugin, folder);
+}
+
+function addBacktest(plugin: Command, folder: string): Command {
   return remote(
     plugin
       .command('backtest <plugin>')

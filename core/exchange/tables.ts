@@ -53,7 +53,7 @@ export const taken: readonly Table[] = [
   // Alarms that are set; the rest of the queue is work of the server.
   {
     name: 'due_work',
-    where: "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'backtest', 'shadow')",
+    where: "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'backtest')",
     columns: ['id', 'kind', 'subject', 'due_at'],
     arrives: { lease_until: '0', lease_owner: 'NULL', epoch: '1' },
   },
@@ -78,7 +78,6 @@ export const leftBehind: Readonly<Record<string, string>> = {
   plugin_kv_usage: install,
   plugin_gaps: install,
   backtests: work,
-  shadows: install,
   past_wants: install,
   idempotency: work,
   search_documents: words,

@@ -71,7 +71,6 @@ export const retention: Readonly<Record<string, Bound>> = {
   replays: { keptFor: 'deliveries' },
   plugin_gaps: { keptFor: 'deliveries' },
   backtests: { keptFor: 'runs' },
-  shadows: { keptWhile: 'their install is there' },
   endpoint_health: { keptWhile: 'their endpoint is there' },
   plugin_code: { keptWhile: 'an install runs it' },
   plugin_kv: { keptWhile: 'their install is there; each has a quota' },

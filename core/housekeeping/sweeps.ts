@@ -92,7 +92,6 @@ export const sweeps: readonly Sweep[] = [
   sweep('deliveries', [removeFinished('replays')]),
   sweep('deliveries', [removeFinished('plugin_gaps')]),
   sweep('runs', [removeFinished('backtests')], longRows),
-  sweep(null, [removeOfRemoved('shadows', 'id')], longRows),
   sweep(null, [removeOfRemoved('plugin_kv', 'install_id')], longRows),
   sweep(null, [removeOfRemoved('plugin_kv_usage', 'id')]),
   sweep(

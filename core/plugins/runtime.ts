@@ -1,10 +1,8 @@
 // The plugin runtime as the server starts, asks and stops it: its routes, and what works behind them.
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
-import type { Directory } from '../context.ts';
 import type { Route } from '../http/route.ts';
 import type { Progress } from '../events/progress.ts';
 import { errorForLog } from '../lib/failures.ts';
-import type { FilterFields } from '../lib/filter.ts';
 import type { CheckFilter } from '../resource/filtering.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
@@ -79,18 +77,12 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
       await tellUnheard({ store, committer, ids, directoryOf: options.directoryOf, nowMs: clock.nowMs });
-      await runs.start();
-      await schedules.queue.start();
-      await catchUps.start();
-      await backtests.queue.start();
+      for (const queue of [runs, schedules.queue, catchUps, backtests.queue]) await queue.start();
       await consumer.start();
       schedules.replan();
     },
     async followClock() {
-      await runs.followClock();
-      await catchUps.followClock();
-      await backtests.queue.followClock();
-      await schedules.queue.followClock();
+      for (const queue of [runs, catchUps, backtests.queue, schedules.queue]) await queue.followClock();
       await schedules.replanned();
     },
     async settled() {

@@ -100,6 +100,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     // Of all issues, in columns by the types of their states.
     board: (await made('/boards', { name: `Board of ${team}`, groupBy: 'stateType' })).id,
     view: (await made('/views', { name: `View of ${team}`, visibility: 'shared' })).id,
+    backtest: (await made(`/plugins/${plugin.id}/backtests`, {})).id,
     subscriber: (await first(`/issues/${issue.id}/subscribers`)).id,
     template: (await made('/templates', { name: `Template of ${team}`, team })).id,
   };

@@ -31,14 +31,13 @@ export interface Collector {
 }
 
 export function createCollector({ sinceMs, untilMs }: Window): Collector {
-  const fields = new Map<string, Counts>();
+  const comparisons = createComparisons();
   const others = new Map<string, Found>();
   const failures = new Map<string, Found>();
   const asOfNow = new Map<string, number>();
   const known = new Set<string>();
-  const effects: BacktestReport['effects'][number][] = [];
   const cpu: number[] = [];
-  let [calls, refused, failed, leftOut, repeated, cpuMs] = [0, 0, 0, 0, 0, 0];
+  let [calls, refused, failed, repeated, cpuMs] = [0, 0, 0, 0, 0];
 
   /** Nothing of a trial is kept, so that the same thing would be done at each event. */
   const isNew = (effect: Effect): boolean => {
@@ -77,7 +76,29 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
         else repeated++;
       return compared;
     },
-    compare(event, effect, { people, then }) {
+    compare: comparisons.add,
+    report({ window, events, endedBy }) {
+      return {
+        ...{ window, events, endedBy },
+        runs: { total: cpu.length, succeeded: cpu.length - failed, failed },
+        ...comparisons.shown(),
+        effectsRepeated: repeated,
+        others: [...others.values()],
+        failures: [...failures.values()],
+        asOfNow: [...asOfNow].map(([operation, reads]) => ({ operation, reads })),
+        costs: { ...costsOf(cpu, calls, (untilMs - sinceMs) / dayMs), callsRefused: refused },
+      };
+    },
+  };
+}
+
+/** The effects on fields of issues, beside what was made of these. */
+function createComparisons() {
+  const fields = new Map<string, Counts>();
+  const effects: BacktestReport['effects'][number][] = [];
+  let leftOut = 0;
+  return {
+    add(event: EventRow, effect: Effect, { people, run }: Afterwards): void {
       for (const one of fieldEffectsOf(effect)) {
         const { field } = one;
         const counts = fields.get(field) ?? countsOf(field);
@@ -85,7 +106,7 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
         const agreement = agreementOf(one, people);
         counts.wouldChange++;
         counts[agreement]++;
-        if (then.has(field)) counts[isSame(one, then.get(field)) ? 'thenSame' : 'thenOther']++;
+        if (run.has(field)) counts[isSame(one, run.get(field)) ? 'thenSame' : 'thenOther']++;
         if (effects.length === effectsMax) leftOut++;
         else
           effects.push({
@@ -94,34 +115,31 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
             ...one,
             people: agreement,
             peopleMadeIt: people.get(field) ?? null,
-            then: then.get(field) ?? null,
+            runMadeIt: run.get(field) ?? null,
           });
       }
     },
-    report({ window, events, endedBy }) {
-      const days = Math.max((untilMs - sinceMs) / dayMs, 1 / 24);
-      const perDay = (sum: number): number => rounded(sum / days);
-      const sorted = cpu.toSorted((a, b) => a - b);
-      const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
-      return {
-        ...{ window, events, endedBy },
-        runs: { total: cpu.length, succeeded: cpu.length - failed, failed },
-        fields: [...fields.values()].map(withAgreement).sort((a, b) => b.wouldChange - a.wouldChange),
-        effects,
-        effectsLeftOut: leftOut,
-        effectsRepeated: repeated,
-        others: [...others.values()],
-        failures: [...failures.values()],
-        asOfNow: [...asOfNow].map(([operation, reads]) => ({ operation, reads })),
-        costs: {
-          ...{ calls, callsRefused: refused },
-          cpuMs: rounded(cpuMs),
-          cpuMsP50: rounded(at(0.5)),
-          cpuMsP95: rounded(at(0.95)),
-          perDay: { runs: perDay(cpu.length), cpuMs: perDay(cpuMs), calls: perDay(calls) },
-        },
-      };
-    },
+    shown: () => ({
+      fields: [...fields.values()].map(withAgreement).sort((a, b) => b.wouldChange - a.wouldChange),
+      effects,
+      effectsLeftOut: leftOut,
+    }),
+  };
+}
+
+/** @param cpu milliseconds of each run */
+function costsOf(cpu: readonly number[], calls: number, windowDays: number) {
+  const days = Math.max(windowDays, 1 / 24);
+  const perDay = (sum: number): number => rounded(sum / days);
+  const sorted = cpu.toSorted((a, b) => a - b);
+  const at = (share: number): number => rounded(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+  const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0);
+  return {
+    calls,
+    cpuMs: rounded(cpuMs),
+    cpuMsP50: at(0.5),
+    cpuMsP95: at(0.95),
+    perDay: { runs: perDay(cpu.length), cpuMs: perDay(cpuMs), calls: perDay(calls) },
   };
 }
 

@@ -8,7 +8,7 @@ import type { FilterFields } from '../../lib/filter.ts';
 import { createSearched } from '../../lib/filter-match.ts';
 import { derivedId, idPrefixes } from '../../lib/ids.ts';
 import { createPasts, isNaming, type Pasts } from '../../resource/as-of/past.ts';
-import type { Scope } from '../../store/store.ts';
+import type { Scope, Store } from '../../store/store.ts';
 import { principalOf } from '../host-door.ts';
 import { heardTypes } from '../installs/hearing.ts';
 import type { Install } from '../installs/schema.ts';
@@ -104,6 +104,12 @@ export function createEngine(options: EngineOptions): Engine {
     }));
   };
 
+  const parts = { tryOn, pastsFor, yieldTo, subscribed };
+  return { ...parts, backtest: createBacktest(store, parts) };
+}
+
+/** One run after the other over a window. */
+function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine['backtest'] {
   /** Looks up what became of the fields that a run would have changed. */
   const compare = async (
     scope: Scope,
@@ -120,56 +126,56 @@ export function createEngine(options: EngineOptions): Engine {
     }
   };
 
-  return {
-    ...{ tryOn, pastsFor, yieldTo, subscribed },
-    async backtest(scope, version, window, signal, onProgress) {
-      const { install } = version;
-      const isWanted = await subscribed(scope, install);
-      const types: ReadonlySet<string> = new Set(heardTypes(install));
-      const pasts = pastsFor(scope, install);
-      const collector = createCollector(window);
-      const events = { looked: 0, wanted: 0, cut: 0 };
-      let endedBy: BacktestReport['endedBy'] = null;
-      // What people did is looked up while the next run is under way.
-      let comparing = Promise.resolve();
+  return async (scope, version, window, signal, onProgress) => {
+    const { install } = version;
+    const isWanted = await engine.subscribed(scope, install);
+    const types: ReadonlySet<string> = new Set(heardTypes(install));
+    const pasts = engine.pastsFor(scope, install);
+    const collector = createCollector(window);
+    const events = { looked: 0, wanted: 0, cut: 0 };
+    let endedBy: BacktestReport['endedBy'] = null;
+    // What people did is looked up while the next run is under way.
+    let comparing = Promise.resolve();
 
-      const meet = async (event: EventRow): Promise<void> => {
-        if (isNaming(event.entityKind)) pasts.moved();
-        if (!types.has(event.type) || !(await isWanted(event))) return;
-        if (events.wanted === window.eventsMax) endedBy = 'events';
-        else if (collector.cpuMs > cpuMsMax) endedBy = 'cpu';
-        if (endedBy) return;
-        events.wanted++;
-        if (await findCut(store, scope, event, install.id, () => 0)) return void events.cut++;
-        await yieldTo(signal);
-        const tried = await tryOn(scope, version, event, await pasts.at(event), signal);
-        signal.throwIfAborted();
-        const effects = collector.add(event, tried);
-        await comparing;
-        comparing = compare(scope, install, event, collector, effects);
-      };
-
-      for (let { after } = window, more = true; more && !endedBy;) {
-        signal.throwIfAborted();
-        const page = await pageAfter(store, scope, after, {
-          limit: pageEvents,
-          wants: ({ type, entityKind, sequence }) =>
-            sequence <= window.to && (types.has(type) || isNaming(entityKind)),
-        });
-        for (const event of page.events) {
-          if (endedBy) break;
-          await meet(event);
-          const looked = Math.min(event.sequence, window.to) - window.after;
-          onProgress({ looked, of: window.to - window.after, runs: collector.runs });
-        }
-        after = page.through;
-        events.looked = Math.min(after, window.to) - window.after;
-        more = page.more && after < window.to;
-      }
+    const meet = async (event: EventRow): Promise<void> => {
+      if (isNaming(event.entityKind)) pasts.moved();
+      if (!types.has(event.type) || !(await isWanted(event))) return;
+      if (events.wanted === window.eventsMax) endedBy = 'events';
+      else if (collector.cpuMs > cpuMsMax) endedBy = 'cpu';
+      if (endedBy) return;
+      events.wanted++;
+      if (await findCut(store, scope, event, install.id, () => 0)) return void events.cut++;
+      await engine.yieldTo(signal);
+      const tried = await engine.tryOn(scope, version, event, await pasts.at(event), signal);
+      signal.throwIfAborted();
+      const effects = collector.add(event, tried);
       await comparing;
-      const iso = (ms: number): string => new Date(ms).toISOString();
-      const shown = { since: iso(window.sinceMs), until: iso(window.untilMs), toSequence: window.to };
-      return collector.report({ window: shown, events, endedBy });
-    },
+      comparing = compare(scope, install, event, collector, effects);
+    };
+
+    for (let { after } = window, more = true; more && !endedBy;) {
+      signal.throwIfAborted();
+      const page = await pageAfter(store, scope, after, {
+        limit: pageEvents,
+        wants: ({ type, entityKind, sequence }) =>
+          sequence <= window.to && (types.has(type) || isNaming(entityKind)),
+      });
+      for (const event of page.events) {
+        if (endedBy) break;
+        await meet(event);
+        const looked = Math.min(event.sequence, window.to) - window.after;
+        onProgress({ looked, of: window.to - window.after, runs: collector.runs });
+      }
+      after = page.through;
+      events.looked = Math.min(after, window.to) - window.after;
+      more = page.more && after < window.to;
+    }
+    await comparing;
+    return collector.report({ window: shownWindow(window), events, endedBy });
   };
+}
+
+function shownWindow({ sinceMs, untilMs, to }: Window): BacktestReport['window'] {
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  return { since: iso(sinceMs), until: iso(untilMs), toSequence: to };
 }

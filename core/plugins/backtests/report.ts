@@ -49,7 +49,7 @@ const EffectShown = Closed({
   wouldBe: any('What it would have been made, cut to 1,000 characters.'),
   people: agreement,
   peopleMadeIt: any('What the next person made of it; null where nobody did.'),
-  then: any('What the version made of it that was installed then; null where it did nothing.'),
+  runMadeIt: any('What the version made of it that was installed then; null where it did nothing.'),
 });
 
 export const BacktestReport = named(

@@ -93,8 +93,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
 
   const stage = ({ item, run, world }: TriedRun, install: Install): Staging => {
     forget(run.id);
-    const past = world?.past ?? null;
-    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id, { past });
+    const staged = new Staging(stagedRoom, item.scope.workspaceId, install.id, stagingIn(world));
     stagings.set(run.id, staged);
     return staged;
   };
@@ -109,15 +108,15 @@ export function createAttempts(options: AttemptOptions): Attempts {
   ) => {
     const { item, run, event, world } = held;
     const { scope } = item;
-    door ??= hostDoorOf(options.app());
     const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
+    const values = { scope, installId: install.id, staged };
     const bridge = {
-      door: world?.door(door) ?? door,
+      door: doorIn(world, (door ??= hostDoorOf(options.app()))),
       principal: principalOf(scope, install),
       installId: install.id,
       staged,
-      values: world?.values ?? ownValues({ store, nowMs: clock.nowMs, scope, installId: install.id, staged }),
+      values: world?.values ?? ownValues({ ...options, nowMs: clock.nowMs, ...values }),
       cause,
       traceparent: event?.traceparent ?? null,
     };
@@ -147,6 +146,9 @@ export function createAttempts(options: AttemptOptions): Attempts {
     },
   };
 }
+
+const stagingIn = (world: World | undefined) => ({ past: world?.past ?? null });
+const doorIn = (world: World | undefined, door: HostDoor): HostDoor => world?.door(door) ?? door;
 
 function jobOf(held: TriedRun, install: Install, source: string, startedAt: number) {
   const { item, run, event, signal, world } = held;

@@ -56,7 +56,7 @@ export function createPasts(contextNow: () => Promise<Context>): Pasts {
                 were.then((all) => all.get(id)),
               );
           }
-          const all = await Promise.all(now.map(({ id }) => told.get(id)));
+          const all = await Promise.all(now.map(({ id }) => told.get(id) ?? Promise.resolve(undefined)));
           return new Map(all.flatMap((was) => (was ? [[was.id, was] as const] : [])));
         },
       };

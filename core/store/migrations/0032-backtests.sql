@@ -13,12 +13,3 @@ CREATE TABLE backtests (
 CREATE INDEX backtests_created ON backtests (workspace_id, created_at, id);
 -- system: housekeeping.
 CREATE INDEX backtests_finished ON backtests (finished_at) WHERE finished_at IS NOT NULL;
-
--- Versions that run beside installed ones on live events and write nothing; the id is the install's.
-CREATE TABLE shadows (
-  workspace_id TEXT NOT NULL, id TEXT NOT NULL,
-  plugin_version TEXT NOT NULL, asked_json TEXT NOT NULL, package_json TEXT NOT NULL,
-  -- The last event that it has met.
-  sequence INTEGER NOT NULL, seen_json TEXT NOT NULL, created_at INTEGER NOT NULL,
-  PRIMARY KEY (workspace_id, id)
-) STRICT, WITHOUT ROWID;
