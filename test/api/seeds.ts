@@ -13,7 +13,7 @@ export type Seeds = Readonly<Record<string, string>>;
 
 /** The forms of ids, by the name of what has them. */
 const prefixes: ReadonlyMap<string, string> = new Map([
-  ...(['event', 'delivery', 'replay', 'run'] as const).map((name) => [name, idPrefixes[name]] as const),
+  ...(['event', 'delivery', 'replay', 'run', 'backtest'] as const).map((name) => [name, idPrefixes[name]] as const),
   ...contracts.flatMap(({ name, id }) => (id === null ? [] : [[name, id] as const])),
 ]);
 

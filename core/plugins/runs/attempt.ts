@@ -79,7 +79,7 @@ export interface Attempts {
 }
 
 export function createAttempts(options: AttemptOptions): Attempts {
-  const { store, clock, registry } = options;
+  const { clock, registry } = options;
   /** Known once the door is. */
   let door: HostDoor | undefined;
   const stagedRoom = new Shares(stagedCharsMax);
@@ -110,13 +110,12 @@ export function createAttempts(options: AttemptOptions): Attempts {
     const { scope } = item;
     const inTurn = options.callTurns.ofRun(scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
-    const values = { scope, installId: install.id, staged };
     const bridge = {
       door: doorIn(world, (door ??= hostDoorOf(options.app()))),
       principal: principalOf(scope, install),
       installId: install.id,
       staged,
-      values: world?.values ?? ownValues({ ...options, nowMs: clock.nowMs, ...values }),
+      values: world?.values ?? ownValues({ ...options, ...clock, scope, installId: install.id, staged }),
       cause,
       traceparent: event?.traceparent ?? null,
     };
