@@ -56,6 +56,11 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
       title: 'Plugin runs',
       doc: 'What plugins did: what a run saw, called, changed, logged and cost.',
     },
+    {
+      name: 'backtests',
+      title: 'Backtests',
+      doc: 'What a version of a plugin would have done on recorded events, beside what people did.',
+    },
   ],
   Operation: [
     { name: 'usage', title: 'Usage', doc: 'What each key, plugin and webhook has cost lately.' },
