@@ -6,7 +6,7 @@ import type { Scope, Store } from '../../store/store.ts';
 import { changedBy } from './fields.ts';
 
 /** What people do later than this has other reasons. */
-export const afterwardsMs = 7 * dayMs;
+const afterwardsMs = 7 * dayMs;
 const pageEvents = 100;
 const pagesMax = 20;
 

@@ -100,7 +100,7 @@ export async function gatePlugin(
 
 type AskedVersion = AskedCode['versions'][number];
 
-export async function versionGiven(
+async function versionGiven(
   ctx: Context,
   body: { readonly package: object; readonly settings?: Readonly<Record<string, unknown>> | undefined },
   install: Install | undefined,

@@ -51,7 +51,7 @@ export async function throughGate(
 const unwanted: Tried = { error: null, effects: [], cpuMs: 0, calls: [], asOfNow: [] };
 
 /** What two runs on the same event would not make the same. */
-export function differencesOf(old: Tried, next: Tried): GateReport['differences'][number]['fields'] {
+function differencesOf(old: Tried, next: Tried): GateReport['differences'][number]['fields'] {
   const [was, is] = [valuesOf(old), valuesOf(next)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [object, field] = JSON.parse(key) as [string, string];

@@ -4,7 +4,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Window } from './engine.ts';
 
-export type BacktestStatus = 'queued' | 'running' | 'done' | 'canceled' | 'failed';
+type BacktestStatus = 'queued' | 'running' | 'done' | 'canceled' | 'failed';
 
 export interface BacktestRow {
   readonly id: string;
@@ -63,7 +63,7 @@ export const codeOfBacktest = tenantStatement<{ package_json: string | null }>(
 );
 export const openBacktests = tenantStatement<{ count: number }>(
   'backtests.open',
-  `SELECT count(*) AS count FROM (SELECT 1 FROM due_work WHERE workspace_id = :ws AND kind = 'backtest' LIMIT 100)`,
+  'SELECT count(*) AS count FROM backtests INDEXED BY backtests_open WHERE workspace_id = :ws AND finished_at IS NULL',
 );
 const start = tenantStatement(
   'backtests.start',

@@ -11,5 +11,6 @@ CREATE TABLE backtests (
   PRIMARY KEY (workspace_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX backtests_created ON backtests (workspace_id, created_at, id);
+CREATE INDEX backtests_open ON backtests (workspace_id, id) WHERE finished_at IS NULL;
 -- system: housekeeping.
 CREATE INDEX backtests_finished ON backtests (finished_at) WHERE finished_at IS NOT NULL;
