@@ -61,6 +61,11 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
       title: 'Undos',
       doc: 'What was taken back of what plugins did; each can be taken back itself.',
     },
+    {
+      name: 'backtests',
+      title: 'Backtests',
+      doc: 'What a version of a plugin would have done on recorded events, beside what people did.',
+    },
   ],
   Operation: [
     { name: 'usage', title: 'Usage', doc: 'What each key, plugin and webhook has cost lately.' },

@@ -5,6 +5,7 @@ import { tenantStatement, type Row, type Statement, type Value } from '../store/
 import type { Entity } from './change.ts';
 import type { Columns } from './columns.ts';
 import type { Reading } from './reading.ts';
+import { asThen, type AsItWas } from './past.ts';
 
 /** Another name than the id, which a unique index finds. */
 export interface Alias {
@@ -22,11 +23,13 @@ export interface Finding<E extends Entity> {
   readonly alias: Alias | undefined;
   /** The team or teams it belongs to, where objects of the kind belong to some. */
   readonly teamOf: ((entity: E) => string | readonly string[]) | undefined;
+  readonly asItWas: AsItWas<E> | undefined;
   /** Is told of what is looked for, and of what is found. */
   readonly reading: Reading;
 }
 
-export function findingOf<E extends Entity>({ name, table, columns, alias, teamOf, reading }: Finding<E>) {
+export function findingOf<E extends Entity>(finding: Finding<E>) {
+  const { name, table, columns, alias, teamOf, reading } = finding;
   const select = `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws`;
   const byId = tenantStatement<Row>(`${table}.find`, `${select} AND id = :id`);
   const byIds = tenantStatement<Row>(
@@ -40,7 +43,8 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     found && ctx.visibleTeams && teamOf && !areAmong(teamOf(found), ctx.visibleTeams) ? undefined : found;
   const read = async (ctx: Context, statement: Statement<Row>, params: Values) => {
     const row = await ctx.store.readOne(ctx.scope, statement, params);
-    return row && columns.read(row);
+    const past = ctx.staged?.past;
+    return row && past ? (await asThen(past, finding, [columns.read(row)]))[0] : row && columns.read(row);
   };
   const findCalled = async (ctx: Context, values: Values): Promise<E | undefined> => {
     const found = byAlias && (await read(ctx, byAlias, values));
@@ -78,9 +82,13 @@ export function findingOf<E extends Entity>({ name, table, columns, alias, teamO
     /** Those that are there, in no order. @param ids ids alone */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
       const rows = await ctx.store.read(ctx.scope, byIds, { ids: JSON.stringify(ids) });
-      const entities = rows.map((row) => columns.read(row));
-      reading.noteMany(ctx, ids, entities);
-      return entities.flatMap((entity) => seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? []);
+      const found = rows.map((row) => columns.read(row));
+      reading.noteMany(ctx, ids, found);
+      const past = ctx.staged?.past;
+      const entities = past ? await asThen(past, finding, found) : found;
+      return entities.flatMap((entity) =>
+        entity ? (seen(ctx, stagedOf(ctx, entity.id) ?? entity) ?? []) : [],
+      );
     },
   };
 }

@@ -12,6 +12,7 @@ import { entityOpsOf, type EntityOps } from './entity-ops.ts';
 import { areAmong, findingOf, type Alias } from './find.ts';
 import type { ReadSet } from './reads.ts';
 import { readingOf } from './reading.ts';
+import type { AsItWas } from './past.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -38,6 +39,8 @@ export interface KindSpec<E extends Entity, W extends Wire> {
   readonly alias?: Alias;
   /** What its events learn at commit, and of which object (its id), while the entity is shown without it. */
   readonly learns?: { readonly what: Learning; of(entity: E): string | null };
+  /** The row of a moment of the past; absent where the log does not tell all of it. */
+  readonly asItWas?: AsItWas<E>;
   /** Values computed by SQL on insert: column → expression over the statement's parameters. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
   /** Of what can be removed for good: the event that says so, and the rows that go with it, first. */
@@ -58,6 +61,7 @@ export interface Kind<E extends Entity, W> {
   fromRow(row: Row): E;
   /** Some of its fields: their select list, and how a row of that is read. `id` is always among them. */
   pick(names: readonly string[]): PickedFields;
+  readonly asItWas: AsItWas<E> | undefined;
   wire(entity: E, view: View): W;
   /** By id or alias, staged changes included; nothing where the caller does not see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;
@@ -92,6 +96,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
     alias: spec.alias,
     teamOf: spec.team?.of,
     reading,
+    asItWas: spec.asItWas,
   });
   return {
     name,
@@ -101,6 +106,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
     isOfTeamIn: spec.team?.isIn,
     fromRow: columns.read,
     pick: columns.pick,
+    asItWas: spec.asItWas,
     wire: spec.wire,
     find,
     findMany,

@@ -7,6 +7,7 @@ import { limitDefault } from '../lib/schema.ts';
 import { readPage, type Condition, type Page, type SortKey } from '../store/page.ts';
 import type { Entity } from './change.ts';
 import type { AnyKind, Kind } from './kind.ts';
+import { asThen } from './past.ts';
 
 export interface PageParameters {
   readonly limit?: number;
@@ -61,11 +62,19 @@ export async function pageOfKind<E extends Entity, W>(
   });
   // The row behind the page is what says that there is another page.
   if (ctx.staged?.reads) kind.noteList(ctx.staged.reads, next ? [...data, next] : data, seen);
-  const entities = data.map((row) => {
-    const stored = kind.fromRow(row);
-    return (ctx.staged?.find(kind.name, stored.id) as E | undefined) ?? stored;
-  });
-  return { data: options.keep ? entities.filter(options.keep) : entities, pageInfo };
+  const entities = await seenBy(ctx.staged, kind, data.map(kind.fromRow));
+  return { data: options.keep ? entities.filter(options.keep) : [...entities], pageInfo };
+}
+
+/** As they were at the moment that a run sees, and with what it has staged. */
+async function seenBy<E extends Entity, W>(
+  staged: Context['staged'] | undefined,
+  kind: Kind<E, W>,
+  rows: readonly E[],
+): Promise<readonly E[]> {
+  if (!staged) return rows;
+  const stored = staged.past ? await asThen(staged.past, kind, rows) : rows;
+  return stored.flatMap((one) => (one ? ((staged.find(kind.name, one.id) as E | undefined) ?? one) : []));
 }
 
 function seenOf(

@@ -4,6 +4,7 @@ import type { Shares } from '../lib/fairness/shares.ts';
 import type { Op } from '../store/store.ts';
 import type { Change, Entity } from './change.ts';
 import type { ReadSet } from './reads.ts';
+import type { Past } from './past.ts';
 
 /** Characters that all runs together may have staged; workspaces and installs share them. */
 export const stagedCharsMax = 128 * 1024 * 1024;
@@ -32,6 +33,8 @@ interface StagingOptions {
   readonly takesOps?: boolean;
   /** Takes what is read meanwhile; absent where nobody will ask whether it still is so. */
   readonly reads?: ReadSet | null;
+  /** The moment that its reads see, and its writes are planned against; such a staging is never committed. */
+  readonly past?: Past | null;
 }
 
 export class Staging {
@@ -42,6 +45,7 @@ export class Staging {
   readonly #installId: string;
   readonly takesOps: boolean;
   readonly reads: ReadSet | null;
+  readonly past: Past | null;
   /** In the order in which they were asked; those that changed nothing are left out. */
   readonly #writes: StagedWrite[] = [];
   #effects = 0;
@@ -51,10 +55,11 @@ export class Staging {
     room: Shares,
     workspaceId: string,
     installId: string,
-    { takesOps = false, reads = null }: StagingOptions = {},
+    { takesOps = false, reads = null, past = null }: StagingOptions = {},
   ) {
     this.takesOps = takesOps;
     this.reads = reads;
+    this.past = past;
     this.#room = room;
     this.#workspaceId = workspaceId;
     this.#installId = installId;

@@ -18,6 +18,7 @@ import type { MasterKeyOptions } from './master-key.ts';
 import type { AttackOptions } from './plugin/attack/command.ts';
 import type { ActionOptions } from './plugin/action.ts';
 import type { ConsentOptions } from './plugin/consent.ts';
+import type { BacktestOptions } from './plugin/backtest.ts';
 import type { InstallOptions } from './plugin/install.ts';
 import type { ReplayOptions } from './plugin/replay.ts';
 import { addSecrets } from './plugin/secrets/commands.ts';
@@ -46,14 +47,14 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addBackups(program, folder);
   addImport(program, folder);
   addCopies(program, folder);
-  const attackCommand = addPlugin(program, folder);
+  const pluginCommands = addPlugin(program, folder);
   addTrail(program);
   addProposals(program, remote);
   const listenCommand = addWebhooks(program, remote, folder);
   addAbout(program);
   // These have their own way to stop; everything else can be run again.
   program.hook('preAction', (_, command) => {
-    if (![serveCommand, listenCommand, attackCommand].includes(command))
+    if (![serveCommand, listenCommand, ...pluginCommands].includes(command))
       process.once('SIGINT', () => fail(new CommandError('Interrupted.', exitCodes.interrupted), asJson));
   });
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => endWith(error, asJson));
@@ -227,8 +228,8 @@ function addAttack(plugin: Command): Command {
     .action(async (options: AttackOptions) => (await import('./plugin/attack/command.ts')).attack(options));
 }
 
-/** Answers the command that has its own way to stop. */
-function addPlugin(program: Command, folder: string): Command {
+/** Answers the commands that have their own way to stop. */
+function addPlugin(program: Command, folder: string): Command[] {
   const plugin = program.command('plugin').description('pack, install and watch plugins');
   plugin
     .command('new <name>')
@@ -270,7 +271,7 @@ function addPlugin(program: Command, folder: string): Command {
     async (options: RemoteOptions) => (await import('./plugin/list.ts')).list(options),
   );
   addRuns(plugin, folder);
-  return addAttack(plugin);
+  return [addAttack(plugin), addBacktest(plugin, folder)];
 }
 
 /** What is about the runs of a plugin. */
@@ -361,4 +362,18 @@ function addVersions(plugin: Command): void {
   ).action(async (name: string, version: string | undefined, options: RemoteOptions) =>
     (await import('./plugin/versions.ts')).rollback(name, version, options),
   );
+}
+
+function addBacktest(plugin: Command, folder: string): Command {
+  return remote(
+    plugin
+      .command('backtest <plugin>')
+      .description('try the plugin of a folder, or an installed one, on recorded events'),
+  )
+    .option('--since <time>', 'events from here on: a time, or how long ago', '30d')
+    .option('--until <time>', 'events up to here; by default now')
+    .option('--events <n>', 'events to run it for at most, up to 10000')
+    .action(async (source: string, options: BacktestOptions) =>
+      (await import('./plugin/backtest.ts')).backtest(source, options, folder),
+    );
 }

@@ -53,7 +53,8 @@ export const taken: readonly Table[] = [
   // Alarms that are set; the rest of the queue is work of the server.
   {
     name: 'due_work',
-    where: "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'once', 'proposal')",
+    where:
+      "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'once', 'proposal', 'backtest')",
     columns: ['id', 'kind', 'subject', 'due_at'],
     arrives: { lease_until: '0', lease_owner: 'NULL', epoch: '1' },
   },
@@ -87,6 +88,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   plugin_versions: install,
   plugin_usage: install,
   plugin_scope_use: install,
+  backtests: work,
   past_wants: install,
   idempotency: work,
   proposals: sealed,

@@ -75,6 +75,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   one_offs: { boundBy: 'each goes when its time has come or its plugin is removed; 1,000 for each plugin' },
   plugin_routes: { boundBy: 'one for each route of a plugin; each goes with it' },
   route_signatures: { boundBy: 'each expires after ten minutes' },
+  backtests: { keptFor: 'runs' },
   endpoint_health: { keptWhile: 'their endpoint is there' },
   journal: { keptFor: 'runs' },
   plugin_secrets: { boundBy: 'each goes with its install' },

@@ -119,6 +119,7 @@ export const sweeps: readonly Sweep[] = [
       'SELECT workspace_id, id FROM proposals WHERE decided_at <= :before',
     ),
   ]),
+  sweep('runs', [removeFinished('backtests')], longRows),
   sweep(null, [removeOfRemoved('plugin_kv', 'install_id')], longRows),
   sweep(null, [removeOfRemoved('plugin_kv_usage', 'id')]),
   sweep(null, [removeOfRemoved('plugin_versions', 'install_id')], longRows),

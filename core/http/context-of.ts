@@ -1,4 +1,5 @@
 // Makes the context that an operation is given: who asks, in which workspace, and what of it may be seen.
+import type { Staging } from '../changes/staging.ts';
 import type { Context, Directory, Services } from '../context.ts';
 import type { Scope } from '../store/store.ts';
 import { teamsSeen } from '../rights/rights.ts';
@@ -11,6 +12,12 @@ export interface ContextOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
+/** What is otherwise where a moment of the past is seen. */
+const thenOf = (staged: Staging | null): Partial<Pick<Context, 'directory' | 'nowMs'>> | null => {
+  const past = staged?.past;
+  return past ? { directory: past.directory, nowMs: () => past.atMs } : null;
+};
+
 /** The returned function rejects with ApiError insufficient_scope where the object that is asked for needs more scopes. */
 export function createContextOf(
   route: Route,
@@ -21,10 +28,11 @@ export function createContextOf(
     scope: { ...principal.scope, away: exchange.away },
     workspaceId: principal.scope.workspaceId,
     directory,
+    ...thenOf(origin.staged),
     actor: principal.actor,
     scopes: principal.scopes,
     narrowed: principal.narrowed,
-    visibleTeams: teamsSeen(route.scope, principal, directory),
+    visibleTeams: teamsSeen(route.scope, principal, origin.staged?.past?.directory ?? directory),
     cause: origin.cause,
     requestId: exchange.requestId,
     traceparent: origin.traceparent,

@@ -13,6 +13,7 @@ export const idPrefixes = {
   gap: 'gap',
   undo: 'und',
   pluginVersion: 'plv',
+  backtest: 'bkt',
 } as const;
 
 /** 26 characters after the prefix: what `pattern` in schemas checks. */

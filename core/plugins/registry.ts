@@ -62,7 +62,7 @@ interface Listeners {
   readonly byType: Eras<ByType>;
 }
 
-type ByType = ReadonlyMap<string, readonly Subscription[]>;
+export type ByType = ReadonlyMap<string, readonly Subscription[]>;
 
 const none: readonly Subscription[] = [];
 
@@ -114,7 +114,8 @@ export function createRegistry(options: {
   };
 }
 
-function byTypeOf(reading: Reading, installs: readonly Install[]): ByType {
+/** What installs are subscribed to and may hear, by type. */
+export function byTypeOf(reading: Reading, installs: readonly Install[]): ByType {
   const byType = new Map<string, Subscription[]>();
   for (const install of installs) {
     const rights = rightsOfInstall(install);

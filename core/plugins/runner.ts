@@ -34,6 +34,8 @@ export interface Runner {
   /** Keeps a run and its event for the first attempt. */
   remember(run: RunRow, event: EventRow): void;
   isActive(runId: string): boolean;
+  /** Whether any is under way. */
+  isBusy(): boolean;
   /** Of a run that was canceled: its attempt is stopped, and none is made any more. */
   stopAttempt(runId: string): void;
   /** Asks again what plugins proposed. */
@@ -94,6 +96,7 @@ export function createRunner(options: RunnerOptions): Runner {
     remember: planned.remember,
     proposed: createPluginSource({ ...options, attempts }),
     isActive: (runId) => active.has(runId),
+    isBusy: () => active.size > 0,
     stopAttempt: (runId) => active.get(runId)?.abort(),
   };
 }

@@ -1,16 +1,15 @@
 // The plugin runtime as the server starts, asks and stops it: its routes, and what works behind them.
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
-import type { Directory } from '../context.ts';
 import type { Route } from '../http/route.ts';
 import type { Progress } from '../events/progress.ts';
 import { errorForLog } from '../lib/failures.ts';
-import type { FilterFields } from '../lib/filter.ts';
 import type { CheckFilter } from '../resource/filtering.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createUsage, type Usage } from './budgets/usage.ts';
+import { backtestRoutes } from './backtests/routes.ts';
 import { catchUpRoutes } from './catch-up/routes.ts';
 import { createFailureWatch } from './failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
@@ -64,8 +63,6 @@ export interface PluginRuntimeOptions extends Omit<
   readonly cache: WorkspaceCache;
   /** Of all objects of the domain, by their names. */
   readonly kinds: AllKinds;
-  /** The fields that a subscription to an event type can be filtered by. */
-  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
   readonly addedFields: (eventType: string) => string | null;
   readonly checkFilter: CheckFilter;
   /** Semantic version of this server. */
@@ -81,8 +78,8 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const usage = createUsage({ store, log, clock });
   let stopping = false;
   const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
-  const { runs, schedules, oneOffs, catchUps, consumer } = workers;
-  const queues = [schedules.queue, oneOffs, catchUps];
+  const { runs, schedules, oneOffs, catchUps, consumer, backtests } = workers;
+  const queues = [schedules.queue, oneOffs, catchUps, backtests.queue];
 
   const warm = (): void => warmUp(options);
   committer.onCommit((_, changes) => {
@@ -116,12 +113,14 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await schedules.replanned();
       for (const queue of queues) await queue.settled();
       await runs.settled();
+      await backtests.queue.settled();
       await consumer.storeMarks();
     },
     progress: workers.consumer.progress,
     async stop() {
       stopping = true;
       await consumer.stop();
+      backtests.work.stop();
       for (const queue of queues) await queue.stop();
       const ended = runs.stop();
       // What still runs or waits then is for the next start.
@@ -152,26 +151,23 @@ async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers)
 function routesOf(
   options: PluginRuntimeOptions,
   registry: Pick<Registry, 'codeKept' | 'source' | 'active'>,
-  { runner, ends, runs, consumer, catchUps, stateOps }: Workers,
+  { runner, ends, runs, consumer, catchUps, backtests, stateOps }: Workers,
   usage: Usage,
 ): Route[] {
   const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, trust, committer } =
     options;
   const undoKinds = undoKindsOf(options.kinds, app);
   const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
+  const rules = {
+    ...{ filterFields, addedFields, checkFilter, serverVersion, trust },
+    unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
+    checkUrl: options.egress.checkUrl,
+    baseUrl: services.baseUrl,
+  };
+  const { queue, work } = backtests;
   return [
-    ...installRoutes({
-      codeKept: registry.codeKept,
-      filterFields,
-      addedFields,
-      checkFilter,
-      unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
-      serverVersion,
-      checkUrl: options.egress.checkUrl,
-      baseUrl: options.services.baseUrl,
-      trust,
-      stateOps,
-    }),
+    ...installRoutes({ ...rules, codeKept: registry.codeKept, stateOps }),
+    ...backtestRoutes({ ...rules, queue, work, source: registry.source }),
     ...runRoutes({
       queue: runs,
       isActive: runner.isActive,

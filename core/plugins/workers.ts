@@ -12,6 +12,8 @@ import type { Egress } from '../lib/egress/egress.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { Usage } from './budgets/usage.ts';
+import type { FilterFields } from '../lib/filter.ts';
+import { createBacktests, type Backtests } from './backtests/runtime.ts';
 import { createCallTurns } from './call-turns.ts';
 import { gapOps } from './catch-up/rows.ts';
 import { createCatchUpWorker } from './catch-up/worker.ts';
@@ -61,6 +63,8 @@ export interface WorkersOptions {
   readonly usage: Usage;
   /** The process ends: what is left is for the next start. */
   readonly isStopping: () => boolean;
+  /** The fields that a subscription to an event type can be filtered by. */
+  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
 }
 
 export interface Workers {
@@ -72,6 +76,7 @@ export interface Workers {
   readonly oneOffs: WorkQueue;
   readonly catchUps: WorkQueue;
   readonly consumer: Consumer;
+  readonly backtests: Backtests;
   readonly stateOps: DisableOptions['stateOps'];
 }
 
@@ -88,18 +93,14 @@ export function createWorkers(options: WorkersOptions): Workers {
     ...gapOps(catchUps, scope, install, { gapId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
   ];
   const ends = createRunEnds(clock);
-  const runner = createRunner({
-    ...options,
-    store,
-    log,
-    ids,
-    sealing: options.services.sealing,
-    ledger,
-    tally,
-    ends,
+  const attempting = {
+    ...{ ...options, store, ledger },
     callTurns: createCallTurns({ ledger }),
     recorder: createRecorder({ record: options.record, nowMs: clock.nowMs }),
     outside: createOutsides({ store, sealing, nowMs: clock.nowMs, egress: options.egress, baseUrl }),
+  };
+  const runner = createRunner({
+    ...{ ...attempting, log, ids, sealing, tally, ends },
     disable: createDisable({ ...options, ids, log, stateOps }),
   });
   const runs: UnitQueue<RunUnit> = createUnitQueue({
@@ -137,5 +138,6 @@ export function createWorkers(options: WorkersOptions): Workers {
     room: oneOffsHeld,
     perform: createOneOffWorker({ store, clock, ids, registry, runs }),
   });
-  return { runner, ends, runs, schedules, oneOffs, catchUps, consumer, stateOps };
+  const backtests = createBacktests({ ...attempting, isBusy: runner.isBusy });
+  return { runner, ends, runs, schedules, oneOffs, catchUps, consumer, backtests, stateOps };
 }

@@ -9,6 +9,7 @@ import { flag, json, plain, type Column } from '../changes/columns.ts';
 import { isoTime } from '../changes/operations.ts';
 import type { Entity } from '../changes/change.ts';
 import type { View } from '../context.ts';
+import { rowAsItWas } from './as-of/rows.ts';
 import { entriesOf } from './directory.ts';
 import type { EventType } from '../events/catalogue.ts';
 
@@ -34,6 +35,8 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   readonly wire?: (entity: E, view: View) => Shown<C>;
   /** How its events show it, where they tell less: by what it shows otherwise. */
   readonly told?: (entity: E, shown: Shown<C>) => Shown<C>;
+  /** Of a row of the past, what does not follow from the contract. */
+  readonly asItWas?: (was: Wire, view: Pick<View, 'directory'>) => Partial<E>;
   readonly events?: KindSpec<E, Wire>['events'];
   readonly special?: Pick<
     KindSpec<E, Wire>,
@@ -53,6 +56,8 @@ export function kindOf<C extends Contract, const X extends KeptBeside = Record<n
     table: storage.table ?? contract.path,
     fields: columnsOf(contract, storage) as KindSpec<E, Wire>['fields'],
     wire,
+    // What tells less than it shows does not tell how its row was.
+    ...(!told && { asItWas: rowAsItWas<E>(contract, storage.asItWas) }),
     ...(told && { told: (entity, view) => told(entity, wire(entity, view) as Shown<C>) }),
     events: storage.events ?? ((before, after) => [plainEvent(contract, before, after)]),
     ...teamOf<E>(contract),

@@ -241,6 +241,13 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('plugins.secrets.get', `${plugin}/secrets/ACME_KEY`);
   await did('plugins.secrets.list', `${plugin}/secrets`);
   await did('plugins.secrets.delete', `${plugin}/secrets/ACME_KEY`);
+  const tried = await did('plugins.backtest', `${plugin}/backtests`, {});
+  await did('plugins.gate', `${plugin}/gate`, { package: await packed('1.2.0') });
+  await app.settled();
+  await did('backtests.get', `${v1}/backtests/${tried.id}`);
+  const begun = await did('backtests.create', `${v1}/backtests`, { package: await packed('1.2.0') });
+  await did('backtests.cancel', `${v1}/backtests/${begun.id}/cancel`);
+  await did('backtests.list', `${v1}/backtests`);
   await did('plugins.update', plugin, { mode: 'simulate' });
   await app.call('POST', `${v1}/issues`, { team: 'DOC', title: 'Crash on logout' });
   await app.settled();

@@ -13,7 +13,7 @@ export type Seeds = Readonly<Record<string, string>>;
 
 /** The forms of ids, by the name of what has them. */
 const prefixes: ReadonlyMap<string, string> = new Map([
-  ...(['event', 'delivery', 'replay', 'run', 'undo'] as const).map(
+  ...(['event', 'delivery', 'replay', 'run', 'undo', 'backtest'] as const).map(
     (name) => [name, idPrefixes[name]] as const,
   ),
   ...contracts.flatMap(({ name, id }) => (id === null ? [] : [[name, id] as const])),
@@ -104,6 +104,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     // Of all issues, in columns by the types of their states.
     board: (await made('/boards', { name: `Board of ${team}`, groupBy: 'stateType' })).id,
     view: (await made('/views', { name: `View of ${team}`, visibility: 'shared' })).id,
+    backtest: (await made(`/plugins/${plugin.id}/backtests`, {})).id,
     subscriber: (await first(`/issues/${issue.id}/subscribers`)).id,
     template: (await made('/templates', { name: `Template of ${team}`, team })).id,
   };

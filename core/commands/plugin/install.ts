@@ -12,9 +12,11 @@ import { firstPartyNames, packFirstParty } from '../../plugins/first-party.ts';
 import { placeText } from '../../plugins/source-places.ts';
 import { upgradeLines, type Installed } from '../../plugins/upgrade.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
+import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { placeOfDetail } from './author-error.ts';
 import { readSignature, signatureFile } from './sign.ts';
+import { showGate } from './backtest.ts';
 
 interface Install {
   id: string;
@@ -32,6 +34,8 @@ export interface InstallOptions extends RemoteOptions {
   probation?: boolean;
   replace?: boolean;
   signature?: string;
+  /** Runs to look at; true where it is not said. */
+  gate?: string | true;
 }
 
 /** @param folder where the path of a package file begins */
@@ -45,6 +49,7 @@ export async function install(source: string, options: InstallOptions, folder: s
     ? upgradeLines({ ...document, manifest }, printableCopy(installed))
     : consentLines(manifest))
     say(line);
+  if (installed && options.gate !== undefined) say(await gateOf(call, document, options.gate));
   const settings = options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) };
   if (options.yes !== true) {
     say(`sha256 ${document.sha256}`);
@@ -78,6 +83,11 @@ function installedLine({ pluginId, pluginVersion, id, probation }: Install): str
   const line = `${pluginId} ${pluginVersion} installed as ${id}`;
   if (!probation) return line;
   return `${line}\n  on probation: it only proposes what its next ${probation.runsLeft} runs would write (--no-probation to trust it at once)`;
+}
+
+function gateOf(call: Call, document: PluginPackage, given: string | true): Promise<string> {
+  const runs = given === true ? 20 : wholeNumber('--gate', given, 1, 200);
+  return showGate(call, document.manifest.id, { package: document, runs });
 }
 
 async function findInstalled(call: Call, pluginId: string): Promise<Installed | null> {

@@ -47,7 +47,7 @@ function effectLines({ kind, id, action, values }: Effect): string[] {
 }
 
 /** References by their names: `[bug, ui]`. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(shown).join(', ')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const { name, key, identifier, id } = value as Record<string, unknown>;

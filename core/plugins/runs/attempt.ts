@@ -12,7 +12,8 @@ import { scopeOfEvent } from '../../rights/rights.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Store } from '../../store/store.ts';
 import { callHost } from '../bridge.ts';
-import type { Meter } from '../budgets/meter.ts';
+import type { World } from '../backtests/world.ts';
+import { createMeter, type Meter } from '../budgets/meter.ts';
 import type { Usage } from '../budgets/usage.ts';
 import type { CallTurns } from '../call-turns.ts';
 import { hostDoorOf, principalOf, type BridgeCall, type HostDoor } from '../host-door.ts';
@@ -53,6 +54,8 @@ export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal'> {
   readonly item: Pick<WorkItem, 'scope'>;
   /** What it was given, where no event caused it. */
   readonly input?: RunInput | null;
+  /** What it sees in place of the workspace of now; such a run ends in nothing. */
+  readonly world?: World;
 }
 
 export interface Attempt {
@@ -114,7 +117,8 @@ export function createAttempts(options: AttemptOptions): Attempts {
     const { run, item } = held;
     const inTurn = options.callTurns.ofRun(item.scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
-    const bridge = bridgeOf(options, begun, (door ??= hostDoorOf(options.app())));
+    door ??= hostDoorOf(options.app());
+    const bridge = bridgeOf(options, begun, held.world?.door(door) ?? door);
     return async (op: string, args: string): Promise<CallAnswer> => {
       const from = performance.now();
       const answer = await inTurn(op, args, () => callHost(bridge, op, args));
@@ -129,23 +133,28 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const { scope } = held.item;
       forget(held.run.id);
       const staged = stagings.begin(held, install);
-      const startedAt = clock.nowMs();
-      const meter = await options.usage.meter(scope, install);
+      const { world } = held;
+      const startedAt = world?.past.atMs ?? clock.nowMs();
+      const meter = world ? ofNobody(install) : await options.usage.meter(scope, install);
       if (held.event) meter.useScope(scopeOfEvent(held.event.type));
       const modes = effectiveModes(install, meter.isSpent);
       const cause = causeOf(held, install);
       const calls: CallRecord[] = [];
       const begun = { held, install, staged, cause, startedAt, modes, meter, calls };
-      const source = await options.registry.source(scope, install.sha256);
+      const source = world?.source ?? (await options.registry.source(scope, install.sha256));
       const secrets = options.outside.secretsFor(scope, install);
-      const job = options.recorder.taped(
-        jobOf(held, install, { source, startedAt, secrets, mode: modes.mode }),
-      );
+      const plain = jobOf(held, install, { source, startedAt, secrets, mode: modes.mode });
+      const job = world ? plain : options.recorder.taped(plain);
       const outcome = await (await options.sandbox.get()).run({ ...job, call: answering(begun) });
       options.ledger.chargeAll(scope, costOf(outcome));
       return { install, outcome, staged, calls, cause, startedAt, job, modes, meter };
     },
   };
+}
+
+/** A run that ends in nothing uses nobody's budget, and has the host's. */
+function ofNobody({ budget: { whenSpent } }: Install): Meter {
+  return createMeter({ whenSpent }, { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 });
 }
 
 /** What the calls of an attempt are answered with. */
@@ -154,7 +163,7 @@ function bridgeOf(
   { held, install, staged, cause, startedAt, modes, meter }: Begun,
   door: HostDoor,
 ): BridgeCall {
-  const { item, run, event, input } = held;
+  const { item, run, event, input, world } = held;
   const { scope } = item;
   const plugin = principalOf(scope, install);
   const own = { store, nowMs: clock.nowMs, scope, staged };
@@ -163,9 +172,9 @@ function bridgeOf(
     principal: { ...plugin, ...rightsFor(plugin, input?.caller) },
     installId: install.id,
     staged,
-    values: ownValues({ ...own, installId: install.id }),
+    values: world?.values ?? ownValues({ ...own, installId: install.id }),
     oneOffs: ownOneOffs({ ...own, install, cause, caller: input?.caller, startedAt }),
-    outside: outside.of({ scope, install, run, meter, sends: modes.mode !== 'simulate' }),
+    outside: outside.of({ scope, install, run, meter, sends: !world && modes.mode !== 'simulate' }),
     cause,
     meter,
     traceparent: event?.traceparent ?? null,

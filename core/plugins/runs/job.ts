@@ -28,14 +28,15 @@ interface Given {
 }
 
 export function jobOf(held: TriedRun, install: Install, given: Given) {
-  const { item, run, signal } = held;
+  const { item, run, signal, world } = held;
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;
   return {
     runId: run.id,
     workspaceId: item.scope.workspaceId,
-    installId: install.id,
+    // The isolates of another world are its own.
+    installId: world?.lane ?? install.id,
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source: given.source, handlers: [...install.manifest.handlers] },
     handler,

@@ -15,9 +15,9 @@ export function createStagings(options: Parameters<typeof readSetOf>[0]): Stagin
   /** The room of the work queue of runs bounds how many there are. */
   const stagings = new Map<string, Staging>();
   return {
-    begin({ item: { scope }, run, event }, install) {
-      const reads = readSetOf(options, scope, install, event);
-      const staged = new Staging(room, scope.workspaceId, install.id, { reads });
+    begin({ item: { scope }, run, event, world }, install) {
+      const seen = world ? { past: world.past } : { reads: readSetOf(options, scope, install, event) };
+      const staged = new Staging(room, scope.workspaceId, install.id, seen);
       stagings.set(run.id, staged);
       return staged;
     },

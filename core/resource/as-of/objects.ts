@@ -49,7 +49,7 @@ export async function objectsAt(
     ids,
     sequence,
   )) {
-    const was = wasOf(contract, names, event);
+    const was = wasOf(contract, event, names);
     if (was) objects.set(was.id, was);
   }
   return objects;
@@ -100,8 +100,24 @@ async function foundBy(
   return events;
 }
 
+/** The objects of a kind that stood in the histories of issues then. */
+export async function partsAt(
+  ctx: Context,
+  contract: Contract,
+  issueIds: readonly string[],
+  { sequence }: Moment,
+): Promise<Map<string, Was>> {
+  const events = await lastEventsOfParts(ctx, contract.name, issueIds, sequence);
+  const parts = events.flatMap((event) => wasOf(contract, event) ?? []);
+  return new Map(parts.map((was) => [was.id, was]));
+}
+
 /** What an event says of its object, in the shape of now; undefined where it tells its end. @param names of what is shown */
-function wasOf(contract: Contract, names: readonly string[], event: EventRow): Was | undefined {
+export function wasOf(
+  contract: Contract,
+  event: EventRow,
+  names: readonly string[] = Object.keys(shownProperties(contract)),
+): Was | undefined {
   const { events } = contract;
   if (event.type.endsWith('.purged')) return undefined;
   if (event.type === events.deleted && !isRestorable(contract)) return undefined;

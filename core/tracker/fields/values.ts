@@ -35,6 +35,18 @@ export function shownFields(
   return shown;
 }
 
+/** As rows keep what is shown so. */
+export function keptFields(
+  shown: Readonly<Record<string, FieldValue>> | null | undefined,
+  { fields }: Pick<Directory, 'fields'>,
+): FieldValues | null {
+  const values = [...fields.values()].flatMap(({ id, key }) => {
+    const value = shown?.[key];
+    return value === undefined ? [] : [[id, value] as const];
+  });
+  return values.length === 0 ? null : Object.fromEntries(values);
+}
+
 interface Writing {
   readonly directory: Directory;
   /** Who asks; undefined where that is no member. */

@@ -11,7 +11,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { enteringOps } from '../cycles/entering.ts';
 import { findTeam } from '../directory.ts';
-import { shownFields, type FieldValues } from '../fields/values.ts';
+import { keptFields, shownFields, type FieldValues } from '../fields/values.ts';
 import { issueToIndex } from '../search/pending.ts';
 import { issue, priorities } from './contract.ts';
 import { issueNumber } from './number.ts';
@@ -148,6 +148,11 @@ export const issueKind = kindOf(issue, {
     if (before.labelIds.join() !== after.labelIds.join()) types.push('issue.labeled');
     return types;
   },
+  asItWas: ({ labels, fields, parent }, { directory }) => ({
+    labelIds: (labels as ShownIssue['labels']).map(({ id }) => id),
+    fieldValues: keptFields(fields as ShownIssue['fields'], directory),
+    parentPlace: placeOfParent(parent as ShownIssue['parent'], directory),
+  }),
   special: {
     insertExpressions: {
       number: 'coalesce(:number, (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :team_id))',
@@ -317,6 +322,12 @@ function labelsOf(ids: readonly string[], { labels }: Directory): ShownIssue['la
     if (label) shown.push({ id, name: label.name });
   }
   return shown.length > 1 ? shown.sort((a, b) => (a.name < b.name ? -1 : 1)) : shown;
+}
+
+/** What `parentOf` reads. */
+function placeOfParent(parent: ShownIssue['parent'], directory: Directory): string | null {
+  const place = parent?.identifier ? placeOf(parent.identifier, { directory }) : null;
+  return place ? `${place.team_id} ${place.number}` : null;
 }
 
 function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): ShownIssue['parent'] {

@@ -1,0 +1,84 @@
+// The report of a backtest, and of an upgrade gate, as people read it.
+import type { BacktestReport, GateReport } from '../../plugins/backtests/report.ts';
+import { shown } from './run.ts';
+
+export interface Backtest {
+  readonly id: string;
+  readonly status: 'queued' | 'running' | 'done' | 'canceled' | 'failed';
+  readonly plugin: string;
+  readonly pluginVersion: string;
+  readonly scopes: readonly string[];
+  readonly progress: { readonly looked: number; readonly of: number; readonly runs: number } | null;
+  readonly error: string | null;
+  readonly finishedAt: string | null;
+  readonly report: BacktestReport | null;
+  readonly gate: GateReport | null;
+}
+
+const effectsShown = 10;
+
+export function reportLines({ id, plugin, pluginVersion, scopes, report }: Backtest): string {
+  if (!report) return `${id}: no report`;
+  const { window, events, runs, costs, endedBy } = report;
+  return [
+    `${plugin} ${pluginVersion} on ${window.since} to ${window.until}  (${id})`,
+    `granted: ${scopes.join(', ') || 'nothing'}`,
+    `events ${events.looked} looked at, ${events.wanted} wanted, ${events.cut} cut as loops   runs ${runs.succeeded} well, ${runs.failed} failed`,
+    ...(endedBy ? [`It ended at its limit of ${endedBy}, ahead of its window.`] : []),
+    '',
+    ...table([
+      ['field', 'would change', 'people: same', 'opposite', 'nothing', 'agreement', 'own run: same', 'other'],
+      ...report.fields.map((one) => [
+        one.field,
+        ...[one.wouldChange, one.same, one.opposite, one.nothing].map(String),
+        one.agreement === null ? '–' : `${one.agreement}%`,
+        ...[one.thenSame, one.thenOther].map(String),
+      ]),
+    ]),
+    ...report.effects.slice(0, effectsShown).map(effectLine),
+    ...(report.effects.length > effectsShown
+      ? [`  … and ${report.effects.length + report.effectsLeftOut - effectsShown} more; --json shows them`]
+      : []),
+    ...report.others.map(({ what, count }) => `would ${what} × ${count}`),
+    ...report.failures.map(({ what, count, samples }) => `failed: ${what} × ${count}  ${firstOf(samples)}`),
+    ...report.asOfNow.map(({ operation, reads }) => `seen as of now: ${reads} reads of ${operation}`),
+    ...(costs.callsRefused > 0 ? [`calls to the outside that were refused: ${costs.callsRefused}`] : []),
+    '',
+    `cpu ${costs.cpuMs} ms, of a run ${costs.cpuMsP50} ms (p50) and ${costs.cpuMsP95} ms (p95), ${costs.calls} calls`,
+    `a day would cost ${costs.perDay.runs} runs, ${costs.perDay.cpuMs} ms, ${costs.perDay.calls} calls`,
+  ].join('\n');
+}
+
+export function gateLines({ id, plugin, pluginVersion, gate }: Backtest): string {
+  if (!gate) return `${id}: no report`;
+  return [
+    `${plugin} ${pluginVersion} on the last ${gate.runs} runs: ${gate.same} the same, ${gate.different} not`,
+    ...gate.differences.flatMap(({ at, type, eventId, fields }) => [
+      `  ${at}  ${type}  ${eventId}`,
+      ...fields.map((one) => `    ${one.object} ${one.field}: ${shown(one.old)} → ${shown(one.new)}`),
+    ]),
+  ].join('\n');
+}
+
+function effectLine(effect: BacktestReport['effects'][number]): string {
+  const { at, issueId, field, before, wouldBe, people, peopleMadeIt } = effect;
+  const then = people === 'nothing' ? 'nobody touched it' : `people: ${people}, ${shown(peopleMadeIt)}`;
+  return `  ${at}  ${issueId}  ${field}: ${shown(before)} → ${shown(wouldBe)}   ${then}`;
+}
+
+function firstOf(samples: readonly unknown[]): string {
+  const { message } = (samples[0] ?? {}) as { message?: unknown };
+  return typeof message === 'string' ? message : '';
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const [head = []] = rows;
+  if (rows.length < 2) return ['It would have changed no field of an issue.'];
+  const widths = head.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,273 @@
+// Asks for backtests and gates, shows and cancels them. A version is tried with what it asks and its asker holds, never more.
+import type { Static } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { cursorOf, type PageParameters } from '../../changes/list.ts';
+import { isoTime } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { firstSequenceSince, lastSequence } from '../../events/log.ts';
+import type { WorkQueue } from '../../events/work.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
+import { idPrefixes } from '../../lib/ids.ts';
+import { limitDefault } from '../../lib/schema.ts';
+import { dayMs } from '../../lib/time.ts';
+import type { CheckFilter } from '../../resource/filtering.ts';
+import { readPage } from '../../store/page.ts';
+import { type Scope } from '../../store/store.ts';
+import { checkManifest, readPackage, type PackageRules } from '../installs/check.ts';
+import { plugin } from '../installs/contract.ts';
+import { getInstall } from '../installs/installs.ts';
+import { requireNamed } from '../installs/named.ts';
+import type { Install } from '../installs/schema.ts';
+import { checkSettings } from '../installs/settings.ts';
+import type { Window } from './engine.ts';
+import {
+  backtestColumns,
+  endBacktestOp,
+  findBacktest,
+  insertBacktestOp,
+  openBacktests,
+  type Asked,
+  type AskedCode,
+  type BacktestRow,
+  type Code,
+} from './rows.ts';
+import type { BacktestCreate, GateCreate, PluginBacktest } from './schema.ts';
+import type { BacktestWork } from './worker.ts';
+
+const eventsMax = 10_000;
+const daysDefault = 30;
+const runsDefault = 20;
+/** Backtests of a workspace that have not ended. */
+const openMax = 10;
+
+export interface BacktestRules extends PackageRules {
+  readonly checkFilter: CheckFilter;
+  readonly queue: WorkQueue;
+  readonly work: Pick<BacktestWork, 'progress' | 'cancel'>;
+  source(scope: Scope, sha256: string): Promise<string>;
+}
+
+type WindowGiven = Omit<Static<typeof BacktestCreate>, 'package'>;
+
+/** Of a package, which need not be installed. @throws ApiError validation_failed, conflict */
+export async function backtestPackage(
+  ctx: Context,
+  body: Static<typeof BacktestCreate>,
+  rules: BacktestRules,
+): Promise<ChangeSet> {
+  const version = await versionGiven(ctx, body, undefined, rules);
+  const asked = { grant: version.grant, runs: null, window: await windowOf(ctx, body) };
+  const code = { installId: ctx.ids.next(plugin.id), versions: [version] };
+  return queued(ctx, { kind: 'backtest', install: null, asked, code }, rules);
+}
+
+/** Of the installed version, or of another one of the same plugin. @throws ApiError not_found, validation_failed, conflict */
+export async function backtestPlugin(
+  ctx: Context,
+  pluginId: string,
+  body: Static<typeof PluginBacktest>,
+  rules: BacktestRules,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, pluginId);
+  const version = body.package
+    ? await versionGiven(ctx, { ...body, package: body.package }, install, rules)
+    : await versionInstalled(ctx, install, rules, body.settings);
+  const asked = { grant: version.grant, runs: null, window: await windowOf(ctx, body) };
+  return queued(
+    ctx,
+    { kind: 'backtest', install, asked, code: { installId: install.id, versions: [version] } },
+    rules,
+  );
+}
+
+/** The installed version against another one. @throws ApiError not_found, validation_failed, conflict */
+export async function gatePlugin(
+  ctx: Context,
+  pluginId: string,
+  body: Static<typeof GateCreate>,
+  rules: BacktestRules,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, pluginId);
+  const next = await versionGiven(ctx, body, install, rules);
+  const versions = [await versionInstalled(ctx, install, rules), next];
+  const asked = {
+    grant: [...new Set(versions.flatMap(({ grant }) => grant))],
+    runs: body.runs ?? runsDefault,
+    window: await windowOf(ctx, {}),
+  };
+  return queued(ctx, { kind: 'gate', install, asked, code: { installId: install.id, versions } }, rules);
+}
+
+type AskedVersion = AskedCode['versions'][number];
+
+async function versionGiven(
+  ctx: Context,
+  body: { readonly package: object; readonly settings?: Readonly<Record<string, unknown>> | undefined },
+  install: Install | undefined,
+  rules: BacktestRules,
+): Promise<AskedVersion> {
+  const { manifest, sha256, code } = await readPackage(body.package);
+  if (install && manifest.id !== install.pluginId)
+    throw invalidField('package.manifest.id', 'conflict', {
+      why: `The package is of ${manifest.id}, and ${install.id} is ${install.pluginId}.`,
+      fix: 'Give a version of the same plugin.',
+    });
+  checkManifest(manifest, rules);
+  await requireNamed(ctx, manifest, install, rules.checkFilter);
+  return versionOf(ctx, { manifest, sha256, code }, Object.keys(manifest.scopes ?? {}), {
+    ...install?.settings,
+    ...body.settings,
+  });
+}
+
+async function versionInstalled(
+  ctx: Context,
+  { manifest, sha256, grant, settings }: Install,
+  rules: BacktestRules,
+  given: Readonly<Record<string, unknown>> = {},
+): Promise<AskedVersion> {
+  const code = await rules.source(ctx.scope, sha256);
+  return versionOf(ctx, { manifest, sha256, code }, grant, { ...settings, ...given });
+}
+
+function versionOf(
+  ctx: Context,
+  code: Code,
+  wanted: readonly string[],
+  settings: AskedVersion['settings'],
+): AskedVersion {
+  checkSettings(code.manifest, settings);
+  return { code, grant: wanted.filter((scope) => ctx.scopes.has(scope)), settings };
+}
+
+/** @throws ApiError validation_failed */
+async function windowOf(ctx: Context, { since, until, events }: WindowGiven): Promise<Window> {
+  const now = ctx.nowMs();
+  const untilMs = Math.min(until === undefined ? now : Date.parse(until), now);
+  const sinceMs = since === undefined ? untilMs - daysDefault * dayMs : Date.parse(since);
+  if (sinceMs >= untilMs)
+    throw invalidField('since', 'too_big', {
+      why: 'Nothing lies between `since` and `until`.',
+      fix: 'Give an earlier time.',
+    });
+  const end = await lastSequence(ctx.store, ctx.scope);
+  const [first, behind] = [
+    await firstSequenceSince(ctx.store, ctx.scope, sinceMs, end),
+    await firstSequenceSince(ctx.store, ctx.scope, untilMs + 1, end),
+  ];
+  return { sinceMs, untilMs, after: first - 1, to: behind - 1, eventsMax: events ?? eventsMax };
+}
+
+interface Queued {
+  readonly kind: BacktestRow['kind'];
+  readonly install: Install | null;
+  readonly asked: Asked;
+  readonly code: AskedCode;
+}
+
+async function queued(
+  ctx: Context,
+  { kind, install, asked, code }: Queued,
+  { queue, work }: BacktestRules,
+): Promise<ChangeSet> {
+  const open = (await ctx.store.readOne(ctx.scope, openBacktests, {}))?.count ?? 0;
+  if (open >= openMax)
+    throw new ApiError('conflict', `${open} backtests have not ended. Wait for one, or cancel it.`);
+  const { manifest } = code.versions.at(-1)!.code;
+  const row: BacktestRow = {
+    id: ctx.ids.next(idPrefixes.backtest),
+    kind,
+    install_id: install?.id ?? null,
+    plugin_id: manifest.id,
+    plugin_version: manifest.version,
+    status: 'queued',
+    starts: 0,
+    asked_json: JSON.stringify(asked),
+    report_json: null,
+    error: null,
+    created_at: ctx.nowMs(),
+    started_at: null,
+    finished_at: null,
+  };
+  return {
+    changes: [],
+    ops: [insertBacktestOp(ctx.scope, row, code), queue.add(ctx.scope, row.id, row.id, row.created_at)],
+    body: shownWhole(row, work),
+    status: 202,
+    location: `${ctx.baseUrl}/api/v1/backtests/${row.id}`,
+  };
+}
+
+export async function listBacktests(
+  ctx: Context,
+  query: PageParameters & { readonly plugin?: string },
+  { work }: Pick<BacktestRules, 'work'>,
+) {
+  const { plugin: pluginId } = query;
+  const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
+    table: 'backtests',
+    select: `${backtestColumns}, NULL AS report_json`,
+    where: pluginId === undefined ? [] : [{ sql: 'plugin_id = :pluginId', params: { pluginId } }],
+    order: [{ sql: 'created_at', direction: 'desc' }],
+    limit: query.limit ?? limitDefault,
+    after: cursorOf(query),
+    asked: { plugin: pluginId },
+  });
+  return { data: data.map((row) => shown(row as unknown as BacktestRow, work)), pageInfo };
+}
+
+/** @throws ApiError not_found */
+export async function getBacktest(ctx: Context, id: string, { work }: Pick<BacktestRules, 'work'>) {
+  return shownWhole(await rowOf(ctx, id), work);
+}
+
+/** @throws ApiError not_found; conflict when it has ended */
+export async function cancelBacktest(ctx: Context, id: string, rules: BacktestRules): Promise<ChangeSet> {
+  const row = await rowOf(ctx, id);
+  if (row.finished_at !== null) throw new ApiError('conflict', `This has ended: it is ${row.status}.`);
+  const now = ctx.nowMs();
+  return {
+    changes: [],
+    ops: [endBacktestOp(ctx.scope, id, { status: 'canceled', now }), rules.queue.remove(ctx.scope, id)],
+    afterCommit: () => rules.work.cancel(id),
+    body: shownWhole({ ...row, status: 'canceled', finished_at: now }, { progress: () => null }),
+  };
+}
+
+/** What it may do, for whoever would read what it saw. */
+export async function grantOf(ctx: Context, id: string): Promise<readonly string[]> {
+  const row = await ctx.store.readOne(ctx.scope, findBacktest, { id });
+  return row ? (JSON.parse(row.asked_json) as Asked).grant : [];
+}
+
+async function rowOf(ctx: Context, id: string): Promise<BacktestRow> {
+  const row = await ctx.store.readOne(ctx.scope, findBacktest, { id });
+  if (!row) throw notFound();
+  return row;
+}
+
+type Progressing = Pick<BacktestWork, 'progress'>;
+
+function shown(row: BacktestRow, work: Progressing) {
+  const isOpen = row.finished_at === null;
+  return {
+    id: row.id,
+    kind: row.kind,
+    pluginId: row.install_id,
+    plugin: row.plugin_id,
+    pluginVersion: row.plugin_version,
+    scopes: (JSON.parse(row.asked_json) as Asked).grant,
+    status: row.status,
+    progress: isOpen ? work.progress(row.id) : null,
+    error: row.error,
+    createdAt: isoTime(row.created_at),
+    startedAt: isoTime(row.started_at),
+    finishedAt: isoTime(row.finished_at),
+  };
+}
+
+function shownWhole(row: BacktestRow, work: Progressing) {
+  const report: unknown = row.report_json === null ? null : JSON.parse(row.report_json);
+  const isGate = row.kind === 'gate';
+  return { ...shown(row, work), report: isGate ? null : report, gate: isGate ? report : null };
+}

@@ -1,0 +1,171 @@
+// Adds up what a version would have done, event by event, into the report.
+import type { EventRow } from '../../events/event.ts';
+import { dayMs } from '../../lib/time.ts';
+import { short } from '../../changes/diff.ts';
+import { type Effect } from '../runs/effects.ts';
+import type { Afterwards } from './afterwards.ts';
+import { fieldEffectsOf, isSame } from './fields.ts';
+import type { Agreement, BacktestReport, FieldReport, Sampled } from './report.ts';
+import type { Tried } from './trial.ts';
+
+/** Effects that the report tells one by one. */
+const effectsMax = 500;
+const samplesMax = 5;
+/** Effects that are remembered, so that one which comes again is not counted again. */
+const rememberedMax = 200_000;
+
+interface Window {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+type Counts = { -readonly [K in keyof Omit<FieldReport, 'agreement'>]: Omit<FieldReport, 'agreement'>[K] };
+type Found = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
+
+export interface Collector {
+  /** The effects on fields of issues that are new: those to be compared. */
+  add(event: EventRow, tried: Tried): readonly Effect[];
+  compare(event: EventRow, effect: Effect, after: Afterwards): void;
+  readonly runs: number;
+  readonly cpuMs: number;
+  report(more: Pick<BacktestReport, 'window' | 'events' | 'endedBy'>): BacktestReport;
+}
+
+export function createCollector({ sinceMs, untilMs }: Window): Collector {
+  const comparisons = createComparisons();
+  const others = new Map<string, Found>();
+  const failures = new Map<string, Found>();
+  const asOfNow = new Map<string, number>();
+  const known = new Set<string>();
+  const cpu: number[] = [];
+  let [calls, refused, failed, repeated, cpuMs] = [0, 0, 0, 0, 0];
+
+  /** Nothing of a trial is kept, so that the same thing would be done at each event. */
+  const isNew = (effect: Effect): boolean => {
+    const key = JSON.stringify([effect.id, fieldEffectsOf(effect)]);
+    if (known.has(key)) return false;
+    if (known.size < rememberedMax) known.add(key);
+    return true;
+  };
+
+  const addOther = (event: EventRow, effect: Effect): void => {
+    const values = Object.fromEntries(fieldEffectsOf(effect).map(({ field, wouldBe }) => [field, wouldBe]));
+    sampled(others, `${effect.kind} ${effect.action}`, { eventId: event.id, values });
+  };
+
+  return {
+    get runs() {
+      return cpu.length;
+    },
+    get cpuMs() {
+      return cpuMs;
+    },
+    add(event, tried) {
+      cpu.push(tried.cpuMs);
+      cpuMs += tried.cpuMs;
+      calls += tried.calls.length;
+      refused += tried.calls.filter((code) => code === 'egress_denied').length;
+      for (const operation of tried.asOfNow) asOfNow.set(operation, (asOfNow.get(operation) ?? 0) + 1);
+      if (tried.error) {
+        failed++;
+        sampled(failures, tried.error.code, { eventId: event.id, message: short(tried.error.message) });
+      }
+      const compared: Effect[] = [];
+      for (const effect of tried.effects)
+        if (effect.kind !== 'issue' || effect.action !== 'update') addOther(event, effect);
+        else if (isNew(effect)) compared.push(effect);
+        else repeated++;
+      return compared;
+    },
+    compare: comparisons.add,
+    report({ window, events, endedBy }) {
+      return {
+        ...{ window, events, endedBy },
+        runs: { total: cpu.length, succeeded: cpu.length - failed, failed },
+        ...comparisons.shown(),
+        effectsRepeated: repeated,
+        others: [...others.values()],
+        failures: [...failures.values()],
+        asOfNow: [...asOfNow].map(([operation, reads]) => ({ operation, reads })),
+        costs: { ...costsOf(cpu, calls, (untilMs - sinceMs) / dayMs), callsRefused: refused },
+      };
+    },
+  };
+}
+
+/** The effects on fields of issues, beside what was made of these. */
+function createComparisons() {
+  const fields = new Map<string, Counts>();
+  const effects: BacktestReport['effects'][number][] = [];
+  let leftOut = 0;
+  return {
+    add(event: EventRow, effect: Effect, { people, run }: Afterwards): void {
+      for (const one of fieldEffectsOf(effect)) {
+        const { field } = one;
+        const counts = fields.get(field) ?? countsOf(field);
+        fields.set(field, counts);
+        const agreement = agreementOf(one, people);
+        counts.wouldChange++;
+        counts[agreement]++;
+        if (run.has(field)) counts[isSame(one, run.get(field)) ? 'thenSame' : 'thenOther']++;
+        if (effects.length === effectsMax) leftOut++;
+        else
+          effects.push({
+            ...{ eventId: event.id, sequence: event.sequence, issueId: effect.id },
+            at: new Date(event.createdAt).toISOString(),
+            ...one,
+            people: agreement,
+            peopleMadeIt: people.get(field) ?? null,
+            runMadeIt: run.get(field) ?? null,
+          });
+      }
+    },
+    shown: () => ({
+      fields: [...fields.values()].map(withAgreement).sort((a, b) => b.wouldChange - a.wouldChange),
+      effects,
+      effectsLeftOut: leftOut,
+    }),
+  };
+}
+
+/** @param cpu milliseconds of each run */
+function costsOf(cpu: readonly number[], calls: number, windowDays: number) {
+  const days = Math.max(windowDays, 1 / 24);
+  const perDay = (sum: number): number => rounded(sum / days);
+  const sorted = cpu.toSorted((a, b) => a - b);
+  const at = (share: number): number => rounded(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+  const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0);
+  return {
+    calls,
+    cpuMs: rounded(cpuMs),
+    cpuMsP50: at(0.5),
+    cpuMsP95: at(0.95),
+    perDay: { runs: perDay(cpu.length), cpuMs: perDay(cpuMs), calls: perDay(calls) },
+  };
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100;
+
+function countsOf(field: string): Counts {
+  return { field, wouldChange: 0, same: 0, opposite: 0, nothing: 0, thenSame: 0, thenOther: 0 };
+}
+
+function withAgreement(counts: Counts): FieldReport {
+  const touched = counts.same + counts.opposite;
+  return { ...counts, agreement: touched === 0 ? null : rounded((100 * counts.same) / touched) };
+}
+
+function agreementOf(
+  one: ReturnType<typeof fieldEffectsOf>[number],
+  people: Afterwards['people'],
+): Agreement {
+  if (!people.has(one.field)) return 'nothing';
+  return isSame(one, people.get(one.field)) ? 'same' : 'opposite';
+}
+
+function sampled(all: Map<string, Found>, what: string, sample: unknown): void {
+  const found = all.get(what) ?? { what, count: 0, samples: [] };
+  all.set(what, found);
+  found.count++;
+  if (found.samples.length < samplesMax) found.samples.push(sample);
+}

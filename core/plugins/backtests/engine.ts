@@ -1,0 +1,181 @@
+// Runs versions on recorded events, one event after the other in the order of the log, each seen as of its moment. It takes no more of
+// the machine than one run at a time, and lets the runs of now go first.
+import type { Committer } from '../../changes/commit.ts';
+import type { Context, Directory, Services } from '../../context.ts';
+import { renderEvent, type EventRow } from '../../events/event.ts';
+import { pageAfter } from '../../events/log.ts';
+import type { FilterFields } from '../../lib/filter.ts';
+import { createSearched } from '../../lib/filter-match.ts';
+import { derivedId, idPrefixes } from '../../lib/ids.ts';
+import { createPasts, isNaming, type Pasts } from '../../resource/as-of/past.ts';
+import type { Scope, Store } from '../../store/store.ts';
+import { principalOf } from '../host-door.ts';
+import { heardTypes } from '../installs/hearing.ts';
+import type { Install } from '../installs/schema.ts';
+import { findCut } from '../loops.ts';
+import { byTypeOf, type ByType } from '../registry.ts';
+import { createAttempts, type AttemptOptions } from '../runs/attempt.ts';
+import { createWants } from '../wants.ts';
+import { afterwardsOf } from './afterwards.ts';
+import { createCollector, type Collector } from './collector.ts';
+import { fieldEffectsOf } from './fields.ts';
+import type { BacktestReport } from './report.ts';
+import { createTrials, type TryOn, type Version } from './trial.ts';
+
+const pageEvents = 200;
+/** Processor time of one backtest, in milliseconds. */
+const cpuMsMax = 10 * 60_000;
+/** How long it lets runs of now go first before it makes one of its own. */
+const politeMs = 50;
+const politeStepMs = 5;
+
+export interface Window {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** Sequences: behind this one, up to that one. */
+  readonly after: number;
+  readonly to: number;
+  readonly eventsMax: number;
+}
+
+export interface Progress {
+  /** Events of the window that were looked at, and how many there are. */
+  readonly looked: number;
+  readonly of: number;
+  readonly runs: number;
+}
+
+export interface EngineOptions extends AttemptOptions {
+  readonly services: Services;
+  readonly committer: Pick<Committer, 'preview'>;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
+  /** Whether runs of now are under way. */
+  readonly isBusy: () => boolean;
+}
+
+export interface Engine {
+  /** What a version would have done; what stops it is thrown. */
+  backtest(
+    scope: Scope,
+    version: Version,
+    window: Window,
+    signal: AbortSignal,
+    onProgress: (progress: Progress) => void,
+  ): Promise<BacktestReport>;
+  readonly tryOn: TryOn;
+  pastsFor(scope: Scope, install: Install): Pasts;
+  /** Lets runs of now go first. @throws where it is stopped */
+  yieldTo(signal: AbortSignal): Promise<void>;
+  /** The events that a version wants. */
+  subscribed(scope: Scope, install: Install): Promise<(event: EventRow) => Promise<boolean>>;
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const { store, services } = options;
+  const attempts = createAttempts(options);
+  const tryOn = createTrials({ attempts, store, committer: options.committer });
+  const wants = createWants(services.turns);
+
+  const yieldTo = async (signal: AbortSignal): Promise<void> => {
+    for (let waited = 0; options.isBusy() && waited < politeMs; waited += politeStepMs)
+      await Bun.sleep(politeStepMs);
+    signal.throwIfAborted();
+  };
+
+  const subscribed: Engine['subscribed'] = async (scope, install) => {
+    const directory = await options.directoryOf(scope);
+    const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
+    const byType: ByType = byTypeOf({ log: services.log, filterFields }, [install]);
+    return async (event) => {
+      const [subscription] = byType.get(event.type) ?? [];
+      if (!subscription) return false;
+      return wants(scope, subscription, event, { shown: renderEvent(event), searched: createSearched() });
+    };
+  };
+
+  const pastsFor = (scope: Scope, install: Install): Pasts => {
+    const { actor, scopes, narrowed } = principalOf(scope, install);
+    return createPasts(async (): Promise<Context> => ({
+      ...services,
+      ...{ scope, workspaceId: scope.workspaceId, directory: await options.directoryOf(scope) },
+      ...{ actor, scopes, narrowed, visibleTeams: null },
+      ...{ cause: null, requestId: '', traceparent: null, staged: null },
+    }));
+  };
+
+  const parts = { tryOn, pastsFor, yieldTo, subscribed };
+  return { ...parts, backtest: createBacktest(store, parts) };
+}
+
+/** One run after the other over a window. */
+function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine['backtest'] {
+  /** Looks up what became of the fields that a run would have changed. */
+  const compare = async (
+    scope: Scope,
+    install: Install,
+    event: EventRow,
+    collector: Collector,
+    effects: ReturnType<Collector['add']>,
+  ): Promise<void> => {
+    const runId = derivedId(idPrefixes.run, event.id, install.id);
+    for (const effect of effects) {
+      const fields = fieldEffectsOf(effect).map(({ field }) => field);
+      const after = await afterwardsOf(store, scope, event, { issueId: effect.id, fields, runId });
+      collector.compare(event, effect, after);
+    }
+  };
+
+  return async (scope, version, window, signal, onProgress) => {
+    const { install } = version;
+    const isWanted = await engine.subscribed(scope, install);
+    const types: ReadonlySet<string> = new Set(heardTypes(install));
+    const pasts = engine.pastsFor(scope, install);
+    const collector = createCollector(window);
+    const events = { looked: 0, wanted: 0, cut: 0 };
+    let endedBy: BacktestReport['endedBy'] = null;
+    // What people did is looked up while the next run is under way.
+    let comparing = Promise.resolve();
+
+    const meet = async (event: EventRow): Promise<void> => {
+      if (isNaming(event.entityKind)) pasts.moved();
+      if (!types.has(event.type) || !(await isWanted(event))) return;
+      if (events.wanted === window.eventsMax) endedBy = 'events';
+      else if (collector.cpuMs > cpuMsMax) endedBy = 'cpu';
+      if (endedBy) return;
+      events.wanted++;
+      if (await findCut(store, scope, event, install.id, () => 0)) return void events.cut++;
+      await engine.yieldTo(signal);
+      const tried = await engine.tryOn(scope, version, event, await pasts.at(event), signal);
+      signal.throwIfAborted();
+      const effects = collector.add(event, tried);
+      await comparing;
+      comparing = compare(scope, install, event, collector, effects);
+    };
+
+    for (let { after } = window, more = true; more && !endedBy;) {
+      signal.throwIfAborted();
+      const page = await pageAfter(store, scope, after, {
+        limit: pageEvents,
+        wants: ({ type, entityKind, sequence }) =>
+          sequence <= window.to && (types.has(type) || isNaming(entityKind)),
+      });
+      for (const event of page.events) {
+        if (endedBy) break;
+        await meet(event);
+        const looked = Math.min(event.sequence, window.to) - window.after;
+        onProgress({ looked, of: window.to - window.after, runs: collector.runs });
+      }
+      after = page.through;
+      events.looked = Math.min(after, window.to) - window.after;
+      more = page.more && after < window.to;
+    }
+    await comparing;
+    return collector.report({ window: shownWindow(window), events, endedBy });
+  };
+}
+
+function shownWindow({ sinceMs, untilMs, to }: Window): BacktestReport['window'] {
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  return { since: iso(sinceMs), until: iso(untilMs), toSequence: to };
+}

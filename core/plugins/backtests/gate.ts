@@ -1,0 +1,76 @@
+// The old and the new version of a plugin on the events of its last runs, and where they would not do the same.
+import { isDeepStrictEqual } from 'node:util';
+import { findEvent } from '../../events/log.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import type { Scope, Store } from '../../store/store.ts';
+import type { Engine, Progress } from './engine.ts';
+import { fieldEffectsOf } from './fields.ts';
+import type { GateReport } from './report.ts';
+import type { Tried, Version } from './trial.ts';
+
+const lastRuns = tenantStatement<{ event_id: string }>(
+  'runs.last_of_events',
+  `SELECT event_id FROM runs WHERE workspace_id = :ws AND install_id = :installId AND event_id IS NOT NULL
+   ORDER BY created_at DESC, id DESC LIMIT :limit`,
+);
+
+export async function throughGate(
+  engine: Engine,
+  store: Store,
+  scope: Scope,
+  { old, next, runs }: { readonly old: Version; readonly next: Version; readonly runs: number },
+  signal: AbortSignal,
+  onProgress: (progress: Progress) => void,
+): Promise<GateReport> {
+  const rows = await store.read(scope, lastRuns, { installId: old.install.id, limit: runs });
+  const found = await Promise.all(rows.map(({ event_id }) => findEvent(store, scope, event_id)));
+  const events = found.filter((event) => event !== undefined).sort((a, b) => a.sequence - b.sequence);
+  const wanting = await Promise.all([old, next].map(({ install }) => engine.subscribed(scope, install)));
+  const pasts = engine.pastsFor(scope, old.install);
+  const differences: GateReport['differences'][number][] = [];
+  for (const [index, event] of events.entries()) {
+    await engine.yieldTo(signal);
+    pasts.moved();
+    const tried: Tried[] = [];
+    for (const [at, version] of [old, next].entries())
+      tried.push(
+        (await wanting[at]!(event))
+          ? await engine.tryOn(scope, version, event, await pasts.at(event), signal)
+          : unwanted,
+      );
+    signal.throwIfAborted();
+    const fields = differencesOf(tried[0]!, tried[1]!);
+    const at = new Date(event.createdAt).toISOString();
+    if (fields.length > 0) differences.push({ eventId: event.id, type: event.type, at, fields });
+    onProgress({ looked: index + 1, of: events.length, runs: 2 * (index + 1) });
+  }
+  const different = differences.length;
+  return { runs: events.length, same: events.length - different, different, differences };
+}
+
+const unwanted: Tried = { error: null, effects: [], cpuMs: 0, calls: [], asOfNow: [] };
+
+/** What two runs on the same event would not make the same. */
+function differencesOf(old: Tried, next: Tried): GateReport['differences'][number]['fields'] {
+  const [was, is] = [valuesOf(old), valuesOf(next)];
+  return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
+    const [object, field] = JSON.parse(key) as [string, string];
+    const [one, other] = [was.get(key) ?? null, is.get(key) ?? null];
+    return isDeepStrictEqual(one, other) ? [] : [{ object, field, old: one, new: other }];
+  });
+}
+
+/** By object and field. What is made has another id in each run: it goes by its place among those of its kind. */
+function valuesOf({ error, effects }: Tried): Map<string, unknown> {
+  const values = new Map<string, unknown>();
+  const made = new Map<string, number>();
+  if (error) values.set(JSON.stringify(['run', 'error']), `${error.code}: ${error.message}`);
+  for (const effect of effects) {
+    const place = (made.get(effect.kind) ?? 0) + 1;
+    if (effect.action === 'create') made.set(effect.kind, place);
+    const object = `${effect.kind} ${effect.action === 'create' ? `new ${place}` : effect.id}`;
+    for (const { field, wouldBe } of fieldEffectsOf(effect))
+      values.set(JSON.stringify([object, field]), wouldBe);
+  }
+  return values;
+}

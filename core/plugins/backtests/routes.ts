@@ -1,0 +1,145 @@
+import type { AlsoNeeded } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { packageFormat } from '../../../sdk/plugin/manifest.ts';
+import { Type } from 'typebox';
+import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
+import { idPrefixes } from '../../lib/ids.ts';
+import { expandScopes } from '../../rights/scopes.ts';
+import { pluginRef } from '../installs/ref.ts';
+import { seeing } from '../installs/rights.ts';
+import {
+  backtestPackage,
+  backtestPlugin,
+  cancelBacktest,
+  gatePlugin,
+  getBacktest,
+  grantOf,
+  listBacktests,
+  type BacktestRules,
+} from './backtests.ts';
+import { BacktestCreate, BacktestListed, BacktestShown, GateCreate, PluginBacktest } from './schema.ts';
+
+const packageBytesMax = 6 * 1024 * 1024;
+const ofPlugin = Closed({ id: pluginRef });
+const params = Closed({ id: idOf(idPrefixes.backtest) });
+const tried =
+  'Each event is seen as it was then, and nothing is written or sent. The answer comes at once: read the backtest until it has ended.';
+
+/** Its report shows what it read. */
+const seeingBacktest: AlsoNeeded = {
+  words: 'all reads that the backtest was granted',
+  scopes: async (ctx, { params }) =>
+    [...expandScopes(await grantOf(ctx, (params as { id: string }).id))].filter((scope) =>
+      scope.endsWith(':read'),
+    ),
+};
+
+export function backtestRoutes(rules: BacktestRules): Route[] {
+  return [...routesOfPlugin(rules), ...routesOfAll(rules), ...routesOfOne(rules)];
+}
+
+function routesOfPlugin(rules: BacktestRules): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/plugins/{id}/backtests',
+      name: 'plugins.backtest',
+      summary: 'Try a version of an installed plugin on recorded events',
+      description: tried,
+      scope: 'plugins:write',
+      also: seeing,
+      limit: 'write',
+      params: ofPlugin,
+      body: PluginBacktest,
+      bodyBytesMax: packageBytesMax,
+      example: { since: '2026-10-20T00:00:00Z' },
+      errors: ['conflict'],
+      responses: { 202: BacktestShown },
+      write: (ctx, { params, body }) => backtestPlugin(ctx, params.id, body, rules),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/plugins/{id}/gate',
+      name: 'plugins.gate',
+      summary: 'Compare another version with the installed one on its last runs',
+      description: `Runs both for the events of the last runs, and shows where they would not do the same. ${tried}`,
+      scope: 'plugins:write',
+      also: seeing,
+      limit: 'write',
+      params: ofPlugin,
+      body: GateCreate,
+      bodyBytesMax: packageBytesMax,
+      example: { package: { format: packageFormat }, runs: 20 },
+      errors: ['conflict'],
+      responses: { 202: BacktestShown },
+      write: (ctx, { params, body }) => gatePlugin(ctx, params.id, body, rules),
+    }),
+  ];
+}
+
+function routesOfAll(rules: BacktestRules): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/backtests',
+      name: 'backtests.list',
+      summary: 'List backtests and gates, newest first, without their reports',
+      scope: 'plugins:read',
+      limit: 'read',
+      query: Closed({
+        ...pageQuery,
+        plugin: Type.Optional(
+          Type.String({ maxLength: 200, description: "Only those of a plugin, by the manifest's id." }),
+        ),
+      }),
+      responses: { 200: pageOf(BacktestListed) },
+      errors: ['invalid_cursor'],
+      read: (ctx, { query }) => listBacktests(ctx, query, rules),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/backtests',
+      name: 'backtests.create',
+      summary: 'Try a package on recorded events, before it is installed',
+      description: tried,
+      scope: 'plugins:write',
+      limit: 'write',
+      body: BacktestCreate,
+      bodyBytesMax: packageBytesMax,
+      example: { package: { format: packageFormat }, since: '2026-10-20T00:00:00Z' },
+      errors: ['conflict'],
+      responses: { 202: BacktestShown },
+      write: (ctx, { body }) => backtestPackage(ctx, body, rules),
+    }),
+  ];
+}
+
+function routesOfOne(rules: BacktestRules): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/backtests/{id}',
+      name: 'backtests.get',
+      summary: 'Get a backtest with its progress and its report',
+      scope: 'plugins:read',
+      also: seeingBacktest,
+      limit: 'read',
+      params,
+      responses: { 200: BacktestShown },
+      read: (ctx, { params }) => getBacktest(ctx, params.id, rules),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/backtests/{id}/cancel',
+      name: 'backtests.cancel',
+      summary: 'Cancel a backtest that has not ended',
+      description: 'The run that is under way is stopped, and there is no report.',
+      scope: 'plugins:write',
+      limit: 'write',
+      params,
+      errors: ['conflict'],
+      responses: { 200: BacktestShown },
+      write: (ctx, { params }) => cancelBacktest(ctx, params.id, rules),
+    }),
+  ];
+}

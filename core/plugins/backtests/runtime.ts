@@ -1,0 +1,29 @@
+// Backtests as the plugin runtime starts, asks and stops them.
+import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
+import type { SeenTimes } from '../../events/wall-clock.ts';
+import { createEngine, type Engine, type EngineOptions } from './engine.ts';
+import { createBacktestWork, type BacktestWork } from './worker.ts';
+
+/** Backtests that are under way at once, of all workspaces; each makes one run at a time. */
+const backtestsHeld = 2;
+
+export interface Backtests {
+  readonly engine: Engine;
+  readonly queue: WorkQueue;
+  readonly work: BacktestWork;
+}
+
+export function createBacktests(
+  options: EngineOptions & { readonly owner: string; readonly seen: SeenTimes },
+): Backtests {
+  const { store, clock, owner, seen } = options;
+  const { log, mayWork } = options.services;
+  const engine = createEngine(options);
+  const work = createBacktestWork({ ...options, engine });
+  const queue = createWorkQueue({
+    ...{ store, clock, log, owner, seen, mayWork, kind: 'backtest', room: backtestsHeld },
+    setBack: () => [],
+    perform: work.perform,
+  });
+  return { engine, queue, work };
+}

@@ -1,0 +1,89 @@
+// One run of a version on one event of the past: in the real sandbox, at the real door, and nothing of it is kept.
+import type { Committer } from '../../changes/commit.ts';
+import type { EventRow } from '../../events/event.ts';
+import { derivedId, idPrefixes } from '../../lib/ids.ts';
+import type { SeenPast } from '../../resource/as-of/past.ts';
+import type { Scope, Store } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
+import type { Attempts } from '../runs/attempt.ts';
+import { previewEffects, type Effect } from '../runs/effects.ts';
+import { queuedRow } from '../runs/rows.ts';
+import type { RunValues } from './values.ts';
+import { worldOf } from './world.ts';
+
+/** A version that is tried. */
+export interface Version {
+  readonly install: Install;
+  readonly source: string;
+  /** Names its isolates. */
+  readonly lane: string;
+  /** The values as the next run sees them. */
+  readonly values: () => RunValues;
+}
+
+export interface Tried {
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly effects: readonly Effect[];
+  readonly cpuMs: number;
+  /** The code of each call that was refused; null of one that was answered. */
+  readonly calls: readonly (string | null)[];
+  /** Operations that were answered as of now. */
+  readonly asOfNow: readonly string[];
+}
+
+/** A run that was lost through no fault of its own is made again so often. */
+const attemptsMax = 3;
+
+export type TryOn = (
+  scope: Scope,
+  version: Version,
+  event: EventRow,
+  past: SeenPast,
+  signal: AbortSignal,
+) => Promise<Tried>;
+
+export function createTrials(options: {
+  readonly attempts: Attempts;
+  readonly store: Store;
+  readonly committer: Pick<Committer, 'preview'>;
+}): TryOn {
+  const { attempts } = options;
+  return async (scope, version, event, past, signal) => {
+    const { install, source, lane } = version;
+    const run = queuedRow(
+      {
+        id: derivedId(idPrefixes.run, event.id, lane),
+        installId: install.id,
+        handler: { kind: 'event', name: event.type },
+        orderKey: event.subjectId ?? event.entityId,
+        sequence: event.sequence,
+        eventId: event.id,
+        rootEventId: event.cause.rootEventId,
+        depth: event.cause.depth,
+        mode: install.mode,
+      },
+      event.createdAt,
+    );
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const values = version.values();
+        const asOfNow: string[] = [];
+        const noteNow = (operation: string): void => void asOfNow.push(operation);
+        const world = worldOf({ past, values, source, lane, noteNow });
+        const made = await attempts.make({ item: { scope }, run, event, signal, world }, install);
+        const { outcome, staged } = made;
+        const seen = { cpuMs: outcome.cpuMs, calls: made.calls.map(({ code }) => code), asOfNow };
+        if (outcome.status === 'succeeded') {
+          values.keep();
+          const at = { scope, directory: past.directory };
+          return { ...seen, error: null, effects: await previewEffects(options, at, staged.changes) };
+        }
+        if (outcome.status === 'interrupted' && attempt < attemptsMax && !signal.aborted) continue;
+        const code = outcome.status === 'failed' ? outcome.reason : 'interrupted';
+        return { ...seen, error: { code, message: outcome.message }, effects: [] };
+      }
+    } finally {
+      attempts.forget(run.id);
+    }
+  };
+}

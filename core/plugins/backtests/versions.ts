@@ -1,0 +1,44 @@
+// A version as it is tried: an install in all but its row, in mode `simulate`.
+import type { Install } from '../installs/schema.ts';
+import { installKind } from '../installs/schema.ts';
+import type { AskedCode } from './rows.ts';
+import type { Version } from './trial.ts';
+import { createValues } from './values.ts';
+
+/** @param lane names the isolates of each; others must not have it */
+export function versionsOf({ installId, versions }: AskedCode, lane: string): Version[] {
+  return versions.map(({ code, grant, settings }, index) => ({
+    install: asInstalled(installId, code, { grant, settings }),
+    source: code.code,
+    lane: `${lane}${index === 0 ? '' : `.${index}`}`,
+    values: createValues(),
+  }));
+}
+
+function asInstalled(
+  id: string,
+  { manifest, sha256 }: AskedCode['versions'][number]['code'],
+  given: Pick<Install, 'grant' | 'settings'>,
+): Install {
+  return installKind.create({
+    id,
+    pluginId: manifest.id,
+    pluginVersion: manifest.version,
+    sha256,
+    manifest,
+    ...given,
+    mode: 'simulate',
+    modes: {},
+    secretsSet: {},
+    publisher: null,
+    pending: null,
+    probationLeft: 0,
+    budget: { whenSpent: 'stop' },
+    state: 'active',
+    stateReason: null,
+    sinceSequence: 0,
+    createdAt: 0,
+    updatedAt: 0,
+    deletedAt: null,
+  }).after;
+}

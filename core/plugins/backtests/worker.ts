@@ -1,0 +1,90 @@
+// Performs backtests and gates: one piece of work each, which a restart of the server begins again, because nothing of it is kept
+// before its end.
+import { errorForLog } from '../../lib/failures.ts';
+import type { WorkItem, WorkQueue } from '../../events/work.ts';
+import type { Engine, EngineOptions, Progress } from './engine.ts';
+import { throughGate } from './gate.ts';
+import {
+  codeOfBacktest,
+  endBacktestOp,
+  findBacktest,
+  startBacktestOp,
+  type Asked,
+  type AskedCode,
+  type BacktestRow,
+} from './rows.ts';
+import { versionsOf } from './versions.ts';
+
+/** One that the server does not survive is not begun for ever. */
+const startsMax = 5;
+
+export interface BacktestWork {
+  perform(item: WorkItem, queue: WorkQueue): Promise<void>;
+  /** Null where it is not under way here. */
+  progress(id: string): Progress | null;
+  cancel(id: string): void;
+  /** The process ends: what is under way is for the next one. */
+  stop(): void;
+}
+
+export function createBacktestWork(options: EngineOptions & { readonly engine: Engine }): BacktestWork {
+  const { store, clock, engine } = options;
+  const active = new Map<string, { readonly controller: AbortController; progress: Progress }>();
+  let stopping = false;
+
+  const work = async ({ scope }: WorkItem, row: BacktestRow, signal: AbortSignal): Promise<object> => {
+    const kept = await store.readOne(scope, codeOfBacktest, { id: row.id });
+    const [version, next] = versionsOf(JSON.parse(kept?.package_json ?? '{}') as AskedCode, row.id);
+    const { window, runs } = JSON.parse(row.asked_json) as Asked;
+    const onProgress = (progress: Progress): void => {
+      const one = active.get(row.id);
+      if (one) one.progress = progress;
+    };
+    try {
+      return next && runs !== null
+        ? await throughGate(engine, store, scope, { old: version!, next, runs }, signal, onProgress)
+        : await engine.backtest(scope, version!, window, signal, onProgress);
+    } finally {
+      for (const { lane } of [version, next].filter((one) => one !== undefined)) options.sandbox.evict(lane);
+    }
+  };
+
+  /** What becomes of it; null where it was stopped. */
+  const endOf = async (item: WorkItem, row: BacktestRow, signal: AbortSignal) => {
+    if (row.starts >= startsMax)
+      return { status: 'failed' as const, error: `The server ended ${startsMax} times while it ran.` };
+    try {
+      return { status: 'done' as const, report: await work(item, row, signal) };
+    } catch (error) {
+      if (signal.aborted) return null;
+      options.services.log('error', 'a backtest failed', { id: row.id, error: errorForLog(error) });
+      return { status: 'failed' as const, error: error instanceof Error ? error.message : String(error) };
+    }
+  };
+
+  return {
+    async perform(item, queue) {
+      const { scope, id } = item;
+      const row = await store.readOne(scope, findBacktest, { id });
+      if (!row || row.finished_at !== null) return void (await store.commit([queue.finish(item)]));
+      await store.commit([startBacktestOp(scope, id, clock.nowMs())]);
+      const controller = new AbortController();
+      active.set(id, { controller, progress: { looked: 0, of: 0, runs: 0 } });
+      try {
+        const ended = await endOf(item, row, controller.signal);
+        if (!ended) return void (stopping || queue.drop(item));
+        const op = endBacktestOp(scope, id, { ...ended, now: clock.nowMs() });
+        const { ok } = await store.commit([queue.finish(item), op]);
+        if (!ok) queue.drop(item);
+      } finally {
+        active.delete(id);
+      }
+    },
+    progress: (id) => active.get(id)?.progress ?? null,
+    cancel: (id) => active.get(id)?.controller.abort(),
+    stop() {
+      stopping = true;
+      for (const { controller } of active.values()) controller.abort();
+    },
+  };
+}

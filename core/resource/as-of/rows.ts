@@ -1,0 +1,51 @@
+// The row of an object as it was, from what its events show: references by their ids, times in milliseconds. What a row keeps and no
+// event shows stays as it is now.
+import { isRestorable, type Contract } from '../../contract/contract.ts';
+import type { Field } from '../../contract/field.ts';
+import { isReference, keptName } from '../../contract/schemas.ts';
+import type { Entity } from '../../changes/change.ts';
+import type { AsItWas } from '../../changes/past.ts';
+import type { Directory, View } from '../../context.ts';
+import { entriesOf } from '../directory.ts';
+import { idsNamed } from '../names.ts';
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** @param more what does not follow from the contract */
+export function rowAsItWas<E extends Entity>(
+  contract: Contract,
+  more?: (was: Wire, view: Pick<View, 'directory'>) => Partial<E>,
+): AsItWas<E> {
+  const fields = Object.entries(contract.fields).filter(([, { options }]) => !options.computed);
+  return (now, was, directory) => {
+    const row: Record<string, unknown> = { ...(now as Entity) };
+    for (const [name, field] of fields) if (name in was) keep(row, name, field, was[name], directory);
+    row.version = was.version ?? now.version;
+    for (const time of ['createdAt', 'updatedAt']) row[time] = msOf(was[time]) ?? row[time];
+    if (isRestorable(contract)) row.deletedAt = msOf(was.deletedAt);
+    return { ...row, ...more?.(was, { directory }) } as E;
+  };
+}
+
+function keep(
+  row: Record<string, unknown>,
+  name: string,
+  field: Field,
+  shown: unknown,
+  directory: Directory,
+): void {
+  if (field.type === 'actor') {
+    const { kind = null, id = null, name: called = null } = (shown ?? {}) as Record<string, unknown>;
+    Object.assign(row, { [`${name}Kind`]: kind, [`${name}Id`]: id, [`${name}Name`]: called });
+  } else if (!isReference(field)) row[name] = field.type === 'time' ? msOf(shown) : shown;
+  else if (shown === null) row[keptName(name, field)] = null;
+  else if (field.by === 'id') row[keptName(name, field)] = (shown as { id: string }).id;
+  else {
+    const [id] = idsNamed(entriesOf(directory, field.to), field.by, String(shown));
+    if (id !== undefined) row[keptName(name, field)] = id;
+  }
+}
+
+function msOf(shown: unknown): number | null {
+  return typeof shown === 'string' ? Date.parse(shown) : null;
+}
