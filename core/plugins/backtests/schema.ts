@@ -66,11 +66,14 @@ const facts = {
     'How far it has come.',
   ),
   progress: nullable(
-    Closed({
-      looked: count('Events that were looked at; of a gate, runs.'),
-      of: count('Of so many.'),
-      runs: count('Runs made.'),
-    }),
+    Closed(
+      {
+        looked: count('Events that were looked at; of a gate, runs.'),
+        of: count('Of so many.'),
+        runs: count('Runs made.'),
+      },
+      { description: 'How far it is; null where it is not at work.' },
+    ),
   ),
   error: nullable(Type.String({ description: 'Why it failed.' })),
   createdAt: described(time, 'When it was asked for.'),
@@ -81,5 +84,11 @@ const facts = {
 export const BacktestListed = named('BacktestListed', Closed(facts));
 export const BacktestShown = named(
   'Backtest',
-  Closed({ ...facts, report: nullable(BacktestReport), gate: nullable(GateReport) }),
+  Closed({
+    ...facts,
+    report: nullable(
+      described(BacktestReport, 'What came of a backtest; null of a gate, and until it is done.'),
+    ),
+    gate: nullable(described(GateReport, 'What came of a gate; null of a backtest, and until it is done.')),
+  }),
 );
