@@ -50,26 +50,29 @@ export async function install(source: string, options: InstallOptions, folder: s
     : consentLines(manifest))
     say(line);
   if (installed && options.gate !== undefined) say(await gateOf(call, document, options.gate));
-  const settings = options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) };
+  const asked = askedOf(source, document, options, folder);
   if (options.yes !== true) {
     say(`sha256 ${document.sha256}`);
     await confirm('Nothing was installed.');
   }
-  const made = await call<Install>('POST', '/plugins', {
-    package: document,
-    grant: Object.keys(document.manifest.scopes ?? {}),
-    ...(options.downgrade === true ? { downgrade: true } : {}),
-    ...(options.replace === true ? { replace: true } : {}),
-    ...(options.mode === undefined ? {} : { mode: options.mode }),
-    ...(options.probation === false ? { probation: false } : {}),
-    ...settings,
-    ...signatureOf(source, options, folder),
-    // Whoever went on has seen what it is.
-    sha256: document.sha256,
-  }).catch((error: unknown) => {
+  const made = await call<Install>('POST', '/plugins', asked).catch((error: unknown) => {
     throw inWords(error, document, options);
   });
   printResult(made, options, installedLine);
+}
+
+/** The body of the request: what is left out is as the server has it. */
+function askedOf(source: string, document: PluginPackage, options: InstallOptions, folder: string): object {
+  const { downgrade, replace, mode, probation, settings } = options;
+  return {
+    ...{ package: document, grant: Object.keys(document.manifest.scopes ?? {}) },
+    ...{ downgrade, replace, mode },
+    ...(probation === false ? { probation } : {}),
+    ...(settings === undefined ? {} : { settings: readSettings(settings, folder) }),
+    ...signatureOf(source, options, folder),
+    // Whoever goes on has seen what it is.
+    sha256: document.sha256,
+  };
 }
 
 /** Beside the package file, as `tatami plugin sign` writes it, unless it is elsewhere. */

@@ -1,6 +1,6 @@
 // The public shape of backtests and gates, and the bodies that ask for them.
 import { Type } from 'typebox';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, givenTime, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { installSettings, plugin } from '../installs/contract.ts';
 import { BacktestReport, GateReport } from './report.ts';
@@ -8,8 +8,8 @@ import { BacktestReport, GateReport } from './report.ts';
 const packed = 'A package document, as `tatami plugin pack` writes it.';
 const document = Type.Object({}, { description: packed });
 const window = {
-  since: Type.Optional(described(time, 'Events from here on; 30 days ago where it is not given.')),
-  until: Type.Optional(described(time, 'Events up to here; now where it is not given.')),
+  since: Type.Optional(described(givenTime, 'Events from here on; 30 days ago where it is not given.')),
+  until: Type.Optional(described(givenTime, 'Events up to here; now where it is not given.')),
   events: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -1,7 +1,7 @@
 // What an undo answers, and what its event tells.
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, givenTime, idOf, named, nullable } from '../../lib/schema.ts';
 
 const text = (description: string) => Type.String({ description });
 const value = (description: string) => Type.Unknown({ description });
@@ -93,6 +93,6 @@ export const AutomationUndone = named(
 );
 
 export const UndoRange = Closed({
-  since: described(time, 'What the plugin changed from then on.'),
-  until: Type.Optional(described(time, 'What it changed before then; absent: until now.')),
+  since: described(givenTime, 'What the plugin changed from then on.'),
+  until: Type.Optional(described(givenTime, 'What it changed before then; absent: until now.')),
 });
