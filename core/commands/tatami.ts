@@ -377,6 +377,7 @@ function addBacktest(plugin: Command, folder: string): Command {
     .option('--since <time>', 'events from here on: a time, or how long ago', '30d')
     .option('--until <time>', 'events up to here; by default now')
     .option('--events <n>', 'events to run it for at most, up to 10000')
+    .option('--settings <file>', 'a JSON file with the settings to try it with')
     .action(async (source: string, options: BacktestOptions) =>
       (await import('./plugin/backtest.ts')).backtest(source, options, folder),
     );

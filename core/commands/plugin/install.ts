@@ -15,6 +15,7 @@ import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { placeOfDetail } from './author-error.ts';
+import { readSettings } from './settings.ts';
 import { readSignature, signatureFile } from './sign.ts';
 import { showGate } from './backtest.ts';
 
@@ -58,10 +59,7 @@ export async function install(source: string, options: InstallOptions, folder: s
   const made = await call<Install>('POST', '/plugins', {
     package: document,
     grant: Object.keys(document.manifest.scopes ?? {}),
-    ...(options.downgrade === true ? { downgrade: true } : {}),
-    ...(options.replace === true ? { replace: true } : {}),
-    ...(options.mode === undefined ? {} : { mode: options.mode }),
-    ...(options.probation === false ? { probation: false } : {}),
+    ...wishesOf(options),
     ...settings,
     ...signatureOf(source, options, folder),
     // Whoever went on has seen what it is.
@@ -70,6 +68,15 @@ export async function install(source: string, options: InstallOptions, folder: s
     throw inWords(error, document, options);
   });
   printResult(made, options, installedLine);
+}
+
+function wishesOf({ downgrade, replace, mode, probation }: InstallOptions): object {
+  return {
+    ...(downgrade === true ? { downgrade } : {}),
+    ...(replace === true ? { replace } : {}),
+    ...(mode === undefined ? {} : { mode }),
+    ...(probation === false ? { probation } : {}),
+  };
 }
 
 /** Beside the package file, as `tatami plugin sign` writes it, unless it is elsewhere. */
@@ -104,17 +111,6 @@ function refuseDowngrade({ manifest }: PluginPackage, { pluginVersion }: Install
     throw new CommandError(
       `${manifest.id} ${pluginVersion} is installed, which is newer than ${manifest.version}. Add --downgrade to go back.`,
     );
-}
-
-function readSettings(file: string, folder: string): unknown {
-  try {
-    return JSON.parse(readFileSync(resolve(folder, file), 'utf8'));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The settings cannot be read from ${file}: ${why}`, exitCodes.usage, {
-      cause: error,
-    });
-  }
 }
 
 /**
