@@ -88,7 +88,10 @@ try {
   const known = issues.filter(({ title }) => kinds.includes(truth.get(title) ?? ''));
   const byHand = known.filter((_, at) => at % 2 === 0);
   const [first, ...others] = byHand;
-  await api('PATCH', `/issues/${first!.id}`, { addLabels: [truth.get(first!.title)] });
+  // One of them somebody sees otherwise than the file does, so that people and plugin disagree in any file.
+  const seen = kinds.find((kind) => kind !== truth.get(first!.title))!;
+  truth.set(first!.title, seen);
+  await api('PATCH', `/issues/${first!.id}`, { addLabels: [seen] });
   for (const name of kinds) {
     const ids = others.filter(({ title }) => truth.get(title) === name).map(({ id }) => id);
     if (ids.length > 0) await api('POST', '/issues/bulk-update', { ids, set: { addLabels: [name] } });
@@ -125,7 +128,10 @@ try {
   );
   check(
     `people did the same ${totals?.same} times, the opposite ${totals?.opposite} times: all ${byHand.length} that were labelled`,
-    totals !== undefined && totals.same > 0 && totals.same + totals.opposite === byHand.length,
+    totals !== undefined &&
+      totals.same > 0 &&
+      totals.opposite > 0 &&
+      totals.same + totals.opposite === byHand.length,
     report.fields,
   );
   check(
