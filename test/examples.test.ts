@@ -30,6 +30,17 @@ test.concurrent(
 );
 
 test.concurrent(
+  'the time machine on the same sample',
+  async () => {
+    const { code, output } = await run('examples/time-machine/main.ts');
+    expect(output).toContain('The time machine is done.');
+    expect(output).not.toContain('FAIL');
+    expect(code).toBe(0);
+  },
+  120_000,
+);
+
+test.concurrent(
   'the webhook receiver takes in each event once, through forgeries, replays and kills',
   async () => {
     const { code, output } = await run('examples/webhook-receiver/check.ts');
@@ -42,20 +53,37 @@ test.concurrent(
 /** All 1,500 in the long form, every fifth in the fast one. */
 const every = process.env.TATAMI_LONG === '1' ? 1 : 5;
 
+/** What the example prints of real issues. @param every of so many issues one */
+async function onRealIssues(example: string, every: number): Promise<{ code: number; output: string }> {
+  const [head, ...issues] = parse(readFileSync(realIssues, 'utf8')) as string[][];
+  const chosen = issues.filter((_, at) => at % every === 0);
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-issues-'));
+  const file = join(dir, 'issues.csv');
+  const quoted = (cells: readonly string[]): string =>
+    cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
+  writeFileSync(file, [head!, ...chosen].map(quoted).join('\n'));
+  const ended = await run(example, file);
+  rmSync(dir, { recursive: true });
+  return ended;
+}
+
 test.concurrent.skipIf(!existsSync(realIssues))(
   `the main job on ${1_500 / every} real issues (skips where shared/data is not beside the project)`,
   async () => {
-    const [head, ...issues] = parse(readFileSync(realIssues, 'utf8')) as string[][];
-    const chosen = issues.filter((_, at) => at % every === 0);
-    const dir = mkdtempSync(join(tmpdir(), 'tatami-issues-'));
-    const file = join(dir, 'issues.csv');
-    const quoted = (cells: readonly string[]): string =>
-      cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
-    writeFileSync(file, [head!, ...chosen].map(quoted).join('\n'));
-    const { code, output } = await run('examples/main-job/main.ts', file);
-    rmSync(dir, { recursive: true });
-    expect(output).toContain(`ok   ${chosen.length} issues imported`);
+    const { code, output } = await onRealIssues('examples/main-job/main.ts', every);
+    expect(output).toContain(`ok   ${1_500 / every} issues imported`);
     expect(output).toContain('The main job is done.');
+    expect(code).toBe(0);
+  },
+  300_000,
+);
+
+test.concurrent.skipIf(!existsSync(realIssues))(
+  `the time machine on ${1_500 / every} real issues (skips where shared/data is not beside the project)`,
+  async () => {
+    const { code, output } = await onRealIssues('examples/time-machine/main.ts', every);
+    expect(output).toContain('The time machine is done.');
+    expect(output).not.toContain('FAIL');
     expect(code).toBe(0);
   },
   300_000,

@@ -3,19 +3,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { apiOf, check, runsOpen, step, until } from './checking.ts';
 import { startReceiver } from './receiver.ts';
 import { startServer, tatami } from './server.ts';
 
 const here = import.meta.dir;
 const file = process.argv[2] ?? join(here, 'sample.csv');
 const dataDir = mkdtempSync(join(tmpdir(), 'tatami-main-job-'));
-
-function check(what: string, holds: boolean, detail: unknown = ''): void {
-  console.log(`${holds ? 'ok  ' : 'FAIL'} ${what} ${holds ? '' : JSON.stringify(detail)}`.trimEnd());
-  if (!holds) process.exitCode = 1;
-}
-
-const step = (text: string): void => console.log(`\n# ${text}`);
 
 interface Issue {
   id: string;
@@ -37,33 +31,7 @@ const { apiKey } = await tatami<{ apiKey: string }>(
 const server = await startServer(dataDir);
 const receiver = startReceiver();
 try {
-  const api = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    for (;;) {
-      const response = await fetch(`${server.url}/api/v1${path}`, {
-        method,
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      if (response.status === 429) {
-        await Bun.sleep(Number(response.headers.get('retry-after')) * 1000);
-        continue;
-      }
-      if (!response.ok)
-        throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
-      return (await response.json()) as T;
-    }
-  };
-  const until = async (
-    what: string,
-    holds: () => boolean | Promise<boolean>,
-    seconds = 120,
-  ): Promise<void> => {
-    const end = performance.now() + seconds * 1000;
-    while (!(await holds())) {
-      if (performance.now() > end) throw new Error(`It took longer than ${seconds} s until ${what}.`);
-      await Bun.sleep(50);
-    }
-  };
+  const api = apiOf(server.url, apiKey);
   const remote = ['--server', server.url, '--token', apiKey];
 
   step('a webhook for all issue events');
@@ -114,15 +82,7 @@ try {
       filed.push((await api<{ id: string }>('POST', '/issues', { team: key, title, description })).id);
   const issues = async (): Promise<Issue[]> =>
     Promise.all(filed.map((id) => api<Issue>('GET', `/issues/${id}`)));
-  const runsOpen = async (): Promise<boolean> => {
-    const open = await Promise.all(
-      ['queued', 'running', 'retrying'].map((status) =>
-        api<{ data: unknown[] }>('GET', `/plugins/auto-triage/runs?status=${status}&limit=1`),
-      ),
-    );
-    return open.some(({ data }) => data.length > 0);
-  };
-  await until('all runs have ended', async () => !(await runsOpen()));
+  await until('all runs have ended', async () => !(await runsOpen(api, 'auto-triage')));
   const triaged = await issues();
   for (const issue of triaged)
     console.log(

@@ -3,14 +3,26 @@ import { join } from 'node:path';
 
 const command = join(import.meta.dir, '../../bin/tatami');
 
-/** One command with `--json`; its value. @throws Error with what it printed when it fails */
-export async function tatami<T>(...args: string[]): Promise<T> {
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** One command with `--json`, whatever comes of it. */
+export async function tried(...args: string[]): Promise<Ended> {
   const child = Bun.spawn([command, ...args, '--json'], { stdout: 'pipe', stderr: 'pipe' });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ]);
+  return { code, out, err };
+}
+
+/** One command with `--json`; its value. @throws Error with what it printed when it fails */
+export async function tatami<T>(...args: string[]): Promise<T> {
+  const { code, out, err } = await tried(...args);
   if (code !== 0) throw new Error(`tatami ${args[0]} exited ${code}: ${out}${err}`);
   return JSON.parse(out) as T;
 }

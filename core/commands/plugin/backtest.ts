@@ -11,11 +11,13 @@ import { connect, type RemoteOptions } from '../remote.ts';
 import { gateLines, reportLines, type Backtest } from './backtest-lines.ts';
 import { saying } from './known.ts';
 import { packFolder } from './pack.ts';
+import { readSettings } from './settings.ts';
 
 export interface BacktestOptions extends RemoteOptions {
   since: string;
   until?: string;
   events?: string;
+  settings?: string;
 }
 
 const eventsMax = 10_000;
@@ -30,6 +32,7 @@ export async function backtest(source: string, options: BacktestOptions, folder:
     ...(options.events === undefined
       ? {}
       : { events: wholeNumber('--events', options.events, 1, eventsMax) }),
+    ...(options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) }),
   };
   const root = resolve(folder, source);
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -1,0 +1,18 @@
+// 2.0.0, the bad one: to it everything is a question, and urgent.
+import { definePlugin } from '@tatami/sdk/plugin';
+
+export default definePlugin({
+  id: 'kind-by-title',
+  version: '2.0.0',
+  engines: { tatami: '*' },
+  scopes: {
+    'issues:write': { why: 'label new issues and say how urgent they are', fields: ['labels', 'priority'] },
+  },
+  on: {
+    'issue.created': {
+      async handle({ data }, { issues }) {
+        await issues.update(data.id, { addLabels: ['question'], priority: 'urgent' });
+      },
+    },
+  },
+});

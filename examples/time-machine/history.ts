@@ -1,0 +1,18 @@
+// The issues of a CSV as they were before anybody labelled them, and the labels aside.
+import { parse } from 'csv-parse/sync';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The issues as they were filed, before anybody labelled them, and what their label came to be. Each title once, to find them by it. */
+export function withoutLabels(file: string, dir: string): { unlabelled: string; truth: Map<string, string> } {
+  const rows = parse(readFileSync(file, 'utf8'), { columns: true }) as Record<string, string>[];
+  const truth = new Map<string, string>();
+  const kept = rows.filter(({ title = '', label = '' }) => !truth.has(title) && truth.set(title, label));
+  const cells = kept.map(({ repo, created_at, title, body }) => [repo, created_at, '', title, body]);
+  const lines = [['repo', 'created_at', 'label', 'title', 'body'], ...cells].map((row) =>
+    row.map((cell = '') => `"${cell.replaceAll('"', '""')}"`).join(','),
+  );
+  const unlabelled = join(dir, 'unlabelled.csv');
+  writeFileSync(unlabelled, lines.join('\n'));
+  return { unlabelled, truth };
+}

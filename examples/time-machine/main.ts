@@ -1,0 +1,385 @@
+// The time machine, start to end, checking itself: label by hand, backtest a plugin on that history, approve what it proposes, look
+// at an upgrade through the gate, undo a bad version, read the trail, replay. Run: `bun examples/time-machine/main.ts [FILE.csv]`
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiOf, check, runsOpen, step, until } from '../main-job/checking.ts';
+import { startServer, tatami, tried } from '../main-job/server.ts';
+import { withoutLabels } from './history.ts';
+import type { Installed, Issue, Proposal, Run, Trail, Undo } from './shapes.ts';
+
+const here = import.meta.dir;
+const file = process.argv[2] ?? join(here, '../main-job/sample.csv');
+const dir = mkdtempSync(join(tmpdir(), 'tatami-time-machine-'));
+const dataDir = join(dir, 'data');
+const kinds = ['bug', 'feature', 'question'];
+
+const labelsOf = ({ labels }: Issue): string =>
+  labels
+    .map(({ name }) => name)
+    .sort()
+    .join();
+const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+const { apiKey } = await tatami<{ apiKey: string }>(
+  'init',
+  '--data-dir',
+  dataDir,
+  '--workspace',
+  'Acme',
+  '--team',
+  'HQ',
+);
+const server = await startServer(dataDir);
+const remote = ['--server', server.url, '--token', apiKey];
+const cli = <T>(...args: string[]): Promise<T> => tatami<T>(...args, ...remote);
+const api = apiOf(server.url, apiKey);
+
+async function all<T>(path: string): Promise<T[]> {
+  const found: T[] = [];
+  for (let after = ''; ;) {
+    const page = await api<{ data: T[]; pageInfo: { hasNextPage: boolean; endCursor: string } }>(
+      'GET',
+      `${path}${path.includes('?') ? '&' : '?'}limit=100${after}`,
+    );
+    found.push(...page.data);
+    if (!page.pageInfo.hasNextPage) return found;
+    after = `&after=${page.pageInfo.endCursor}`;
+  }
+}
+
+const fileIssues = (titles: readonly (readonly [string, string])[]): Promise<Issue[]> =>
+  Promise.all(
+    titles.map(([title, description]) => api<Issue>('POST', '/issues', { team: 'HQ', title, description })),
+  );
+const read = (issues: readonly Issue[]): Promise<Issue[]> =>
+  Promise.all(issues.map(({ id }) => api<Issue>('GET', `/issues/${id}`)));
+const ended = (plugin: string): Promise<void> =>
+  until(`the runs of ${plugin} have ended`, async () => !(await runsOpen(api, plugin)));
+async function pack(version: string): Promise<string> {
+  const out = join(dir, `${version}.tatami.json`);
+  await tatami('plugin', 'pack', join(here, version), '--out', out);
+  return out;
+}
+
+try {
+  step(`1 import ${file} as it was before anybody labelled it`);
+  // A new workspace has auto-triage; here it comes later.
+  await api('DELETE', '/plugins/auto-triage');
+  const { unlabelled, truth } = withoutLabels(file, dir);
+  const imported = await cli<{ created: number; failed: number }>(
+    'import',
+    unlabelled,
+    '--team-from',
+    'repo',
+  );
+  check(
+    `${imported.created} issues imported`,
+    imported.created === truth.size && imported.failed === 0,
+    imported,
+  );
+  const issues = await all<Issue>('/issues');
+  check(
+    'none of them has a label',
+    issues.length === truth.size && issues.every((one) => labelsOf(one) === ''),
+  );
+
+  step('2 label half of them by hand');
+  const known = issues.filter(({ title }) => kinds.includes(truth.get(title) ?? ''));
+  const byHand = known.filter((_, at) => at % 2 === 0);
+  const [first, ...others] = byHand;
+  // One of them somebody sees otherwise than the file does, so that people and plugin disagree in any file.
+  const seen = kinds.find((kind) => kind !== truth.get(first!.title))!;
+  truth.set(first!.title, seen);
+  await api('PATCH', `/issues/${first!.id}`, { addLabels: [seen] });
+  for (const name of kinds) {
+    const ids = others.filter(({ title }) => truth.get(title) === name).map(({ id }) => id);
+    if (ids.length > 0) await api('POST', '/issues/bulk-update', { ids, set: { addLabels: [name] } });
+  }
+  const labelled = (await all<Issue>('/issues')).filter((one) => labelsOf(one) !== '');
+  check(
+    `${labelled.length} issues are labelled`,
+    labelled.length === byHand.length && labelled.every((one) => labelsOf(one) === truth.get(one.title)),
+  );
+
+  step('3 backtest auto-triage on that history');
+  const settings = join(dir, 'settings.json');
+  writeFileSync(settings, JSON.stringify({ threshold: 0, suggest: false, rule: true }));
+  const { report } = await cli<{
+    report: {
+      runs: { succeeded: number; failed: number };
+      fields: {
+        field: string;
+        wouldChange: number;
+        same: number;
+        opposite: number;
+        nothing: number;
+        agreement: number;
+      }[];
+      effects: { issueId: string; people: string; wouldBe: { name: string }[] }[];
+      others: { what: string; count: number }[];
+    };
+  }>('plugin', 'backtest', join(here, '../../plugins/auto-triage'), '--since', '1d', '--settings', settings);
+  const totals = report.fields.find(({ field }) => field === 'labels');
+  check(
+    `${report.runs.succeeded} runs, none failed`,
+    report.runs.succeeded === issues.length && report.runs.failed === 0,
+    report.runs,
+  );
+  check(
+    `people did the same ${totals?.same} times, the opposite ${totals?.opposite} times: all ${byHand.length} that were labelled`,
+    totals !== undefined &&
+      totals.same > 0 &&
+      totals.opposite > 0 &&
+      totals.same + totals.opposite === byHand.length,
+    report.fields,
+  );
+  check(
+    `and nothing ${totals?.nothing} times: all others`,
+    totals?.nothing === issues.length - byHand.length && totals.wouldChange === issues.length,
+    totals,
+  );
+  const titleOf = new Map(issues.map(({ id, title }) => [id, title]));
+  const handIds = new Set(byHand.map(({ id }) => id));
+  const wrong = report.effects.filter(({ issueId, people, wouldBe }) => {
+    const isSame = wouldBe.some(({ name }) => name === truth.get(titleOf.get(issueId) ?? ''));
+    return people !== (handIds.has(issueId) ? (isSame ? 'same' : 'opposite') : 'nothing');
+  });
+  check(
+    `each of ${report.effects.length} effects is compared with what was done by hand`,
+    wrong.length === 0,
+    wrong,
+  );
+  console.log(`     agreement ${totals?.agreement} %`);
+  check(
+    'nothing was written',
+    same(
+      (await read(issues.slice(1, 2))).map(labelsOf),
+      issues.slice(1, 2).map((one) => (handIds.has(one.id) ? truth.get(one.title) : '')),
+    ),
+  );
+
+  step('4 install it in mode propose, and decide what it proposes');
+  await cli('plugin', 'install', 'auto-triage', '--yes', '--mode', 'propose', '--settings', settings);
+  const learned = await cli<Run>('plugin', 'run-schedule', 'auto-triage', 'learn');
+  check('it learns from what was labelled by hand', learned.status === 'succeeded', learned);
+  const texts = JSON.parse(readFileSync(join(here, '../main-job/new-issues.json'), 'utf8')) as [
+    string,
+    string,
+  ][];
+  const proposedOn = await fileIssues([...texts, ...texts]);
+  await ended('auto-triage');
+  const open = await cli<Proposal[]>('proposals', 'list');
+  const proposalOf = (issue: Issue): Proposal => {
+    const found = open.find(({ effects }) => effects.some((effect) => effect.issue === issue.identifier));
+    if (!found) throw new Error(`Nothing is proposed for ${issue.identifier}.`);
+    return found;
+  };
+  check(
+    `${open.length} proposals wait, and no issue is labelled`,
+    open.length === proposedOn.length && (await read(proposedOn)).every((one) => labelsOf(one) === ''),
+    open,
+  );
+  const [wholeA, wholeB, inPart, ...refused] = proposedOn as [Issue, Issue, Issue, ...Issue[]];
+  await Promise.all([wholeA, wholeB].map((issue) => cli('proposals', 'approve', proposalOf(issue).id)));
+  const part = proposalOf(inPart)
+    .effects.filter((effect) => effect.kind === 'issue')
+    .map(({ id }) => id);
+  await cli('proposals', 'approve', proposalOf(inPart).id, '--effects', part.join());
+  await Promise.all(
+    refused.map((issue) =>
+      cli('proposals', 'reject', proposalOf(issue).id, '--reason', 'A person looks at these.'),
+    ),
+  );
+  const commentsOn = async (issue: Issue): Promise<number> =>
+    (await all<unknown>(`/issues/${issue.id}/comments`)).length;
+  const now = await read(proposedOn);
+  check(
+    'two were approved: label and comment are there',
+    now.slice(0, 2).every((one) => kinds.includes(labelsOf(one))) &&
+      (await commentsOn(wholeA)) === 1 &&
+      (await commentsOn(wholeB)) === 1,
+    now,
+  );
+  check(
+    'of one, the label alone',
+    kinds.includes(labelsOf(now[2]!)) && (await commentsOn(inPart)) === 0,
+    now[2],
+  );
+  check(
+    'of those that were rejected, nothing',
+    now.slice(3).every((one) => labelsOf(one) === ''),
+    now.slice(3),
+  );
+  const decided = await cli<Proposal[]>('proposals', 'list', '--all');
+  const counted = (values: readonly string[]): Record<string, number> =>
+    Object.fromEntries(
+      [...new Set(values)].sort().map((value) => [value, values.filter((one) => one === value).length]),
+    );
+  check(
+    'each proposal says what became of it, and why',
+    same(counted(decided.map(({ status }) => status)), { approved: 2, partly_approved: 1, rejected: 3 }) &&
+      decided.every(({ status, reason }) => status !== 'rejected' || reason === 'A person looks at these.'),
+    decided,
+  );
+  const told = await api<{ data: { type: string }[] }>('GET', '/events?types=automation.*&limit=100');
+  const types = counted(told.data.map(({ type }) => type));
+  check(
+    'the feed tells automation.proposed, approved and rejected',
+    types['automation.proposed'] === 6 &&
+      types['automation.approved'] === 3 &&
+      types['automation.rejected'] === 3,
+    types,
+  );
+  await api('DELETE', '/plugins/auto-triage');
+
+  step('5 an upgrade that asks for more, through the gate');
+  const [v1, wider, bad] = (await Promise.all(['first', 'wider', 'bad'].map(pack))) as [
+    string,
+    string,
+    string,
+  ];
+  await cli('plugin', 'install', v1, '--yes', '--no-probation');
+  const plugin = '/plugins/kind-by-title';
+  const installed = (): Promise<Installed> => api<Installed>('GET', plugin);
+  const byTitle = await fileIssues([
+    ['Crash on save', ''],
+    ['Scrolling is slow', ''],
+    ['How do I export?', ''],
+  ]);
+  await ended('kind-by-title');
+  check('1.0.0 labels', same((await read(byTitle)).map(labelsOf), ['bug', 'feature', 'question']));
+  const looked = await tried('plugin', 'install', wider, '--gate', '10', ...remote);
+  console.log(looked.err.trimEnd().replace(/^/gm, '     > '));
+  check(
+    'the gate shows that 1.1.0 does otherwise, and nobody was asked: 1.0.0 stays',
+    looked.code !== 0 &&
+      looked.err.includes('on the last 3 runs') &&
+      looked.err.includes('bug') &&
+      (await installed()).pluginVersion === '1.0.0',
+    looked,
+  );
+  const waiting = await api<Installed>('POST', '/plugins', {
+    package: JSON.parse(readFileSync(wider, 'utf8')),
+    grant: ['issues:write'],
+  });
+  check(
+    '1.1.0 waits for consent, 1.0.0 goes on',
+    waiting.pluginVersion === '1.0.0' &&
+      waiting.pending?.version === '1.1.0' &&
+      waiting.pending.adds.length > 0,
+    waiting,
+  );
+  await cli('plugin', 'consent', 'kind-by-title', '--yes');
+  const [slow] = await fileIssues([['Search is slow', '']]);
+  await ended('kind-by-title');
+  check(
+    'with consent 1.1.0 runs, and comments',
+    labelsOf((await read([slow!]))[0]!) === 'bug' && (await commentsOn(slow!)) === 1,
+  );
+  await cli('plugin', 'rollback', 'kind-by-title');
+  const rolled = await fileIssues([['Typing is slow', '']]);
+  await ended('kind-by-title');
+  check(
+    'rolled back, 1.0.0 runs again',
+    (await installed()).pluginVersion === '1.0.0' &&
+      labelsOf((await read(rolled))[0]!) === 'feature' &&
+      (await commentsOn(rolled[0]!)) === 0,
+  );
+
+  step('6 a bad version, and its undo');
+  await cli('plugin', 'install', bad, '--yes');
+  const since = new Date().toISOString();
+  const harmed = await fileIssues(
+    ['Crash at start', 'Add a dark theme', 'Fails on Windows', 'Where is the log?'].map(
+      (title) => [title, ''] as const,
+    ),
+  );
+  await ended('kind-by-title');
+  const state = async (): Promise<string[]> =>
+    (await read(harmed)).map((one) => `${labelsOf(one)} ${one.priority}`);
+  check(
+    '2.0.0 calls everything an urgent question',
+    (await state()).every((one) => one === 'question urgent'),
+    await state(),
+  );
+  // A person has gone on with the first: its label is corrected, its priority lowered.
+  await api('PATCH', `/issues/${harmed[0]!.id}`, { labels: ['bug'], priority: 'low' });
+  const before = await state();
+  const simulated = await api<Undo>('POST', `${plugin}/undo`, { since }, { 'tatami-mode': 'simulate' });
+  check('the undo is simulated first: nothing is written', same(await state(), before), await state());
+  const undone = await api<Undo>('POST', `${plugin}/undo`, { since });
+  console.log(`     > ${undone.message}`);
+  check(
+    'it does what was simulated',
+    same(undone.changes, simulated.changes) &&
+      same(undone.skipped, simulated.skipped) &&
+      undone.undid.length === 4,
+    { simulated, undone },
+  );
+  const after = ['bug low', ' none', ' none', ' none'];
+  check('labels and priorities are as they were', same(await state(), after), await state());
+  check(
+    'what a person changed since is skipped, and listed',
+    undone.skipped.some(
+      ({ id, field, reason, ranSet, now: is }) =>
+        id === harmed[0]!.id &&
+        field === 'priority' &&
+        reason === 'changed' &&
+        ranSet === 'urgent' &&
+        is === 'low',
+    ),
+    undone.skipped,
+  );
+  const redone = await api<Undo>('POST', `/undos/${undone.id}/undo`);
+  check('the undo is undone: as the runs left it', same(await state(), before), await state());
+  const again = await api<Undo>('POST', `/undos/${redone.id}/undo`);
+  check('and back', again.id !== null && same(await state(), after), await state());
+
+  step('7 the trail of an issue');
+  const trailOf = async (issue: Issue) =>
+    (await cli<Trail>('trail', issue.identifier)).data.flatMap((root) => root.nodes);
+  const nodes = await trailOf(harmed[1]!);
+  const created = nodes.find(({ type }) => type === 'issue.created');
+  const badRun = nodes.find(({ kind }) => kind === 'run');
+  check('it names the event that it began with', created?.parentId === null, nodes);
+  check('the run', badRun?.parentId === created?.id && undone.undid.includes(badRun?.id ?? ''), nodes);
+  check(
+    'what the run wrote, and that a person took it back',
+    [false, true].every((isUndo) =>
+      nodes.some(
+        (node) => node.type === 'issue.updated' && node.isUndo === isUndo && node.parentId === badRun?.id,
+      ),
+    ),
+    nodes,
+  );
+  check('and by which undo', badRun?.run?.undoneBy === undone.id, badRun);
+  const approved = await trailOf(wholeA);
+  const { runId } = proposalOf(wholeA);
+  check(
+    'of an approved one: the run that proposed it, and what the approval wrote',
+    approved.some(({ id, kind }) => id === runId && kind === 'run') &&
+      approved.some(({ parentId, type }) => parentId === runId && type === 'issue.updated'),
+    approved,
+  );
+
+  step('8 replay a run');
+  const good = (await trailOf(byTitle[0]!)).find(({ kind }) => kind === 'run');
+  const replayed = await cli<{ result: string }>('plugin', 'replay', good!.id);
+  check('the code that ran: identical', replayed.result === 'identical', replayed);
+  const other = await tried('plugin', 'replay', good!.id, '--local', join(here, 'bad'), ...remote);
+  const { result, divergence } = JSON.parse(other.out) as {
+    result: string;
+    divergence: { op: string; field: string } | null;
+  };
+  console.log(`     > ${JSON.stringify(divergence)}`);
+  check(
+    'the changed folder: diverged, at issues.update',
+    other.code === 1 && result === 'diverged' && divergence?.op === 'issues.update',
+    other,
+  );
+} finally {
+  await server.stop();
+  rmSync(dir, { recursive: true, force: true });
+}
+console.log(process.exitCode ? '\nThe time machine failed.' : '\nThe time machine is done.');

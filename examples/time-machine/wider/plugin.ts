@@ -1,0 +1,25 @@
+// 1.1.0: it asks to write comments as well, says why it chose a label, and calls slow things bugs.
+import { definePlugin } from '@tatami/sdk/plugin';
+
+export default definePlugin({
+  id: 'kind-by-title',
+  version: '1.1.0',
+  engines: { tatami: '*' },
+  scopes: {
+    'issues:write': { why: 'label new issues', fields: ['labels'] },
+    'comments:write': { why: 'say why it chose the label' },
+  },
+  on: {
+    'issue.created': {
+      async handle({ data }, { issues, comments }) {
+        const kind = /crash|error|fail|throws|slow/i.test(data.title)
+          ? 'bug'
+          : /^(how|why|what|where)\b|\?$/i.test(data.title)
+            ? 'question'
+            : 'feature';
+        await issues.update(data.id, { addLabels: [kind] });
+        await comments.create(data.id, { body: `The title reads like a ${kind}.` });
+      },
+    },
+  },
+});
