@@ -65,7 +65,7 @@ test('every operation without its scope is refused, whatever else is held', asyn
 });
 
 /** They tell of the install, as `plugins.get` does, and not of what it has seen; refusing a version is no steering, as pausing is none. */
-const ofInstall = ['consent.get', 'consent.refuse', 'versions', 'usage', 'scopes'].map(
+const ofInstall = ['settings-form', 'consent.get', 'consent.refuse', 'versions', 'usage', 'scopes'].map(
   (name) => `plugins.${name}`,
 );
 
