@@ -261,6 +261,10 @@ function addPlugin(program: Command, folder: string): Command[] {
     .option('--settings <file>', 'a JSON file with its settings')
     .option('--no-probation', 'let a new plugin write at once, in place of only proposing in its first runs')
     .option('--replace', 'take other code under the version that is installed')
+    .option(
+      '--gate [runs]',
+      'ahead of asking, run both versions for the events of the last runs (20) and show the difference',
+    )
     .option('--signature <file>', 'its signature; by default the package file with .sig')
     .action(async (source: string, options: InstallOptions) =>
       (await import('./plugin/install.ts')).install(source, options, folder),
