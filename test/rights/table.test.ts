@@ -75,7 +75,8 @@ const notSteering = ['plugins.undo', 'runs.undo', 'plugins.close-route'];
 test('every operation below a plugin needs what the plugin holds in full, and nothing more', async () => {
   const below = guarded.filter(
     ({ path, name }) =>
-      (/^\/api\/v1\/(plugins\/\{id\}\/|runs\/)/.test(path) && ![...ofInstall, ...notSteering].includes(name)) ||
+      (/^\/api\/v1\/(plugins\/\{id\}\/|runs\/)/.test(path) &&
+        ![...ofInstall, ...notSteering].includes(name)) ||
       name === 'plugins.update',
   );
   expect(below.length).toBeGreaterThanOrEqual(8);
