@@ -31,6 +31,7 @@ import { createRunRate } from './run-rate.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
+import { keepChangesOps } from './undo/kept.ts';
 import { undoKindsOf, type AllKinds } from './undo/kinds.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
@@ -190,6 +191,6 @@ function routesOf(
     }),
     ...kvRoutes,
     ...secretRoutes,
-    ...proposalRoutes(app, { committer, sources }),
+    ...proposalRoutes(app, { committer, sources, keep: keepChangesOps }),
   ];
 }

@@ -75,6 +75,8 @@ export interface Proposal {
     /** Its type. */
     readonly type: string;
   }[];
+  /** The undo that took back what was approved. An id with the prefix und_. */
+  readonly undoneBy: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */

@@ -136,8 +136,9 @@ async function install(call: Call, made: Made, document: object): Promise<string
     package: document,
     grant: Object.keys(scopes),
     mode: 'apply',
-    // What only proposes has not tried the walls.
+    // On probation nothing would be written, and nothing could get through.
     probation: false,
+    ...more,
   });
   made.add(`/plugins/${id}`);
   return id;
