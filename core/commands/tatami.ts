@@ -19,6 +19,7 @@ import type { AttackOptions } from './plugin/attack/command.ts';
 import type { ActionOptions } from './plugin/action.ts';
 import type { ConsentOptions } from './plugin/consent.ts';
 import type { BacktestOptions } from './plugin/backtest.ts';
+import type { ShadowOptions } from './plugin/shadow.ts';
 import type { InstallOptions } from './plugin/install.ts';
 import type { ReplayOptions } from './plugin/replay.ts';
 import { addSecrets } from './plugin/secrets/commands.ts';
@@ -271,7 +272,7 @@ function addPlugin(program: Command, folder: string): Command[] {
     async (options: RemoteOptions) => (await import('./plugin/list.ts')).list(options),
   );
   addRuns(plugin, folder);
-  return [addAttack(plugin), addBacktest(plugin, folder)];
+  return [addAttack(plugin), addBacktest(plugin, folder), addShadow(plugin, folder)];
 }
 
 /** What is about the runs of a plugin. */
@@ -362,6 +363,19 @@ function addVersions(plugin: Command): void {
   ).action(async (name: string, version: string | undefined, options: RemoteOptions) =>
     (await import('./plugin/versions.ts')).rollback(name, version, options),
   );
+}
+
+function addShadow(plugin: Command, folder: string): Command {
+  return remote(
+    plugin
+      .command('shadow <plugin>')
+      .description('run another version beside an installed one, on live events, and show where they differ'),
+  )
+    .option('--with <file>', 'begin with this package file, or the plugin of this folder')
+    .option('--stop', 'stop it')
+    .action(async (name: string, options: ShadowOptions) =>
+      (await import('./plugin/shadow.ts')).shadow(name, options, folder),
+    );
 }
 
 function addBacktest(plugin: Command, folder: string): Command {

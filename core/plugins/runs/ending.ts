@@ -2,6 +2,7 @@
 import type { Change } from '../../changes/change.ts';
 import type { Author, Committed, Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
+import type { EventRow } from '../../events/event.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tally } from '../../lib/tally.ts';
@@ -9,6 +10,7 @@ import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.
 import type { Recorder } from '../recorder/recorder.ts';
 import { keepChangesOps } from '../undo/kept.ts';
 import type { Usage } from '../budgets/usage.ts';
+import type { EndedRun } from '../shadows/work.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import type { RunEnds } from './ends.ts';
@@ -39,6 +41,8 @@ export interface EndingOptions extends Pick<PreviewOptions, 'store'> {
   readonly recorder: Recorder;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly usage: Usage;
+  /** Told of each run for an event that is over, once that is committed. */
+  readonly ended: (ended: EndedRun) => void;
 }
 
 export function createEndAttempt(options: EndingOptions): EndAttempt {
@@ -99,7 +103,10 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
       options.usage.charge(tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
     if (committed.ok) {
       options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
-      if (ending.againAtMs === undefined) options.ends.note(run.id);
+      if (ending.againAtMs === undefined) {
+        options.ends.note(run.id);
+        if (tried && held.event) options.ended(endedOf(held, held.event, tried, ending));
+      }
       return true;
     }
     if (committed.part === 'change') return false;
@@ -110,6 +117,19 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
       reason: committed.message,
     });
     return true;
+  };
+}
+
+function endedOf(
+  { item, run }: HeldRun,
+  event: EventRow,
+  tried: Attempt,
+  { status, error }: Ending,
+): EndedRun {
+  const { install, staged } = tried;
+  return {
+    ...{ scope: item.scope, install, run, event, error },
+    changes: status === 'succeeded' ? staged.changes : [],
   };
 }
 
