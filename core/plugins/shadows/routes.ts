@@ -54,7 +54,7 @@ export function shadowRoutes(rules: ShadowRules): Route[] {
       params,
       errors: ['conflict'],
       responses: { 204: null },
-      write: (ctx, { params }) => stopShadow(ctx, params.id, rules),
+      write: (ctx, { params, ifMatch }) => stopShadow(ctx, params.id, ifMatch, rules),
     }),
   ];
 }

@@ -1,7 +1,7 @@
 // Asks for a shadow, shows it and stops it.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
-import { isoTime } from '../../changes/operations.ts';
+import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
@@ -68,11 +68,13 @@ export async function getShadow(ctx: Context, pluginId: string, { shadows }: Pic
 export async function stopShadow(
   ctx: Context,
   pluginId: string,
+  ifMatch: number | null,
   { shadows }: ShadowRules,
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
   const row = await rowOf(ctx, install.id);
   if (!row) throw notFound();
+  requireVersion({ id: install.id, version: row.started_at }, ifMatch);
   if (row.stopped_at !== null) throw new ApiError('conflict', 'This has stopped.');
   const report = shadows.seen(install.id)?.report ?? null;
   return {
