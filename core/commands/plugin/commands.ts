@@ -7,6 +7,7 @@ import type { BacktestOptions } from './backtest.ts';
 import type { ConsentOptions } from './consent.ts';
 import type { InstallOptions } from './install.ts';
 import type { ReplayOptions } from './replay.ts';
+import type { ShadowOptions } from './shadow.ts';
 import { addSecrets } from './secrets/commands.ts';
 
 type Remote = (command: Command) => Command;
@@ -64,7 +65,7 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
     async (options: RemoteOptions) => (await import('./list.ts')).list(options),
   );
   addRuns(plugin, remote, folder);
-  return [addAttack(plugin, remote), addBacktest(plugin, remote, folder)];
+  return [addAttack(plugin, remote), addBacktest(plugin, remote, folder), addShadow(plugin, remote, folder)];
 }
 
 /** What is about the runs of a plugin. */
@@ -163,10 +164,25 @@ function addBacktest(plugin: Command, remote: Remote, folder: string): Command {
     .option('--since <time>', 'events from here on: a time, or how long ago', '30d')
     .option('--until <time>', 'events up to here; by default now')
     .option('--events <n>', 'events to run it for at most, up to 10000')
+    .option('--settings <file>', 'a JSON file with the settings to try it with')
     .action(async (source: string, options: BacktestOptions) =>
       (await import('./backtest.ts')).backtest(source, options, folder),
     );
 }
+
+function addShadow(plugin: Command, remote: Remote, folder: string): Command {
+  return remote(
+    plugin
+      .command('shadow <plugin>')
+      .description('run another version beside an installed one, on live events, and show where they differ'),
+  )
+    .option('--with <file>', 'begin with this package file, or the plugin of this folder')
+    .option('--stop', 'stop it')
+    .action(async (name: string, options: ShadowOptions) =>
+      (await import('./shadow.ts')).shadow(name, options, folder),
+    );
+}
+
 /** Answers the command that has its own way to stop. */
 function addAttack(plugin: Command, remote: Remote): Command {
   return remote(

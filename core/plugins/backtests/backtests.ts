@@ -98,13 +98,14 @@ export async function gatePlugin(
   return queued(ctx, { kind: 'gate', install, asked, code: { installId: install.id, versions } }, rules);
 }
 
-type AskedVersion = AskedCode['versions'][number];
+export type AskedVersion = AskedCode['versions'][number];
 
-async function versionGiven(
+/** A version of the install's plugin. @throws ApiError validation_failed */
+export async function versionGiven(
   ctx: Context,
   body: { readonly package: object; readonly settings?: Readonly<Record<string, unknown>> | undefined },
   install: Install | undefined,
-  rules: BacktestRules,
+  rules: PackageRules & Pick<BacktestRules, 'checkFilter'>,
 ): Promise<AskedVersion> {
   const { manifest, sha256, code } = await readPackage(body.package);
   if (install && manifest.id !== install.pluginId)

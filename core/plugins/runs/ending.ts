@@ -1,7 +1,9 @@
 // Ends an attempt of a run, and what follows once that is committed: its budget, its count, and those who wait for it.
+import type { EventRow } from '../../events/event.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tally } from '../../lib/tally.ts';
 import type { Usage } from '../budgets/usage.ts';
+import type { EndedRun } from '../shadows/work.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { commitEnding, type BatchOptions, type Ending } from './ending-batch.ts';
 import type { RunEnds } from './ends.ts';
@@ -14,6 +16,8 @@ export interface EndingOptions extends BatchOptions {
   readonly tally: Tally;
   readonly ends: Pick<RunEnds, 'note'>;
   readonly usage: Usage;
+  /** Told of each run for an event that is over, once that is committed. */
+  readonly ended: (ended: EndedRun) => void;
 }
 
 export function createEndAttempt(options: EndingOptions): EndAttempt {
@@ -24,7 +28,10 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
       options.usage.charge(tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
     if (committed.ok) {
       options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
-      if (ending.againAtMs === undefined) options.ends.note(run.id);
+      if (ending.againAtMs === undefined) {
+        options.ends.note(run.id);
+        if (tried && held.event) options.ended(endedOf(held, held.event, tried, ending));
+      }
       return true;
     }
     if (committed.part === 'change') return false;
@@ -35,5 +42,18 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
       reason: committed.message,
     });
     return true;
+  };
+}
+
+function endedOf(
+  { item, run }: HeldRun,
+  event: EventRow,
+  tried: Attempt,
+  { status, error }: Ending,
+): EndedRun {
+  const { install, staged } = tried;
+  return {
+    ...{ scope: item.scope, install, run, event, error },
+    changes: status === 'succeeded' ? staged.changes : [],
   };
 }

@@ -130,7 +130,7 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   }
 }
 
-async function install(call: Call, made: Made, document: object): Promise<string> {
+async function install(call: Call, made: Made, document: object, more: object = {}): Promise<string> {
   const { scopes = {} } = (document as { manifest: { scopes?: object } }).manifest;
   const { id } = await call<{ id: string }>('POST', '/plugins', {
     package: document,
