@@ -38,7 +38,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .description('A self-hostable issue tracker that hosts sandboxed plugins.')
     .version(version, '-V, --version')
     .exitOverride()
-    .showHelpAfterError('See `tatami --help`.')
+    .showHelpAfterError('Add --help to see what the command takes.')
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
@@ -262,6 +262,10 @@ function addPlugin(program: Command, folder: string): Command[] {
     .option('--no-probation', 'let a new plugin write at once, in place of only proposing in its first runs')
     .option('--replace', 'take other code under the version that is installed')
     .option('--signature <file>', 'its signature; by default the package file with .sig')
+    .option(
+      '--gate [runs]',
+      'first try it on the events of the last runs, 20 unless given, and show what it does otherwise',
+    )
     .action(async (source: string, options: InstallOptions) =>
       (await import('./plugin/install.ts')).install(source, options, folder),
     );
