@@ -31,7 +31,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .description('A self-hostable issue tracker that hosts sandboxed plugins.')
     .version(version, '-V, --version')
     .exitOverride()
-    .showHelpAfterError('See `tatami --help`.')
+    .showHelpAfterError('Add --help to see what the command takes.')
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);

@@ -95,7 +95,13 @@ function gateOf(call: Call, document: PluginPackage, given: string | true): Prom
 
 async function findInstalled(call: Call, pluginId: string): Promise<Installed | null> {
   try {
-    return await call<Installed>('GET', `/plugins/${encodeURIComponent(pluginId)}`);
+    const path = `/plugins/${encodeURIComponent(pluginId)}`;
+    const [install, actions, routes] = await Promise.all([
+      call<Installed>('GET', path),
+      call<{ data: { name: string }[] }>('GET', `${path}/actions`),
+      call<{ data: Installed['routes'] }>('GET', `${path}/routes`),
+    ]);
+    return { ...install, actions: actions.data.map(({ name }) => name), routes: routes.data };
   } catch (error) {
     if (error instanceof ApiCallError && error.status === 404) return null;
     throw error;
