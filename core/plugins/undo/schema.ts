@@ -1,6 +1,7 @@
 // What an undo answers, and what its event tells.
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
+import { plugin } from '../installs/contract.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 
 const text = (description: string) => Type.String({ description });
@@ -78,7 +79,7 @@ export const AutomationUndone = named(
   Closed({
     undo: Closed({ id: idOf(idPrefixes.undo, 'The undo.') }),
     undid: Type.Array(Type.String(), { description: 'The runs, proposals or undos that were taken back.' }),
-    plugin: nullable(Closed({ id: text('The install.') })),
+    plugin: nullable(Closed({ id: idOf(plugin.id, 'The install.') })),
     changed: Type.Integer({ description: 'Objects that were put back.' }),
     skipped: Type.Integer({ description: 'Fields and objects that were left as they are.' }),
   }),
