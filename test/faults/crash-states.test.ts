@@ -9,102 +9,195 @@ import { install, packSource } from '../plugins/pack.ts';
 import { sidecarPids } from '../sandbox/harness.ts';
 import { everything } from './oracle.ts';
 import { copyAsKilled } from './own-copy.ts';
+import { createReceiver, type Told } from './receiver.ts';
 import { seededRandom } from './server.ts';
 
 const seeds = process.env.TATAMI_LONG ? Array.from({ length: 60 }, (_, at) => at + 1) : [1];
-/** Of the states of one seed, so many are gone on from. */
-const statesTried = process.env.TATAMI_LONG ? Infinity : 6;
-const issuesFiled = 5;
+/** Of the states that the commits leave, so many are gone on from. */
+const statesTried = process.env.TATAMI_LONG ? 1 : 0.1;
+const issuesFiled = 4;
 /** How often a commit is followed by the death of the sidecars. */
 const sidecarDeaths = 0.1;
+const remindedAfterMs = 60_000;
+const flags = { egressAllow: '127.0.0.1/32' };
 
 const root = mkdtempSync(join(tmpdir(), 'tatami-crash-states-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const receiver = createReceiver();
+afterAll(async () => {
+  await receiver.stop();
+  rmSync(root, { recursive: true, force: true });
+});
 
 const plugin = `{
   id: 'com.test.steps', version: '1.0.0', engines: { tatami: '*' },
   scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
+  net: [{ origin: '${receiver.origin}', methods: ['POST'], path: '/', why: 'test' }],
   on: {
-    'issue.created': { handle: async (event, ctx) => {
-      const { estimate } = await ctx.issues.get(event.data.id);
-      await ctx.comments.create(event.data.id, { body: 'handled' });
-      await ctx.issues.update(event.data.id, { estimate: (estimate ?? 0) + 1 });
-      await ctx.kv.increment(event.data.id);
+    'issue.created': { handle: async ({ data: { id } }, ctx) => {
+      const { estimate } = await ctx.issues.get(id);
+      const answer = await ctx.fetch('${receiver.origin}/', { method: 'POST', body: id });
+      await ctx.comments.create(id, { body: await answer.text() });
+      await ctx.issues.update(id, { estimate: (estimate ?? 0) + 1 });
+      await ctx.issues.create({ team: 'ENG', title: 'after ' + id });
+      await ctx.schedule.once('remind:' + id, ctx.now() + ${remindedAfterMs}, id);
+      await ctx.kv.increment(id);
     } },
     'comment.added': { self: 'deliver', handle: async (event, ctx) => {
       await ctx.issues.update(event.data.issue.id, { priority: 'high' });
     } },
   },
+  schedules: { remind: { handle: async ({ data: id }, ctx) => {
+    const { title } = await ctx.issues.get(id);
+    await ctx.issues.update(id, { title: title + ' (reminded)' });
+  } } },
 }`;
 
-/** Runs the plugin on a few issues, and copies the data directory after each commit. @returns the copies */
-async function states(seed: number, random: () => number): Promise<{ dirs: string[]; app: TestApp }> {
+/** What a kill after one commit leaves: the data directory, the time, and what the receiver and the journal knew. */
+interface State {
+  readonly dir: string;
+  readonly nowMs: number;
+  readonly told: Told;
+  readonly journaled: ReadonlySet<string>;
+}
+
+/** Everything the plugin was asked for has come to its end, its one-offs too. */
+async function comeToAnEnd(app: TestApp): Promise<void> {
+  await app.settled();
+  app.clock.advance(remindedAfterMs);
+  await app.settled();
+}
+
+/** Runs the plugin on a few issues, and keeps states that its commits leave. */
+async function states(seed: number, random: () => number): Promise<{ states: State[]; app: TestApp }> {
   const dir = join(root, `live-${seed}`);
   mkdirSync(dir);
-  const app = await startApp({ dataDir: dir, clock: createClock() });
-  await install(app.call, await packSource(plugin));
-  const dirs: string[] = [];
+  receiver.goOnFrom(new Map());
+  const app = await startApp({ dataDir: dir, clock: createClock(), flags });
+  await install(app.call, await packSource(plugin), { modes: { create: 'propose' } });
+  const states: State[] = [];
+  const journaled = new Set<string>();
   const { store } = app.services;
   const { commit } = store;
-  store.commit = async (...given) => {
-    const outcome = await commit(...given);
-    dirs.push(copyAsKilled(dir, join(root, `${seed}-${dirs.length}`)));
+  store.commit = async (ops, ...more) => {
+    const outcome = await commit(ops, ...more);
+    for (const { statement, params } of ops)
+      if (outcome.ok && statement.name === 'journal.keep') journaled.add(String(params.id));
+    if (random() < statesTried)
+      states.push({
+        dir: copyAsKilled(dir, join(root, `${seed}-${states.length}`)),
+        ...{ nowMs: app.clock.now(), told: receiver.told(), journaled: new Set(journaled) },
+      });
     if (random() < sidecarDeaths) for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
     return outcome;
   };
   for (let filed = 0; filed < issuesFiled; filed++)
     await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Issue ${filed}` });
-  await app.settled();
+  await comeToAnEnd(app);
   store.commit = commit;
-  return { dirs, app };
+  return { states, app };
 }
+
+const fields = ['estimate', 'priority', 'title'] as const;
+const stateOf = (of: Json): Json => Object.fromEntries(fields.map((name) => [name, of[name]]));
 
 /** What the log says of each issue; nothing of it comes from the tables that the server answers from. */
 function modelOf(events: readonly Json[]): Map<string, Json> {
   const issues = new Map<string, Json>();
   for (const { type, data } of events) {
-    if (type === 'issue.created')
-      issues.set(data.id, { estimate: data.estimate, priority: data.priority, comments: 0 });
-    else if (type === 'comment.added') issues.get(data.issue.id)!.comments++;
+    if (type === 'issue.created') issues.set(data.id, { ...stateOf(data), comments: [] });
+    else if (type === 'comment.added') issues.get(data.issue.id).comments.push(data.body);
+    else if (type === 'comment.deleted') issues.get(data.issue.id).comments.pop();
     else if (data.previous && issues.has(data.id))
-      for (const name of ['estimate', 'priority'] as const)
+      for (const name of fields)
         if (name in data.previous) {
-          expect(issues.get(data.id)![name]).toEqual(data.previous[name]);
-          issues.get(data.id)![name] = data[name];
+          expect(issues.get(data.id)[name]).toEqual(data.previous[name]);
+          issues.get(data.id)[name] = data[name];
         }
   }
   return issues;
 }
 
-async function checkEnd({ call }: TestApp): Promise<void> {
+/** The issues are what the log says. @returns the model */
+async function checkAgainstLog({ call }: TestApp): Promise<{ events: Json[]; model: Map<string, Json> }> {
   const events = await everything(call, '/events');
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
   const model = modelOf(events);
   const issues = await everything(call, '/issues');
   expect(issues.map(({ id }) => id).sort()).toEqual([...model.keys()].sort());
-  for (const { id, estimate, priority } of issues) {
-    expect(model.get(id)).toEqual({ estimate, priority, comments: 1 });
+  for (const issue of issues) {
+    const comments = await everything(call, `/issues/${issue.id}/comments`);
+    expect({ ...stateOf(issue), comments: comments.map(({ body }) => body) }).toEqual(model.get(issue.id));
+  }
+  return { events, model };
+}
+
+async function checkEnd(app: TestApp): Promise<void> {
+  const { call } = app;
+  const { model } = await checkAgainstLog(app);
+  for (const [id, { estimate, priority, title, comments }] of model) {
     expect([estimate, priority]).toEqual([1, 'high']);
+    expect(title).toMatch(/^Issue \d \(reminded\)$/);
+    // What was answered last is what the run went on with.
+    expect(comments).toEqual([receiver.lastAnswer(id)]);
     expect((await call('GET', `/api/v1/plugins/com.test.steps/kv/${id}`)).json.value).toBe(1);
   }
   const runs = await everything(call, '/plugins/com.test.steps/runs');
   expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 'succeeded'));
-  expect(runs.length).toBe(2 * issues.length);
+  expect(runs.length).toBe(3 * model.size);
+  expect((await call('GET', '/api/v1/plugins/com.test.steps/scheduled')).json.data).toEqual([]);
+  const proposals = await everything(call, '/proposals?status=open');
+  expect(proposals.map(({ effects }) => effects.length)).toEqual(proposals.map(() => 1));
+  const proposed = proposals.map(({ runId }) => runId);
+  const created = runs.filter(({ handler }) => handler === 'issue.created').map(({ id }) => id);
+  expect(proposed.sort()).toEqual(created.sort());
+}
+
+/** What one run wrote is as it was before it, and nothing else has moved. */
+async function checkUndo(app: TestApp, random: () => number): Promise<void> {
+  const { events, model } = await checkAgainstLog(app);
+  const written = events.filter(
+    ({ actor, type }) => actor.kind === 'plugin' && ['comment.added', 'issue.updated'].includes(type),
+  );
+  if (written.length === 0) return;
+  const run = written[Math.floor(random() * written.length)].cause.parentRunId;
+  for (const { type, data } of written.filter(({ cause }) => cause.parentRunId === run).reverse())
+    if (type === 'comment.added') model.get(data.issue.id).comments.pop();
+    else Object.assign(model.get(data.id), data.previous);
+  const { status, json } = await app.call('POST', `/api/v1/runs/${run}/undo`);
+  expect([status, json.skipped]).toEqual([200, []]);
+  await app.settled();
+  expect((await checkAgainstLog(app)).model).toEqual(model);
+}
+
+/** A request is sent once, and once more only where the server died before its answer was in the journal. */
+function checkRequests(told: Told, journaled: ReadonlySet<string>): void {
+  for (const [key, { times }] of receiver.told()) {
+    const before = told.get(key)?.times ?? 0;
+    expect(times - before).toBeLessThanOrEqual(journaled.has(key) ? 0 : 1);
+    expect(times).toBeGreaterThan(0);
+  }
+  const issues = [...receiver.told().values()].map(({ issue }) => issue);
+  expect(new Set(issues).size).toBe(issues.length);
 }
 
 for (const seed of seeds)
   test(`from each commit of a plugin's work, killed there, the end is the same (seed ${seed})`, async () => {
     const random = seededRandom(seed);
-    const { dirs, app } = await states(seed, random);
+    const { states: all, app } = await states(seed, random);
     await checkEnd(app);
+    checkRequests(new Map(), new Set());
+    await checkUndo(app, random);
     const { workspace } = app;
     await app.stop();
-    const tried = dirs.toSorted(() => random() - 0.5).slice(0, statesTried);
-    for (const dir of tried) {
-      const again = await startApp({ dataDir: dir, clock: createClock() }, workspace);
-      await again.settled();
+    for (const { dir, nowMs, told, journaled } of all) {
+      receiver.goOnFrom(told);
+      const again = await startApp({ dataDir: dir, clock: createClock(nowMs), flags }, workspace);
+      await comeToAnEnd(again);
       await checkEnd(again);
+      checkRequests(told, journaled);
+      await checkUndo(again, random);
       await again.stop();
+      rmSync(dir, { recursive: true });
     }
-    expect(dirs.length).toBeGreaterThan(issuesFiled);
+    expect(all.length).toBeGreaterThan(1);
   }, 600_000);

@@ -62,7 +62,11 @@ const notFiltered: Readonly<Record<string, readonly string[]>> = {
   inbox: ['target'],
   webhook: ['filter'],
   // Settings can be anything that people keep to themselves.
-  plugin: ['scopes', 'filters', 'schedules', 'settings'],
+  plugin: [
+    ...['scopes', 'filters', 'schedules', 'settings', 'net', 'secrets'],
+    ...['modes', 'pending', 'probation', 'budget'],
+  ],
+  automation: ['effects', 'events', 'undo'],
   // Not told of personal ones.
   view: ['name', 'description', 'filter', 'sort', 'layout', 'groupBy'],
   // It moves without an event.

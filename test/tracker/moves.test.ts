@@ -145,7 +145,7 @@ test('a grant narrowed to teams moves between those alone', async () => {
   ] as const) {
     const issue = await make();
     const packed = await packSource(source(id, team, 'OPS'));
-    const plugin = await post('/plugins', { package: packed, grant: ['issues:write'] });
+    const plugin = await post('/plugins', { package: packed, grant: ['issues:write'], probation: false });
     await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'urgent' });
     await app.settled();
     expect([id, (await get(issue.id)).team.key]).toEqual([id, team === 'OPS' ? 'OPS' : 'ENG']);

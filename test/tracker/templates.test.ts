@@ -62,6 +62,7 @@ test('an issue begins as its template says, and the body wins', async () => {
 
 test('sub-issues are made along, in their order and in one change set, also in bulk', async () => {
   const { id: templateId } = await template({ subIssues: ['Reproduce', 'Mend', 'Tell'] });
+  await app.settled();
   const from = await app.lastSequence();
   const parent = await create({ templateId, team: 'OPS' });
   expect(await app.eventTypes(from)).toEqual(Array(4).fill('issue.created'));

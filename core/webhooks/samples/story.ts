@@ -4,7 +4,6 @@ import type { Shown } from '../../contract/contract.ts';
 import type { apiKey } from '../../identity/api-keys/contract.ts';
 import type { member } from '../../identity/members/contract.ts';
 import type { workspace } from '../../identity/workspace/contract.ts';
-import type { plugin } from '../../plugins/installs/contract.ts';
 import type { comment } from '../../tracker/comments/contract.ts';
 import type { issue } from '../../tracker/issues/contract.ts';
 import type { label } from '../../tracker/labels/contract.ts';
@@ -26,6 +25,7 @@ import {
 } from './cast.ts';
 import { inboxStory } from './inbox.ts';
 import { projectStory } from './projects.ts';
+import { pluginStory } from './plugins.ts';
 import { relationMoments, relationObjects } from './relations.ts';
 import { cycleMoments, cycleObjects, cycleShown } from './cycles.ts';
 import { slaMoments, slaObjects } from './sla.ts';
@@ -40,6 +40,7 @@ const hook = 'https://hooks.acme.example/tatami';
 export function storyOf(setting: SampleSetting): Story {
   const projects = projectStory(setting);
   const inbox = inboxStory(setting);
+  const plugins = pluginStory(setting);
   return {
     objects: {
       ...tracked(setting),
@@ -51,12 +52,14 @@ export function storyOf(setting: SampleSetting): Story {
       ...slaObjects(setting),
       ...projects.objects,
       ...inbox.objects,
+      ...plugins.objects,
     },
     moments: {
       ...momentsOf(setting),
       ...relationMoments,
       ...cycleMoments(setting.nowMs),
       ...projects.moments,
+      ...plugins.moments,
       ...attachmentMoments(setting),
       ...slaMoments(setting),
       ...inbox.moments,
@@ -133,15 +136,6 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
   };
 }
 
-const assigning = {
-  scope: 'issues:write',
-  sentence: 'Read issues, and write only their assigneeId, of team ENG only.',
-  why: 'To assign them.',
-  fields: ['assigneeId'],
-  where: { team: ['ENG'] },
-  granted: true,
-};
-
 function kept({ nowMs }: SampleSetting) {
   return {
     member: {
@@ -178,27 +172,6 @@ function kept({ nowMs }: SampleSetting) {
       previousSecretExpiresAt: null,
       previousSecretLastSucceededAt: null,
     } satisfies Partial<Shown<typeof webhook>>,
-    plugin: {
-      id: idOf('plg'),
-      pluginId: 'com.acme.on-call',
-      pluginVersion: '1.2.0',
-      name: 'On call',
-      description: 'Assigns urgent issues to whoever is on call.',
-      sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      scopes: [assigning],
-      events: ['issue.created'],
-      filters: { 'issue.created': { priority: ['urgent'] } },
-      schedules: [{ name: 'handover', cron: '0 9 * * 1', tz: 'Europe/Zagreb' }],
-      settings: { channel: 'on-call' },
-      mode: 'apply',
-      modes: { 'update.priority': 'propose' },
-      state: 'active',
-      stateReason: null,
-      publisher: 'Acme',
-      pending: null,
-      probation: null,
-      budget: { runs: 5_000, whenSpent: 'stop' },
-    } satisfies Partial<Shown<typeof plugin>>,
   };
 }
 
@@ -264,11 +237,6 @@ function momentsOf({ nowMs }: SampleSetting): Story['moments'] {
         previousSecretExpiresAt: null,
         previousSecretLastSucceededAt: null,
       },
-    },
-    'plugin.updated': { previous: { pluginVersion: '1.1.0' } },
-    'plugin.disabled': {
-      now: { state: 'paused_by_admin', stateReason: 'Switched off by Ben Okafor.' },
-      previous: { state: 'active', stateReason: null },
     },
   };
 }

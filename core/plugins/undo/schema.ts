@@ -1,6 +1,7 @@
 // What an undo answers, and what its event tells.
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
+import { plugin } from '../installs/contract.ts';
 import { Closed, described, enumeration, givenTime, idOf, named, nullable } from '../../lib/schema.ts';
 
 const text = (description: string) => Type.String({ description });
@@ -83,7 +84,7 @@ export const AutomationUndone = named(
     undid: Type.Array(Type.String(), { description: 'The runs, proposals or undos that were taken back.' }),
     plugin: nullable(
       Closed(
-        { id: text('The install.') },
+        { id: idOf(plugin.id, 'The install.') },
         { description: 'Whose writes were taken back; null where it is no plugin.' },
       ),
     ),
