@@ -64,10 +64,7 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
     },
     /** The ids of those names that something is called by; what is no other name than an id is not looked at. */
     async idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-      const wanted = names.flatMap((given) => {
-        const values = alias?.values(given, ctx);
-        return values && alias ? [[given, ...alias.columns.map((column) => values[column])]] : [];
-      });
+      const wanted = namesWithValues(alias, names, ctx);
       if (!idsByAlias || wanted.length === 0) return new Map();
       const rows = await ctx.store.read(ctx.scope, idsByAlias, { names: JSON.stringify(wanted) });
       const ids = new Map(rows.map((row) => [row.name, row.id]));
@@ -94,6 +91,14 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
 }
 
 type Values = Readonly<Record<string, Value>>;
+
+/** Each name with the values of the alias's columns, in their order; what is no such name is left out. */
+function namesWithValues(alias: Alias | undefined, names: readonly string[], ctx: Context) {
+  return names.flatMap((given) => {
+    const values = alias?.values(given, ctx);
+    return values && alias ? [[given, ...alias.columns.map((column) => values[column])]] : [];
+  });
+}
 
 const matching = (columns: readonly string[]): string =>
   columns.map((column) => `${column} = :${column}`).join(' AND ');

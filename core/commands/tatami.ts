@@ -15,16 +15,9 @@ import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
-import type { AttackOptions } from './plugin/attack/command.ts';
-import type { ActionOptions } from './plugin/action.ts';
-import type { ConsentOptions } from './plugin/consent.ts';
-import type { BacktestOptions } from './plugin/backtest.ts';
-import type { InstallOptions } from './plugin/install.ts';
-import type { ReplayOptions } from './plugin/replay.ts';
-import { addSecrets } from './plugin/secrets/commands.ts';
+import { addPlugin } from './plugin/commands.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import { addProposals } from './proposals/command.ts';
-import type { RemoteOptions } from './remote.ts';
 import type { ServeFlags } from './serve.ts';
 import type { TrailOptions } from './trail.ts';
 import { addWebhooks } from './webhooks/command.ts';
@@ -38,7 +31,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .description('A self-hostable issue tracker that hosts sandboxed plugins.')
     .version(version, '-V, --version')
     .exitOverride()
-    .showHelpAfterError('See `tatami --help`.')
+    .showHelpAfterError('Add --help to see what the command takes.')
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
@@ -47,7 +40,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addBackups(program, folder);
   addImport(program, folder);
   addCopies(program, folder);
-  const pluginCommands = addPlugin(program, folder);
+  const pluginCommands = addPlugin(program, remote, folder);
   addTrail(program);
   addProposals(program, remote);
   const listenCommand = addWebhooks(program, remote, folder);
@@ -208,177 +201,5 @@ function addTrail(program: Command): void {
     .option('--limit <n>', 'beginnings to show, up to 100', '20')
     .action(async (issue: string, options: TrailOptions) =>
       (await import('./trail.ts')).trail(issue, options),
-    );
-}
-
-/** Answers the command that has its own way to stop. */
-function addAttack(plugin: Command): Command {
-  return remote(
-    plugin
-      .command('attack')
-      .description(
-        'attack the server with hostile plugins, and say of each whether it was held; ends with 0 or 1',
-      ),
-  )
-    .requiredOption(
-      '--team <key>',
-      'team in which the issues are made that they are run for; all is removed again',
-    )
-    .option('--group <numbers>', 'only these groups of attacks, such as 20,21')
-    .action(async (options: AttackOptions) => (await import('./plugin/attack/command.ts')).attack(options));
-}
-
-/** Answers the commands that have their own way to stop. */
-function addPlugin(program: Command, folder: string): Command[] {
-  const plugin = program.command('plugin').description('pack, install and watch plugins');
-  plugin
-    .command('new <name>')
-    .description('make a folder with a plugin to begin from')
-    .option('--dir <dir>', 'the folder, which must be empty or not be there; by default the name')
-    .option(...json)
-    .action(async (name: string, options: { dir?: string; json?: boolean }) =>
-      (await import('./plugin/new.ts')).newPlugin(name, options, folder),
-    );
-  plugin
-    .command('pack <dir>')
-    .description('bundle DIR/plugin.ts into one package file')
-    .option('--out <file>', 'the package file')
-    .option(...json)
-    .action(async (dir: string, options: { out?: string; json?: boolean }) =>
-      (await import('./plugin/pack.ts')).pack(dir, options, folder),
-    );
-  remote(
-    plugin
-      .command('install <package>')
-      .description('install a package file, or a first-party plugin by name'),
-  )
-    .option('--yes', 'grant the scopes it asks for')
-    .option('--downgrade', 'take an older version than the one that is installed')
-    .option(
-      '--mode <mode>',
-      'apply; propose: what it would write waits for approval; or simulate: it is recorded and dropped',
-    )
-    .option('--settings <file>', 'a JSON file with its settings')
-    .option('--no-probation', 'let a new plugin write at once, in place of only proposing in its first runs')
-    .option('--replace', 'take other code under the version that is installed')
-    .option(
-      '--gate [runs]',
-      'ahead of asking, run both versions for the events of the last runs (20) and show the difference',
-    )
-    .option('--signature <file>', 'its signature; by default the package file with .sig')
-    .action(async (source: string, options: InstallOptions) =>
-      (await import('./plugin/install.ts')).install(source, options, folder),
-    );
-  addTrust(plugin, folder);
-  addVersions(plugin);
-  remote(plugin.command('list').description('list installed plugins')).action(
-    async (options: RemoteOptions) => (await import('./plugin/list.ts')).list(options),
-  );
-  addRuns(plugin, folder);
-  return [addAttack(plugin), addBacktest(plugin, folder)];
-}
-
-/** What is about the runs of a plugin. */
-function addRuns(plugin: Command, folder: string): void {
-  remote(plugin.command('logs <plugin>').description('show the latest runs with their logs'))
-    .option('--limit <n>', 'runs to show, up to 100', '20')
-    .action(async (name: string, options: RemoteOptions & { limit: string }) =>
-      (await import('./plugin/logs.ts')).logs(name, options),
-    );
-  remote(
-    plugin.command('run-schedule <plugin> <schedule>').description('run a schedule now and wait for it'),
-  ).action(async (name: string, schedule: string, options: RemoteOptions) =>
-    (await import('./plugin/run-schedule.ts')).runSchedule(name, schedule, options),
-  );
-  remote(plugin.command('action <plugin> <action>').description('call an action and wait for it'))
-    .option('--target <id>', 'the issue or project that it is done on')
-    .option('--input <json>', 'what it takes, as a JSON object')
-    .action(async (name: string, action: string, options: ActionOptions) =>
-      (await import('./plugin/action.ts')).callAction(name, action, options),
-    );
-  remote(
-    plugin.command('cancel <run>').description('end a run that has not ended, and keep nothing of it'),
-  ).action(async (run: string, options: RemoteOptions) =>
-    (await import('./plugin/cancel.ts')).cancel(run, options),
-  );
-  remote(
-    plugin
-      .command('replay <run>')
-      .description('run a recorded run again, writing nothing, and say where it comes out differently'),
-  )
-    .option('--local <dir>', 'replay it here, with the plugin of a folder, in place of the code that ran')
-    .action(async (run: string, options: ReplayOptions) =>
-      (await import('./plugin/replay.ts')).replayRun(run, options, folder),
-    );
-  remote(
-    plugin.command('catch-up <plugin>').description('run a plugin on what it missed while it was off'),
-  ).action(async (name: string, options: RemoteOptions) =>
-    (await import('./plugin/catch-up.ts')).catchUp(name, options),
-  );
-  addSecrets(plugin, remote);
-}
-
-function addTrust(plugin: Command, folder: string): void {
-  plugin
-    .command('keygen <file>')
-    .description('make a key to sign packages with; prints the public half, which operators trust')
-    .option(...json)
-    .action(async (file: string, options: { json?: boolean }) =>
-      (await import('./plugin/sign.ts')).keygen(file, options, folder),
-    );
-  plugin
-    .command('sign <package>')
-    .description('write the signature of a package file beside it')
-    .requiredOption('--key <file>', 'the key that `tatami plugin keygen` made')
-    .option(...json)
-    .action(async (file: string, options: { key: string; json?: boolean }) =>
-      (await import('./plugin/sign.ts')).signFile(file, options, folder),
-    );
-  plugin
-    .command('verify <package>')
-    .description('check the signature beside a package file')
-    .requiredOption('--public-key <key>', 'as `tatami plugin keygen` printed it')
-    .option(...json)
-    .action(async (file: string, options: { publicKey: string; json?: boolean }) =>
-      (await import('./plugin/sign.ts')).verifyFile(file, options, folder),
-    );
-}
-
-function addVersions(plugin: Command): void {
-  remote(
-    plugin
-      .command('consent <plugin>')
-      .description('show the version that waits for consent, and switch to it'),
-  )
-    .option('--yes', 'grant all that it asks for')
-    .option('--refuse', 'drop it; the installed version stays')
-    .action(async (name: string, options: ConsentOptions) =>
-      (await import('./plugin/consent.ts')).consent(name, options),
-    );
-  remote(plugin.command('versions <plugin>').description('list the versions that were installed')).action(
-    async (name: string, options: RemoteOptions) =>
-      (await import('./plugin/versions.ts')).versions(name, options),
-  );
-  remote(
-    plugin
-      .command('rollback <plugin> [version]')
-      .description('go back to a version from before, with its grant and settings; by default the last one'),
-  ).action(async (name: string, version: string | undefined, options: RemoteOptions) =>
-    (await import('./plugin/versions.ts')).rollback(name, version, options),
-  );
-}
-
-function addBacktest(plugin: Command, folder: string): Command {
-  return remote(
-    plugin
-      .command('backtest <plugin>')
-      .description('try the plugin of a folder, or an installed one, on recorded events'),
-  )
-    .option('--since <time>', 'events from here on: a time, or how long ago', '30d')
-    .option('--until <time>', 'events up to here; by default now')
-    .option('--events <n>', 'events to run it for at most, up to 10000')
-    .option('--settings <file>', 'a JSON file with the settings to try it with')
-    .action(async (source: string, options: BacktestOptions) =>
-      (await import('./plugin/backtest.ts')).backtest(source, options, folder),
     );
 }

@@ -6,20 +6,27 @@ import { connect, type RemoteOptions } from './remote.ts';
 interface Node {
   id: string;
   parentId: string | null;
-  kind: 'event' | 'run' | 'delivery';
+  kind: 'event' | 'run' | 'proposal' | 'undo' | 'delivery';
   at: string;
   type: string | null;
   actor: string | null;
-  isUndo: boolean;
   fields: { field: string; from: unknown; to: unknown }[];
   run: {
     plugin: string;
+    version: string | null;
     status: string;
     ms: number | null;
     calls: Record<string, number> | null;
     error: string | null;
     undoneBy: string | null;
   } | null;
+  proposal: {
+    status: string;
+    title: string | null;
+    decidedBy: string | null;
+    undoneBy: string | null;
+  } | null;
+  undo: { changed: number; skipped: number } | null;
   delivery: { webhookId: string; status: string; attempts: number } | null;
 }
 
@@ -59,19 +66,43 @@ function depthOf({ parentId }: Node, nodes: readonly Node[]): number {
   return parent ? 1 + depthOf(parent, nodes) : 0;
 }
 
-function lineOf({ kind, at, type, actor, isUndo, fields, run, delivery, id }: Node): string {
+function lineOf(node: Node): string {
+  const { kind, at, actor, run, proposal, undo, delivery, id } = node;
   const time = at.slice(0, 19).replace('T', ' ');
-  if (kind === 'delivery')
-    return `→ webhook ${delivery!.webhookId}: ${delivery!.status} (${delivery!.attempts} attempts)`;
-  if (kind === 'run') return runLine(id, run!);
+  switch (kind) {
+    case 'delivery':
+      return `→ webhook ${delivery!.webhookId}: ${delivery!.status} (${delivery!.attempts} attempts)`;
+    case 'run':
+      return runLine(id, run!);
+    case 'proposal':
+      return proposalLine(id, proposal!);
+    case 'undo':
+      return `${time}  ↶ undone by ${printable(actor ?? '')} (${id}): ${undo!.changed} put back, ${undo!.skipped} left`;
+    case 'event':
+      return `${time}  ${eventLine(node)}`;
+  }
+}
+
+function eventLine({ type, actor, fields }: Node): string {
   const changed = fields.map(({ field, from, to }) => `${field}: ${value(from)} → ${value(to)}`).join(', ');
-  const by = `${isUndo ? 'taken back or approved by' : 'by'} ${printable(actor ?? '')}`;
-  return `${time}  ${type} ${by}${changed === '' ? '' : `  ${changed}`}`;
+  return `${type} by ${printable(actor ?? '')}${changed === '' ? '' : `  ${changed}`}`;
+}
+
+function proposalLine(
+  id: string,
+  { status, title, decidedBy, undoneBy }: NonNullable<Node['proposal']>,
+): string {
+  const parts = [
+    `${status.replace('_', ' ')}${decidedBy === null ? '' : ` by ${printable(decidedBy)}`}`,
+    ...(title === null ? [] : [printable(title)]),
+    ...(undoneBy === null ? [] : [`undone by ${undoneBy}`]),
+  ];
+  return `⤷ proposal (${id}): ${parts.join(', ')}`;
 }
 
 function runLine(
   id: string,
-  { plugin, status, ms, calls, error, undoneBy }: NonNullable<Node['run']>,
+  { plugin, version, status, ms, calls, error, undoneBy }: NonNullable<Node['run']>,
 ): string {
   const made = Object.entries(calls ?? {}).map(([name, count]) => `${count} × ${name}`);
   const parts = [
@@ -80,7 +111,7 @@ function runLine(
     ...(error === null ? [] : [printable(error)]),
     ...(undoneBy === null ? [] : [`undone by ${undoneBy}`]),
   ];
-  return `⤷ ${printable(plugin)} ${status} (${id})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
+  return `⤷ ${printable(plugin)}${version === null ? '' : ` ${printable(version)}`} ${status} (${id})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
 }
 
 const valueCharsMax = 60;

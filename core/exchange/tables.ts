@@ -89,6 +89,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   plugin_usage: install,
   plugin_scope_use: install,
   backtests: work,
+  shadows: work,
   past_wants: install,
   idempotency: work,
   proposals: sealed,

@@ -2,11 +2,21 @@
 // so that nothing stands in for what they would run on.
 import type { Route } from '../http/route.ts';
 import { createMe } from '../identity/me.ts';
+import { actionRoutes } from '../plugins/actions/routes.ts';
+import { backtestRoutes } from '../plugins/backtests/routes.ts';
+import { budgetRoutes } from '../plugins/budgets/routes.ts';
 import { catchUpRoutes } from '../plugins/catch-up/routes.ts';
+import { inboundRoutes } from '../plugins/inbound/routes.ts';
 import { installRoutes } from '../plugins/installs/routes.ts';
 import { kvRoutes } from '../plugins/kv/routes.ts';
+import { scheduledRoutes } from '../plugins/once/routes.ts';
 import { createPublicTriage } from '../plugins/public-triage/triage.ts';
+import { recorderRoutes } from '../plugins/recorder/routes.ts';
 import { runRoutes } from '../plugins/runs/routes.ts';
+import { secretRoutes } from '../plugins/secrets/routes.ts';
+import { trailRoute } from '../plugins/trail/routes.ts';
+import { undoRoutes } from '../plugins/undo/routes.ts';
+import { proposalRoutes } from '../proposals/routes.ts';
 import { resourceRoutes } from '../resources.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
 import { endpointResource } from '../webhooks/endpoints/routes.ts';
@@ -17,6 +27,8 @@ const nothing = <T>(): T => ({}) as T;
 
 /** A file is sent and got by `fetch`: a method would have nothing to add. */
 const isOfFile = ({ kind }: Route): boolean => kind === 'upload' || kind === 'file';
+/** What others send to a plugin has no form of ours. */
+const isOfOthers = ({ kind }: Route): boolean => kind === 'inbound';
 
 const all: readonly Route[] = [
   ...resourceRoutes,
@@ -27,9 +39,19 @@ const all: readonly Route[] = [
   ...sampleRoutes(nothing(), nothing(), nothing()),
   ...installRoutes(nothing()),
   ...runRoutes(nothing()),
+  ...backtestRoutes(nothing()),
+  ...recorderRoutes(nothing()),
+  ...budgetRoutes(nothing()),
   ...catchUpRoutes(nothing()),
+  ...actionRoutes(nothing()),
+  ...scheduledRoutes,
+  ...undoRoutes(nothing()),
+  trailRoute(nothing()),
+  ...inboundRoutes(nothing()),
   ...kvRoutes,
+  ...secretRoutes,
+  ...proposalRoutes(nothing(), nothing()),
   createPublicTriage(nothing()),
 ];
 
-export const clientRoutes: readonly Route[] = all.filter((route) => !isOfFile(route));
+export const clientRoutes: readonly Route[] = all.filter((route) => !isOfFile(route) && !isOfOthers(route));

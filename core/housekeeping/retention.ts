@@ -76,6 +76,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   plugin_routes: { boundBy: 'one for each route of a plugin; each goes with it' },
   route_signatures: { boundBy: 'each expires after ten minutes' },
   backtests: { keptFor: 'runs' },
+  shadows: { keptWhile: 'their install is there; one of each' },
   endpoint_health: { keptWhile: 'their endpoint is there' },
   journal: { keptFor: 'runs' },
   plugin_secrets: { boundBy: 'each goes with its install' },

@@ -123,6 +123,7 @@ export const sweeps: readonly Sweep[] = [
   sweep(null, [removeOfRemoved('plugin_kv', 'install_id')], longRows),
   sweep(null, [removeOfRemoved('plugin_kv_usage', 'id')]),
   sweep(null, [removeOfRemoved('plugin_versions', 'install_id')], longRows),
+  sweep(null, [removeOfRemoved('shadows', 'install_id', 'install_id')], longRows),
   sweep(null, [removeOfRemoved('plugin_scope_use', 'install_id', 'install_id, scope')]),
   sweep('deliveries', [
     remove(

@@ -6,12 +6,13 @@ import { announcesBody, readCapped, type Bodies } from './body.ts';
 import { noOrigin } from './call.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import { ifMatchVersion } from './etag.ts';
-import { newExchange } from './exchange.ts';
+import { newExchange, type Exchange } from './exchange.ts';
 import { createIdentify, type IdentifyOptions } from './identify.ts';
 import { refusalOf } from './refusal.ts';
 import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import { pathOf } from './request-url.ts';
 import { respondError } from './response.ts';
+import type { Arrival } from './route.ts';
 import { fileOf } from './upload.ts';
 import { createSend, type SendOptions } from './send.ts';
 
@@ -55,18 +56,7 @@ export function createRequests(options: RequestsOptions): Requests {
       return bodies.read(payer, request, limits, check);
     },
     fileOf: ({ request }, exchange) => fileOf(request, exchange, options.holdOpen),
-    arrivalOf: ({ request }, exchange) => ({
-      method: request.method,
-      headers: request.headers,
-      query: new URL(request.url).searchParams,
-      async read(bytesMax) {
-        const askedMs = performance.now();
-        const bytes = await readCapped(request, bytesMax);
-        exchange.away.ms += performance.now() - askedMs;
-        exchange.bytesIn = bytes.length;
-        return bytes;
-      },
-    }),
+    arrivalOf: ({ request }, exchange) => arrivalOf(request, exchange),
     termsOf({ request: { headers } }) {
       const mode = modeOf(headers.get('tatami-mode'));
       const key = mode === 'simulate' ? null : headers.get('idempotency-key');
@@ -91,6 +81,21 @@ export function createRequests(options: RequestsOptions): Requests {
         const named = { requestId: exchange.requestId, method: request.method, path };
         return respondError(exchange, refusalOf(log, named, refused));
       }
+    },
+  };
+}
+
+function arrivalOf(request: Request, exchange: Exchange): Arrival {
+  return {
+    method: request.method,
+    headers: request.headers,
+    query: new URL(request.url).searchParams,
+    async read(bytesMax) {
+      const askedMs = performance.now();
+      const bytes = await readCapped(request, bytesMax);
+      exchange.away.ms += performance.now() - askedMs;
+      exchange.bytesIn = bytes.length;
+      return bytes;
     },
   };
 }

@@ -108,6 +108,8 @@ export function nameOf({
 export const uuid = Type.String({ pattern: uuidPattern, description: 'A UUID in lower case.' });
 
 export const time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
+/** As it is given; `readTime` reads it. */
+export const givenTime = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
 export const date = Type.String({
   pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
   description: 'A day as YYYY-MM-DD.',

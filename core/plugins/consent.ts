@@ -19,9 +19,7 @@ export function consentLines(manifest: PluginManifest): string[] {
   const schedules = Object.entries(manifest.schedules ?? {}).map(
     ([name, { cron }]) => `${name} (${cron ?? 'once, when it asks'})`,
   );
-  const routes = Object.entries(manifest.routes ?? {}).map(
-    ([name, { auth }]) => `${name} (${auth === 'hmac' ? 'signed' : 'public'})`,
-  );
+  const routes = Object.entries(manifest.routes ?? {}).map(([name, { auth }]) => routeText(name, auth));
   const actions = Object.keys(manifest.actions ?? {});
   return [
     `${manifest.id} ${manifest.version} asks for:`,
@@ -54,6 +52,9 @@ export interface Reached {
 export function netText({ origin, methods, path }: Reached): string {
   return `${origin}${path ?? ''} (${methods?.join(', ') ?? 'all methods'})`;
 }
+
+export const routeText = (name: string, auth: 'hmac' | 'public'): string =>
+  `${name} (${auth === 'hmac' ? 'signed' : 'public'})`;
 
 /** Below what is asked for. */
 export const more = (text: string): string => `  ${''.padEnd(scopeWidth)} ${text}`;

@@ -29,8 +29,10 @@ const reads: Readonly<Record<string, OwnCall>> = {
   'kv.list': {
     isRead: true,
     answerMax: valueMax,
-    answer: (call, [query]) =>
-      askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) }),
+    async answer(call, [query]) {
+      await call.values.noteList();
+      return askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) });
+    },
   },
   // It stages nothing, so it counts as no write.
   'net.fetch': {

@@ -15,7 +15,7 @@ import { createFailureWatch } from './failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { checkEngines } from './installs/engines.ts';
 import { installRoutes } from './installs/routes.ts';
-import { installKind } from './installs/schema.ts';
+import { installKind, type Install } from './installs/schema.ts';
 import type { PluginTrust } from './installs/trust.ts';
 import { tellUnheard } from './installs/unheard.ts';
 import { oneOffKindName } from './once/entries.ts';
@@ -31,9 +31,11 @@ import { createRunRate } from './run-rate.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
+import { keepChangesOps } from './undo/kept.ts';
 import { undoKindsOf, type AllKinds } from './undo/kinds.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
+import { shadowRoutes } from './shadows/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
 /** Runs under way get this long when the process is asked to stop. */
@@ -78,16 +80,17 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const usage = createUsage({ store, log, clock });
   let stopping = false;
   const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
-  const { runs, schedules, oneOffs, catchUps, consumer, backtests } = workers;
+  const { runs, schedules, oneOffs, catchUps, consumer, backtests, shadows } = workers;
   const queues = [schedules.queue, oneOffs, catchUps, backtests.queue];
 
   const warm = (): void => warmUp(options);
   committer.onCommit((_, changes) => {
-    for (const { kind, id } of changes) {
+    for (const { kind, id, after } of changes) {
       if (kind === oneOffKindName) oneOffs.wake();
       if (kind !== installKind.name) continue;
       sandbox.evict(id);
       failures.forget(id);
+      shadows.follow(after as Install);
       for (const queue of [catchUps, oneOffs, runs]) queue.wake();
       warm();
     }
@@ -98,6 +101,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
     async start() {
       if ((await store.readSystem(anyInstall)).length > 0) warm();
       await lookThrough(options, workers);
+      await shadows.start();
       await runs.start();
       for (const queue of queues) await queue.start();
       await consumer.start();
@@ -114,6 +118,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       for (const queue of queues) await queue.settled();
       await runs.settled();
       await backtests.queue.settled();
+      await shadows.settled();
       await consumer.storeMarks();
     },
     progress: workers.consumer.progress,
@@ -126,6 +131,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       // What still runs or waits then is for the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
       await ended.finally(() => clearTimeout(interrupt));
+      await shadows.end();
       await usage.stop();
       await consumer.storeMarks();
     },
@@ -151,7 +157,7 @@ async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers)
 function routesOf(
   options: PluginRuntimeOptions,
   registry: Pick<Registry, 'codeKept' | 'source' | 'active'>,
-  { runner, ends, runs, consumer, catchUps, backtests, stateOps }: Workers,
+  { runner, ends, runs, consumer, catchUps, backtests, shadows, stateOps }: Workers,
   usage: Usage,
 ): Route[] {
   const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, trust, committer } =
@@ -168,6 +174,7 @@ function routesOf(
   return [
     ...installRoutes({ ...rules, codeKept: registry.codeKept, stateOps }),
     ...backtestRoutes({ ...rules, queue, work, source: registry.source }),
+    ...shadowRoutes({ ...rules, shadows }),
     ...runRoutes({
       queue: runs,
       isActive: runner.isActive,
@@ -190,6 +197,6 @@ function routesOf(
     }),
     ...kvRoutes,
     ...secretRoutes,
-    ...proposalRoutes(app, { committer, sources }),
+    ...proposalRoutes(app, { committer, sources, keep: keepChangesOps }),
   ];
 }

@@ -1,7 +1,15 @@
 // What a person is told before another version of a plugin takes the place of the one installed: the difference of what the two ask.
 import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { sameValue } from '../changes/change.ts';
-import { more, narrowingLines, netText, scopeWidth, type Narrowing, type Reached } from './consent.ts';
+import {
+  more,
+  narrowingLines,
+  netText,
+  routeText,
+  scopeWidth,
+  type Narrowing,
+  type Reached,
+} from './consent.ts';
 
 /** Of an install as it is shown. */
 export interface Installed {
@@ -14,6 +22,9 @@ export interface Installed {
   readonly secrets: readonly { readonly name: string }[];
   readonly filters: Readonly<Record<string, unknown>>;
   readonly schedules: readonly { readonly name: string; readonly cron: string | null; readonly tz: string }[];
+  /** Names. */
+  readonly actions: readonly string[];
+  readonly routes: readonly { readonly name: string; readonly auth: 'hmac' | 'public' }[];
 }
 
 /** Lines for a terminal; a manifest holds no control characters (`parsePackage`). */
@@ -30,6 +41,12 @@ export function upgradeLines(
       'needs the secret',
       Object.keys(manifest.secrets ?? {}),
       installed.secrets.map(({ name }) => name),
+    ),
+    ...namedLines('can be called', Object.keys(manifest.actions ?? {}), installed.actions),
+    ...namedLines(
+      'is sent, if open',
+      Object.entries(manifest.routes ?? {}).map(([name, { auth }]) => routeText(name, auth)),
+      installed.routes.map(({ name, auth }) => routeText(name, auth)),
     ),
     ...namedLines('runs on its own', schedulesOf(manifest), installed.schedules.map(scheduleText)),
   ];

@@ -31,6 +31,7 @@ import { createRunner, type Runner } from './runner.ts';
 import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import { createRunEnds, type RunEnds } from './runs/ends.ts';
 import { findRun } from './runs/rows.ts';
+import { createShadowWork, type ShadowWork } from './shadows/work.ts';
 import { createTellLoop } from './tell-loop.ts';
 import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
@@ -77,6 +78,7 @@ export interface Workers {
   readonly catchUps: WorkQueue;
   readonly consumer: Consumer;
   readonly backtests: Backtests;
+  readonly shadows: ShadowWork;
   readonly stateOps: DisableOptions['stateOps'];
 }
 
@@ -101,6 +103,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   };
   const runner = createRunner({
     ...{ ...attempting, log, ids, sealing, tally, ends },
+    ended: (ended) => shadows.note(ended),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });
   const runs: UnitQueue<RunUnit> = createUnitQueue({
@@ -139,5 +142,6 @@ export function createWorkers(options: WorkersOptions): Workers {
     perform: createOneOffWorker({ store, clock, ids, registry, runs }),
   });
   const backtests = createBacktests({ ...attempting, isBusy: runner.isBusy });
-  return { runner, ends, runs, schedules, oneOffs, catchUps, consumer, backtests, stateOps };
+  const shadows: ShadowWork = createShadowWork({ ...attempting, engine: backtests.engine });
+  return { runner, ends, runs, schedules, oneOffs, catchUps, consumer, backtests, shadows, stateOps };
 }

@@ -59,6 +59,10 @@ export const proposal = defineContract({
     decidedAt: time({ ...never, nullable: true, doc: 'When it was decided.' }),
     reason: string(Type.String(), { ...never, nullable: true, doc: 'Why it was rejected.' }),
     events: json(events, { ...never, doc: 'The events that its approval made.' }),
+    undoneBy: string(idOf(idPrefixes.undo), {
+      ...{ ...never, computed: true, nullable: true },
+      doc: 'The undo that took back what was approved.',
+    }),
   },
   operations: {
     list: 'List proposals, newest first',

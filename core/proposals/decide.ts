@@ -5,10 +5,12 @@ import type { Committer } from '../changes/commit.ts';
 import { getEntity, requireVersion } from '../changes/operations.ts';
 import type { AskedWrite } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
+import type { Cause } from '../events/origin.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { archiveItemsAbout } from '../inbox/about.ts';
 import { authorOf } from '../resource/author.ts';
+import type { Op, Scope } from '../store/store.ts';
 import type { AskedAgain, Source } from './again.ts';
 import { diffOf, isSameDiff } from './diff.ts';
 import { proposalKind, showWhole, type KeptEffect, type Proposal } from './kind.ts';
@@ -18,6 +20,15 @@ import { openWrites } from './writes.ts';
 export interface Deciding {
   readonly committer: Pick<Committer, 'preview' | 'commit'>;
   readonly sources: Readonly<Record<Proposal['source'], Source>>;
+  /** Keeps what an approval changes, for its undo. */
+  readonly keep: (scope: Scope, proposalId: string, changes: readonly Change[], of: Kept) => readonly Op[];
+}
+
+interface Kept {
+  /** Null of a request. */
+  readonly installId: string | null;
+  readonly cause: Cause;
+  readonly nowMs: number;
 }
 
 export interface Approval {
@@ -137,7 +148,7 @@ export async function approve(
   const shown = found.diff.filter(({ write }) => chosen.has(write));
   if (again.refusal || !isSameDiff(shown, diffNow(ctx, again, since, deciding)))
     return moved(ctx, found, writes, deciding);
-  return approved(ctx, found, chosen, again);
+  return approved(ctx, found, chosen, again, deciding);
 }
 
 function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: Deciding): KeptEffect[] {
@@ -151,6 +162,7 @@ async function approved(
   found: Proposal,
   chosen: ReadonlySet<number>,
   again: Again,
+  { keep }: Deciding,
 ): Promise<ChangeSet> {
   const now = ctx.nowMs();
   const named = again.changes.map((change) => inNameOf(ctx, found, change));
@@ -159,6 +171,7 @@ async function approved(
     decision: chosen.has(effect.write) ? ('approved' as const) : ('rejected' as const),
   }));
   const isWhole = diff.every(({ decision }) => decision === 'approved');
+  const events = named.flatMap((one) => one.events);
   const decision = proposalKind.update(
     found,
     {
@@ -166,14 +179,15 @@ async function approved(
       diff,
       ...authorOf(ctx, 'decidedBy'),
       decidedAt: now,
-      events: named.flatMap(({ events }) => events),
+      events,
     },
     now,
   )!;
   const items = await archiveItemsAbout(ctx, targetOf(found));
+  const kept = { installId: found.installId, cause: found.cause ?? begunBy(events), nowMs: now };
   return {
     changes: [...named.map(({ change }) => change), { ...decision, ...causeOf(found) }, ...items],
-    ops: again.ops,
+    ops: [...again.ops, ...keep(ctx.scope, found.id, again.changes, kept)],
     body: showWhole(decision.after, ctx),
   };
 }
@@ -191,6 +205,11 @@ function inNameOf(ctx: Context, found: Proposal, change: Change) {
         change.events(view).map((draft, at) => ({ ...draft, id: events[at]!.id })),
     },
   };
+}
+
+/** What a request proposed has no earlier cause: its undo comes of the first event of its approval. */
+function begunBy(events: readonly { readonly id: string }[]): Cause {
+  return { rootEventId: events[0]?.id ?? null, parentRunId: null, depth: 0, path: [] };
 }
 
 function causeOf({ cause }: Proposal): Pick<Change, 'cause'> {

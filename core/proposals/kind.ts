@@ -1,5 +1,5 @@
 // How proposals are stored and shown. An open one has an alarm that ends it.
-import { json } from '../changes/columns.ts';
+import { json, type Column } from '../changes/columns.ts';
 import type { Values } from '../changes/diff.ts';
 import type { Shown } from '../contract/contract.ts';
 import type { Actor, Cause } from '../events/origin.ts';
@@ -34,13 +34,19 @@ const kept = {
   issueIds: json<readonly string[]>('issue_ids_json'),
   /** See `writes.ts`. */
   writesSealed: json<string>('writes_sealed_json'),
+  undoneBy: {
+    select: `(SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = proposals.workspace_id AND k.id = proposals.id)`,
+  } as Column<string | null>,
 };
 export type Proposal = EntityOf<typeof proposal, typeof kept>;
 export type ShownProposal = Shown<typeof proposal>;
 
 export const proposalKind = kindOf(proposal, {
   kept,
-  shows: { effects: ({ diff }) => diff.map((effect) => shownEffect(effect, false)) },
+  shows: {
+    effects: ({ diff }) => diff.map((effect) => shownEffect(effect, false)),
+    undoneBy: ({ undoneBy }) => undoneBy,
+  },
   events(before, { status }) {
     if (!before || status === 'open') return ['automation.proposed'];
     return [

@@ -59,6 +59,7 @@ export function makeProposal(proposing: Proposing, making: Making): Made | null 
     events: [],
     expiresAt: nowMs + openMs,
     createdAt: nowMs,
+    undoneBy: null,
     updatedAt: nowMs,
   });
   return { proposal: made, items: itemsAbout(made.after, making) };

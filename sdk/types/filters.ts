@@ -570,6 +570,7 @@ export interface ProposalFilter {
   readonly decidedBy?: Test<string | null, ValueTests> | undefined;
   readonly decidedAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly reason?: Test<string | null, TextTests> | undefined;
+  readonly undoneBy?: Test<string | null, TextTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }

@@ -443,6 +443,18 @@ export interface IssueSimilarQuery {
   limit?: number | undefined;
 }
 
+/** Why an issue is what it is: events, plugin runs and deliveries, by what they began with. */
+export interface IssueTrailQuery {
+  /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
+  limit?: number | undefined;
+  /** The `endCursor` of the page before. */
+  after?: string | undefined;
+  /** Another name for `after`. */
+  cursor?: string | undefined;
+  /** A field of the issue: only what gave it its present value is shown. */
+  field?: string | undefined;
+}
+
 export interface IssueAsOf extends Issue {
   /** The moment that an answer shows; absent where it shows now. */
   readonly asOf?: AsOf;
@@ -512,4 +524,69 @@ export interface SimilarIssue {
   readonly score: number;
   /** The words that they share, the rarest first. */
   readonly evidence: readonly string[];
+}
+
+export interface TrailRoot {
+  /** The event, or the run of a schedule, that all of it began with. */
+  readonly rootId: string;
+  /** When the newest of it happened. ISO 8601, UTC. */
+  readonly at: string;
+  /** A tree, each after what it came of. An event that the caller may not read is left out. */
+  readonly nodes: readonly TrailNode[];
+}
+
+export interface TrailNode {
+  /** Of the event, the run or the delivery. */
+  readonly id: string;
+  /** The node that it came of; null of the root. */
+  readonly parentId: string | null;
+  /** What it is. */
+  readonly kind: 'event' | 'run' | 'delivery';
+  /** When it happened. ISO 8601, UTC. */
+  readonly at: string;
+  /** Of an event: its type. */
+  readonly type: string | null;
+  /** Of an event: who did it. */
+  readonly actor: string | null;
+  /** An event in which a person took back, or approved, what the run wrote. */
+  readonly isUndo: boolean;
+  /** Of an event: what it changed, cut to 1,000 characters each. */
+  readonly fields: readonly {
+    /** The name of a field. */
+    readonly field: string;
+    /** What it was. */
+    readonly from: unknown;
+    /** What it became. */
+    readonly to: unknown;
+  }[];
+  /** Of a run. */
+  readonly run: {
+    /** What the plugin is called; its id where it was removed. */
+    readonly plugin: string;
+    /** How far it has come: `succeeded`, `dead`. */
+    readonly status: string;
+    /** What of it ran: the type of the event, or the schedule. Null without `plugins:read`. */
+    readonly handler: string | null;
+    /** Whether it wrote. Null without `plugins:read`. */
+    readonly mode: string | null;
+    /** How long it took. */
+    readonly ms: number | null;
+    /** Its calls by name, counted. */
+    readonly calls: Readonly<Record<string, number>> | null;
+    /** Objects that it wrote. */
+    readonly effects: number | null;
+    /** Why it failed. */
+    readonly error: string | null;
+    /** The undo that took it back. */
+    readonly undoneBy: string | null;
+  } | null;
+  /** Of a delivery. */
+  readonly delivery: {
+    /** The webhook. */
+    readonly webhookId: string;
+    /** How far it has come. */
+    readonly status: string;
+    /** Attempts made. */
+    readonly attempts: number;
+  } | null;
 }

@@ -14,6 +14,7 @@ import type {
 } from './api-keys.ts';
 import type { Attachment, AttachmentCreate, AttachmentQuery } from './attachments.ts';
 import type { AuditEntry, AuditLogQuery } from './audit-log.ts';
+import type { BacktestListed, BacktestsCreate, BacktestsQuery } from './backtests.ts';
 import type {
   Board,
   BoardAsOf,
@@ -76,10 +77,12 @@ import type {
   IssueQuery,
   IssueReorder,
   IssueSimilarQuery,
+  IssueTrailQuery,
   IssueTriageAccept,
   IssueTriageDecline,
   IssueTriageSnooze,
   SimilarIssues,
+  TrailRoot,
 } from './issues.ts';
 import type { Label, LabelCreate, LabelPatch, LabelQuery } from './labels.ts';
 import type { Me } from './me.ts';
@@ -87,21 +90,38 @@ import type { Member, MemberCreate, MemberPatch, MemberQuery } from './members.t
 import type { Milestone, MilestoneCreate, MilestonePatch, MilestoneQuery } from './milestones.ts';
 import type { Pipeline, PipelineCreate, PipelinePatch, PipelineQuery } from './pipelines.ts';
 import type {
+  Backtest,
   CatchUp,
+  IssueCosts,
   Plugin,
+  PluginActionList,
+  PluginBacktest,
+  PluginCallAction,
   PluginConsent,
+  PluginGate,
   PluginInstall,
   PluginKvListQuery,
   PluginKvSet,
   PluginPatch,
   PluginQuery,
   PluginRollback,
+  PluginRouteList,
+  PluginRouteOpened,
   PluginRunsQuery,
+  PluginScheduledQuery,
+  PluginScopes,
+  PluginSecret,
+  PluginSecretsSet,
   PluginSettingsForm,
+  PluginUndo,
+  PluginUsage,
+  PluginUsageQuery,
   PluginValue,
   PluginValueEntry,
   PluginVersion,
   Run,
+  ScheduledRun,
+  Undo,
 } from './plugins.ts';
 import type {
   StatusUpdate,
@@ -119,6 +139,7 @@ import type {
   ProjectProgressQuery,
   ProjectQuery,
 } from './projects.ts';
+import type { Proposal, ProposalApprove, ProposalQuery, ProposalReject } from './proposals.ts';
 import type { Reaction, ReactionCreate, ReactionCreateOnIssue, ReactionGroups } from './reactions.ts';
 import type { Relation, RelationCreate, RelationQuery } from './relations.ts';
 import type {
@@ -134,6 +155,7 @@ import type {
   ReleaseRollback,
   ReleaseStage,
 } from './releases.ts';
+import type { RunRecording, RunReplay, RunsReplay } from './runs.ts';
 import type { SearchHit, SearchQueryQuery } from './search.ts';
 import type { SlaPolicy, SlaPolicyCreate, SlaPolicyPatch, SlaPolicyQuery } from './sla-policies.ts';
 import type { SlaClock, SlaClockClocksQuery, SlaClockQuery } from './sla.ts';
@@ -220,6 +242,8 @@ export interface Operations {
     };
     /** Get issues that may be about the same thing, the likest first. */
     similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
+    /** Why an issue is what it is: events, plugin runs and deliveries, by what they began with. The newest first. Each root is a tree of nodes: an event, the runs that it caused, the events that those made, and so on. A root whose events on the issue lie on both sides of the end of a page is on both pages, with its events of each. Runs that are under way are shown once they have ended. */
+    trail(id: string, query?: IssueTrailQuery, options?: CallOptions): List<TrailRoot>;
   };
   readonly comments: {
     /** List the comments of an issue, oldest first. */
@@ -653,6 +677,7 @@ export interface Operations {
       id: string,
       options?: CallOptions,
     ): Promise<{
+      /** The latest first. */
       readonly data: readonly PluginVersion[];
     }>;
     /** Go back to a version that was installed before, with its grant and its settings. */
@@ -661,10 +686,38 @@ export interface Operations {
     runs(id: string, query?: PluginRunsQuery, options?: CallOptions): List<Run>;
     /** Run a schedule of a plugin now. Answers at once with the queued run; read it until it has ended. */
     runSchedule(id: string, name: string, options?: WriteOptions): Promise<Run>;
+    /** Try a version of an installed plugin on recorded events. Each event is seen as it was then, and nothing is written or sent. The answer comes at once: read the backtest until it has ended. */
+    backtest(id: string, body?: PluginBacktest, options?: WriteOptions): Promise<Backtest>;
+    /** Compare another version with the installed one on its last runs. Runs both for the events of the last runs, and shows where they would not do the same. Each event is seen as it was then, and nothing is written or sent. The answer comes at once: read the backtest until it has ended. */
+    gate(id: string, body: PluginGate, options?: WriteOptions): Promise<Backtest>;
+    /** What a plugin may use in a day, and what it used. */
+    usage(id: string, query?: PluginUsageQuery, options?: CallOptions): Promise<PluginUsage>;
+    /** Which of its scopes a plugin uses, and a smaller grant where it uses fewer. */
+    scopes(id: string, options?: CallOptions): Promise<PluginScopes>;
+    /** What the runs that events of an issue caused have cost, by plugin. */
+    costsOfIssue(id: string, options?: CallOptions): Promise<IssueCosts>;
     /** See what a plugin missed while it was off, and how far it has caught up. */
     missed(id: string, options?: CallOptions): Promise<CatchUp>;
     /** Run a plugin on what it missed while it was off. Makes a run for each event that its subscriptions want, of the time it was off, and runs again what was given up in that time. An event that it has met is not run twice. It goes on after the answer: read this address until it is `done`. */
     catchUp(id: string, options?: WriteOptions): Promise<CatchUp>;
+    /** List the actions of a plugin. */
+    actions(id: string, options?: CallOptions): Promise<PluginActionList>;
+    /** Call an action of a plugin. The run can do what the key and the plugin both may do. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`. */
+    callAction(id: string, name: string, body?: PluginCallAction, options?: WriteOptions): Promise<Run>;
+    /** Get the run of an action that this key called. */
+    actionRun(id: string, name: string, run: string, options?: CallOptions): Promise<Run>;
+    /** List the one-off runs that a plugin has asked for, the next one first. */
+    scheduled(id: string, query?: PluginScheduledQuery, options?: CallOptions): List<ScheduledRun>;
+    /** Delete a one-off run that waits for its time. */
+    unschedule(id: string, name: string, options?: ChangeOptions): Promise<void>;
+    /** Undo what a plugin changed in a time. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. Takes back up to 200 runs, the newest first. */
+    undo(id: string, body: PluginUndo, options?: WriteOptions): Promise<Undo>;
+    /** List the inbound routes of a plugin. */
+    routes(id: string, options?: CallOptions): Promise<PluginRouteList>;
+    /** Open an inbound route of a plugin, or give it another secret. A route is closed until somebody opens it. Opened again, a signed route keeps its address and gets another secret at once; a public one gets another address. */
+    openRoute(id: string, name: string, options?: WriteOptions): Promise<PluginRouteOpened>;
+    /** Close an inbound route of a plugin. Opened again, it has another address and another secret. */
+    closeRoute(id: string, name: string, options?: ChangeOptions): Promise<void>;
     readonly kv: {
       /** List the keys a plugin keeps. */
       list(id: string, query?: PluginKvListQuery, options?: CallOptions): List<PluginValueEntry>;
@@ -675,12 +728,60 @@ export interface Operations {
       /** Delete a value of a plugin. */
       delete(id: string, key: string, options?: ChangeOptions): Promise<void>;
     };
+    readonly secrets: {
+      /** List the secrets a plugin needs. */
+      list(
+        id: string,
+        options?: CallOptions,
+      ): Promise<{
+        /** All that its manifest declares. */
+        readonly data: readonly PluginSecret[];
+      }>;
+      /** Get where a secret is sent, and when it was set. */
+      get(id: string, name: string, options?: CallOptions): Promise<PluginSecret>;
+      /** Set a secret of a plugin. The value is kept sealed, sent only where the manifest says, and never shown again. */
+      set(id: string, name: string, body: PluginSecretsSet, options?: WriteOptions): Promise<PluginSecret>;
+      /** Delete a secret of a plugin. */
+      delete(id: string, name: string, options?: ChangeOptions): Promise<void>;
+    };
   };
   readonly runs: {
     /** Get a run with its calls, effects, cost and logs. */
     get(id: string, options?: CallOptions): Promise<Run>;
     /** Cancel a run that has not ended. It makes no more attempts and is dead, with the error `canceled`. An attempt that is under way is stopped, and nothing of it is kept. */
     cancel(id: string, options?: WriteOptions): Promise<Run>;
+    /** Get what a run saw, asked and was answered. Of a run that has ended: its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it. */
+    recording(id: string, options?: CallOptions): Promise<RunRecording>;
+    /** Replay a run and say where it comes out differently. In a fresh isolate, with the recorded input, answers and clock. Nothing is written and nobody is asked. With `package` other code is given the same recording. */
+    replay(id: string, body?: RunsReplay, options?: WriteOptions): Promise<RunReplay>;
+    /** Undo what a run changed. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. */
+    undo(id: string, options?: WriteOptions): Promise<Undo>;
+  };
+  readonly backtests: {
+    /** List backtests and gates, newest first, without their reports. */
+    list(query?: BacktestsQuery, options?: CallOptions): List<BacktestListed>;
+    /** Try a package on recorded events, before it is installed. Each event is seen as it was then, and nothing is written or sent. The answer comes at once: read the backtest until it has ended. */
+    create(body: BacktestsCreate, options?: WriteOptions): Promise<Backtest>;
+    /** Get a backtest with its progress and its report. */
+    get(id: string, options?: CallOptions): Promise<Backtest>;
+    /** Cancel a backtest that has not ended. The run that is under way is stopped, and there is no report. */
+    cancel(id: string, options?: WriteOptions): Promise<Backtest>;
+  };
+  readonly undos: {
+    /** Undo an undo. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. */
+    undo(id: string, options?: WriteOptions): Promise<Undo>;
+  };
+  readonly proposals: {
+    /** List proposals, newest first. */
+    list(query?: ProposalQuery, options?: CallOptions): List<Proposal>;
+    /** Get a proposal with the values that it would change. */
+    get(id: string, options?: CallOptions): Promise<Proposal>;
+    /** Approve a proposal, all of it or a part. What is approved commits with the decision, all at once, and only where it does exactly what was shown. Where that has moved, it is worked out anew and answered 409: look at the new revision, and approve that. Nobody approves what they proposed. */
+    approve(id: string, body?: ProposalApprove, options?: ChangeOptions): Promise<Proposal>;
+    /** Reject a proposal. */
+    reject(id: string, body: ProposalReject, options?: ChangeOptions): Promise<Proposal>;
+    /** Work out anew what a proposal would do now. */
+    rerun(id: string, options?: ChangeOptions): Promise<Proposal>;
   };
   readonly triage: {
     /** Ask what issues are: kind, priority and labels, with evidence; no token is needed. For anybody, so many times a minute for each address. Nothing of it is kept. With `workspace`, and where that opens it, issues that they may repeat. */

@@ -223,6 +223,62 @@ export interface PluginRunsQuery {
   status?: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead' | undefined;
 }
 
+/** Try a version of an installed plugin on recorded events. */
+export interface PluginBacktest {
+  /** A package document, as `tatami plugin pack` writes it. Without it, the installed version is tried. */
+  package?: {} | undefined;
+  /** Events from here on; 30 days ago where it is not given. An ISO 8601 time. */
+  since?: string | undefined;
+  /** Events up to here; now where it is not given. An ISO 8601 time. */
+  until?: string | undefined;
+  /** Events that it runs for at most; 10,000 by default. */
+  events?: number | undefined;
+  /** By the names that its manifest gives them. */
+  settings?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Compare another version with the installed one on its last runs. */
+export interface PluginGate {
+  /** A package document, as `tatami plugin pack` writes it. */
+  package: {};
+  /** The last runs that it looks at; 20 by default. */
+  runs?: number | undefined;
+  /** By the names that its manifest gives them. */
+  settings?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What a plugin may use in a day, and what it used. */
+export interface PluginUsageQuery {
+  /** The first day; by default 30 days are shown. A day as YYYY-MM-DD. */
+  since?: string | undefined;
+}
+
+/** Call an action of a plugin. */
+export interface PluginCallAction {
+  /** The id of the issue (or its identifier, `ENG-1`) or of the project. */
+  target?: string | undefined;
+  /** What the action takes, by its schema. */
+  input?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** List the one-off runs that a plugin has asked for, the next one first. */
+export interface PluginScheduledQuery {
+  /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
+  limit?: number | undefined;
+  /** The `endCursor` of the page before. */
+  after?: string | undefined;
+  /** Another name for `after`. */
+  cursor?: string | undefined;
+}
+
+/** Undo what a plugin changed in a time. */
+export interface PluginUndo {
+  /** What the plugin changed from then on. An ISO 8601 time. */
+  since: string;
+  /** What it changed before then; absent: until now. An ISO 8601 time. */
+  until?: string | undefined;
+}
+
 /** List the keys a plugin keeps. */
 export interface PluginKvListQuery {
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
@@ -239,6 +295,12 @@ export interface PluginKvListQuery {
 export interface PluginKvSet {
   /** Any JSON, up to 2 MiB. */
   value: unknown;
+}
+
+/** Set a secret of a plugin. */
+export interface PluginSecretsSet {
+  /** What is sent: 8 to 4,096 printable ASCII characters. It is never shown again. */
+  value: string;
 }
 
 export interface PluginSettingsForm {
@@ -421,6 +483,275 @@ export interface RunRecordingFacts {
   readonly truncated: boolean;
 }
 
+export interface Backtest {
+  /** An id with the prefix bkt_. */
+  readonly id: string;
+  /** Over a time, or over the last runs of two versions. */
+  readonly kind: 'backtest' | 'gate';
+  /** The install; null where the plugin is not installed. */
+  readonly pluginId: string | null;
+  /** The manifest's id. */
+  readonly plugin: string;
+  /** The version that is tried. */
+  readonly pluginVersion: string;
+  /** What it may do: of the scopes that it asks those that whoever asked for this holds in full. */
+  readonly scopes: readonly string[];
+  /** How far it has come. */
+  readonly status: 'queued' | 'running' | 'done' | 'canceled' | 'failed';
+  /** How far it is; null where it is not at work. */
+  readonly progress: {
+    /** Events that were looked at; of a gate, runs. */
+    readonly looked: number;
+    /** Of so many. */
+    readonly of: number;
+    /** Runs made. */
+    readonly runs: number;
+  } | null;
+  /** Why it failed. */
+  readonly error: string | null;
+  /** When it was asked for. ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** When it began. ISO 8601, UTC. */
+  readonly startedAt: string | null;
+  /** When it ended. ISO 8601, UTC. */
+  readonly finishedAt: string | null;
+  /** What came of a backtest; null of a gate, and until it is done. */
+  readonly report: BacktestReport | null;
+  /** What came of a gate; null of a backtest, and until it is done. */
+  readonly gate: GateReport | null;
+}
+
+export interface BacktestReport {
+  /** The time whose events it ran for. */
+  readonly window: {
+    /** Events from here on. ISO 8601, UTC. */
+    readonly since: string;
+    /** Events up to here. ISO 8601, UTC. */
+    readonly until: string;
+    /** The last event of the window. */
+    readonly toSequence: number;
+  };
+  /** How many events there were. */
+  readonly events: {
+    /** Events of the window that were looked at. */
+    readonly looked: number;
+    /** Those that its subscriptions want. */
+    readonly wanted: number;
+    /** Of these, cut as loops are. */
+    readonly cut: number;
+  };
+  /** The limit at which it ended ahead of its window. */
+  readonly endedBy: 'events' | 'cpu' | null;
+  /** How its runs ended. */
+  readonly runs: {
+    /** Runs. */
+    readonly total: number;
+    /** Well. */
+    readonly succeeded: number;
+    /** Not. */
+    readonly failed: number;
+  };
+  /** Totals by field of issues that were there. */
+  readonly fields: readonly {
+    /** The field; of a custom field `fields.<key>`. */
+    readonly field: string;
+    /** Times that it would have been changed, each value of an issue once. */
+    readonly wouldChange: number;
+    /** Of these, people then made it the same. */
+    readonly same: number;
+    /** People made it something else. */
+    readonly opposite: number;
+    /** Nobody touched it. */
+    readonly nothing: number;
+    /** Percent of those that people touched which were the same. */
+    readonly agreement: number | null;
+    /** The version that was installed then made it the same. */
+    readonly thenSame: number;
+    /** That version made it something else. */
+    readonly thenOther: number;
+  }[];
+  /** One by one, the first 500. */
+  readonly effects: readonly {
+    /** The event that it ran for. */
+    readonly eventId: string;
+    /** Its place in the log, whose state the run saw. */
+    readonly sequence: number;
+    /** When it happened. ISO 8601, UTC. */
+    readonly at: string;
+    /** The issue. */
+    readonly issueId: string;
+    /** The field; of a custom field `fields.<key>`. */
+    readonly field: string;
+    /** What it was then. */
+    readonly before: unknown;
+    /** What it would have been made, cut to 1,000 characters. */
+    readonly wouldBe: unknown;
+    /** What people made of the field within 7 days after: the same, something else, or nothing. */
+    readonly people: 'same' | 'opposite' | 'nothing';
+    /** What the next person made of it; null where nobody did. */
+    readonly peopleMadeIt: unknown;
+    /** What the version made of it that was installed then; null where it did nothing. */
+    readonly runMadeIt: unknown;
+  }[];
+  /** Effects beyond those. */
+  readonly effectsLeftOut: number;
+  /** Effects that came again for the same issue: nothing of a trial is kept. */
+  readonly effectsRepeated: number;
+  /** What would have been made, and changed of what is no issue. */
+  readonly others: readonly {
+    /** Kind and action, such as `comment create`; of failures the code. */
+    readonly what: string;
+    /** How often. */
+    readonly count: number;
+    /** The first few. */
+    readonly samples: readonly unknown[];
+  }[];
+  /** Runs that failed, by code. */
+  readonly failures: readonly {
+    /** Kind and action, such as `comment create`; of failures the code. */
+    readonly what: string;
+    /** How often. */
+    readonly count: number;
+    /** The first few. */
+    readonly samples: readonly unknown[];
+  }[];
+  /** Reads that the log does not answer for the past: they were answered as of now. */
+  readonly asOfNow: readonly {
+    /** Such as `comments.list`. */
+    readonly operation: string;
+    /** Reads. */
+    readonly reads: number;
+  }[];
+  /** What its runs cost. */
+  readonly costs: {
+    /** Calls of the server. */
+    readonly calls: number;
+    /** Calls to the outside that were refused. */
+    readonly callsRefused: number;
+    /** Processor time of all runs, in milliseconds. */
+    readonly cpuMs: number;
+    /** Of a run in the middle. */
+    readonly cpuMsP50: number;
+    /** Of 95 in 100 at most. */
+    readonly cpuMsP95: number;
+    /** The same for each day of the window. */
+    readonly perDay: {
+      /** Runs. */
+      readonly runs: number;
+      /** Milliseconds. */
+      readonly cpuMs: number;
+      /** Calls. */
+      readonly calls: number;
+    };
+  };
+}
+
+export interface GateReport {
+  /** Runs of the installed version that both were run for again. */
+  readonly runs: number;
+  /** Runs in which both would do the same. */
+  readonly same: number;
+  /** Runs in which they would not. */
+  readonly different: number;
+  /** Runs in which they would not do the same, the first of them. */
+  readonly differences: readonly {
+    /** The event that it ran for. */
+    readonly eventId: string;
+    /** Its type. */
+    readonly type: string;
+    /** When it happened. ISO 8601, UTC. */
+    readonly at: string;
+    /** What they would make differently. */
+    readonly fields: readonly {
+      /** The kind, and the id of what was there. */
+      readonly object: string;
+      /** The field; `error` where one of them failed. */
+      readonly field: string;
+      /** What the installed version would make it; null for nothing. */
+      readonly old: unknown;
+      /** What the other version would make it; null for nothing. */
+      readonly new: unknown;
+    }[];
+  }[];
+}
+
+export interface PluginUsage {
+  /** What it may use in a UTC day: what was set, and the caps of the host. */
+  readonly budget: {
+    /** Processor time in the sandbox, in milliseconds. */
+    readonly cpuMs: number;
+    /** Runs. */
+    readonly runs: number;
+    /** Host calls. */
+    readonly calls: number;
+    /** Bytes sent to other hosts and received from them. */
+    readonly egressBytes: number;
+    /** Whether its runs wait for the next day, or propose what they would write. */
+    readonly whenSpent: 'stop' | 'propose';
+  };
+  /** Set while its budget is spent. */
+  readonly spent: {
+    /** What is used up. */
+    readonly quantity: 'cpuMs' | 'runs' | 'calls' | 'egressBytes';
+    /** When the next day begins. ISO 8601, UTC. */
+    readonly until: string;
+  } | null;
+  /** The latest day first; a day without runs is left out. */
+  readonly data: readonly {
+    /** A day in UTC. A day as YYYY-MM-DD. */
+    readonly day: string;
+    /** Runs that ended, each attempt counted. */
+    readonly runs: number;
+    /** Processor time in the sandbox, in milliseconds. */
+    readonly cpuMs: number;
+    /** Host calls. */
+    readonly calls: number;
+    /** Bytes sent to other hosts and received from them. */
+    readonly egressBytes: number;
+  }[];
+}
+
+export interface PluginScopes {
+  /** Those of its manifest. */
+  readonly data: readonly {
+    /** Such as `issues:write`. */
+    readonly scope: string;
+    /** What it lets the plugin do. */
+    readonly sentence: string;
+    /** Whether it was granted. */
+    readonly granted: boolean;
+    /** When a run last used it, to a few seconds. ISO 8601, UTC. */
+    readonly usedAt: string | null;
+    /** How often runs used it: calls, and events that it was sent. */
+    readonly calls: number;
+  }[];
+  /** A smaller grant, under which it would have done the same. */
+  readonly suggestion: {
+    /** What is not used. */
+    readonly reason: string;
+    /** For `PATCH /plugins/{id}`. */
+    readonly grant: readonly string[];
+  } | null;
+}
+
+export interface IssueCosts {
+  /** By install. */
+  readonly data: readonly {
+    /** The install. */
+    readonly install: string;
+    /** The manifest's id. */
+    readonly pluginId: string;
+    /** Runs that ended, each attempt counted. */
+    readonly runs: number;
+    /** Processor time in the sandbox, in milliseconds. */
+    readonly cpuMs: number;
+    /** Host calls. */
+    readonly calls: number;
+  }[];
+  /** False where only its latest events were looked at. */
+  readonly isComplete: boolean;
+}
+
 export interface CatchUp {
   /** The install. */
   readonly pluginId: string;
@@ -430,6 +761,139 @@ export interface CatchUp {
   readonly missed: number | null;
   /** Made so far of what it missed. */
   readonly runs: number;
+}
+
+export interface PluginActionList {
+  /** All of them, in the order of the manifest. */
+  readonly data: readonly PluginAction[];
+}
+
+export interface PluginAction {
+  /** Its name in the manifest. */
+  readonly name: string;
+  /** What it is done on. */
+  readonly target: 'issue' | 'project' | 'none';
+  /** What it is called. */
+  readonly title: string;
+  /** What it does, as its author says. */
+  readonly description: string;
+  /** A JSON schema of what it takes; null where it takes nothing. */
+  readonly input: Readonly<Record<string, unknown>> | null;
+}
+
+export interface ScheduledRun {
+  /** What the plugin asked for it by: `remind`, or `remind:key`. */
+  readonly name: string;
+  /** The schedule that it runs. */
+  readonly schedule: string;
+  /** When it runs. ISO 8601, UTC. */
+  readonly dueAt: string;
+  /** What the handler is given. */
+  readonly data: unknown;
+  /** When it was asked for first. ISO 8601, UTC. */
+  readonly createdAt: string;
+}
+
+export interface Undo {
+  /** Of the undo, which can be undone; null where nothing was done. */
+  readonly id: string | null;
+  /** The ids of the runs, proposals or undos that were taken back, the newest first. */
+  readonly undid: readonly string[];
+  /** What was put back, or would be. */
+  readonly changes: readonly UndoneObject[];
+  /** What was left as it is, and why. */
+  readonly skipped: readonly SkippedUndo[];
+  /** What was done, in a sentence. */
+  readonly message: string;
+}
+
+export interface UndoneObject {
+  /** What it is, such as `issue`. */
+  readonly kind: string;
+  /** Its id. */
+  readonly id: string;
+  /** The issue that it is or is on; null where it is on none. */
+  readonly issue: {
+    /** Its id. */
+    readonly id: string;
+    /** What people call it: `ENG-12`. */
+    readonly identifier: string | null;
+  } | null;
+  /** `remove` deletes what was made, `restore` brings back what was deleted. */
+  readonly action: 'update' | 'remove' | 'restore';
+  /** What was put back. */
+  readonly fields: readonly {
+    /** Its name, as answers show it. */
+    readonly field: string;
+    /** What it was until the undo; text of more than 1,000 characters is cut. */
+    readonly from: unknown;
+    /** What it is again. */
+    readonly to: unknown;
+  }[];
+}
+
+export interface SkippedUndo {
+  /** What it is, such as `issue`. */
+  readonly kind: string;
+  /** Its id. */
+  readonly id: string;
+  /** The issue that it is or is on; null where it is on none. */
+  readonly issue: {
+    /** Its id. */
+    readonly id: string;
+    /** What people call it: `ENG-12`. */
+    readonly identifier: string | null;
+  } | null;
+  /** The field that stays as it is; null where it is the whole object. */
+  readonly field: string | null;
+  /** `changed`: it has another value since. `bound`: something that belongs to it has. `deleted`: the object, or its issue, is. `gone`: the object, or what the field named, is. `worked_on`: others have changed it, or put something on it. `irreversible`: nothing takes such a change back. */
+  readonly reason: 'changed' | 'bound' | 'deleted' | 'gone' | 'worked_on' | 'irreversible';
+  /** What was written. */
+  readonly ranSet: unknown;
+  /** What it is now. */
+  readonly now: unknown;
+  /** Who made that change, where it is known. */
+  readonly changedBy: {
+    /** What kind of actor. */
+    readonly kind: string;
+    /** Its id. */
+    readonly id: string;
+    /** Its name. */
+    readonly name: string;
+  } | null;
+  /** The event of that change, where one is known. */
+  readonly eventId: string | null;
+}
+
+export interface PluginRouteList {
+  /** All of them, in the order of the manifest. */
+  readonly data: readonly {
+    /** Its name in the manifest. */
+    readonly name: string;
+    /** How it is asked. */
+    readonly method: 'GET' | 'POST';
+    /** Whether what is sent has to be signed. */
+    readonly auth: 'hmac' | 'public';
+    /** What it is for, as its author says. */
+    readonly why: string;
+    /** Where it is reached. Whoever knows it may try. */
+    readonly url: string | null;
+    /** When it was opened; null while it is closed. ISO 8601, UTC. */
+    readonly openedAt: string | null;
+  }[];
+}
+
+export interface PluginRouteOpened {
+  /** Its name in the manifest. */
+  readonly name: string;
+  /** How it is asked. */
+  readonly method: 'GET' | 'POST';
+  /** Whether what is sent has to be signed. */
+  readonly auth: 'hmac' | 'public';
+  /** Where it is reached. Whoever knows it may try. */
+  readonly url: string;
+  /** What senders sign with, shown this once; null of a public route. */
+  readonly secret: string | null;
 }
 
 export interface PluginValueEntry {
@@ -452,4 +916,15 @@ export interface PluginValue {
   readonly version: number;
   /** When it was last set. ISO 8601, UTC. */
   readonly updatedAt: string;
+}
+
+export interface PluginSecret {
+  /** As the manifest names it. */
+  readonly name: string;
+  /** The only origins that it is sent to. */
+  readonly hosts: readonly string[];
+  /** The only header that it is sent in. */
+  readonly header: string;
+  /** When it was set; null while it is not. ISO 8601, UTC. */
+  readonly setAt: string | null;
 }

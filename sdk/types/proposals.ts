@@ -75,10 +75,46 @@ export interface Proposal {
     /** Its type. */
     readonly type: string;
   }[];
+  /** The undo that took back what was approved. An id with the prefix und_. */
+  readonly undoneBy: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */
   readonly createdAt: string;
   /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
+}
+
+/** List proposals, newest first. */
+export interface ProposalQuery {
+  /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
+  limit?: number | undefined;
+  /** The `endCursor` of the page before. */
+  after?: string | undefined;
+  /** Another name for `after`. */
+  cursor?: string | undefined;
+  /** Whether it waits, and what became of it. */
+  status?: 'open' | 'approved' | 'partly_approved' | 'rejected' | 'expired' | undefined;
+  /** Up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
+  /** Those of one plugin, by the id of its install. */
+  install?: string | undefined;
+  /** Those of one author: a member, or the install of a plugin. */
+  author?: string | undefined;
+  /** Those about one issue, by its id. */
+  issue?: string | undefined;
+}
+
+/** Approve a proposal, all of it or a part. */
+export interface ProposalApprove {
+  /** Ids of the effects that are approved; the others are rejected by it. Left out: all. */
+  effects?: readonly string[] | undefined;
+  /** The revision that you looked at. Left out: the first. */
+  revision?: number | undefined;
+}
+
+/** Reject a proposal. */
+export interface ProposalReject {
+  /** Why, in words. */
+  reason: string;
 }

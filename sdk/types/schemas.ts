@@ -72,7 +72,16 @@ export type BodyName =
   | 'plugins.update'
   | 'plugins.consent'
   | 'plugins.rollback'
+  | 'plugins.backtest'
+  | 'plugins.gate'
+  | 'backtests.create'
+  | 'runs.replay'
+  | 'plugins.call-action'
+  | 'plugins.undo'
   | 'plugins.kv.set'
+  | 'plugins.secrets.set'
+  | 'proposals.approve'
+  | 'proposals.reject'
   | 'triage.ask';
 
 /** As JSON, read when one is asked for. */
@@ -217,8 +226,26 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","required":["grant"],"properties":{"grant":{"type":"array","items":{"enum":["issues:read","issues:write","comments:read","comments:write","attachments:read","attachments:write","workflows:read","workflows:write","projects:read","projects:write","releases:read","releases:write","cycles:read","cycles:write","boards:read","boards:write","views:read","views:write","labels:read","labels:write","teams:read","teams:write","members:read","members:write","workspace:read","workspace:write","inbox:read","inbox:write","api-keys:read","api-keys:write","webhooks:read","webhooks:write","plugins:read","plugins:write","proposals:read","proposals:write","automations:read","automations:write","inboxes:read","approvals:write","audit:read","events:read","import:write"]},"maxItems":100,"uniqueItems":true},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}},"additionalProperties":false}',
   'plugins.rollback':
     '{"type":"object","properties":{"version":{"type":"string","maxLength":60}},"additionalProperties":false}',
+  'plugins.backtest':
+    '{"type":"object","properties":{"package":{"type":"object","properties":{}},"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40},"events":{"type":"integer","minimum":1,"maximum":10000},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
+  'plugins.gate':
+    '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"runs":{"type":"integer","minimum":1,"maximum":200},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
+  'backtests.create':
+    '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40},"events":{"type":"integer","minimum":1,"maximum":10000},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
+  'runs.replay':
+    '{"type":"object","properties":{"package":{"type":"object","properties":{}}},"additionalProperties":false}',
+  'plugins.call-action':
+    '{"type":"object","properties":{"target":{"type":"string","minLength":1,"maxLength":80},"input":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
+  'plugins.undo':
+    '{"type":"object","required":["since"],"properties":{"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40}},"additionalProperties":false}',
   'plugins.kv.set':
     '{"type":"object","required":["value"],"properties":{"value":{}},"additionalProperties":false}',
+  'plugins.secrets.set':
+    '{"type":"object","required":["value"],"properties":{"value":{"type":"string","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":8,"maxLength":4096}},"additionalProperties":false}',
+  'proposals.approve':
+    '{"type":"object","properties":{"effects":{"type":"array","items":{"type":"string","maxLength":10},"minItems":1,"maxItems":1000,"uniqueItems":true},"revision":{"type":"integer","minimum":1}},"additionalProperties":false}',
+  'proposals.reject':
+    '{"type":"object","required":["reason"],"properties":{"reason":{"type":"string","minLength":1,"maxLength":1000,"pattern":"\\\\S"}},"additionalProperties":false}',
   'triage.ask':
     '{"type":"object","required":["issues"],"properties":{"issues":{"type":"array","items":{"type":"object","required":["title"],"properties":{"title":{"type":"string","minLength":1,"maxLength":500},"description":{"type":"string","maxLength":65536}},"additionalProperties":false},"minItems":1,"maxItems":20},"team":{"type":"string","pattern":"^[A-Za-z][A-Za-z0-9]{0,9}$"},"workspace":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false}',
 };

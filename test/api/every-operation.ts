@@ -248,6 +248,9 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   const begun = await did('backtests.create', `${v1}/backtests`, { package: await packed('1.2.0') });
   await did('backtests.cancel', `${v1}/backtests/${begun.id}/cancel`);
   await did('backtests.list', `${v1}/backtests`);
+  await did('plugins.begin-shadow', `${plugin}/shadow`, { package: await packed('1.2.0') });
+  await did('plugins.shadow', `${plugin}/shadow`);
+  await did('plugins.stop-shadow', `${plugin}/shadow`);
   await did('plugins.update', plugin, { mode: 'simulate' });
   await app.call('POST', `${v1}/issues`, { team: 'DOC', title: 'Crash on logout' });
   await app.settled();

@@ -65,6 +65,7 @@ test('a plugin is no member, and is told so', async () => {
   const plugin = await call('POST', '/plugins', {
     package: await packSource(source),
     grant: ['issues:write'],
+    probation: false,
   });
   await call('PATCH', `/issues/${made.id}`, { priority: 'urgent' });
   await app.settled();

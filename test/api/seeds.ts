@@ -36,6 +36,7 @@ export const nowhere: Seeds = {
   identifier: 'NOPE-1',
   externalId: 'of-nobody',
   pluginRef: 'com.test.nowhere',
+  token: 'A'.repeat(32),
 };
 
 /** @param team key of the workspace's first team */
@@ -51,7 +52,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   const plugin = await install(
     call,
     await packSource(
-      `{ id: '${pluginId}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, net: [{ origin: 'https://9.9.9.9', why: 'test' }], secrets: { ACME_KEY: { hosts: ['https://9.9.9.9'], header: 'x-key' } }, on: { 'issue.created': { handle: (_, ctx) => ctx.kv.set('note', 'secret of ${team}') } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
+      `{ id: '${pluginId}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, net: [{ origin: 'https://9.9.9.9', why: 'test' }], secrets: { ACME_KEY: { hosts: ['https://9.9.9.9'], header: 'x-key' } }, on: { 'issue.created': { async handle(_, ctx) { await ctx.kv.set('note', 'secret of ${team}'); await ctx.schedule.once('remind', ctx.now() + 300 * 86_400_000); } } }, schedules: { nightly: { cron: '0 3 * * *', handle() {} }, remind: { handle() {} } }, routes: { hook: { method: 'POST', auth: 'hmac', why: 'test', handle() {} } } }`,
     ),
   );
   const external = { externalSource: 'seeded', externalId: `of-${team}` };
@@ -82,6 +83,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     run: (await first(`/plugins/${plugin.id}/runs`)).id,
     // An undo is made by undoing what a plugin wrote, and this one writes nothing.
     undo: `${idPrefixes.undo}_${'0'.repeat(25)}2`,
+    token: await tokenOf(call, plugin.id),
     team: (await first('/teams')).id,
     sla_policy: policy.id,
     sla_clock: (await first(`/issues/${issue.id}/sla`)).id,
@@ -129,6 +131,12 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   return all;
 }
 
+/** Of the address of the plugin's route, which it opens. */
+async function tokenOf(call: Client, plugin: string): Promise<string> {
+  const { json } = await call('POST', `/api/v1/plugins/${plugin}/routes/hook/open`);
+  return new URL(json.url).pathname.split('/').at(-2)!;
+}
+
 /** What a creation must refer to, by the seeds. What is referred to by a name stands in the example. */
 export function referredBy(
   { fields }: Pick<Contract, 'fields'>,
@@ -143,12 +151,20 @@ export function referredBy(
   );
 }
 
+/** What the seeded plugin calls what a path names. */
+function nameIn(path: string): string {
+  if (path.includes('/secrets/')) return 'ACME_KEY';
+  if (path.includes('/scheduled/')) return 'remind';
+  return /\/(hooks|routes)\//.test(path) ? 'hook' : 'nightly';
+}
+
 /** A route's path with its ids filled in from `seeds`. @throws Error for a form without a seed */
 export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds): string {
   const properties = (params as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {};
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     if (name === 'key') return 'note';
-    if (name === 'name') return path.includes('/secrets/') ? 'ACME_KEY' : 'nightly';
+    if (name === 'name') return nameIn(path);
+    if (name === 'token') return seeds.token!;
     if (name === 'identifier') return 'ENG-1';
     if (name === 'code') return 'not_found';
     if (name === 'column') return 'backlog';

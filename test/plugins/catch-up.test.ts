@@ -13,7 +13,7 @@ const widenGaps = systemStatement(
 
 const long = process.env.TATAMI_LONG !== undefined;
 /** The log is read in pages of 200 events: one page and a part of the next, and two and a part. */
-const [overOnePage, overTwoPages] = long ? [450, 900] : [250, 410];
+const [overOnePage, overTwoPages] = long ? [450, 900] : [210, 405];
 
 let app: TestApp;
 beforeEach(async () => void (app = await startApp()));
@@ -41,13 +41,12 @@ async function create(count: number, more: object = {}): Promise<void> {
   }
 }
 
-/** How often each issue was met, by number. */
+/** How often each issue was met, by number: each time wrote its value once, and none is ever deleted. */
 async function met(): Promise<Record<string, number>> {
   const seen: Record<string, number> = {};
   for (let after = ''; ;) {
     const { json } = await app.call('GET', `${base}/kv?limit=100${after}`);
-    for (const { key } of json.data)
-      seen[key.slice(4)] = (await app.call('GET', `${base}/kv/${key}`)).json.value;
+    for (const { key, version } of json.data) seen[key.slice(4)] = version;
     if (!json.pageInfo.hasNextPage) return seen;
     after = `&after=${encodeURIComponent(json.pageInfo.endCursor)}`;
   }
@@ -194,7 +193,7 @@ test('what it has met already is not run again, wherever the gap begins', async 
 
 test('paused and switched on in the midst of events, each is met once all the same', async () => {
   await install(app.call, await packSource(definition));
-  const rounds = long ? 8 : 4;
+  const rounds = long ? 8 : 2;
   for (let round = 0; round < rounds; round++) {
     await Promise.all([create(30), app.call('PATCH', base, { state: 'paused_by_admin' }), create(30)]);
     await Promise.all([create(30), app.call('PATCH', base, { state: 'active' }), create(30)]);

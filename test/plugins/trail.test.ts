@@ -49,7 +49,10 @@ const trail = async (query = '', client = app.call): Promise<Json> => {
 const drawn = (nodes: Json[]): string[] => {
   const depth = ({ parentId }: Json): number =>
     parentId === null ? 0 : 1 + depth(nodes.find(({ id }) => id === parentId));
-  return nodes.map((node) => `${'  '.repeat(depth(node))}${node.type ?? node.run?.plugin ?? node.kind}`);
+  return nodes.map(
+    (node) =>
+      `${'  '.repeat(depth(node))}${node.type ?? node.run?.plugin ?? node.proposal?.status ?? node.kind}`,
+  );
 };
 
 test('a chain of two plugins is one tree under the event that it began with', async () => {
@@ -60,6 +63,7 @@ test('a chain of two plugins is one tree under the event that it began with', as
   expect(pageInfo).toMatchObject({ hasNextPage: false, leftOut: [], setBy: null });
   const [, run, updated] = data[0].nodes;
   expect(run.run).toMatchObject({
+    version: '1.0.0',
     status: 'succeeded',
     handler: 'issue.created',
     calls: { 'issues.update': 1 },
@@ -92,15 +96,21 @@ test('an undo stands where it belongs, marked, and pages go by roots', async () 
   const second = await trail(`?limit=1&after=${encodeURIComponent(first.pageInfo.endCursor)}`);
   const nodes: Json[] = second.data[0].nodes;
   expect(nodes.find(({ id }) => id === run.id).run.undoneBy).toStartWith('und_');
+  const undo = nodes.find(({ kind }) => kind === 'undo');
+  expect(undo).toMatchObject({
+    parentId: run.id,
+    id: nodes.find(({ id }) => id === run.id).run.undoneBy,
+    undo: { undid: [run.id], changed: 1, skipped: 0 },
+  });
   const back = nodes.find(({ isUndo, type }) => isUndo && type === 'issue.updated');
-  expect(back).toMatchObject({ parentId: run.id });
+  expect(back).toMatchObject({ parentId: undo.id });
   expect(back.fields).toContainEqual({ field: 'priority', from: 'high', to: 'none' });
 });
 
 test('what a key may not read is left out, and said', async () => {
   const narrow = app.clientOf(await app.mintKey(['issues:read']));
   const { data, pageInfo } = await trail('', narrow);
-  expect(pageInfo.leftOut).toEqual(['plugins:read', 'webhooks:read']);
+  expect(pageInfo.leftOut).toEqual(['plugins:read', 'proposals:read', 'webhooks:read']);
   const nodes: Json[] = data.at(-1).nodes;
   expect(nodes.map(({ type }) => type)).not.toContain('comment.added');
   expect(nodes.find(({ run }) => run).run).toMatchObject({
@@ -109,4 +119,58 @@ test('what a key may not read is left out, and said', async () => {
     calls: null,
     handler: null,
   });
+});
+
+test('a proposal stands under its run with who approved it, and over what came of that; the run names the version that ran', async () => {
+  const { call } = app;
+  const source = (version: string) =>
+    packSource(`{ id: 'com.test.asks', name: 'asks', version: '${version}', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
+      on: { 'issue.created': { handle: ({ data }, ctx) => ctx.issues.update(data.id, { priority: 'low' }), filter: { title: 'ask' } } } }`);
+  await install(call, await source('1.0.0'), { mode: 'propose', modes: {} });
+  app.clock.advance(1_000);
+  const team = (await call('GET', '/api/v1/teams')).json.data[0].key;
+  const { json: asked } = await call('POST', '/api/v1/issues', { team, title: 'ask' });
+  await app.settled();
+  app.clock.advance(1_000);
+  await install(call, await source('2.0.0'), { mode: 'propose', modes: {} });
+  const [{ proposalId }] = (await call('GET', '/api/v1/plugins/com.test.asks/runs')).json.data;
+  const { json: approved } = await call('POST', `/api/v1/proposals/${proposalId}/approve`, {});
+  const { json: undone } = await call('POST', `/api/v1/proposals/${proposalId}/undo`, {});
+  await app.settled();
+  const { data } = (await call('GET', `/api/v1/issues/${asked.id}/trail`)).json;
+  const nodes: Json[] = data[0].nodes;
+  const proposal = nodes.find(({ id }) => id === proposalId);
+  expect(proposal.proposal).toMatchObject({
+    status: 'approved',
+    decidedBy: approved.decidedBy.name,
+    undoneBy: undone.id,
+  });
+  const asks = nodes.find(({ id }) => id === proposal.parentId);
+  expect(asks.run).toMatchObject({ plugin: 'asks', version: '1.0.0' });
+  const below = (parent: string) =>
+    nodes.filter(({ parentId }) => parentId === parent).map(({ type, kind }) => type ?? kind);
+  expect(below(proposalId)).toEqual(['automation.proposed', 'issue.updated', 'automation.approved', 'undo']);
+  expect(below(undone.id)).toEqual(['issue.updated']);
+});
+
+test('of what a request proposed, the approval stands over what it changed', async () => {
+  const { call } = app;
+  const { json: member } = await call('POST', '/api/v1/members', {
+    ...{ name: 'Ada', email: 'ada@example.com', role: 'member' },
+  });
+  const { json: minted } = await call('POST', '/api/v1/api-keys', {
+    ...{ name: 'agent', memberId: member.id, scopes: ['issues:read', 'proposals:write'] },
+  });
+  const { json: made } = await app.clientOf(minted.key)(
+    'PATCH',
+    `/api/v1/issues/${issue.id}`,
+    { dueDate: '2026-12-24' },
+    { 'tatami-mode': 'propose' },
+  );
+  await call('POST', `/api/v1/proposals/${made.id}/approve`, {});
+  await app.settled();
+  const nodes: Json[] = (await trail('?field=dueDate')).data[0].nodes;
+  const event = nodes.find(({ type }) => type === 'issue.updated');
+  expect(event.parentId).toBe(made.id);
+  expect(nodes.find(({ id }) => id === made.id).proposal.status).toBe('approved');
 });

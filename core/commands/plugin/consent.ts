@@ -40,7 +40,8 @@ function pendingLines({ version, sha256, publisher, scopes, hosts, schedules }: 
     ...scopes.map(({ added, sentence, why }) => `  ${sign(added)} ${sentence} (${why})`),
     ...hosts.map(({ added, origin, why }) => `  ${sign(added)} Send to ${origin}. (${why})`),
     ...schedules.map(
-      ({ added, name, cron, tz }) => `  ${sign(added)} Run ${name} on its own at ${cron} (${tz}).`,
+      ({ added, name, cron, tz }) =>
+        `  ${sign(added)} Run ${name} ${cron === null ? 'when it asks for it' : `on its own at ${cron} (${tz})`}.`,
     ),
   ];
 }

@@ -15,7 +15,6 @@ import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { placeOfDetail } from './author-error.ts';
-import { readSettings } from './settings.ts';
 import { readSignature, signatureFile } from './sign.ts';
 import { showGate } from './backtest.ts';
 
@@ -51,31 +50,28 @@ export async function install(source: string, options: InstallOptions, folder: s
     : consentLines(manifest))
     say(line);
   if (installed && options.gate !== undefined) say(await gateOf(call, document, options.gate));
-  const settings = options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) };
+  const asked = askedOf(source, document, options, folder);
   if (options.yes !== true) {
     say(`sha256 ${document.sha256}`);
     await confirm('Nothing was installed.');
   }
-  const made = await call<Install>('POST', '/plugins', {
-    package: document,
-    grant: Object.keys(document.manifest.scopes ?? {}),
-    ...wishesOf(options),
-    ...settings,
-    ...signatureOf(source, options, folder),
-    // Whoever went on has seen what it is.
-    sha256: document.sha256,
-  }).catch((error: unknown) => {
+  const made = await call<Install>('POST', '/plugins', asked).catch((error: unknown) => {
     throw inWords(error, document, options);
   });
   printResult(made, options, installedLine);
 }
 
-function wishesOf({ downgrade, replace, mode, probation }: InstallOptions): object {
+/** The body of the request: what is left out is as the server has it. */
+function askedOf(source: string, document: PluginPackage, options: InstallOptions, folder: string): object {
+  const { downgrade, replace, mode, probation, settings } = options;
   return {
-    ...(downgrade === true ? { downgrade } : {}),
-    ...(replace === true ? { replace } : {}),
-    ...(mode === undefined ? {} : { mode }),
+    ...{ package: document, grant: Object.keys(document.manifest.scopes ?? {}) },
+    ...{ downgrade, replace, mode },
     ...(probation === false ? { probation } : {}),
+    ...(settings === undefined ? {} : { settings: readSettings(settings, folder) }),
+    ...signatureOf(source, options, folder),
+    // Whoever goes on has seen what it is.
+    sha256: document.sha256,
   };
 }
 
@@ -99,7 +95,13 @@ function gateOf(call: Call, document: PluginPackage, given: string | true): Prom
 
 async function findInstalled(call: Call, pluginId: string): Promise<Installed | null> {
   try {
-    return await call<Installed>('GET', `/plugins/${encodeURIComponent(pluginId)}`);
+    const path = `/plugins/${encodeURIComponent(pluginId)}`;
+    const [install, actions, routes] = await Promise.all([
+      call<Installed>('GET', path),
+      call<{ data: { name: string }[] }>('GET', `${path}/actions`),
+      call<{ data: Installed['routes'] }>('GET', `${path}/routes`),
+    ]);
+    return { ...install, actions: actions.data.map(({ name }) => name), routes: routes.data };
   } catch (error) {
     if (error instanceof ApiCallError && error.status === 404) return null;
     throw error;
@@ -111,6 +113,17 @@ function refuseDowngrade({ manifest }: PluginPackage, { pluginVersion }: Install
     throw new CommandError(
       `${manifest.id} ${pluginVersion} is installed, which is newer than ${manifest.version}. Add --downgrade to go back.`,
     );
+}
+
+function readSettings(file: string, folder: string): unknown {
+  try {
+    return JSON.parse(readFileSync(resolve(folder, file), 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`The settings cannot be read from ${file}: ${why}`, exitCodes.usage, {
+      cause: error,
+    });
+  }
 }
 
 /**

@@ -18,6 +18,7 @@ export interface Run {
   error: { code: string; message: string; stack: string[] } | null;
   progress: { done: number; of: number; unit?: string } | null;
   continuedBy: string | null;
+  proposalId?: string | null;
 }
 
 export function runLines(run: Run): string {
@@ -27,6 +28,7 @@ export function runLines(run: Run): string {
     `${run.createdAt}  ${run.id}  ${run.handler}  ${run.status}  ${cost}${error}`,
     ...(run.error?.stack ?? []).map((frame) => `    at ${frame}`),
     ...run.effects.flatMap(effectLines),
+    ...(run.proposalId ? [`  proposed as ${run.proposalId}`] : []),
     ...run.logs.map(({ level, message }) => `  ${level.padEnd(5)} ${message}`),
   ].join('\n');
 }

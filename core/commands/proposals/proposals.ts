@@ -36,10 +36,16 @@ export async function listProposals(options: RemoteOptions & { all?: boolean }):
     shown.length === 0
       ? 'Nothing waits for approval.'
       : shown
-          .map(({ id, status, author, title }) => `${id} ${status.padEnd(15)} ${author.name}: ${title}`)
+          .map(
+            ({ id, status, author, title }) => `${id} ${status.padEnd(15)} ${byAuthor(author.name, title)}`,
+          )
           .join('\n'),
   );
 }
+
+/** The title of what a plugin proposes names the plugin already. */
+const byAuthor = (name: string, title: string): string =>
+  title.startsWith(`${name}: `) ? title : `${name}: ${title}`;
 
 export async function showProposal(id: string, options: RemoteOptions): Promise<void> {
   printResult(await connect(options)<Proposal>('GET', pathOf(id)), options, linesOf);

@@ -55,7 +55,7 @@ export async function callAction(
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
   const action = declared(install.manifest.actions, name);
-  if (!action) throw notFound();
+  if (!action) throw noSuchAction(install, name);
   requireActive(install);
   const schema = (action.input ?? { type: 'object', additionalProperties: false }) as SettingsSchema;
   const input = withDefaults(schema, asked.input ?? {});
@@ -81,6 +81,13 @@ export async function callAction(
       return { body: shownToCaller(ctx, ended, work), status: open.has(ended.status) ? 202 : 200 };
     },
   };
+}
+
+/** Any key may list the actions, so the answer may name them. */
+function noSuchAction({ pluginId, manifest }: Install, name: string): ApiError {
+  const names = Object.keys(manifest.actions ?? {});
+  const there = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none';
+  return new ApiError('not_found', `${pluginId} has no action ${name}; ${there}.`);
 }
 
 /** Of a run that the same caller asked for. @throws ApiError not_found */

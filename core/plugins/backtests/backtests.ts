@@ -9,7 +9,7 @@ import type { WorkQueue } from '../../events/work.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { dayMs } from '../../lib/time.ts';
+import { dayMs, readTime } from '../../lib/time.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
 import { readPage } from '../../store/page.ts';
 import { type Scope } from '../../store/store.ts';
@@ -98,13 +98,14 @@ export async function gatePlugin(
   return queued(ctx, { kind: 'gate', install, asked, code: { installId: install.id, versions } }, rules);
 }
 
-type AskedVersion = AskedCode['versions'][number];
+export type AskedVersion = AskedCode['versions'][number];
 
-async function versionGiven(
+/** A version of the install's plugin. @throws ApiError validation_failed */
+export async function versionGiven(
   ctx: Context,
   body: { readonly package: object; readonly settings?: Readonly<Record<string, unknown>> | undefined },
   install: Install | undefined,
-  rules: BacktestRules,
+  rules: PackageRules & Pick<BacktestRules, 'checkFilter'>,
 ): Promise<AskedVersion> {
   const { manifest, sha256, code } = await readPackage(body.package);
   if (install && manifest.id !== install.pluginId)
@@ -143,8 +144,8 @@ function versionOf(
 /** @throws ApiError validation_failed */
 async function windowOf(ctx: Context, { since, until, events }: WindowGiven): Promise<Window> {
   const now = ctx.nowMs();
-  const untilMs = Math.min(until === undefined ? now : Date.parse(until), now);
-  const sinceMs = since === undefined ? untilMs - daysDefault * dayMs : Date.parse(since);
+  const untilMs = Math.min(until === undefined ? now : readTime(until, 'until'), now);
+  const sinceMs = since === undefined ? untilMs - daysDefault * dayMs : readTime(since, 'since');
   if (sinceMs >= untilMs)
     throw invalidField('since', 'too_big', {
       why: 'Nothing lies between `since` and `until`.',

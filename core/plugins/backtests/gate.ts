@@ -48,10 +48,12 @@ export async function throughGate(
   return { runs: events.length, same: events.length - different, different, differences };
 }
 
-const unwanted: Tried = { error: null, effects: [], cpuMs: 0, calls: [], asOfNow: [] };
+export const unwanted: Tried = { error: null, effects: [], cpuMs: 0, calls: [], asOfNow: [] };
+
+type Done = Pick<Tried, 'error' | 'effects'>;
 
 /** What two runs on the same event would not make the same. */
-function differencesOf(old: Tried, next: Tried): GateReport['differences'][number]['fields'] {
+export function differencesOf(old: Done, next: Done): GateReport['differences'][number]['fields'] {
   const [was, is] = [valuesOf(old), valuesOf(next)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [object, field] = JSON.parse(key) as [string, string];
@@ -61,7 +63,7 @@ function differencesOf(old: Tried, next: Tried): GateReport['differences'][numbe
 }
 
 /** By object and field. What is made has another id in each run: it goes by its place among those of its kind. */
-function valuesOf({ error, effects }: Tried): Map<string, unknown> {
+function valuesOf({ error, effects }: Done): Map<string, unknown> {
   const values = new Map<string, unknown>();
   const made = new Map<string, number>();
   if (error) values.set(JSON.stringify(['run', 'error']), `${error.code}: ${error.message}`);

@@ -55,20 +55,29 @@ const EffectShown = Closed({
 export const BacktestReport = named(
   'BacktestReport',
   Closed({
-    window: Closed({
-      since: described(time, 'Events from here on.'),
-      until: described(time, 'Events up to here.'),
-      toSequence: count('The last event of the window.'),
-    }),
-    events: Closed({
-      looked: count('Events of the window that were looked at.'),
-      wanted: count('Those that its subscriptions want.'),
-      cut: count('Of these, cut as loops are.'),
-    }),
+    window: Closed(
+      {
+        since: described(time, 'Events from here on.'),
+        until: described(time, 'Events up to here.'),
+        toSequence: count('The last event of the window.'),
+      },
+      { description: 'The time whose events it ran for.' },
+    ),
+    events: Closed(
+      {
+        looked: count('Events of the window that were looked at.'),
+        wanted: count('Those that its subscriptions want.'),
+        cut: count('Of these, cut as loops are.'),
+      },
+      { description: 'How many events there were.' },
+    ),
     endedBy: nullable(
       enumeration('BacktestLimit', ['events', 'cpu'], 'The limit at which it ended ahead of its window.'),
     ),
-    runs: Closed({ total: count('Runs.'), succeeded: count('Well.'), failed: count('Not.') }),
+    runs: Closed(
+      { total: count('Runs.'), succeeded: count('Well.'), failed: count('Not.') },
+      { description: 'How its runs ended.' },
+    ),
     fields: Type.Array(FieldTotals, { description: 'Totals by field of issues that were there.' }),
     effects: Type.Array(EffectShown, { description: 'One by one, the first 500.' }),
     effectsLeftOut: count('Effects beyond those.'),
@@ -81,14 +90,20 @@ export const BacktestReport = named(
       Closed({ operation: Type.String({ description: 'Such as `comments.list`.' }), reads: count('Reads.') }),
       { description: 'Reads that the log does not answer for the past: they were answered as of now.' },
     ),
-    costs: Closed({
-      calls: count('Calls of the server.'),
-      callsRefused: count('Calls to the outside that were refused.'),
-      cpuMs: ms('Processor time of all runs, in milliseconds.'),
-      cpuMsP50: ms('Of a run in the middle.'),
-      cpuMsP95: ms('Of 95 in 100 at most.'),
-      perDay: Closed({ runs: ms('Runs.'), cpuMs: ms('Milliseconds.'), calls: ms('Calls.') }),
-    }),
+    costs: Closed(
+      {
+        calls: count('Calls of the server.'),
+        callsRefused: count('Calls to the outside that were refused.'),
+        cpuMs: ms('Processor time of all runs, in milliseconds.'),
+        cpuMsP50: ms('Of a run in the middle.'),
+        cpuMsP95: ms('Of 95 in 100 at most.'),
+        perDay: Closed(
+          { runs: ms('Runs.'), cpuMs: ms('Milliseconds.'), calls: ms('Calls.') },
+          { description: 'The same for each day of the window.' },
+        ),
+      },
+      { description: 'What its runs cost.' },
+    ),
   }),
 );
 export type BacktestReport = Static<typeof BacktestReport>;
@@ -111,8 +126,10 @@ export const GateReport = named(
             old: any('What the installed version would make it; null for nothing.'),
             new: any('What the other version would make it; null for nothing.'),
           }),
+          { description: 'What they would make differently.' },
         ),
       }),
+      { description: 'Runs in which they would not do the same, the first of them.' },
     ),
   }),
 );

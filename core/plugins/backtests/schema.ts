@@ -1,6 +1,6 @@
 // The public shape of backtests and gates, and the bodies that ask for them.
 import { Type } from 'typebox';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, givenTime, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { installSettings, plugin } from '../installs/contract.ts';
 import { BacktestReport, GateReport } from './report.ts';
@@ -8,8 +8,8 @@ import { BacktestReport, GateReport } from './report.ts';
 const packed = 'A package document, as `tatami plugin pack` writes it.';
 const document = Type.Object({}, { description: packed });
 const window = {
-  since: Type.Optional(described(time, 'Events from here on; 30 days ago where it is not given.')),
-  until: Type.Optional(described(time, 'Events up to here; now where it is not given.')),
+  since: Type.Optional(described(givenTime, 'Events from here on; 30 days ago where it is not given.')),
+  until: Type.Optional(described(givenTime, 'Events up to here; now where it is not given.')),
   events: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -66,11 +66,14 @@ const facts = {
     'How far it has come.',
   ),
   progress: nullable(
-    Closed({
-      looked: count('Events that were looked at; of a gate, runs.'),
-      of: count('Of so many.'),
-      runs: count('Runs made.'),
-    }),
+    Closed(
+      {
+        looked: count('Events that were looked at; of a gate, runs.'),
+        of: count('Of so many.'),
+        runs: count('Runs made.'),
+      },
+      { description: 'How far it is; null where it is not at work.' },
+    ),
   ),
   error: nullable(Type.String({ description: 'Why it failed.' })),
   createdAt: described(time, 'When it was asked for.'),
@@ -81,5 +84,11 @@ const facts = {
 export const BacktestListed = named('BacktestListed', Closed(facts));
 export const BacktestShown = named(
   'Backtest',
-  Closed({ ...facts, report: nullable(BacktestReport), gate: nullable(GateReport) }),
+  Closed({
+    ...facts,
+    report: nullable(
+      described(BacktestReport, 'What came of a backtest; null of a gate, and until it is done.'),
+    ),
+    gate: nullable(described(GateReport, 'What came of a gate; null of a backtest, and until it is done.')),
+  }),
 );

@@ -7,7 +7,7 @@ import type { Scope, Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Attempts } from '../runs/attempt.ts';
 import { previewEffects, type Effect } from '../runs/effects.ts';
-import { queuedRow } from '../runs/rows.ts';
+import { queuedRow, type RunRow } from '../runs/rows.ts';
 import type { RunValues } from './values.ts';
 import { worldOf } from './world.ts';
 
@@ -40,6 +40,8 @@ export type TryOn = (
   event: EventRow,
   past: SeenPast,
   signal: AbortSignal,
+  /** The run that was made for the event, where this is one beside it. */
+  again?: RunRow,
 ) => Promise<Tried>;
 
 export function createTrials(options: {
@@ -48,22 +50,9 @@ export function createTrials(options: {
   readonly committer: Pick<Committer, 'preview'>;
 }): TryOn {
   const { attempts } = options;
-  return async (scope, version, event, past, signal) => {
+  return async (scope, version, event, past, signal, again) => {
     const { install, source, lane } = version;
-    const run = queuedRow(
-      {
-        id: derivedId(idPrefixes.run, event.id, lane),
-        installId: install.id,
-        handler: { kind: 'event', name: event.type },
-        orderKey: event.subjectId ?? event.entityId,
-        sequence: event.sequence,
-        eventId: event.id,
-        rootEventId: event.cause.rootEventId,
-        depth: event.cause.depth,
-        mode: install.mode,
-      },
-      event.createdAt,
-    );
+    const run = again ?? runOf(version, event);
     try {
       for (let attempt = 1; ; attempt++) {
         const values = version.values();
@@ -86,4 +75,22 @@ export function createTrials(options: {
       attempts.forget(run.id);
     }
   };
+}
+
+/** As the planner would make it. */
+function runOf({ install, lane }: Version, event: EventRow): RunRow {
+  return queuedRow(
+    {
+      id: derivedId(idPrefixes.run, event.id, lane),
+      installId: install.id,
+      handler: { kind: 'event', name: event.type },
+      orderKey: event.subjectId ?? event.entityId,
+      sequence: event.sequence,
+      eventId: event.id,
+      rootEventId: event.cause.rootEventId,
+      depth: event.cause.depth,
+      mode: install.mode,
+    },
+    event.createdAt,
+  );
 }

@@ -1,4 +1,4 @@
-// A plugin's own values while it is tried on the past: they begin empty, are carried from event to event in memory, and are gone with
+// A plugin's own values while it is tried: they begin empty, or as they were, are carried from event to event in memory, and are gone with
 // the trial. A run that fails leaves none.
 import type { Outcome } from '../../http/values.ts';
 import { limitDefault } from '../../lib/schema.ts';
@@ -12,10 +12,9 @@ export interface RunValues extends OwnValues {
   keep(): void;
 }
 
-/** @returns the values as one run after the other sees them */
-export function createValues(): () => RunValues {
-  const kept = new Map<string, string>();
-  let keptBytes = 0;
+/** @param kept what they begin with, by key. @returns the values as one run after the other sees them */
+export function createValues(kept = new Map<string, string>()): () => RunValues {
+  let keptBytes = [...kept.values()].reduce((sum, value) => sum + sizeOf(value), 0);
   return () => {
     const written = new Map<string, string | null>();
     let bytes = keptBytes;

@@ -15,7 +15,8 @@ export function versionsOf({ installId, versions }: AskedCode, lane: string): Ve
   }));
 }
 
-function asInstalled(
+/** In mode `simulate`. */
+export function asInstalled(
   id: string,
   { manifest, sha256 }: AskedCode['versions'][number]['code'],
   given: Pick<Install, 'grant' | 'settings'>,

@@ -37,16 +37,19 @@ const findIssue = tenantStatement<{ team_id: string }>(
 );
 const eventsOfIssue = tenantStatement<{ id: string }>(
   'events.ids_of_issue',
-  'SELECT id FROM events WHERE workspace_id = :ws AND issue_id = :id ORDER BY sequence DESC LIMIT :limit',
+  `SELECT id FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id = :id
+   ORDER BY sequence DESC LIMIT :limit`,
 );
 const allInstalls = tenantStatement<{ id: string; plugin_id: string }>(
   'plugins.all_ids',
   'SELECT id, plugin_id FROM plugins WHERE workspace_id = :ws ORDER BY id DESC LIMIT 100',
 );
+/** Looked up by their ids: the plus keeps SQLite from going through all runs of the index by install, which it would for the order. */
 const costsOfRuns = tenantStatement<{ install_id: string; runs: number; cpu_ms: number; calls: number }>(
   'runs.costs',
   `SELECT install_id, count(*) AS runs, coalesce(sum(cpu_ms), 0) AS cpu_ms, coalesce(sum(json_array_length(calls_json)), 0) AS calls
-   FROM runs WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids)) GROUP BY install_id`,
+   FROM runs WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))
+   GROUP BY +install_id`,
 );
 
 /** Runs that are looked up of one issue: each would be one of an install for an event. */

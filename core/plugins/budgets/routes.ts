@@ -4,7 +4,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, date, described, enumeration, named, nameOf, nullable, time } from '../../lib/schema.ts';
 import { issue } from '../../tracker/issues/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { InstallBudget } from '../installs/contract.ts';
+import { WholeBudget } from '../installs/contract.ts';
 import { quantities, type Quantity } from './budget.ts';
 import { showCosts, showScopes, showUsage } from './costs.ts';
 import type { Usage } from './usage.ts';
@@ -19,7 +19,7 @@ const amounts = {
 const UsageOfPlugin = named(
   'PluginUsage',
   Closed({
-    budget: described(InstallBudget, 'What it may use in a UTC day: what was set, and the caps of the host.'),
+    budget: described(WholeBudget, 'What it may use in a UTC day: what was set, and the caps of the host.'),
     spent: nullable(
       Closed(
         {
@@ -55,6 +55,7 @@ const ScopesOfPlugin = named(
         usedAt: nullable(described(time, 'When a run last used it, to a few seconds.')),
         calls: Type.Integer({ description: 'How often runs used it: calls, and events that it was sent.' }),
       }),
+      { description: 'Those of its manifest.' },
     ),
     suggestion: nullable(
       Closed(
@@ -77,6 +78,7 @@ const CostsOfIssue = named(
         pluginId: Type.String({ description: "The manifest's id." }),
         ...amounts,
       }),
+      { description: 'By install.' },
     ),
     isComplete: Type.Boolean({ description: 'False where only its latest events were looked at.' }),
   }),

@@ -24,26 +24,28 @@ const headerValue = /^[\t\x20-\x7e]*$/;
 
 /** @returns null for what is no answer */
 export function answerOf(result: unknown): RawAnswer | null {
-  if (result === null) return { status: 204, contentType: 'text/plain; charset=utf-8', body: '' };
+  if (result === null) return { status: 204, contentType: typed('text/plain'), body: '' };
   if (!check.Check(result)) return null;
   const { status, headers = {}, body = '' } = result;
   const kept: Record<string, string> = {};
-  let type = 'text/plain';
+  let contentType = typed('text/plain');
   for (const [given, value] of Object.entries(headers)) {
     const name = given.toLowerCase();
-    if (!headerValue.test(value)) return null;
-    if (name === 'content-type') {
-      const found = types.find((one) => value.toLowerCase().split(';')[0]?.trim() === one);
-      if (found === undefined) return null;
-      type = found;
-    } else if (headerName.test(name) && !ours.test(name)) kept[name] = value;
-    else return null;
+    if (!isTaken(name, value)) return null;
+    if (name === 'content-type') contentType = typed(plainType(value));
+    else kept[name] = value;
   }
-  const contentType = type === 'text/plain' ? 'text/plain; charset=utf-8' : type;
-  return {
-    status,
-    contentType,
-    body: status === 204 || status === 205 || status === 304 ? '' : body,
-    headers: kept,
-  };
+  return { status, contentType, body: bodiless.has(status) ? '' : body, headers: kept };
+}
+
+/** Statuses whose answers have no body. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
+const plainType = (value: string): string => value.toLowerCase().split(';')[0]?.trim() ?? '';
+const typed = (type: string): string => (type === 'text/plain' ? 'text/plain; charset=utf-8' : type);
+
+function isTaken(name: string, value: string): boolean {
+  if (!headerValue.test(value)) return false;
+  if (name === 'content-type') return types.includes(plainType(value));
+  return headerName.test(name) && !ours.test(name);
 }

@@ -26,6 +26,7 @@ export const Consent = Closed({
       fields: nullable(Type.Array(Type.String(), { description: 'The only fields; null for all.' })),
       added,
     }),
+    { description: 'The rights that it asks for.' },
   ),
   hosts: Type.Array(
     Closed({
@@ -33,6 +34,7 @@ export const Consent = Closed({
       why: Type.String({ description: 'What for, as its author says.' }),
       added,
     }),
+    { description: 'Where it may send.' },
   ),
   schedules: Type.Array(
     Closed({
@@ -45,6 +47,7 @@ export const Consent = Closed({
       tz: Type.String({ description: 'The time zone that it is read in.' }),
       added,
     }),
+    { description: 'When it runs by itself.' },
   ),
   events: Type.Array(Type.String(), { description: 'The types of events that it is sent.' }),
 });

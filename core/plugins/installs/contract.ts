@@ -46,13 +46,18 @@ export const hostBudget = {
   calls: 100_000_000,
   egressBytes: 10 * 1024 ** 3,
 } as const;
-const cap = (description: string, maximum: number) =>
-  Type.Optional(Type.Integer({ minimum: 0, maximum, description }));
-const members = {
+const cap = (description: string, maximum: number) => Type.Integer({ minimum: 0, maximum, description });
+const caps = {
   cpuMs: cap('Processor time in the sandbox, in milliseconds.', hostBudget.cpuMs),
   runs: cap('Runs.', hostBudget.runs),
   calls: cap('Host calls.', hostBudget.calls),
   egressBytes: cap('Bytes sent to other hosts and received from them.', hostBudget.egressBytes),
+};
+const members = {
+  cpuMs: Type.Optional(caps.cpuMs),
+  runs: Type.Optional(caps.runs),
+  calls: Type.Optional(caps.calls),
+  egressBytes: Type.Optional(caps.egressBytes),
 };
 const whenSpent = enumeration(
   'BudgetEnd',
@@ -60,6 +65,8 @@ const whenSpent = enumeration(
   'Whether its runs wait for the next day, or propose what they would write.',
 );
 
+/** All of what applies. */
+export const WholeBudget = Closed({ ...caps, whenSpent });
 export const InstallBudget = Closed({ ...members, whenSpent });
 export const BudgetGiven = Closed(
   { ...members, whenSpent: Type.Optional(whenSpent) },

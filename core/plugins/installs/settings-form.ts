@@ -64,9 +64,16 @@ function fieldOf(
     options: one.enum ?? (one.const === undefined ? null : [one.const]),
     default: one.default ?? null,
     value: value ?? null,
+    ...boundsOf(one),
+    items: one.type === 'array' ? typeOf(objectOf(one.items)) : null,
+  };
+}
+
+/** Of a number, of the length of a text or of the count of a list. */
+function boundsOf(one: Schema): Record<'minimum' | 'maximum', unknown> {
+  return {
     minimum: one.minimum ?? one.minLength ?? one.minItems ?? null,
     maximum: one.maximum ?? one.maxLength ?? one.maxItems ?? null,
-    items: one.type === 'array' ? typeOf(objectOf(one.items)) : null,
   };
 }
 

@@ -1,7 +1,7 @@
 // The addresses of the versions of an install: one that waits is consented to or refused, one from before is gone back to.
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Closed, nullable } from '../../lib/schema.ts';
+import { Closed, described, nullable } from '../../lib/schema.ts';
 import { Consent } from './consent.ts';
 import { giveConsent, refuseConsent, rollBack, showConsent } from './consenting.ts';
 import { getInstall, type InstallRules } from './installs.ts';
@@ -22,7 +22,12 @@ export function consentRoutes(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       params,
-      responses: { 200: Closed({ installed: Consent, pending: nullable(Consent) }) },
+      responses: {
+        200: Closed({
+          installed: described(Consent, 'What the installed version asks for and does.'),
+          pending: nullable(described(Consent, 'The same of the version that waits.')),
+        }),
+      },
       read: (ctx, { params }) => showConsent(ctx, params.id),
     }),
     defineRoute({
@@ -65,7 +70,7 @@ export function versionRoutes(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       params,
-      responses: { 200: Closed({ data: Type.Array(VersionShown) }) },
+      responses: { 200: Closed({ data: Type.Array(VersionShown, { description: 'The latest first.' }) }) },
       read: async (ctx, { params }) => listVersions(ctx, await getInstall(ctx, params.id)),
     }),
     defineRoute({

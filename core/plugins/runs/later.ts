@@ -3,7 +3,8 @@ import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Op } from '../../store/store.ts';
 import type { Attempt, HeldRun } from './attempt.ts';
-import type { EndAttempt, Ending } from './ending.ts';
+import type { EndAttempt } from './ending.ts';
+import type { RunError } from './failure.ts';
 import { interruptedOp } from './rows.ts';
 
 /** A run that is interrupted this often, which takes days, is given up. Until then an interruption counts as no attempt. */
@@ -11,8 +12,6 @@ const interruptionsMax = 10_000;
 const interruptedDelayMs = { first: 1_000, most: 30_000 };
 /** The longest that a handler may put its next attempt off. */
 const retryAfterMsMax = 86_400_000;
-
-type RunError = NonNullable<Ending['error']>;
 
 export interface Later {
   /** @param afterMs what the handler asked for in place of the backoff */

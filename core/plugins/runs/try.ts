@@ -38,8 +38,9 @@ export interface TryOptions {
 /** @returns true when the run is to be tried again at once, which only happens where it may be */
 export type TryRun = (held: HeldRun, mayRepeat: boolean) => Promise<boolean>;
 
-export function createTryRun(options: TryOptions): TryRun {
-  const { registry, later, verdicts } = options;
+/** Makes an attempt; null once the run was ended because it may not begin. */
+function createBegin(options: TryOptions): (held: HeldRun) => Promise<Attempt | null> {
+  const { registry } = options;
 
   /** The install as it is now; null once the run was ended because none may run it. */
   const findInstall = async (held: HeldRun): Promise<Install | null> => {
@@ -60,6 +61,18 @@ export function createTryRun(options: TryOptions): TryRun {
     return 'refused';
   };
 
+  return async (held) => {
+    const install = await findInstall(held);
+    const input = install && (await findInput(held));
+    if (!install || input === 'refused') return null;
+    return options.attempts.make(input ? { ...held, input } : held, install);
+  };
+}
+
+export function createTryRun(options: TryOptions): TryRun {
+  const { registry, later, verdicts } = options;
+  const begin = createBegin(options);
+
   /** Upgraded, narrowed, paused or removed while it ran: then it did not run with the rights that it has now. */
   const hasChanged = async ({ item }: HeldRun, install: Install): Promise<boolean> => {
     const now = await registry.active(item.scope, install.id);
@@ -78,15 +91,8 @@ export function createTryRun(options: TryOptions): TryRun {
     await options.end(held, tried, { status: 'dead', attempt: attempt + 1, error: overtaken });
   };
 
-  const attemptOf = async (held: HeldRun): Promise<Attempt | null> => {
-    const install = await findInstall(held);
-    const input = install && (await findInput(held));
-    if (!install || input === 'refused') return null;
-    return options.attempts.make(input ? { ...held, input } : held, install);
-  };
-
   return async (held, mayRepeat) => {
-    const tried = await attemptOf(held);
+    const tried = await begin(held);
     if (!tried) return false;
     if (held.signal.aborted) {
       held.queue.drop(held.item);

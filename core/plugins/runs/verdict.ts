@@ -12,7 +12,7 @@ import { traitsOf } from '../handler-kinds.ts';
 import type { Attempt, HeldRun } from './attempt.ts';
 import { continueOps, progressOp, standingOf } from './continuation.ts';
 import type { EndAttempt } from './ending.ts';
-import { runErrorOf } from './failure.ts';
+import { runErrorOf, type RunError } from './failure.ts';
 import type { HoldBack } from '../proposals/hold-back.ts';
 import type { Later } from './later.ts';
 import { unreadableResult } from './result.ts';
@@ -38,8 +38,6 @@ export interface VerdictOptions extends ProbationOptions {
 }
 
 export function createVerdicts(options: VerdictOptions): Verdicts {
-  const { end, later } = options;
-
   const noteEnding = async (
     held: HeldRun,
     tried: Attempt,
@@ -52,57 +50,76 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
 
   return {
     async succeed(held, tried, outcome) {
-      const attempt = held.run.attempt + 1;
-      const { result } = outcome;
-      const unreadable = result === undefined ? null : unreadableResult(result);
-      if (unreadable !== null) {
-        const error = { code: 'invalid_result', message: unreadable };
-        await end(held, tried, { status: 'dead', attempt, error });
-        await noteEnding(held, tried, true);
-        return true;
-      }
       const standing = standingOf(held.run, outcome.progress);
-      if ('stuck' in standing) {
-        const error = { code: 'no_progress', message: standing.stuck };
-        await end(held, tried, { status: 'dead', attempt, error });
+      const error = errorOfEnd(outcome, standing);
+      if (error) {
+        await options.end(held, tried, { status: 'dead', attempt: held.run.attempt + 1, error });
         await noteEnding(held, tried, true);
         return true;
       }
-      const kept = await options.holdBack(held, tried);
-      const { scope } = held.item;
-      const hasEffects = tried.staged.changes.length > 0;
-      const probation = hasEffects ? await probationStep(options, scope, tried.install) : null;
-      const isEnded = await end(held, tried, {
-        status: 'succeeded',
-        attempt,
-        error: null,
-        ...(result === undefined ? {} : { result }),
-        changes: kept.changes,
-        heldBack: kept.heldBack,
-        // A run whose own values are not kept leaves nothing from which the next could go on.
-        more: [
-          ...progressOps(options, held, outcome, standing.goesOn && kept.ownValues),
-          ...kept.ops,
-          ...(probation?.ops ?? []),
-        ],
-      });
-      if (isEnded) await probation?.done();
+      const isEnded = await endWell(options, held, tried, outcome, 'goesOn' in standing && standing.goesOn);
       if (isEnded) await noteEnding(held, tried, false);
       return isEnded;
     },
     async fail(held, tried, outcome) {
-      const attempt = held.run.attempt + 1;
-      const find = await options.registry.places(held.item.scope, tried.install.sha256);
-      const error = runErrorOf(outcome, held.run, find);
-      // Killed runs get one more try on a fresh isolate; dropped ones asked for none.
-      const isOver = !traitsOf[held.run.handler_kind].isRetried;
-      if (isOver || outcome.reason === 'drop' || (outcome.killed && attempt >= 2))
-        await end(held, tried, { status: 'dead', attempt, error });
-      else await later.retry(held, tried, error, outcome.retryAfterMs);
+      await endBadly(options, held, tried, outcome);
       if (outcome.reason !== 'drop' && outcome.reason !== 'retry_later')
         await noteEnding(held, tried, true, outcome.killed);
     },
   };
+}
+
+/** What is wrong with a run whose handler came to its end; null where nothing is. */
+function errorOfEnd({ result }: Succeeded, standing: ReturnType<typeof standingOf>): RunError | null {
+  const unreadable = result === undefined ? null : unreadableResult(result);
+  if (unreadable !== null) return { code: 'invalid_result', message: unreadable };
+  return 'stuck' in standing ? { code: 'no_progress', message: standing.stuck } : null;
+}
+
+/** @returns false when what the run read has changed */
+async function endWell(
+  options: VerdictOptions,
+  held: HeldRun,
+  tried: Attempt,
+  outcome: Succeeded,
+  goesOn: boolean,
+): Promise<boolean> {
+  const { result } = outcome;
+  const kept = await options.holdBack(held, tried);
+  const hasEffects = tried.staged.changes.length > 0;
+  const probation = hasEffects ? await probationStep(options, held.item.scope, tried.install) : null;
+  const isEnded = await options.end(held, tried, {
+    status: 'succeeded',
+    attempt: held.run.attempt + 1,
+    error: null,
+    ...(result === undefined ? {} : { result }),
+    changes: kept.changes,
+    heldBack: kept.heldBack,
+    // A run whose own values are not kept leaves nothing from which the next could go on.
+    more: [
+      ...progressOps(options, held, outcome, goesOn && kept.ownValues),
+      ...kept.ops,
+      ...(probation?.ops ?? []),
+    ],
+  });
+  if (isEnded) await probation?.done();
+  return isEnded;
+}
+
+async function endBadly(
+  { registry, end, later }: VerdictOptions,
+  held: HeldRun,
+  tried: Attempt,
+  outcome: Failed,
+): Promise<void> {
+  const attempt = held.run.attempt + 1;
+  const find = await registry.places(held.item.scope, tried.install.sha256);
+  const error = runErrorOf(outcome, held.run, find);
+  // Killed runs get one more try on a fresh isolate; dropped ones asked for none.
+  const isOver = !traitsOf[held.run.handler_kind].isRetried;
+  if (isOver || outcome.reason === 'drop' || (outcome.killed && attempt >= 2))
+    await end(held, tried, { status: 'dead', attempt, error });
+  else await later.retry(held, tried, error, outcome.retryAfterMs);
 }
 
 /** What a run leaves that says how far it came. */

@@ -5,6 +5,8 @@ export interface TrailRun {
   readonly id: string;
   readonly install_id: string;
   readonly name: string | null;
+  /** Of the plugin that ran; null where that is no longer kept. */
+  readonly version: string | null;
   readonly handler: string;
   readonly handler_kind: string;
   readonly event_id: string | null;
@@ -23,7 +25,10 @@ export interface TrailRun {
 const runsMax = 500;
 const deliveriesMax = 500;
 
-const columns = `r.id, r.install_id, coalesce(p.manifest_json->>'name', p.plugin_id) AS name, r.handler, r.handler_kind, r.event_id, r.status,
+const columns = `r.id, r.install_id, coalesce(p.manifest_json->>'name', p.plugin_id) AS name,
+  (SELECT v.plugin_version FROM plugin_versions AS v INDEXED BY plugin_versions_install WHERE v.workspace_id = :ws
+     AND v.install_id = r.install_id AND v.installed_at <= coalesce(r.started_at, r.created_at) ORDER BY v.id DESC LIMIT 1) AS version,
+  r.handler, r.handler_kind, r.event_id, r.status,
   r.mode, r.wall_ms, r.events_json, r.calls_json, r.effects_json, r.error_json, r.created_at,
   (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = :ws AND k.id = r.id) AS undone_by`;
 const plugins = 'LEFT JOIN plugins AS p ON p.workspace_id = :ws AND p.id = r.install_id';
@@ -38,6 +43,39 @@ export const runsByIds = tenantStatement<TrailRun>(
   'trail.runs_by_ids',
   `SELECT ${columns} FROM json_each(:ids) AS one CROSS JOIN runs AS r ON r.workspace_id = :ws AND r.id = one.value ${plugins}
      LIMIT ${runsMax}`,
+);
+
+export interface TrailProposal {
+  readonly id: string;
+  readonly run_id: string | null;
+  readonly title: string;
+  readonly status: string;
+  readonly decided_by_name: string | null;
+  readonly events_json: string;
+  readonly created_at: number;
+  readonly undone_by: string | null;
+}
+
+const proposalsMax = 100;
+const proposalColumns = `p.id, p.run_id, p.title, p.status, p.decided_by_name, p.events_json, p.created_at,
+  (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = :ws AND k.id = p.id) AS undone_by`;
+export const proposalsByIds = tenantStatement<TrailProposal>(
+  'trail.proposals_by_ids',
+  `SELECT ${proposalColumns} FROM json_each(:ids) AS one CROSS JOIN proposals AS p ON p.workspace_id = :ws AND p.id = one.value
+     LIMIT ${runsMax}`,
+);
+/** What requests proposed has no run that leads to it. */
+export const proposalsOfRequests = tenantStatement<TrailProposal>(
+  'trail.proposals_of_requests',
+  `SELECT ${proposalColumns} FROM proposals AS p INDEXED BY proposals_created WHERE p.workspace_id = :ws AND p.source = 'request'
+     AND instr(p.issue_ids_json, :issue) > 0 ORDER BY p.created_at DESC LIMIT ${proposalsMax}`,
+);
+
+/** What became of proposals, and the undos of what they and runs did. */
+export const decisionsOf = tenantStatement<{ sequence: number }>(
+  'trail.decisions',
+  `SELECT e.sequence FROM json_each(:ids) AS one CROSS JOIN events AS e INDEXED BY events_object ON e.workspace_id = :ws
+     AND e.issue_id IS NULL AND e.entity_kind = :kind AND e.entity_id = one.value LIMIT ${runsMax}`,
 );
 
 export interface TrailDelivery {

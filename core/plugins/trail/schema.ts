@@ -17,6 +17,7 @@ const text = (description: string) => Type.String({ description });
 const RunSeen = nullable(
   Closed({
     plugin: text('What the plugin is called; its id where it was removed.'),
+    version: nullable(text('The version of the plugin that ran; null where that is no longer known.')),
     status: text('How far it has come: `succeeded`, `dead`.'),
     handler: nullable(
       text('What of it ran: the type of the event, or the schedule. Null without `plugins:read`.'),
@@ -32,18 +33,33 @@ const RunSeen = nullable(
   }),
 );
 
+const ProposalSeen = nullable(
+  Closed({
+    status: text('Whether it waits, and what became of it.'),
+    title: nullable(text('What it would do. Null without `proposals:read`.')),
+    decidedBy: nullable(text('Who decided on it.')),
+    undoneBy: nullable(idOf(idPrefixes.undo, 'The undo that took back what was approved.')),
+  }),
+);
+
+const UndoSeen = nullable(
+  Closed({
+    undid: Type.Array(Type.String(), { description: 'The runs, proposals or undos that it took back.' }),
+    changed: Type.Integer({ description: 'Objects that it put back.' }),
+    skipped: Type.Integer({ description: 'Fields and objects that it left as they were.' }),
+  }),
+);
+
 const TrailNode = named(
   'TrailNode',
   Closed({
-    id: text('Of the event, the run or the delivery.'),
+    id: text('Of the event, the run, the proposal, the undo or the delivery.'),
     parentId: nullable(text('The node that it came of; null of the root.')),
-    kind: enumeration('TrailNodeKind', ['event', 'run', 'delivery'], 'What it is.'),
+    kind: enumeration('TrailNodeKind', ['event', 'run', 'proposal', 'undo', 'delivery'], 'What it is.'),
     at: described(time, 'When it happened.'),
     type: nullable(text('Of an event: its type.')),
-    actor: nullable(text('Of an event: who did it.')),
-    isUndo: Type.Boolean({
-      description: 'An event in which a person took back, or approved, what the run wrote.',
-    }),
+    actor: nullable(text('Of an event or an undo: who did it.')),
+    isUndo: Type.Boolean({ description: 'An event in which an undo took something back.' }),
     fields: Type.Array(
       Closed({
         field: text('The name of a field.'),
@@ -53,6 +69,8 @@ const TrailNode = named(
       { description: 'Of an event: what it changed, cut to 1,000 characters each.' },
     ),
     run: described(RunSeen, 'Of a run.'),
+    proposal: described(ProposalSeen, 'Of a proposal: what was approved of it stands below it.'),
+    undo: described(UndoSeen, 'Of an undo: what it put back stands below it.'),
     delivery: described(
       nullable(
         Closed({
@@ -80,7 +98,7 @@ const TrailRoot = named(
 export const Trail = pageWith('Trail', TrailRoot, {
   leftOut: Type.Array(Type.String(), {
     description:
-      'Scopes that would show more: `plugins:read` for what runs did, `webhooks:read` for deliveries.',
+      'Scopes that would show more: `plugins:read` for what runs did, `proposals:read` for proposals, `webhooks:read` for deliveries.',
   }),
   setBy: nullable(
     Closed(

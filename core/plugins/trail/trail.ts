@@ -19,6 +19,7 @@ import {
   type TrailDelivery,
   type TrailRun,
 } from './rows.ts';
+import { decisionsIn, decisionsOfTree } from './decisions.ts';
 import { treeOf, type TrailNode } from './tree.ts';
 
 /** Events of the issue that one page looks at. */
@@ -48,14 +49,14 @@ export async function readTrail(ctx: Context, issues: UndoneKind, id: string, qu
     field === undefined
       ? await newestEvents(ctx, issue.id, before, query.limit ?? rootsDefault)
       : { events: await settingOf(ctx, issue.id, field), more: false };
-  const roots = await rootsOf(ctx, events);
+  const roots = await rootsOf(ctx, issue.id, events);
   const last = events.at(-1);
   return {
     data: roots,
     pageInfo: {
       hasNextPage: more,
       endCursor: last ? encodeCursor(ctx.sealing, list, [last.sequence]) : null,
-      leftOut: ['plugins:read', 'webhooks:read'].filter((scope) => !ctx.scopes.has(scope)),
+      leftOut: ['plugins:read', 'proposals:read', 'webhooks:read'].filter((scope) => !ctx.scopes.has(scope)),
       setBy: field === undefined ? null : setBy(field, roots, events[0]?.id ?? null),
     },
   };
@@ -132,19 +133,28 @@ const rootOf = ({ cause, id }: EventRow): string =>
     ? cause.parentRunId
     : (cause.rootEventId ?? id);
 
-async function rootsOf(ctx: Context, events: readonly EventRow[]) {
+async function rootsOf(ctx: Context, issueId: string, events: readonly EventRow[]) {
   const byRoot = Map.groupBy(events, rootOf);
   const runs = await runsOf(ctx, [...byRoot.keys()], events);
   const all = await withMade(ctx, [...byRoot.keys()], runs, events);
+  const decisions = await decisionsIn(ctx, issueId, runs, all);
   const deliveries = await deliveriesOf(ctx, all);
-  const sight = { runs: ctx.scopes.has('plugins:read'), deliveries: ctx.scopes.has('webhooks:read') };
+  const sight = {
+    runs: ctx.scopes.has('plugins:read'),
+    proposals: ctx.scopes.has('proposals:read'),
+  };
   return [...byRoot].map(([rootId, [newest]]) => {
     const own = all.filter((event) => rootOf(event) === rootId || event.id === rootId);
     const ids = new Set(own.map(({ id }) => id));
     const parents = new Set(own.flatMap(({ cause }) => cause.parentRunId ?? []));
+    const ownRuns = runs.filter(
+      (run) => parents.has(run.id) || (run.event_id !== null && ids.has(run.event_id)),
+    );
+    const decided = decisionsOfTree(decisions, new Set(ownRuns.map(({ id }) => id)), own);
     const nodes = treeOf(ctx, sight, {
-      events: own,
-      runs: runs.filter((run) => parents.has(run.id) || (run.event_id !== null && ids.has(run.event_id))),
+      events: [...own, ...decided.events.filter(({ id }) => !ids.has(id))],
+      runs: ownRuns,
+      proposals: decided.proposals,
       deliveries: deliveries.filter(({ event_id }) => ids.has(event_id)),
     });
     return { rootId, at: isoTime(newest!.createdAt), nodes };

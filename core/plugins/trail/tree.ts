@@ -4,39 +4,60 @@ import { isoTime } from '../../changes/operations.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
 import { mayReadEvent } from '../../rights/rights.ts';
 import { short } from '../../changes/diff.ts';
-import type { TrailDelivery, TrailRun } from './rows.ts';
+import { isUndone, undoOf } from './decisions.ts';
+import type { TrailDelivery, TrailProposal, TrailRun } from './rows.ts';
 
 export interface Sight {
   readonly runs: boolean;
-  readonly deliveries: boolean;
+  readonly proposals: boolean;
 }
 
 export interface TrailNode {
   readonly id: string;
   readonly parentId: string | null;
-  readonly kind: 'event' | 'run' | 'delivery';
+  readonly kind: 'event' | 'run' | 'proposal' | 'undo' | 'delivery';
   readonly at: string;
   readonly type: string | null;
   readonly actor: string | null;
   readonly isUndo: boolean;
   readonly fields: readonly { readonly field: string; readonly from: unknown; readonly to: unknown }[];
   readonly run: object | null;
+  readonly proposal: object | null;
+  readonly undo: object | null;
   readonly delivery: object | null;
 }
 
 export interface TrailParts {
   readonly events: readonly EventRow[];
   readonly runs: readonly TrailRun[];
+  readonly proposals: readonly TrailProposal[];
   readonly deliveries: readonly TrailDelivery[];
 }
 
-const plain = { type: null, actor: null, isUndo: false, fields: [], run: null, delivery: null };
+const plain = {
+  ...{ type: null, actor: null, isUndo: false, fields: [] },
+  ...{ run: null, proposal: null, undo: null, delivery: null },
+};
 
 /** Each node after the one that it came of, what came of the same in the order of time. */
-export function treeOf(ctx: Context, sight: Sight, { events, runs, deliveries }: TrailParts): TrailNode[] {
+export function treeOf(
+  ctx: Context,
+  sight: Sight,
+  { events, runs, proposals, deliveries }: TrailParts,
+): TrailNode[] {
+  const undos = new Map(events.filter(isUndone).map((event) => [event.requestId, undoOf(event).undo.id]));
+  const approvals = approvalsOf(proposals, events);
+  const undoable = new Set([
+    ...runs.map(({ id }) => id),
+    ...proposals.map(({ id }) => id),
+    ...undos.values(),
+  ]);
   const nodes = [
-    ...events.filter((event) => mayReadEvent(ctx, event)).map(eventNode),
+    ...events
+      .filter((event) => mayReadEvent(ctx, event))
+      .map((event) => (isUndone(event) ? undoNode(event, undoable) : eventNode(event, { undos, approvals }))),
     ...runs.map((run) => runNode(run, sight)),
+    ...proposals.map((proposal) => proposalNode(proposal, sight)),
     ...deliveries.map(deliveryNode),
   ];
   const known = new Set(nodes.map(({ id }) => id));
@@ -57,24 +78,76 @@ export function treeOf(ctx: Context, sight: Sight, { events, runs, deliveries }:
   return ordered;
 }
 
-function eventNode(event: EventRow): TrailNode {
-  const { id, cause, actor, createdAt, type } = event;
+/** The proposal that each event comes of: by its approval, or by being about it. */
+function approvalsOf(
+  proposals: readonly TrailProposal[],
+  events: readonly EventRow[],
+): ReadonlyMap<string, string> {
+  const known = new Set(proposals.map(({ id }) => id));
+  const about = events.filter(({ entityId }) => known.has(entityId));
+  return new Map([
+    ...proposals.flatMap(({ id, events_json }) =>
+      (JSON.parse(events_json) as { id: string }[]).map((event) => [event.id, id] as const),
+    ),
+    ...about.map((event) => [event.id, event.entityId] as const),
+  ]);
+}
+
+interface Decided {
+  /** Undos, by the request that made them. */
+  readonly undos: ReadonlyMap<string | null, string>;
+  /** Proposals, by event. */
+  readonly approvals: ReadonlyMap<string, string>;
+}
+
+function eventNode(event: EventRow, { undos, approvals }: Decided): TrailNode {
+  const { id, cause, actor, createdAt, type, requestId } = event;
   const data = shownData(event) as Readonly<Record<string, unknown>>;
   const previous = (data.previous ?? {}) as Readonly<Record<string, unknown>>;
+  const undo = requestId === null ? undefined : undos.get(requestId);
+  const root = cause.rootEventId === id ? null : cause.rootEventId;
   return {
     ...plain,
     id,
-    parentId: cause.parentRunId ?? (cause.rootEventId === id ? null : cause.rootEventId),
+    parentId: undo ?? approvals.get(id) ?? cause.parentRunId ?? root,
     kind: 'event',
     at: isoTime(createdAt),
     type,
     actor: actor.name,
-    isUndo: cause.parentRunId !== null && actor.kind !== 'plugin' && actor.kind !== 'system',
+    isUndo: undo !== undefined,
     fields: Object.entries(previous).map(([field, from]) => ({
       field,
       from: short(from),
       to: short(data[field]),
     })),
+  };
+}
+
+/** @param undoable ids of what is shown, and may have been taken back */
+function undoNode(event: EventRow, undoable: ReadonlySet<string>): TrailNode {
+  const { undo, undid, changed, skipped } = undoOf(event);
+  return {
+    ...plain,
+    id: undo.id,
+    parentId: undid.find((one) => undoable.has(one)) ?? null,
+    kind: 'undo',
+    at: isoTime(event.createdAt),
+    actor: event.actor.name,
+    undo: { undid, changed, skipped },
+  };
+}
+
+function proposalNode(
+  { id, run_id, title, status, decided_by_name, undone_by, created_at }: TrailProposal,
+  { proposals }: Sight,
+): TrailNode {
+  const seen = proposals
+    ? { title, decidedBy: decided_by_name, undoneBy: undone_by }
+    : { title: null, decidedBy: null, undoneBy: null };
+  return {
+    ...plain,
+    ...{ id, parentId: run_id, kind: 'proposal', at: isoTime(created_at) },
+    proposal: { status, ...seen },
   };
 }
 
@@ -85,7 +158,12 @@ function runNode(run: TrailRun, sight: Sight): TrailNode {
     parentId: run.event_id,
     kind: 'run',
     at: isoTime(run.created_at),
-    run: { plugin: run.name ?? run.install_id, status: run.status, ...detailsOf(run, sight) },
+    run: {
+      plugin: run.name ?? run.install_id,
+      version: run.version,
+      status: run.status,
+      ...detailsOf(run, sight),
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 // What an undo answers, and what its event tells.
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, givenTime, idOf, named, nullable } from '../../lib/schema.ts';
 
 const text = (description: string) => Type.String({ description });
 const value = (description: string) => Type.Unknown({ description });
@@ -53,7 +53,10 @@ const SkippedUndo = named(
     ranSet: value('What was written.'),
     now: value('What it is now.'),
     changedBy: nullable(
-      Closed({ kind: text('What kind of actor.'), id: text('Its id.'), name: text('Its name.') }),
+      Closed(
+        { kind: text('What kind of actor.'), id: text('Its id.'), name: text('Its name.') },
+        { description: 'Who made that change, where it is known.' },
+      ),
     ),
     eventId: nullable(idOf(idPrefixes.event, 'The event of that change, where one is known.')),
   }),
@@ -76,15 +79,20 @@ export const UndoShown = named(
 export const AutomationUndone = named(
   'AutomationUndone',
   Closed({
-    undo: Closed({ id: idOf(idPrefixes.undo, 'The undo.') }),
+    undo: Closed({ id: idOf(idPrefixes.undo, 'Its id.') }, { description: 'The undo.' }),
     undid: Type.Array(Type.String(), { description: 'The runs, proposals or undos that were taken back.' }),
-    plugin: nullable(Closed({ id: text('The install.') })),
+    plugin: nullable(
+      Closed(
+        { id: text('The install.') },
+        { description: 'Whose writes were taken back; null where it is no plugin.' },
+      ),
+    ),
     changed: Type.Integer({ description: 'Objects that were put back.' }),
     skipped: Type.Integer({ description: 'Fields and objects that were left as they are.' }),
   }),
 );
 
 export const UndoRange = Closed({
-  since: described(time, 'What the plugin changed from then on.'),
-  until: Type.Optional(described(time, 'What it changed before then; absent: until now.')),
+  since: described(givenTime, 'What the plugin changed from then on.'),
+  until: Type.Optional(described(givenTime, 'What it changed before then; absent: until now.')),
 });

@@ -36,9 +36,10 @@ export async function isGone(
 
 async function isIssueGone(
   { ctx, kinds, objects }: Parameters<typeof isGone>[0],
-  entity: Entity & { readonly issueId?: string },
+  entity: Entity & { readonly issueId?: string | null },
 ): Promise<boolean> {
-  if (entity.issueId === undefined) return false;
+  // A comment may be on an update of a project.
+  if (entity.issueId === undefined || entity.issueId === null) return false;
   const known = objects.get(keyOf({ kind: 'issue', id: entity.issueId }));
   if (known) return valueOf(known.values, 'deletedAt') !== null;
   const issue = await kinds.named('issue')?.find(ctx, entity.issueId);

@@ -37,8 +37,11 @@ export interface KeptOf {
 }
 
 const level = 1;
-/** Changes that write no object: what they tell is in the log, and nothing of them can be taken back. */
-const withoutObject: ReadonlySet<string> = new Set(['announcement']);
+/**
+ * What an undo leaves alone: an announcement writes no object, a proposal is undone by itself once it is approved, and what told
+ * people of it has been read.
+ */
+const leftAlone: ReadonlySet<string> = new Set(['announcement', 'proposal', 'inbox_item']);
 
 const columns = 'id, install_id, created_at, undone_by, undid_json, kinds_json';
 const keep = tenantStatement(
@@ -65,7 +68,7 @@ const ofInstall = tenantStatement<KeptRow>(
 );
 
 /** What a plugin remembers is its own, and rows without events are the machinery's. */
-const isKept = ({ kind, isSilent }: Change): boolean => !isSilent && !withoutObject.has(kind);
+const isKept = ({ kind, isSilent }: Change): boolean => !isSilent && !leftAlone.has(kind);
 
 /**
  * Keeps changes for the undo of what makes them: to be put into the batch that commits them. None where nothing is to be kept.

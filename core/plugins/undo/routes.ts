@@ -5,6 +5,7 @@ import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { readTime } from '../../lib/time.ts';
+import { proposal } from '../../proposals/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { getInstall } from '../installs/installs.ts';
 import { UndoRange, UndoShown } from './contract.ts';
@@ -74,13 +75,14 @@ function undoOf(what: string, name: string, prefix: string, summary: string, kin
 export function undoRoutes(kinds: UndoKinds): Route[] {
   return [
     undoOf('runs', 'runs.undo', idPrefixes.run, 'Undo what a run changed', kinds),
+    undoOf('proposals', 'proposals.undo', proposal.id, 'Undo what was approved of a proposal', kinds),
     undoOf('undos', 'undos.undo', idPrefixes.undo, 'Undo an undo', kinds),
     defineRoute({
       method: 'POST',
       path: '/api/v1/plugins/{id}/undo',
       name: 'plugins.undo',
       summary: 'Undo what a plugin changed in a time',
-      description: `${description} Takes back up to ${undoneAtOnce} runs, the newest first.`,
+      description: `${description} Takes back up to ${undoneAtOnce} runs and approved proposals, the newest first.`,
       scope: 'plugins:write',
       also: ofRange,
       limit: 'write',

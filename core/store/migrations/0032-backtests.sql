@@ -14,3 +14,17 @@ CREATE INDEX backtests_created ON backtests (workspace_id, created_at, id);
 CREATE INDEX backtests_open ON backtests (workspace_id, id) WHERE finished_at IS NULL;
 -- system: housekeeping.
 CREATE INDEX backtests_finished ON backtests (finished_at) WHERE finished_at IS NOT NULL;
+
+-- A version that runs beside the installed one, of which it counts where they differ; the package is kept while it runs.
+CREATE TABLE shadows (
+  workspace_id TEXT NOT NULL, install_id TEXT NOT NULL,
+  plugin_version TEXT NOT NULL,
+  -- Of the code that it runs beside: an upgrade ends it.
+  beside_sha256 TEXT NOT NULL,
+  -- asked, upgraded, removed; null while it runs
+  stopped_by TEXT,
+  package_json TEXT, report_json TEXT NOT NULL,
+  started_at INTEGER NOT NULL, stopped_at INTEGER,
+  PRIMARY KEY (workspace_id, install_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX shadows_running ON shadows (workspace_id, install_id) WHERE stopped_at IS NULL;

@@ -22,6 +22,7 @@ export async function proposalOperations({ app, did, issue, member }: Setting): 
   await app.call('PATCH', `${v1}/issues/${issue.id}`, { priority: 'medium' });
   await did('proposals.rerun', `${first}/rerun`);
   await did('proposals.approve', `${first}/approve`, { revision: 2 });
+  await did('proposals.undo', `${first}/undo`);
   const second = await propose({ title: 'Saving fails' });
   await did('proposals.reject', `${second}/reject`, { reason: 'The title says what fails.' });
   await did('proposals.list', `${v1}/proposals`);

@@ -38,7 +38,7 @@ const asked: NonNullable<Hostile['scopes']> = {
 };
 
 /** The code of a plugin around the body. */
-export function sourceOf({ body, prelude = '', scopes = asked, isLoop }: Hostile, stranger: string): string {
+function sourceOf({ body, prelude = '', scopes = asked, isLoop }: Hostile, stranger: string): string {
   const on = `{ async handle(event, ctx) {
     const found = [];
     ${body}

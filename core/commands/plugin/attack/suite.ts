@@ -136,6 +136,8 @@ async function install(call: Call, made: Made, document: object, more: object = 
     package: document,
     grant: Object.keys(scopes),
     mode: 'apply',
+    // On probation nothing would be written, and nothing could get through.
+    probation: false,
     ...more,
   });
   made.add(`/plugins/${id}`);

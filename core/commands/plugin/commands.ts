@@ -1,0 +1,201 @@
+// The arguments of `tatami plugin …`. Each command is loaded when it is asked for.
+import type { Command } from 'commander';
+import type { RemoteOptions } from '../remote.ts';
+import type { ActionOptions } from './action.ts';
+import type { AttackOptions } from './attack/command.ts';
+import type { BacktestOptions } from './backtest.ts';
+import type { ConsentOptions } from './consent.ts';
+import type { InstallOptions } from './install.ts';
+import type { ReplayOptions } from './replay.ts';
+import type { ShadowOptions } from './shadow.ts';
+import { addSecrets } from './secrets/commands.ts';
+
+type Remote = (command: Command) => Command;
+
+const json: [string, string] = ['--json', 'print one JSON value on stdout'];
+
+/**
+ * @param remote adds where the server is
+ * @param folder where relative paths begin
+ * @returns the commands that have their own way to stop
+ */
+export function addPlugin(program: Command, remote: Remote, folder: string): Command[] {
+  const plugin = program.command('plugin').description('pack, install and watch plugins');
+  plugin
+    .command('new <name>')
+    .description('make a folder with a plugin to begin from')
+    .option('--dir <dir>', 'the folder, which must be empty or not be there; by default the name')
+    .option(...json)
+    .action(async (name: string, options: { dir?: string; json?: boolean }) =>
+      (await import('./new.ts')).newPlugin(name, options, folder),
+    );
+  plugin
+    .command('pack <dir>')
+    .description('bundle DIR/plugin.ts into one package file')
+    .option('--out <file>', 'the package file')
+    .option(...json)
+    .action(async (dir: string, options: { out?: string; json?: boolean }) =>
+      (await import('./pack.ts')).pack(dir, options, folder),
+    );
+  remote(
+    plugin
+      .command('install <package>')
+      .description('install a package file, or a first-party plugin by name'),
+  )
+    .option('--yes', 'grant the scopes it asks for')
+    .option('--downgrade', 'take an older version than the one that is installed')
+    .option(
+      '--mode <mode>',
+      'apply; propose: what it would write waits for approval; or simulate: it is recorded and dropped',
+    )
+    .option('--settings <file>', 'a JSON file with its settings')
+    .option('--no-probation', 'let a new plugin write at once, in place of only proposing in its first runs')
+    .option('--replace', 'take other code under the version that is installed')
+    .option(
+      '--gate [runs]',
+      'of an upgrade: try it on the last runs of the installed version first, 20 by default',
+    )
+    .option('--signature <file>', 'its signature; by default the package file with .sig')
+    .action(async (source: string, options: InstallOptions) =>
+      (await import('./install.ts')).install(source, options, folder),
+    );
+  addTrust(plugin, folder);
+  addVersions(plugin, remote);
+  remote(plugin.command('list').description('list installed plugins')).action(
+    async (options: RemoteOptions) => (await import('./list.ts')).list(options),
+  );
+  addRuns(plugin, remote, folder);
+  return [addAttack(plugin, remote), addBacktest(plugin, remote, folder), addShadow(plugin, remote, folder)];
+}
+
+/** What is about the runs of a plugin. */
+function addRuns(plugin: Command, remote: Remote, folder: string): void {
+  remote(plugin.command('logs <plugin>').description('show the latest runs with their logs'))
+    .option('--limit <n>', 'runs to show, up to 100', '20')
+    .action(async (name: string, options: RemoteOptions & { limit: string }) =>
+      (await import('./logs.ts')).logs(name, options),
+    );
+  remote(
+    plugin.command('run-schedule <plugin> <schedule>').description('run a schedule now and wait for it'),
+  ).action(async (name: string, schedule: string, options: RemoteOptions) =>
+    (await import('./run-schedule.ts')).runSchedule(name, schedule, options),
+  );
+  remote(plugin.command('action <plugin> <action>').description('call an action and wait for it'))
+    .option('--target <id>', 'the issue or project that it is done on')
+    .option('--input <json>', 'what it takes, as a JSON object')
+    .action(async (name: string, action: string, options: ActionOptions) =>
+      (await import('./action.ts')).callAction(name, action, options),
+    );
+  remote(
+    plugin.command('cancel <run>').description('end a run that has not ended, and keep nothing of it'),
+  ).action(async (run: string, options: RemoteOptions) => (await import('./cancel.ts')).cancel(run, options));
+  remote(
+    plugin
+      .command('replay <run>')
+      .description('run a recorded run again, writing nothing, and say where it comes out differently'),
+  )
+    .option('--local <dir>', 'replay it here, with the plugin of a folder, in place of the code that ran')
+    .action(async (run: string, options: ReplayOptions) =>
+      (await import('./replay.ts')).replayRun(run, options, folder),
+    );
+  remote(
+    plugin.command('catch-up <plugin>').description('run a plugin on what it missed while it was off'),
+  ).action(async (name: string, options: RemoteOptions) =>
+    (await import('./catch-up.ts')).catchUp(name, options),
+  );
+  addSecrets(plugin, remote);
+}
+
+function addTrust(plugin: Command, folder: string): void {
+  plugin
+    .command('keygen <file>')
+    .description('make a key to sign packages with; prints the public half, which operators trust')
+    .option(...json)
+    .action(async (file: string, options: { json?: boolean }) =>
+      (await import('./sign.ts')).keygen(file, options, folder),
+    );
+  plugin
+    .command('sign <package>')
+    .description('write the signature of a package file beside it')
+    .requiredOption('--key <file>', 'the key that `tatami plugin keygen` made')
+    .option(...json)
+    .action(async (file: string, options: { key: string; json?: boolean }) =>
+      (await import('./sign.ts')).signFile(file, options, folder),
+    );
+  plugin
+    .command('verify <package>')
+    .description('check the signature beside a package file')
+    .requiredOption('--public-key <key>', 'as `tatami plugin keygen` printed it')
+    .option(...json)
+    .action(async (file: string, options: { publicKey: string; json?: boolean }) =>
+      (await import('./sign.ts')).verifyFile(file, options, folder),
+    );
+}
+
+function addVersions(plugin: Command, remote: Remote): void {
+  remote(
+    plugin
+      .command('consent <plugin>')
+      .description('show the version that waits for consent, and switch to it'),
+  )
+    .option('--yes', 'grant all that it asks for')
+    .option('--refuse', 'drop it; the installed version stays')
+    .action(async (name: string, options: ConsentOptions) =>
+      (await import('./consent.ts')).consent(name, options),
+    );
+  remote(plugin.command('versions <plugin>').description('list the versions that were installed')).action(
+    async (name: string, options: RemoteOptions) => (await import('./versions.ts')).versions(name, options),
+  );
+  remote(
+    plugin
+      .command('rollback <plugin> [version]')
+      .description('go back to a version from before, with its grant and settings; by default the last one'),
+  ).action(async (name: string, version: string | undefined, options: RemoteOptions) =>
+    (await import('./versions.ts')).rollback(name, version, options),
+  );
+}
+
+function addBacktest(plugin: Command, remote: Remote, folder: string): Command {
+  return remote(
+    plugin
+      .command('backtest <plugin>')
+      .description('try the plugin of a folder, or an installed one, on recorded events'),
+  )
+    .option('--since <time>', 'events from here on: a time, or how long ago', '30d')
+    .option('--until <time>', 'events up to here; by default now')
+    .option('--events <n>', 'events to run it for at most, up to 10000')
+    .option('--settings <file>', 'a JSON file with the settings to try it with')
+    .action(async (source: string, options: BacktestOptions) =>
+      (await import('./backtest.ts')).backtest(source, options, folder),
+    );
+}
+
+function addShadow(plugin: Command, remote: Remote, folder: string): Command {
+  return remote(
+    plugin
+      .command('shadow <plugin>')
+      .description('run another version beside an installed one, on live events, and show where they differ'),
+  )
+    .option('--with <file>', 'begin with this package file, or the plugin of this folder')
+    .option('--stop', 'stop it')
+    .action(async (name: string, options: ShadowOptions) =>
+      (await import('./shadow.ts')).shadow(name, options, folder),
+    );
+}
+
+/** Answers the command that has its own way to stop. */
+function addAttack(plugin: Command, remote: Remote): Command {
+  return remote(
+    plugin
+      .command('attack')
+      .description(
+        'attack the server with hostile plugins, and say of each whether it was held; ends with 0 or 1',
+      ),
+  )
+    .requiredOption(
+      '--team <key>',
+      'team in which the issues are made that they are run for; all is removed again',
+    )
+    .option('--group <numbers>', 'only these groups of attacks, such as 20,21')
+    .action(async (options: AttackOptions) => (await import('./attack/command.ts')).attack(options));
+}

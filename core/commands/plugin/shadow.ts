@@ -1,0 +1,80 @@
+// `tatami plugin shadow NAME`: begins, shows or stops the version that runs beside an installed one.
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
+import type { ShadowReport } from '../../plugins/shadows/report.ts';
+import { CommandError, exitCodes, printResult } from '../output.ts';
+import { connect, type RemoteOptions } from '../remote.ts';
+import { saying } from './known.ts';
+import { packFolder } from './pack.ts';
+import { shown } from './run.ts';
+
+export interface ShadowOptions extends RemoteOptions {
+  with?: string;
+  stop?: boolean;
+}
+
+interface Shadow {
+  readonly pluginVersion: string;
+  readonly isRunning: boolean;
+  readonly stoppedBy: string | null;
+  readonly waiting: number;
+  readonly report: ShadowReport;
+  readonly startedAt: string;
+}
+
+const differencesShown = 10;
+
+/** @param folder where relative paths begin */
+export async function shadow(name: string, options: ShadowOptions, folder: string): Promise<void> {
+  if (options.with !== undefined && options.stop === true)
+    throw new CommandError('Give --with or --stop, not both.', exitCodes.usage);
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(name)}/shadow`;
+  const body =
+    options.with === undefined ? null : { package: await packageOf(resolve(folder, options.with)) };
+  const asked = async (): Promise<Shadow> => {
+    if (body) return call<Shadow>('POST', path, body);
+    if (options.stop === true) await call('DELETE', path);
+    return call<Shadow>('GET', path);
+  };
+  printResult(await saying(call, { plugin: name }, asked()), options, (one) => shadowLines(name, one));
+}
+
+async function packageOf(path: string): Promise<PluginPackage> {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new CommandError(`There is no ${path}.`, exitCodes.usage);
+  if (found.isDirectory()) return packFolder(path);
+  try {
+    return await parsePackage(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      `${path} is no package: ${why} Write one with \`tatami plugin pack\`.`,
+      exitCodes.usage,
+    );
+  }
+}
+
+function shadowLines(
+  name: string,
+  { pluginVersion, isRunning, stoppedBy, startedAt, ...one }: Shadow,
+): string {
+  const { report, waiting } = one;
+  const { runs, same, different, failed, dropped, cpuMs, differences } = report;
+  return [
+    `${pluginVersion} beside ${name} since ${startedAt}: ${isRunning ? 'running' : `stopped (${stoppedBy})`}`,
+    `runs ${runs}: ${same} the same, ${different} not, ${failed} failed   waiting ${waiting}, dropped ${dropped}   cpu ${cpuMs} ms`,
+    ...differences
+      .slice(0, differencesShown)
+      .flatMap(({ at, type, eventId, fields }) => [
+        `  ${at}  ${type}  ${eventId}`,
+        ...fields.map(
+          (field) => `    ${field.object} ${field.field}: ${shown(field.real)} → ${shown(field.shadow)}`,
+        ),
+      ]),
+    ...(differences.length > differencesShown
+      ? [`  … and ${differences.length - differencesShown} more; --json shows them`]
+      : []),
+  ].join('\n');
+}

@@ -1,0 +1,141 @@
+// What belongs to the end of an attempt of a run, committed in one batch: what it staged, its record, what is kept of it, and the end
+// or the delay of its work row.
+import type { Change } from '../../changes/change.ts';
+import type { Author, Committed, Committer } from '../../changes/commit.ts';
+import type { Directory } from '../../context.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
+import type { Recorder } from '../recorder/recorder.ts';
+import { keepChangesOps } from '../undo/kept.ts';
+import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
+import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
+import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
+
+export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
+  /** JSON text of what it returned. */
+  readonly result?: string;
+  /** What it wrote and may keep. */
+  readonly changes?: readonly Change[];
+  /** The objects of which not all that it wrote is kept, so that its record shows the values. */
+  readonly heldBack?: readonly Change[];
+  /** When it is run again; absent where the run is over. */
+  readonly againAtMs?: number;
+  /** Ops that follow the record. */
+  readonly more?: readonly Op[];
+}
+
+export interface BatchOptions extends Pick<PreviewOptions, 'store'> {
+  readonly clock: Clock;
+  readonly committer: Committer;
+  readonly recorder: Recorder;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}
+
+type Made = RunRecord['events'];
+const delayed = { commitDelayMs: backgroundCommitDelayMs };
+
+/** Commits the end of an attempt. Its run may have got a row just now, so that nothing of this is made before. */
+export async function commitEnding(
+  options: BatchOptions,
+  held: HeldRun,
+  tried: Attempt | null,
+  ending: Ending,
+): Promise<Committed> {
+  const { item, queue, run } = held;
+  const now = options.clock.nowMs();
+  const author = authorOf(held, tried, await options.directoryOf(item.scope));
+  const effects = await effectsOf(options, held, tried, ending, author.directory);
+  const record = (made: Made): RunRecord => recordOf(tried, ending, { made, effects }, now);
+  const changes = ending.changes ?? [];
+  const more = [...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];
+  const { commit } = options.committer;
+  if (ending.againAtMs !== undefined) {
+    const last = (made: Made): Op[] => [recordRunOp(item.scope, run.id, record(made)), ...more];
+    return commit(author, changes, queue.putOff(item, ending.againAtMs), last, delayed);
+  }
+  const kept = tried ? await options.recorder.ops(item.scope, tried.job, tried.outcome) : [];
+  const hasRow = item.epoch !== null;
+  const last = (made: Made): Op[] => [
+    ...(hasRow
+      ? [recordRunOp(item.scope, run.id, record(made)), ...releaseNextOps(queue, item.scope, run, now)]
+      : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
+    ...kept,
+    ...more,
+  ];
+  const own = hasRow ? [queue.finish(item)] : [];
+  const guards = [...own, ...readGuards(held, tried, ending)];
+  const committed = await commit(author, changes, guards, last, delayed);
+  return readOrWritten(committed, own.length);
+}
+
+async function effectsOf(
+  options: Pick<BatchOptions, 'store' | 'committer'>,
+  { item }: HeldRun,
+  tried: Attempt | null,
+  { heldBack = [] }: Ending,
+  directory: Directory,
+): Promise<Effect[]> {
+  const changes = tried?.staged.changes ?? [];
+  if (tried?.modes.mode !== 'simulate' && heldBack.length === 0) return changes.map(effectOf);
+  const at = { scope: item.scope, directory };
+  if (heldBack.length === 0) return previewEffects(options, at, changes);
+  const isHeld = ({ kind, id }: Change): boolean =>
+    heldBack.some((held) => held.kind === kind && held.id === id);
+  const shown = await previewEffects(options, at, changes.filter(isHeld));
+  return changes.map((change) => (isHeld(change) ? shown.shift()! : effectOf(change)));
+}
+
+/** What was read is asked for only where something is written. */
+function readGuards({ item }: HeldRun, tried: Attempt | null, { changes = [] }: Ending): readonly Op[] {
+  return changes.length === 0 ? [] : (tried?.staged.reads?.guards(item.scope, changes) ?? []);
+}
+
+/** What was read has changed: the same as if what was written had. @param own guards that stand before those of what was read */
+function readOrWritten(committed: Committed, own: number): Committed {
+  const isOfRead = !committed.ok && committed.part === 'guard' && committed.op >= own;
+  return isOfRead ? { ...committed, part: 'change' } : committed;
+}
+
+/** What its undo goes by; nothing where it wrote nothing. */
+function keptOps(
+  scope: Scope,
+  runId: string,
+  tried: Attempt | null,
+  changes: readonly Change[],
+  nowMs: number,
+): readonly Op[] {
+  if (!tried || changes.length === 0) return [];
+  return keepChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
+}
+
+function authorOf({ item, run, event }: HeldRun, tried: Attempt | null, directory: Directory): Author {
+  const name = tried ? (tried.install.manifest.name ?? tried.install.pluginId) : '';
+  return {
+    scope: item.scope,
+    actor: { kind: 'plugin', id: run.install_id, name },
+    cause: tried?.cause ?? null,
+    requestId: null,
+    traceparent: event?.traceparent ?? null,
+    directory,
+  };
+}
+
+function recordOf(
+  tried: Attempt | null,
+  { status, attempt, error, result, againAtMs }: Ending,
+  { made, effects }: { made: RunRecord['events']; effects: readonly Effect[] },
+  nowMs: number,
+): RunRecord {
+  return {
+    ...usageOf(tried?.outcome),
+    status,
+    attempt,
+    error,
+    startedAt: tried?.startedAt ?? nowMs,
+    finishedAt: againAtMs === undefined ? nowMs : null,
+    events: made.map(({ id, type }) => ({ id, type })),
+    calls: tried?.calls ?? [],
+    effects,
+    result: result ?? null,
+  };
+}

@@ -1,0 +1,60 @@
+// Begins, shows and stops the shadow of a plugin.
+import { packageFormat } from '../../../sdk/plugin/manifest.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Closed } from '../../lib/schema.ts';
+import { pluginRef } from '../installs/ref.ts';
+import { seeing, steering } from '../installs/rights.ts';
+import { ShadowCreate, ShadowShown } from './report.ts';
+import { beginShadow, getShadow, stopShadow, type ShadowRules } from './shadows.ts';
+
+const packageBytesMax = 6 * 1024 * 1024;
+const path = '/api/v1/plugins/{id}/shadow';
+const params = Closed({ id: pluginRef });
+
+export function shadowRoutes(rules: ShadowRules): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path,
+      name: 'plugins.begin-shadow',
+      summary: 'Run another version of a plugin beside the installed one',
+      description:
+        'For each event that the installed version has run for, the other one runs too, with no more than the same grant. Nothing of it is written or sent; what it would have done is compared with what was done.',
+      scope: 'plugins:write',
+      also: steering,
+      limit: 'write',
+      params,
+      body: ShadowCreate,
+      bodyBytesMax: packageBytesMax,
+      example: { package: { format: packageFormat } },
+      errors: ['conflict'],
+      responses: { 201: ShadowShown },
+      write: (ctx, { params, body }) => beginShadow(ctx, params.id, body, rules),
+    }),
+    defineRoute({
+      method: 'GET',
+      path,
+      name: 'plugins.shadow',
+      summary: 'Get the shadow of a plugin, or the last one, with its differences',
+      scope: 'plugins:read',
+      also: seeing,
+      limit: 'read',
+      params,
+      responses: { 200: ShadowShown },
+      read: (ctx, { params }) => getShadow(ctx, params.id, rules),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path,
+      name: 'plugins.stop-shadow',
+      summary: 'Stop the shadow of a plugin',
+      description: 'What it counted can be read until another one begins.',
+      scope: 'plugins:write',
+      limit: 'write',
+      params,
+      errors: ['conflict'],
+      responses: { 204: null },
+      write: (ctx, { params, ifMatch }) => stopShadow(ctx, params.id, ifMatch, rules),
+    }),
+  ];
+}

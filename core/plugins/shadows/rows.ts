@@ -1,0 +1,92 @@
+// Shadows as rows: one for each install, with what is counted of it; its code is kept while it runs.
+import { systemStatement, tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import type { AskedVersion } from '../backtests/backtests.ts';
+import { emptyReport, type ShadowReport, type StoppedBy } from './report.ts';
+
+export interface ShadowRow {
+  readonly workspace_id: string;
+  readonly install_id: string;
+  readonly plugin_version: string;
+  /** Of the code that it runs beside. */
+  readonly beside_sha256: string;
+  readonly stopped_by: StoppedBy | null;
+  readonly report_json: string;
+  readonly started_at: number;
+  readonly stopped_at: number | null;
+}
+
+const columns =
+  'workspace_id, install_id, plugin_version, beside_sha256, stopped_by, report_json, started_at, stopped_at';
+
+export const findShadow = tenantStatement<ShadowRow>(
+  'shadows.find',
+  `SELECT ${columns} FROM shadows WHERE workspace_id = :ws AND install_id = :installId`,
+);
+export const runningShadows = tenantStatement<{ count: number }>(
+  'shadows.running',
+  'SELECT count(*) AS count FROM shadows INDEXED BY shadows_running WHERE workspace_id = :ws AND stopped_at IS NULL',
+);
+export const allRunningShadows = systemStatement<ShadowRow & { package_json: string; sha256: string | null }>(
+  'shadows.all_running',
+  'shadows of all workspaces go on when the server starts',
+  `SELECT ${columns
+    .split(', ')
+    .map((name) => `s.${name}`)
+    .join(', ')}, s.package_json, p.sha256
+   FROM shadows AS s LEFT JOIN plugins AS p ON p.workspace_id = s.workspace_id AND p.id = s.install_id AND p.deleted_at IS NULL
+   WHERE s.stopped_at IS NULL`,
+);
+export const valuesOfInstall = tenantStatement<{ key: string; value_json: string }>(
+  'shadows.values',
+  'SELECT key, value_json FROM plugin_kv WHERE workspace_id = :ws AND install_id = :installId AND value_json IS NOT NULL',
+);
+/** In the place of one that has stopped. */
+const begin = tenantStatement(
+  'shadows.begin',
+  `INSERT INTO shadows (workspace_id, install_id, plugin_version, beside_sha256, package_json, report_json, started_at)
+   VALUES (:ws, :installId, :version, :beside, :package, :report, :now)
+   ON CONFLICT (workspace_id, install_id) DO UPDATE SET plugin_version = :version, beside_sha256 = :beside, stopped_by = NULL,
+     package_json = :package, report_json = :report, started_at = :now, stopped_at = NULL WHERE stopped_at IS NOT NULL`,
+);
+const keep = tenantStatement(
+  'shadows.keep',
+  `UPDATE shadows SET report_json = :report
+   WHERE workspace_id = :ws AND install_id = :installId AND started_at = :startedAt AND stopped_at IS NULL`,
+);
+const stop = tenantStatement(
+  'shadows.stop',
+  `UPDATE shadows SET stopped_by = :by, stopped_at = :now, package_json = NULL, report_json = coalesce(:report, report_json)
+   WHERE workspace_id = :ws AND install_id = :installId AND stopped_at IS NULL`,
+);
+
+export function beginShadowOp(scope: Scope, row: ShadowRow, version: AskedVersion): Op {
+  const params = {
+    installId: row.install_id,
+    version: row.plugin_version,
+    beside: row.beside_sha256,
+    package: JSON.stringify(version),
+    report: JSON.stringify(emptyReport),
+    now: row.started_at,
+  };
+  return tenantOp(scope, begin, params, { expectRows: 1 });
+}
+
+export function keepShadowOp(
+  scope: Scope,
+  { install_id: installId, started_at: startedAt }: ShadowRow,
+  report: ShadowReport,
+): Op {
+  return tenantOp(scope, keep, { installId, startedAt, report: JSON.stringify(report) });
+}
+
+interface Stopped {
+  readonly by: StoppedBy;
+  readonly now: number;
+  /** Null where nothing was counted since it was kept. */
+  readonly report: ShadowReport | null;
+}
+
+export function stopShadowOp(scope: Scope, installId: string, { by, now, report }: Stopped): Op {
+  return tenantOp(scope, stop, { installId, by, now, report: report && JSON.stringify(report) });
+}

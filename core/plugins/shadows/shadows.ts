@@ -1,0 +1,103 @@
+// Asks for a shadow, shows it and stops it.
+import type { Static } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { isoTime, requireVersion } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import type { CheckFilter } from '../../resource/filtering.ts';
+import { versionGiven } from '../backtests/backtests.ts';
+import type { PackageRules } from '../installs/check.ts';
+import { getInstall } from '../installs/installs.ts';
+import { emptyReport, type ShadowCreate, type ShadowReport } from './report.ts';
+import { beginShadowOp, findShadow, runningShadows, stopShadowOp, type ShadowRow } from './rows.ts';
+import type { ShadowWork } from './work.ts';
+
+/** Of a workspace, at once. */
+const shadowsMax = 10;
+
+export interface ShadowRules extends PackageRules {
+  readonly checkFilter: CheckFilter;
+  readonly shadows: Pick<ShadowWork, 'begin' | 'stop' | 'seen'>;
+}
+
+/** @throws ApiError not_found, validation_failed, conflict */
+export async function beginShadow(
+  ctx: Context,
+  pluginId: string,
+  body: Static<typeof ShadowCreate>,
+  rules: ShadowRules,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, pluginId);
+  const version = await versionGiven(ctx, body, install, rules);
+  const before = await rowOf(ctx, install.id);
+  if (before && before.stopped_at === null)
+    throw new ApiError('conflict', `${before.plugin_version} runs beside it already. Stop that one first.`);
+  const running = (await ctx.store.readOne(ctx.scope, runningShadows, {}))?.count ?? 0;
+  if (running >= shadowsMax)
+    throw new ApiError('conflict', `${running} shadows are running. Stop one of them first.`);
+  const row: ShadowRow = {
+    workspace_id: ctx.workspaceId,
+    install_id: install.id,
+    plugin_version: version.code.manifest.version,
+    beside_sha256: install.sha256,
+    stopped_by: null,
+    report_json: JSON.stringify(emptyReport),
+    started_at: ctx.nowMs(),
+    stopped_at: null,
+  };
+  return {
+    changes: [],
+    ops: [beginShadowOp(ctx.scope, row, version)],
+    afterCommit: () => rules.shadows.begin(row, version),
+    body: shown(row, { waiting: 0, report: emptyReport }),
+    status: 201,
+    location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/shadow`,
+  };
+}
+
+/** @throws ApiError not_found */
+export async function getShadow(ctx: Context, pluginId: string, { shadows }: Pick<ShadowRules, 'shadows'>) {
+  const install = await getInstall(ctx, pluginId);
+  const row = await rowOf(ctx, install.id);
+  if (!row) throw notFound();
+  const seen = row.stopped_at === null ? shadows.seen(install.id) : null;
+  return shown(row, seen ?? { waiting: 0, report: JSON.parse(row.report_json) as ShadowReport });
+}
+
+/** @throws ApiError not_found; conflict when it has stopped */
+export async function stopShadow(
+  ctx: Context,
+  pluginId: string,
+  ifMatch: number | null,
+  { shadows }: ShadowRules,
+): Promise<ChangeSet> {
+  const install = await getInstall(ctx, pluginId);
+  const row = await rowOf(ctx, install.id);
+  if (!row) throw notFound();
+  requireVersion({ id: install.id, version: row.started_at }, ifMatch);
+  if (row.stopped_at !== null) throw new ApiError('conflict', 'This has stopped.');
+  const report = shadows.seen(install.id)?.report ?? null;
+  return {
+    changes: [],
+    ops: [stopShadowOp(ctx.scope, install.id, { by: 'asked', now: ctx.nowMs(), report })],
+    afterCommit: () => shadows.stop(install.id),
+    body: null,
+    status: 204,
+  };
+}
+
+function rowOf(ctx: Context, installId: string): Promise<ShadowRow | undefined> {
+  return ctx.store.readOne(ctx.scope, findShadow, { installId });
+}
+
+function shown(row: ShadowRow, seen: { readonly waiting: number; readonly report: ShadowReport }) {
+  return {
+    pluginId: row.install_id,
+    pluginVersion: row.plugin_version,
+    isRunning: row.stopped_at === null,
+    stoppedBy: row.stopped_by,
+    ...seen,
+    startedAt: isoTime(row.started_at),
+    stoppedAt: isoTime(row.stopped_at),
+  };
+}

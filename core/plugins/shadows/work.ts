@@ -1,0 +1,269 @@
+// Runs shadows: after a run of an install has ended, the other version runs for the same event, as of that event, and what it would have
+// done is compared with what the run did. One run at a time on a server, and those that would wait too long are dropped and counted.
+import type { Change } from '../../changes/change.ts';
+import type { EventRow } from '../../events/event.ts';
+import { errorForLog } from '../../lib/failures.ts';
+import { expandScopes } from '../../rights/scopes.ts';
+import { scopeOf, type Scope, type Store } from '../../store/store.ts';
+import type { AskedVersion } from '../backtests/backtests.ts';
+import type { Engine, EngineOptions } from '../backtests/engine.ts';
+import { differencesOf, unwanted } from '../backtests/gate.ts';
+import type { Tried, Version } from '../backtests/trial.ts';
+import { createValues } from '../backtests/values.ts';
+import { asInstalled } from '../backtests/versions.ts';
+import type { Install } from '../installs/schema.ts';
+import { kvKindName } from '../kv/entries.ts';
+import { previewEffects } from '../runs/effects.ts';
+import type { RunRow } from '../runs/rows.ts';
+import type { ShadowReport, StoppedBy } from './report.ts';
+import { allRunningShadows, keepShadowOp, stopShadowOp, valuesOfInstall, type ShadowRow } from './rows.ts';
+
+/** Runs of one shadow that wait. */
+const waitingMax = 100;
+const differencesMax = 100;
+const fieldsMax = 50;
+/** What was counted is written so often at least. */
+const runsPerKeep = 50;
+
+/** A run for an event that is over, with what it would write or wrote. */
+export interface EndedRun {
+  readonly scope: Scope;
+  readonly install: Install;
+  readonly run: RunRow;
+  readonly event: EventRow;
+  readonly error: Tried['error'];
+  readonly changes: readonly Change[];
+}
+
+export interface ShadowWork {
+  /** Told of each run that has ended. */
+  note(ended: EndedRun): void;
+  begin(row: ShadowRow, version: AskedVersion): void;
+  stop(installId: string): void;
+  /** Told of each install that was changed. */
+  follow(after: Pick<Install, 'id' | 'sha256' | 'deletedAt'>): void;
+  /** Null where it does not run here. */
+  seen(installId: string): { readonly waiting: number; readonly report: ShadowReport } | null;
+  /** Those that ran when the server ended go on. */
+  start(): Promise<void>;
+  settled(): Promise<void>;
+  /** The process ends: what waits is dropped. */
+  end(): Promise<void>;
+}
+
+interface Shadow {
+  readonly row: ShadowRow;
+  readonly scope: Scope;
+  readonly version: AskedVersion;
+  readonly lane: string;
+  readonly stopped: AbortController;
+  readonly values: Promise<() => ReturnType<Version['values']>>;
+  waiting: number;
+  report: ShadowReport;
+  /** Runs that are counted and not written. */
+  unkept: number;
+}
+
+type WorkOptions = Pick<EngineOptions, 'store' | 'clock' | 'committer' | 'sandbox' | 'services'> & {
+  readonly engine: Engine;
+};
+
+export function createShadowWork(options: WorkOptions): ShadowWork {
+  const { store, clock, sandbox } = options;
+  const { log } = options.services;
+  const shadows = new Map<string, Shadow>();
+  const queue: { readonly shadow: Shadow; readonly ended: EndedRun }[] = [];
+  const compare = createCompare(options);
+  let working: Promise<void> | null = null;
+  let stoppings: Promise<unknown> = Promise.resolve();
+
+  const keep = async (shadow: Shadow): Promise<void> => {
+    if (shadow.unkept === 0 || shadow.stopped.signal.aborted) return;
+    shadow.unkept = 0;
+    await store.commit([keepShadowOp(shadow.scope, shadow.row, shadow.report)]);
+  };
+
+  const perform = async (shadow: Shadow, ended: EndedRun): Promise<void> => {
+    shadow.waiting--;
+    if (shadow.stopped.signal.aborted) return;
+    try {
+      const found = await compare(shadow, ended);
+      shadow.report = counted(shadow.report, ended, found);
+    } catch (error) {
+      if (shadow.stopped.signal.aborted) return;
+      log('error', 'a shadow could not be compared', { runId: ended.run.id, error: errorForLog(error) });
+      shadow.report = dropped(shadow.report);
+    }
+    if (++shadow.unkept >= runsPerKeep) await keep(shadow);
+  };
+
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) await perform(next.shadow, next.ended);
+    for (const shadow of shadows.values()) await keep(shadow);
+  };
+
+  const wake = (): void => {
+    working ??= work()
+      .catch((error: unknown) => log('error', 'shadows stopped', { error: errorForLog(error) }))
+      .finally(() => {
+        working = null;
+        if (queue.length > 0) wake();
+      });
+  };
+
+  const begin = (row: ShadowRow, version: AskedVersion): void => {
+    const scope = scopeOf(row.workspace_id, row.install_id);
+    const values = valuesNow(store, scope, row.install_id);
+    // Whoever waits for them is told; until then nobody is.
+    values.catch(() => undefined);
+    shadows.set(row.install_id, {
+      ...{ row, scope, version, values },
+      lane: `${row.install_id}.shadow.${row.started_at}`,
+      stopped: new AbortController(),
+      waiting: 0,
+      report: JSON.parse(row.report_json) as ShadowReport,
+      unkept: 0,
+    });
+  };
+
+  const stop = (installId: string): void => {
+    const shadow = shadows.get(installId);
+    if (!shadow) return;
+    shadows.delete(installId);
+    shadow.stopped.abort();
+    sandbox.evict(shadow.lane);
+  };
+
+  const stopFor = (by: StoppedBy, { scope, row, report }: Pick<Shadow, 'scope' | 'row' | 'report'>): void => {
+    stop(row.install_id);
+    const op = stopShadowOp(scope, row.install_id, { by, now: clock.nowMs(), report });
+    stoppings = Promise.all([stoppings, store.commit([op])]);
+  };
+
+  return {
+    begin,
+    stop,
+    note(ended) {
+      const shadow = shadows.get(ended.install.id);
+      if (!shadow || shadow.row.beside_sha256 !== ended.install.sha256) return;
+      if (shadow.waiting >= waitingMax) {
+        shadow.report = dropped(shadow.report);
+        shadow.unkept++;
+        return;
+      }
+      shadow.waiting++;
+      queue.push({ shadow, ended });
+      wake();
+    },
+    follow({ id, sha256, deletedAt }) {
+      const shadow = shadows.get(id);
+      if (!shadow) return;
+      if (deletedAt !== null) stopFor('removed', shadow);
+      else if (sha256 !== shadow.row.beside_sha256) stopFor('upgraded', shadow);
+    },
+    seen(installId) {
+      const shadow = shadows.get(installId);
+      return shadow ? { waiting: shadow.waiting, report: shadow.report } : null;
+    },
+    async start() {
+      for (const { package_json, sha256, ...row } of await store.readSystem(allRunningShadows)) {
+        begin(row, JSON.parse(package_json) as AskedVersion);
+        const shadow = shadows.get(row.install_id)!;
+        // It was changed when the server ended, ahead of this.
+        if (sha256 !== row.beside_sha256) stopFor(sha256 === null ? 'removed' : 'upgraded', shadow);
+      }
+      await stoppings;
+    },
+    async settled() {
+      while (working) await working;
+      await stoppings;
+    },
+    async end() {
+      for (const { shadow } of queue.splice(0)) {
+        shadow.report = dropped(shadow.report);
+        shadow.unkept++;
+      }
+      while (working) await working;
+      for (const shadow of shadows.values()) await keep(shadow);
+      await stoppings;
+    },
+  };
+}
+
+interface Compared {
+  readonly tried: Tried;
+  readonly fields: ReturnType<typeof differencesOf>;
+}
+
+/** Runs the other version for the event, and compares. */
+function createCompare({ store, committer, engine }: WorkOptions) {
+  return async (shadow: Shadow, ended: EndedRun): Promise<Compared> => {
+    const { scope, install: real, event, run } = ended;
+    const { signal } = shadow.stopped;
+    const install = besideOf(shadow.version, real);
+    await engine.yieldTo(signal);
+    const past = await engine.pastsFor(scope, install).at(event);
+    const isWanted = await (await engine.subscribed(scope, install))(event);
+    const version = {
+      ...{ install, source: shadow.version.code.code, lane: shadow.lane },
+      values: await shadow.values,
+    };
+    const simulated = { ...run, mode: install.mode };
+    const tried = isWanted ? await engine.tryOn(scope, version, event, past, signal, simulated) : unwanted;
+    signal.throwIfAborted();
+    // Its own values are its own.
+    const changes = ended.changes.filter(({ kind }) => kind !== kvKindName);
+    const at = { scope, directory: past.directory };
+    const did = { error: ended.error, effects: await previewEffects({ store, committer }, at, changes) };
+    // How a failure is told differs between them.
+    const bothFailed = did.error !== null && tried.error !== null;
+    return { tried, fields: bothFailed ? [] : differencesOf(did, tried) };
+  };
+}
+
+/** The version as it would be installed, with no more than the grant of the install as it is now. */
+function besideOf({ code, settings }: AskedVersion, real: Install): Install {
+  const granted = expandScopes(real.grant);
+  const requests = real.manifest.scopes ?? {};
+  const isNarrowed = Object.values(requests).some((one) => 'where' in one || 'fields' in one);
+  // What narrows one scope narrows what it includes: the whole of it is taken over.
+  const manifest = isNarrowed ? { ...code.manifest, scopes: requests } : code.manifest;
+  const grant = isNarrowed
+    ? real.grant
+    : Object.keys(code.manifest.scopes ?? {}).filter((scope) =>
+        [...expandScopes([scope])].every((one) => granted.has(one)),
+      );
+  return asInstalled(real.id, { ...code, manifest }, { grant, settings });
+}
+
+/** As they are when it begins; from then on they are the shadow's. */
+async function valuesNow(store: Store, scope: Scope, installId: string): Promise<Version['values']> {
+  const rows = await store.read(scope, valuesOfInstall, { installId });
+  return createValues(new Map(rows.map(({ key, value_json }) => [key, value_json])));
+}
+
+function counted(report: ShadowReport, { run, event }: EndedRun, { tried, fields }: Compared): ShadowReport {
+  const isSame = fields.length === 0;
+  const difference = {
+    runId: run.id,
+    eventId: event.id,
+    type: event.type,
+    at: new Date(event.createdAt).toISOString(),
+    fields: fields
+      .slice(0, fieldsMax)
+      .map(({ object, field, old, new: shadow }) => ({ object, field, real: old, shadow })),
+  };
+  return {
+    runs: report.runs + 1,
+    same: report.same + (isSame ? 1 : 0),
+    different: report.different + (isSame ? 0 : 1),
+    failed: report.failed + (tried.error ? 1 : 0),
+    dropped: report.dropped,
+    cpuMs: Math.round((report.cpuMs + tried.cpuMs) * 100) / 100,
+    differences: isSame ? report.differences : [difference, ...report.differences].slice(0, differencesMax),
+  };
+}
+
+function dropped(report: ShadowReport): ShadowReport {
+  return { ...report, dropped: report.dropped + 1 };
+}

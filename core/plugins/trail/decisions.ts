@@ -1,0 +1,111 @@
+// What people decided on what plugins and requests did, for a page of the trail: proposals with what became of them, and undos.
+import type { Context } from '../../context.ts';
+import type { EventRow } from '../../events/event.ts';
+import { eventsAt } from '../../events/log.ts';
+import { keptOf } from '../undo/kept.ts';
+import {
+  decisionsOf,
+  proposalsByIds,
+  proposalsOfRequests,
+  type TrailProposal,
+  type TrailRun,
+} from './rows.ts';
+
+/** Undos of undos that are followed. */
+const undosDeep = 5;
+
+export interface Decisions {
+  readonly proposals: readonly TrailProposal[];
+  /** `automation.approved` and the like, and `automation.undone`, as the log has them. */
+  readonly events: readonly EventRow[];
+}
+
+export const isUndone = ({ type }: EventRow): boolean => type === 'automation.undone';
+const isOfProposal = ({ entityKind }: EventRow): boolean => entityKind === 'proposal';
+
+/** What `automation.undone` tells of itself. */
+export function undoOf({ data }: EventRow) {
+  return data as {
+    readonly undo: { readonly id: string };
+    readonly undid: readonly string[];
+    readonly changed: number;
+    readonly skipped: number;
+  };
+}
+
+/** @param events of the page, and what its runs made */
+export async function decisionsIn(
+  ctx: Context,
+  issueId: string,
+  runs: readonly TrailRun[],
+  events: readonly EventRow[],
+): Promise<Decisions> {
+  const { store, scope } = ctx;
+  const proposed = new Set(events.filter(isOfProposal).map(({ entityId }) => entityId));
+  const ofRuns = await store.read(scope, proposalsByIds, { ids: JSON.stringify([...proposed]) });
+  const ofRequests = await store.read(scope, proposalsOfRequests, { issue: JSON.stringify(issueId) });
+  const proposals = [...ofRuns, ...ofRequests];
+  const decided = await eventsOf(
+    ctx,
+    'proposal',
+    proposals.map(({ id }) => id),
+  );
+  return { proposals, events: [...decided, ...(await undosOf(ctx, [...runs, ...proposals]))] };
+}
+
+/** An undo is told of the newest of what it took back. */
+async function undosOf(
+  ctx: Context,
+  did: readonly Pick<TrailRun, 'id' | 'undone_by'>[],
+): Promise<EventRow[]> {
+  const by = [...new Set(did.flatMap(({ undone_by }) => undone_by ?? []))];
+  const kept = by.length === 0 ? [] : await keptOf(ctx.store, ctx.scope, by);
+  const newest = kept.flatMap(({ undid_json }) => (JSON.parse(undid_json ?? '[]') as string[]).slice(0, 1));
+  const undos: EventRow[] = [];
+  let ids = [...new Set([...did.map(({ id }) => id), ...newest])];
+  for (let deep = 0; ids.length > 0 && deep < undosDeep; deep++) {
+    const found = (await eventsOf(ctx, 'automation', ids)).filter(isUndone);
+    undos.push(...found);
+    ids = found.map((event) => undoOf(event).undo.id);
+  }
+  return undos;
+}
+
+async function eventsOf(
+  { store, scope }: Context,
+  kind: 'proposal' | 'automation',
+  ids: readonly string[],
+): Promise<EventRow[]> {
+  if (ids.length === 0) return [];
+  const rows = await store.read(scope, decisionsOf, { kind, ids: JSON.stringify(ids) });
+  return eventsAt(
+    store,
+    scope,
+    rows.map(({ sequence }) => sequence),
+  );
+}
+
+/** Those of one tree. @param runs the ids of its runs; @param events its own */
+export function decisionsOfTree(
+  { proposals, events: decisions }: Decisions,
+  runs: ReadonlySet<string>,
+  events: readonly EventRow[],
+): Decisions {
+  const ids = new Set(events.map(({ id }) => id));
+  const own = proposals.filter(
+    ({ run_id, events_json }) =>
+      (run_id !== null && runs.has(run_id)) ||
+      (JSON.parse(events_json) as { id: string }[]).some(({ id }) => ids.has(id)),
+  );
+  const known = new Set([...runs, ...own.map(({ id }) => id)]);
+  const kept: EventRow[] = [];
+  for (const event of decisions.toSorted((a, b) => a.sequence - b.sequence)) {
+    const isOwn = isUndone(event)
+      ? undoOf(event).undid.some((id) => known.has(id))
+      : known.has(event.entityId);
+    if (!isOwn) continue;
+    kept.push(event);
+    if (isUndone(event)) known.add(undoOf(event).undo.id);
+  }
+  return { proposals: own, events: kept };
+}

@@ -1,0 +1,98 @@
+// A second version runs beside the installed one for what happens now: nothing of it is written or sent, it may no more than the
+// install, and where it would do otherwise is told field by field.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { tatami } from '../cli/tatami.ts';
+import { install, packSource } from './pack.ts';
+
+let app: TestApp;
+let plugin: Json;
+beforeAll(async () => {
+  app = await startApp();
+  plugin = await install(app.call, await packSource(versionOf('1.0.0', 'high')));
+});
+afterAll(() => app.stop());
+
+/** Counts in its own values, too, as both versions do for themselves. */
+function versionOf(version: string, priority: string, more = '', scopes = ''): string {
+  return `{
+    id: 'com.test.beside', version: '${version}', engines: { tatami: '*' },
+    scopes: { 'issues:write': { why: 'test' }, ${scopes} },
+    on: { 'issue.created': { handle: async (event, ctx) => {
+      const issue = await ctx.issues.get(event.data.id);
+      if (issue.priority !== 'none') throw new Error('This was done before.');
+      const estimate = await ctx.kv.increment('times');
+      await ctx.issues.update(issue.id, { priority: issue.title.startsWith('Bug') ? '${priority}' : 'low', estimate });
+      ${more}
+    } } },
+  }`;
+}
+
+const path = (): string => `/api/v1/plugins/${plugin.id}/shadow`;
+const shown = async (): Promise<Json> => (await app.call('GET', path())).json;
+
+async function begin(source: string): Promise<Json> {
+  const { status, json } = await app.call('POST', path(), { package: await packSource(source) });
+  expect([status, json.error ?? null]).toEqual([201, null]);
+  return json;
+}
+
+async function create(title: string): Promise<Json> {
+  const { json } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title });
+  await app.settled();
+  return (await app.call('GET', `/api/v1/issues/${json.id}`)).json;
+}
+
+test('it sees what the real run saw, and what it would do otherwise is told', async () => {
+  expect((await create('Bug before')).estimate).toBe(1);
+  expect(await begin(versionOf('2.0.0', 'urgent'))).toMatchObject({
+    isRunning: true,
+    pluginVersion: '2.0.0',
+  });
+  expect(
+    (await app.call('POST', path(), { package: await packSource(versionOf('2.0.0', 'urgent')) })).status,
+  ).toBe(409);
+  const bug = await create('Bug');
+  expect(await create('Wish')).toMatchObject({ priority: 'low', estimate: 3 });
+  expect(bug).toMatchObject({ priority: 'high', estimate: 2, version: 2 });
+  const { report, waiting } = await shown();
+  expect(waiting).toBe(0);
+  expect(report).toMatchObject({ runs: 2, same: 1, different: 1, failed: 0, dropped: 0 });
+  expect(report.cpuMs).toBeGreaterThan(0);
+  expect(report.differences).toMatchObject([
+    {
+      type: 'issue.created',
+      fields: [{ object: `issue ${bug.id}`, field: 'priority', real: 'high', shadow: 'urgent' }],
+    },
+  ]);
+});
+
+test('a restart goes on with it, and the command shows it', async () => {
+  app = await app.restart();
+  await create('Wish after');
+  expect((await shown()).report).toMatchObject({ runs: 3, same: 2, different: 1 });
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+  const { code, out } = await tatami(['plugin', 'shadow', 'com.test.beside'], remote);
+  expect([code, out]).toEqual([0, expect.stringContaining('runs 3: 2 the same, 1 not, 0 failed')]);
+  expect(out).toContain('priority: "high" → "urgent"');
+});
+
+test('an upgrade stops it, and what it counted stays', async () => {
+  await install(app.call, await packSource(versionOf('1.1.0', 'high')));
+  await app.settled();
+  expect(await shown()).toMatchObject({ isRunning: false, stoppedBy: 'upgraded', report: { runs: 3 } });
+  expect((await app.call('DELETE', path())).status).toBe(409);
+});
+
+test('it may no more than the install, and sends nothing', async () => {
+  const asking = `await ctx.comments.create(issue.id, { body: 'Said.' });`;
+  await begin(versionOf('3.0.0', 'high', asking, `'comments:write': { why: 'test' }`));
+  const issue = await create('Wish for more');
+  const { report } = await shown();
+  expect(report).toMatchObject({ runs: 1, different: 1, failed: 1 });
+  expect(JSON.stringify(report.differences[0].fields)).toContain('comments:write');
+  expect((await app.call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data).toEqual([]);
+  expect((await app.call('DELETE', path())).status).toBe(204);
+  await create('Nobody looks');
+  expect(await shown()).toMatchObject({ isRunning: false, stoppedBy: 'asked', report: { runs: 1 } });
+});
