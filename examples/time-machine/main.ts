@@ -344,22 +344,23 @@ try {
   const badRun = nodes.find(({ kind }) => kind === 'run');
   check('it names the event that it began with', created?.parentId === null, nodes);
   check('the run', badRun?.parentId === created?.id && undone.undid.includes(badRun?.id ?? ''), nodes);
+  const under = (given: typeof nodes, parentId: string | null | undefined, isUndo = false): boolean =>
+    given.some(
+      (node) => node.type === 'issue.updated' && node.isUndo === isUndo && node.parentId === parentId,
+    );
+  check('what the run wrote', under(nodes, badRun?.id), nodes);
+  const undo = nodes.find(({ id }) => id === undone.id);
   check(
-    'what the run wrote, and that a person took it back',
-    [false, true].every((isUndo) =>
-      nodes.some(
-        (node) => node.type === 'issue.updated' && node.isUndo === isUndo && node.parentId === badRun?.id,
-      ),
-    ),
+    'the undo that took it back, and what that put back',
+    undo?.kind === 'undo' && badRun?.run?.undoneBy === undone.id && under(nodes, undo.id, true),
     nodes,
   );
-  check('and by which undo', badRun?.run?.undoneBy === undone.id, badRun);
   const approved = await trailOf(wholeA);
-  const { runId } = proposalOf(wholeA);
+  const { id: proposalId, runId } = proposalOf(wholeA);
+  const proposal = approved.find(({ id }) => id === proposalId);
   check(
-    'of an approved one: the run that proposed it, and what the approval wrote',
-    approved.some(({ id, kind }) => id === runId && kind === 'run') &&
-      approved.some(({ parentId, type }) => parentId === runId && type === 'issue.updated'),
+    'of an approved one: the run, its proposal, and what the approval wrote',
+    proposal?.kind === 'proposal' && proposal.parentId === runId && under(approved, proposalId),
     approved,
   );
 
