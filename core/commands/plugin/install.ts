@@ -45,10 +45,7 @@ export async function install(source: string, options: InstallOptions, folder: s
   const manifest = printableCopy(document.manifest);
   const installed = await findInstalled(call, document.manifest.id);
   if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
-  for (const line of installed
-    ? upgradeLines({ ...document, manifest }, printableCopy(installed))
-    : consentLines(manifest))
-    say(line);
+  for (const line of askedLines({ ...document, manifest }, installed)) say(line);
   if (installed && options.gate !== undefined) say(await gateOf(call, document, options.gate));
   const settings = options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) };
   if (options.yes !== true) {
@@ -58,10 +55,7 @@ export async function install(source: string, options: InstallOptions, folder: s
   const made = await call<Install>('POST', '/plugins', {
     package: document,
     grant: Object.keys(document.manifest.scopes ?? {}),
-    ...(options.downgrade === true ? { downgrade: true } : {}),
-    ...(options.replace === true ? { replace: true } : {}),
-    ...(options.mode === undefined ? {} : { mode: options.mode }),
-    ...(options.probation === false ? { probation: false } : {}),
+    ...chosen(options),
     ...settings,
     ...signatureOf(source, options, folder),
     // Whoever went on has seen what it is.
@@ -70,6 +64,16 @@ export async function install(source: string, options: InstallOptions, folder: s
     throw inWords(error, document, options);
   });
   printResult(made, options, installedLine);
+}
+
+/** Of the request, what the options say. */
+function chosen({ downgrade, replace, mode, probation }: InstallOptions): object {
+  return {
+    ...(downgrade === true ? { downgrade } : {}),
+    ...(replace === true ? { replace } : {}),
+    ...(mode === undefined ? {} : { mode }),
+    ...(probation === false ? { probation } : {}),
+  };
 }
 
 /** Beside the package file, as `tatami plugin sign` writes it, unless it is elsewhere. */
@@ -83,6 +87,10 @@ function installedLine({ pluginId, pluginVersion, id, probation }: Install): str
   const line = `${pluginId} ${pluginVersion} installed as ${id}`;
   if (!probation) return line;
   return `${line}\n  on probation: it only proposes what its next ${probation.runsLeft} runs would write (--no-probation to trust it at once)`;
+}
+
+function askedLines(document: PluginPackage, installed: Installed | null): string[] {
+  return installed ? upgradeLines(document, printableCopy(installed)) : consentLines(document.manifest);
 }
 
 function gateOf(call: Call, document: PluginPackage, given: string | true): Promise<string> {
