@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { effectsMax, limitsOf, runsPerMinuteMax } from '../core/plugins/limits.ts';
 import type { RunLimits } from '../core/sandbox/supervisor.ts';
 import { surface } from '../core/sandbox/sidecar/guest/surface.ts';
+import * as pluginErrors from '../sdk/plugin/errors.ts';
 import type { PluginPackage } from '../sdk/plugin/manifest.ts';
 import { startApp, type TestApp } from './app.ts';
 import { tatami, temporary } from './cli/tatami.ts';
@@ -114,6 +115,20 @@ test('the reference of ctx has every call that there is, with its scope, and no 
     ...writes.map((call) => `${name}.${call} ${scope}:write`),
   ]);
   expect(said.toSorted()).toEqual(known.toSorted());
+});
+
+test('every member of ctx, and every error that a call throws or a handler may throw, has its row', () => {
+  const base = readFileSync(join(root, 'sdk/plugin/context.ts'), 'utf8').split('interface BaseContext')[1]!;
+  const members = [...base.split('\n}')[0]!.matchAll(/^ {2}(?:readonly )?(\w+)[:(]/gm)].map(
+    ([, name]) => name,
+  );
+  expect(members).toContain('fetch');
+  const page = read('ctx.md');
+  for (const name of members) expect(page).toMatch(new RegExp(`^\\| \`ctx\\.${name}\\b`, 'm'));
+
+  const errors = read('errors.md');
+  for (const thrown of Object.values(pluginErrors).filter((one) => one !== pluginErrors.PluginError))
+    expect(errors).toContain(`\`${thrown.code}\``);
 });
 
 test('the limits are those that runs have', () => {

@@ -45,10 +45,7 @@ export async function install(source: string, options: InstallOptions, folder: s
   const manifest = printableCopy(document.manifest);
   const installed = await findInstalled(call, document.manifest.id);
   if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
-  for (const line of installed
-    ? upgradeLines({ ...document, manifest }, printableCopy(installed))
-    : consentLines(manifest))
-    say(line);
+  for (const line of askedLines({ ...document, manifest }, installed)) say(line);
   if (installed && options.gate !== undefined) say(await gateOf(call, document, options.gate));
   const asked = askedOf(source, document, options, folder);
   if (options.yes !== true) {
@@ -86,6 +83,10 @@ function installedLine({ pluginId, pluginVersion, id, probation }: Install): str
   const line = `${pluginId} ${pluginVersion} installed as ${id}`;
   if (!probation) return line;
   return `${line}\n  on probation: it only proposes what its next ${probation.runsLeft} runs would write (--no-probation to trust it at once)`;
+}
+
+function askedLines(document: PluginPackage, installed: Installed | null): string[] {
+  return installed ? upgradeLines(document, printableCopy(installed)) : consentLines(document.manifest);
 }
 
 function gateOf(call: Call, document: PluginPackage, given: string | true): Promise<string> {
