@@ -7,6 +7,9 @@ import { forgeries, hostiles, runSuite, type Verdict } from '../../core/commands
 import { startApp, type TestApp } from '../app.ts';
 import { attackGroups } from './attack-groups.ts';
 
+/** What never settles is stopped after the ten seconds that any run may take; test/sandbox/attacks.test.ts has it with a shorter wall. */
+const tried = hostiles.filter(({ name }) => process.env.TATAMI_LONG || name !== 'never-settles');
+
 let app: TestApp;
 let stranger: string;
 let verdicts: readonly Verdict[];
@@ -17,13 +20,13 @@ beforeAll(async () => {
   const made = await app.clientOf(other.apiKey)('POST', '/api/v1/issues', { team: 'ENG', title: 'theirs' });
   stranger = made.json.id;
   const call = createCall({ server: app.url, token: app.workspace.apiKey });
-  verdicts = await runSuite({ call, team: 'ENG', stranger });
+  verdicts = await runSuite({ call, team: 'ENG', stranger, hostiles: tried });
 });
 afterAll(() => app.stop());
 
 test('every attack is held, and a plugin beside them goes on', () => {
   expect(verdicts.filter(({ verdict }) => verdict !== 'held')).toEqual([]);
-  expect(verdicts.length).toBe(hostiles.length + forgeries.length + 1);
+  expect(verdicts.length).toBe(tried.length + forgeries.length + 1);
 });
 
 test('the suite leaves nothing', async () => {
