@@ -68,8 +68,9 @@ test('events are read with the scope of their resource, and each contract that t
           ? 'automations:read'
           : ((contract as Contract).heardBy ?? scopeOfContract(contract, 'read')),
       ]);
+  // What an undo answers is the contract of no resource.
   const files = [...new Bun.Glob('**/contract.ts').scanSync(import.meta.dir)].filter(
-    (file) => file !== 'contract/contract.ts',
+    (file) => !['contract/contract.ts', 'plugins/undo/contract.ts'].includes(file),
   );
   expect(files.length).toBe(contracts.length);
 });

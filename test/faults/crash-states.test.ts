@@ -80,9 +80,12 @@ async function states(seed: number, random: () => number): Promise<{ states: Sta
   const { commit } = store;
   store.commit = async (ops, ...more) => {
     const outcome = await commit(ops, ...more);
+    const isFirstAnswer =
+      journaled.size === 0 && ops.some(({ statement }) => statement.name === 'journal.keep');
     for (const { statement, params } of ops)
       if (outcome.ok && statement.name === 'journal.keep') journaled.add(String(params.id));
-    if (random() < statesTried)
+    // Always tried: the state in which a request is answered and nothing else of its run is kept.
+    if (isFirstAnswer || random() < statesTried)
       states.push({
         dir: copyAsKilled(dir, join(root, `${seed}-${states.length}`)),
         ...{ nowMs: app.clock.now(), told: receiver.told(), journaled: new Set(journaled) },

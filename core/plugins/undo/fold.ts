@@ -3,7 +3,7 @@
 import type { Entity } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { Cause } from '../../events/origin.ts';
-import type { skipReasons } from './schema.ts';
+import type { skipReasons } from './contract.ts';
 import { isGone, isWorkedOn, leadsBack, tellsDeletion } from './guards.ts';
 import { keyOf, type KeptChange } from './kept.ts';
 import { referredKind, type UndoKinds, type UndoneKind } from './kinds.ts';

@@ -8,7 +8,7 @@ import { readTime } from '../../lib/time.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { getInstall } from '../installs/installs.ts';
-import { UndoRange, UndoShown } from './schema.ts';
+import { UndoRange, UndoShown } from './contract.ts';
 import { keptOf, keptOfInstall, type KeptRow } from './kept.ts';
 import { contractOf, type UndoKinds } from './kinds.ts';
 import { undoAll, undoneAtOnce, undoOne } from './undo.ts';
