@@ -318,3 +318,36 @@ describe('the journal', () => {
     await outside.app.call('PATCH', `/api/v1/plugins/${outside.plugin.id}`, { mode: 'apply' });
   });
 });
+
+test('a backtest hears what the installed version was answered for the same event, and asks nobody', async () => {
+  outside.app.clock.advance(60_000);
+  const since = new Date(outside.app.clock.nowMs()).toISOString();
+  const { id } = await outside.file([[`${origin}/v1/known`]]);
+  outside.app.clock.advance(60_000);
+  const before = seen.length;
+  const handler = `on: { 'issue.created': { handle: async (event, ctx) => {
+    const statusOf = (path) => fetch('${origin}/v1/' + path).then(({ status }) => status, ({ code }) => code);
+    if ((await statusOf('known')) === 200) await ctx.issues.update(event.data.id, { estimate: 3 });
+    if ((await statusOf('unknown')) === 'egress_denied') await ctx.issues.update(event.data.id, { priority: 'low' });
+  } } },
+}`;
+  const source = outside.definition.replace('1.0.0', '2.0.0').replace(/on: \{[^]*$/, handler);
+  const tried = async (path: string): Promise<Json> => {
+    const body = { package: await packSource(source), since };
+    const { json } = await outside.app.call('POST', `/api/v1/${path}`, body);
+    await outside.app.settled();
+    return (await outside.app.call('GET', `/api/v1/backtests/${json.id}`)).json.report;
+  };
+  const ofInstalled = await tried(`plugins/${outside.plugin.id}/backtests`);
+  expect(ofInstalled).toMatchObject({ runs: { succeeded: 1 }, costs: { callsRefused: 1 } });
+  const effects = ofInstalled.effects.map(({ issueId, field }: Json) => [issueId, field]);
+  expect(effects.toSorted()).toEqual([
+    [id, 'estimate'],
+    [id, 'priority'],
+  ]);
+  // Where nothing of the kind is installed, nobody was answered.
+  const ofNone = await tried('backtests');
+  expect(ofNone).toMatchObject({ runs: { succeeded: 1 }, costs: { callsRefused: 2 } });
+  expect(ofNone.effects.map(({ field }: Json) => field)).toEqual(['priority']);
+  expect(seen.length).toBe(before);
+});

@@ -19,7 +19,7 @@ beforeAll(async () => {
       reacting(
         'com.test.sorts',
         'issue.created',
-        `await ctx.issues.update(event.data.id, { priority: 'high' });`,
+        `if (event.data.title === 'Why') await ctx.issues.update(event.data.id, { priority: 'high' });`,
       ),
     ),
   );
@@ -135,6 +135,7 @@ test('a proposal stands under its run with who approved it, and over what came o
   await install(call, await source('2.0.0'), { mode: 'propose', modes: {} });
   const [{ proposalId }] = (await call('GET', '/api/v1/plugins/com.test.asks/runs')).json.data;
   const { json: approved } = await call('POST', `/api/v1/proposals/${proposalId}/approve`, {});
+  expect(approved.error).toBe(undefined);
   const { json: undone } = await call('POST', `/api/v1/proposals/${proposalId}/undo`, {});
   await app.settled();
   const { data } = (await call('GET', `/api/v1/issues/${asked.id}/trail`)).json;

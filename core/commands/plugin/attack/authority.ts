@@ -1,4 +1,5 @@
-// Attacks 36 to 41: to do, in good order, what was not granted. 42 needs routes, which plugins do not have; 39 actions.
+// Attacks 36 to 41: to do, in good order, what was not granted. Those of 39 and 42, on actions and routes, need another caller: tests make
+// them.
 import type { Hostile } from './case.ts';
 
 const readsIssues = { 'issues:read': { why: 'an attack of the suite' } };
@@ -35,6 +36,21 @@ export const authority: readonly Hostile[] = [
     body: `for (const patch of [{ title: 'taken' }, { priority: 'urgent' }, { estimate: 1, title: 'taken' }])
         await ctx.issues.update(event.data.id, patch).then(() => found.push(Object.keys(patch).join()), () => {});
       await ctx.issues.create({ team: 'ENG', title: 'made' }).then(() => found.push('create'), () => {});`,
+  },
+  {
+    group: 37,
+    name: 'approves-itself',
+    ends: 'harmless',
+    body: `for (const name of ['proposals', 'approvals', 'plugins', 'apiKeys', 'members', 'workspaces', 'runs', 'undos', 'backtests'])
+        if (ctx[name]) found.push(name);
+      for (const scope of ['approvals:write', 'proposals:write', 'plugins:write']) if (ctx.has(scope)) found.push(scope);`,
+  },
+  {
+    group: 40,
+    name: 'back-and-forth',
+    ends: 'stopped',
+    isLoop: true,
+    body: `await ctx.issues.update(event.data.id, { estimate: event.data.estimate === 1 ? 2 : 1 });`,
   },
   {
     group: 40,

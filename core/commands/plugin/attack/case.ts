@@ -14,6 +14,8 @@ export interface Hostile {
   readonly prelude?: string;
   /** What it asks for; by default to write issues and comments. */
   readonly scopes?: PluginPackage['manifest']['scopes'];
+  /** What else its manifest says. */
+  readonly manifest?: Pick<PluginPackage['manifest'], 'net' | 'secrets'>;
   /** `stopped`: its run fails, and says why. `harmless`: it ends, and found nothing. `either`: whichever limit it meets first. */
   readonly ends: 'stopped' | 'harmless' | 'either';
   /** Issues that it is run for, one after the other. */
@@ -38,7 +40,10 @@ const asked: NonNullable<Hostile['scopes']> = {
 };
 
 /** The code of a plugin around the body. */
-function sourceOf({ body, prelude = '', scopes = asked, isLoop }: Hostile, stranger: string): string {
+function sourceOf(
+  { body, prelude = '', scopes = asked, manifest, isLoop }: Hostile,
+  stranger: string,
+): string {
   const on = `{ async handle(event, ctx) {
     const found = [];
     ${body}
@@ -48,7 +53,7 @@ function sourceOf({ body, prelude = '', scopes = asked, isLoop }: Hostile, stran
   return `const stranger = ${JSON.stringify(stranger)};
 ${prelude}
 const handler = ${on};
-export default { scopes: ${JSON.stringify(Object.keys(scopes))}, on: { ${handlers} } };
+export default { scopes: ${JSON.stringify(Object.keys(scopes))}, secrets: ${JSON.stringify(manifest?.secrets ?? {})}, on: { ${handlers} } };
 `;
 }
 
@@ -68,6 +73,7 @@ export function packageOf(hostile: Hostile, id: string, title: string, stranger:
       name: `attack: ${hostile.name}`,
       engines: { tatami: '*' },
       scopes: hostile.scopes ?? asked,
+      ...hostile.manifest,
       on,
       handlers: Object.keys(on ?? {}).map((type) => `event:${type}`),
     },

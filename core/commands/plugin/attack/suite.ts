@@ -7,10 +7,11 @@ import { authority } from './authority.ts';
 import { packageOf, type Forged, type Hostile } from './case.ts';
 import { escapes } from './escape.ts';
 import { exhaustions } from './exhaustion.ts';
+import { outside } from './outside.ts';
 import { supplyChain } from './supply-chain.ts';
 
 /** The longest lasting first, so that the others are made beside it. */
-export const hostiles: readonly Hostile[] = [...exhaustions, ...escapes, ...authority];
+export const hostiles: readonly Hostile[] = [...exhaustions, ...escapes, ...outside, ...authority];
 export const forgeries: readonly Forged[] = supplyChain;
 
 /** Attacks at once: one that hangs does not hold up the others. */
@@ -130,15 +131,14 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   }
 }
 
-async function install(call: Call, made: Made, document: object, more: object = {}): Promise<string> {
+async function install(call: Call, made: Made, document: object): Promise<string> {
   const { scopes = {} } = (document as { manifest: { scopes?: object } }).manifest;
   const { id } = await call<{ id: string }>('POST', '/plugins', {
     package: document,
     grant: Object.keys(scopes),
     mode: 'apply',
-    // On probation nothing would be written, and nothing could get through.
+    // What only proposes has not tried the walls.
     probation: false,
-    ...more,
   });
   made.add(`/plugins/${id}`);
   return id;

@@ -9,6 +9,12 @@ const manifest = (good: PluginPackage, change: object): object => ({
 const settings = (good: PluginPackage, properties: object): object =>
   manifest(good, { settings: { type: 'object', properties } });
 
+const withCode = (good: PluginPackage, code: string): object => ({
+  ...good,
+  code,
+  sha256: new Bun.CryptoHasher('sha256').update(code).digest('hex'),
+});
+
 export const supplyChain: readonly Forged[] = [
   { group: 43, name: 'an-archive', forge: () => 'PK\u0003\u0004../../../../etc/passwd' },
   { group: 43, name: 'a-longer-format', forge: (good) => ({ ...good, format: '../../tatami-plugin/1' }) },
@@ -37,6 +43,13 @@ export const supplyChain: readonly Forged[] = [
   { group: 45, name: 'look-alike-ids', forge: (good) => manifest(good, { id: 'tatami.\u0430ttack' }) },
   { group: 45, name: 'ids-of-paths', forge: (good) => manifest(good, { id: '../auto-triage' }) },
   { group: 45, name: 'odd-versions', forge: (good) => manifest(good, { version: '1.0.0\n2.0.0' }) },
+  // The good one is installed while these are tried: beside it, under its id.
+  { group: 45, name: 'a-downgrade', forge: (good) => manifest(good, { version: '0.9.0' }) },
+  {
+    group: 45,
+    name: 'a-version-again',
+    forge: (good) => withCode(good, `${good.code}\n0;`),
+  },
   {
     group: 46,
     name: 'references-in-settings',
