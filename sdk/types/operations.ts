@@ -97,7 +97,7 @@ import type {
   PluginActionList,
   PluginBacktest,
   PluginCallAction,
-  PluginConsent,
+  PluginConsentGive,
   PluginGate,
   PluginInstall,
   PluginKvListQuery,
@@ -670,8 +670,110 @@ export interface Operations {
     update(id: string, body: PluginPatch, options?: ChangeOptions): Promise<Plugin>;
     /** Uninstall a plugin. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Switch to the version that waits, with this grant. */
-    consent(id: string, body: PluginConsent, options?: ChangeOptions): Promise<Plugin>;
+    readonly consent: {
+      /** See in sentences what a plugin asks for, and what a version of it that waits does. */
+      get(
+        id: string,
+        options?: CallOptions,
+      ): Promise<{
+        /** What the installed version asks for and does. */
+        readonly installed: {
+          /** The version of the package. */
+          readonly version: string;
+          /** The SHA-256 of its code, in hex. */
+          readonly sha256: string;
+          /** Who signed it, of those the operator trusts; null for nobody. */
+          readonly publisher: string | null;
+          /** The rights that it asks for. */
+          readonly scopes: readonly {
+            /** Such as `issues:write`. */
+            readonly scope: string;
+            /** What it lets the plugin do. */
+            readonly sentence: string;
+            /** What it needs it for, as its author says. */
+            readonly why: string;
+            /** The only objects that it reads and writes; null for all. */
+            readonly rows: Readonly<Record<string, readonly string[]>> | null;
+            /** The only fields; null for all. */
+            readonly fields: readonly string[] | null;
+            /** Whether the version before did not ask for it, or for less. */
+            readonly added: boolean;
+          }[];
+          /** Where it may send. */
+          readonly hosts: readonly {
+            /** An address that it may send to. */
+            readonly origin: string;
+            /** What for, as its author says. */
+            readonly why: string;
+            /** Whether the version before did not ask for it, or for less. */
+            readonly added: boolean;
+          }[];
+          /** When it runs by itself. */
+          readonly schedules: readonly {
+            /** What it is called in the manifest. */
+            readonly name: string;
+            /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
+            readonly cron: string | null;
+            /** The time zone that it is read in. */
+            readonly tz: string;
+            /** Whether the version before did not ask for it, or for less. */
+            readonly added: boolean;
+          }[];
+          /** The types of events that it is sent. */
+          readonly events: readonly string[];
+        };
+        /** The same of the version that waits. */
+        readonly pending: {
+          /** The version of the package. */
+          readonly version: string;
+          /** The SHA-256 of its code, in hex. */
+          readonly sha256: string;
+          /** Who signed it, of those the operator trusts; null for nobody. */
+          readonly publisher: string | null;
+          /** The rights that it asks for. */
+          readonly scopes: readonly {
+            /** Such as `issues:write`. */
+            readonly scope: string;
+            /** What it lets the plugin do. */
+            readonly sentence: string;
+            /** What it needs it for, as its author says. */
+            readonly why: string;
+            /** The only objects that it reads and writes; null for all. */
+            readonly rows: Readonly<Record<string, readonly string[]>> | null;
+            /** The only fields; null for all. */
+            readonly fields: readonly string[] | null;
+            /** Whether the version before did not ask for it, or for less. */
+            readonly added: boolean;
+          }[];
+          /** Where it may send. */
+          readonly hosts: readonly {
+            /** An address that it may send to. */
+            readonly origin: string;
+            /** What for, as its author says. */
+            readonly why: string;
+            /** Whether the version before did not ask for it, or for less. */
+            readonly added: boolean;
+          }[];
+          /** When it runs by itself. */
+          readonly schedules: readonly {
+            /** What it is called in the manifest. */
+            readonly name: string;
+            /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
+            readonly cron: string | null;
+            /** The time zone that it is read in. */
+            readonly tz: string;
+            /** Whether the version before did not ask for it, or for less. */
+            readonly added: boolean;
+          }[];
+          /** The types of events that it is sent. */
+          readonly events: readonly string[];
+        } | null;
+      }>;
+      /** Switch to the version that waits, with this grant. */
+      give(id: string, body: PluginConsentGive, options?: ChangeOptions): Promise<Plugin>;
+      /** Refuse the version that waits; the installed one stays. */
+      refuse(id: string, options?: ChangeOptions): Promise<Plugin>;
+    };
     /** List the versions of a plugin that were installed, the latest first. */
     versions(
       id: string,

@@ -198,7 +198,7 @@ export interface PluginPatch {
 }
 
 /** Switch to the version that waits, with this grant. */
-export interface PluginConsent {
+export interface PluginConsentGive {
   /** The scopes that it gets, of those its manifest asks. */
   grant: readonly Scope[];
   /** The SHA-256 of the code that is meant. Where the operator trusts publishers, it confirms a package that none of them signed. */

@@ -244,7 +244,11 @@ export const operations = {
     settingsForm: 'GET /plugins/{id}/settings-form',
     update: 'PATCH /plugins/{id} body',
     delete: 'DELETE /plugins/{id}',
-    consent: 'POST /plugins/{id}/consent body',
+    consent: {
+      get: 'GET /plugins/{id}/consent',
+      give: 'POST /plugins/{id}/consent body',
+      refuse: 'DELETE /plugins/{id}/consent',
+    },
     versions: 'GET /plugins/{id}/versions',
     rollback: 'POST /plugins/{id}/rollback body',
     runs: 'GET /plugins/{id}/runs query pages',

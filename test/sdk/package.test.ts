@@ -178,7 +178,7 @@ test('the package says what it is, and holds what is needed and no more', () => 
   expect(files.filter((path) => !/(\.js|\.js\.map|\.d\.ts|package\.json|README\.md)$/.test(path))).toEqual(
     [],
   );
-  expect(files.filter((path) => /test|pack|manifest\.(js|d)/.test(path))).toEqual(['package.json']);
+  expect(files.filter((path) => /\btest|pack|manifest\.(js|d)/.test(path))).toEqual(['package.json']);
   const named = files
     .filter((path) => /\.(js|d\.ts)$/.test(path))
     .filter((path) =>

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { statSync } from 'node:fs';
 import { ApiCallError } from '../../../sdk/client/index.ts';
 import type { Call } from '../../../sdk/client/call.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { moment, wholeNumber } from '../flags.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
 import { poll } from '../poll.ts';
@@ -25,7 +26,7 @@ const eventsMax = 10_000;
 /** @param folder where relative paths begin */
 export async function backtest(source: string, options: BacktestOptions, folder: string): Promise<void> {
   const call = connect(options);
-  const now = Date.now();
+  const now = systemClock.nowMs();
   const asked = {
     since: moment('--since', options.since, now),
     ...(options.until === undefined ? {} : { until: moment('--until', options.until, now) }),

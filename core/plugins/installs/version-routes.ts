@@ -33,7 +33,7 @@ export function consentRoutes(rules: InstallRules): Route[] {
     defineRoute({
       method: 'POST',
       path: '/api/v1/plugins/{id}/consent',
-      name: 'plugins.consent',
+      name: 'plugins.consent.give',
       summary: 'Switch to the version that waits, with this grant',
       scope: 'plugins:write',
       also: steering,
