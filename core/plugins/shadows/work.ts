@@ -145,20 +145,12 @@ function shadowOf(store: Store, row: ShadowRow, version: AskedVersion): Shadow {
 
 /** Runs wait in one line for all shadows. */
 function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
-  const { store } = options;
   const { log } = options.services;
   const waiting: { readonly shadow: Shadow; readonly ended: EndedRun }[] = [];
   const compare = createCompare(options);
   let working: Promise<void> | null = null;
 
-  const keep = async (shadow: Shadow): Promise<void> => {
-    if (shadow.unkept === 0 || shadow.stopped.signal.aborted) return;
-    shadow.unkept = 0;
-    await store.commit([keepShadowOp(shadow.scope, shadow.row, shadow.report)]);
-  };
-  const keepAll = async (): Promise<void> => {
-    for (const shadow of shadows.values()) await keep(shadow);
-  };
+  const { keep, keepAll } = createKeeping(options, shadows);
 
   const drop = (shadow: Shadow): void => {
     shadow.report = { ...shadow.report, dropped: shadow.report.dropped + 1 };
@@ -212,6 +204,19 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
       await keepAll();
     },
   };
+}
+
+/** Writes what was counted. */
+function createKeeping({ store }: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
+  const keep = async (shadow: Shadow): Promise<void> => {
+    if (shadow.unkept === 0 || shadow.stopped.signal.aborted) return;
+    shadow.unkept = 0;
+    await store.commit([keepShadowOp(shadow.scope, shadow.row, shadow.report)]);
+  };
+  const keepAll = async (): Promise<void> => {
+    for (const shadow of shadows.values()) await keep(shadow);
+  };
+  return { keep, keepAll };
 }
 
 interface Compared {
