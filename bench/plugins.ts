@@ -14,6 +14,19 @@ export function touch(partitions = 4): Promise<PluginPackage> {
   }`);
 }
 
+/** Reads each new issue and a list of others before it updates it. */
+export function careful(isolation: 'serializable' | 'none'): Promise<PluginPackage> {
+  return packSource(`{
+    id: 'careful', version: '1.0.0', engines: { tatami: '*' }, partitions: 4, isolation: '${isolation}',
+    scopes: { 'issues:write': { why: 'bench' } },
+    on: { 'issue.created': { async handle({ data }, { issues }) {
+      const issue = await issues.get(data.id);
+      const { data: urgent } = await issues.list({ filter: { priority: 'urgent' }, limit: 10 });
+      await issues.update(issue.id, { priority: urgent.length > 0 ? 'low' : 'medium' });
+    } } },
+  }`);
+}
+
 /** The same small plugin under many names, its source a little different each time. */
 export async function crowd(size: number): Promise<PluginPackage[]> {
   const { manifest, code, ...rest } = await touch(1);

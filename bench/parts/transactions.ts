@@ -1,10 +1,17 @@
 // What it costs that runs are transactions that can be tried, replayed and undone: one row file for each power.
 import type { Findings } from '../report.ts';
 import type { Effort } from '../rounds.ts';
+import { backtests } from './transactions/backtests.ts';
+import { proposing, serializable } from './transactions/modes.ts';
 import { recording } from './transactions/recording.ts';
 
 /** Each has servers of its own, so that none stands in another's figures. */
-const rows: readonly ((effort: Effort) => Promise<Findings>)[] = [recording];
+const rows: readonly ((effort: Effort) => Promise<Findings>)[] = [
+  recording,
+  proposing,
+  serializable,
+  backtests,
+];
 
 export async function transactions(effort: Effort): Promise<Findings> {
   const all: Findings[] = [];

@@ -117,8 +117,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await schedules.replanned();
       for (const queue of queues) await queue.settled();
       await runs.settled();
-      await backtests.queue.settled();
-      await shadows.settled();
+      await Promise.all([backtests.queue.settled(), shadows.settled()]);
       await consumer.storeMarks();
     },
     progress: workers.consumer.progress,
@@ -131,8 +130,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       // What still runs or waits then is for the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
       await ended.finally(() => clearTimeout(interrupt));
-      await shadows.end();
-      await usage.stop();
+      await Promise.all([shadows.end(), usage.stop()]);
       await consumer.storeMarks();
     },
   };

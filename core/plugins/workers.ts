@@ -136,9 +136,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     }),
   });
   const oneOffs = createWorkQueue({
-    ...{ store, clock, log, owner, seen, mayWork },
-    kind: onceWork,
-    room: oneOffsHeld,
+    ...{ store, clock, log, owner, seen, mayWork, kind: onceWork, room: oneOffsHeld },
     perform: createOneOffWorker({ store, clock, ids, registry, runs }),
   });
   const backtests = createBacktests({ ...attempting, isBusy: runner.isBusy });

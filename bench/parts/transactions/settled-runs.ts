@@ -44,6 +44,6 @@ export async function settledRuns<Name extends string>(
   ) as Record<Name, Side>;
 }
 
-function planOf({ url, headers, child }: TatamiChild, count: number): LoadPlan {
+export function planOf({ url, headers, child }: TatamiChild, count: number): LoadPlan {
   return { url, method: 'POST', requests: creations, headers, connections: 64, count, pid: child.pid };
 }

@@ -32,7 +32,6 @@ const Report = Closed({
   differences: Type.Array(Difference, { description: 'The last 100, newest first.' }),
 });
 export type ShadowReport = Static<typeof Report>;
-export type Difference = Static<typeof Difference>;
 
 export const emptyReport: ShadowReport = {
   ...{ runs: 0, same: 0, different: 0, failed: 0, dropped: 0, cpuMs: 0 },

@@ -70,61 +70,9 @@ type WorkOptions = Pick<EngineOptions, 'store' | 'clock' | 'committer' | 'sandbo
 
 export function createShadowWork(options: WorkOptions): ShadowWork {
   const { store, clock, sandbox } = options;
-  const { log } = options.services;
   const shadows = new Map<string, Shadow>();
-  const queue: { readonly shadow: Shadow; readonly ended: EndedRun }[] = [];
-  const compare = createCompare(options);
-  let working: Promise<void> | null = null;
+  const line = createLine(options, shadows);
   let stoppings: Promise<unknown> = Promise.resolve();
-
-  const keep = async (shadow: Shadow): Promise<void> => {
-    if (shadow.unkept === 0 || shadow.stopped.signal.aborted) return;
-    shadow.unkept = 0;
-    await store.commit([keepShadowOp(shadow.scope, shadow.row, shadow.report)]);
-  };
-
-  const perform = async (shadow: Shadow, ended: EndedRun): Promise<void> => {
-    shadow.waiting--;
-    if (shadow.stopped.signal.aborted) return;
-    try {
-      const found = await compare(shadow, ended);
-      shadow.report = counted(shadow.report, ended, found);
-    } catch (error) {
-      if (shadow.stopped.signal.aborted) return;
-      log('error', 'a shadow could not be compared', { runId: ended.run.id, error: errorForLog(error) });
-      shadow.report = dropped(shadow.report);
-    }
-    if (++shadow.unkept >= runsPerKeep) await keep(shadow);
-  };
-
-  const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next; next = queue.shift()) await perform(next.shadow, next.ended);
-    for (const shadow of shadows.values()) await keep(shadow);
-  };
-
-  const wake = (): void => {
-    working ??= work()
-      .catch((error: unknown) => log('error', 'shadows stopped', { error: errorForLog(error) }))
-      .finally(() => {
-        working = null;
-        if (queue.length > 0) wake();
-      });
-  };
-
-  const begin = (row: ShadowRow, version: AskedVersion): void => {
-    const scope = scopeOf(row.workspace_id, row.install_id);
-    const values = valuesNow(store, scope, row.install_id);
-    // Whoever waits for them is told; until then nobody is.
-    values.catch(() => undefined);
-    shadows.set(row.install_id, {
-      ...{ row, scope, version, values },
-      lane: `${row.install_id}.shadow.${row.started_at}`,
-      stopped: new AbortController(),
-      waiting: 0,
-      report: JSON.parse(row.report_json) as ShadowReport,
-      unkept: 0,
-    });
-  };
 
   const stop = (installId: string): void => {
     const shadow = shadows.get(installId);
@@ -134,32 +82,27 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
     sandbox.evict(shadow.lane);
   };
 
-  const stopFor = (by: StoppedBy, { scope, row, report }: Pick<Shadow, 'scope' | 'row' | 'report'>): void => {
+  const stopFor = (by: StoppedBy, { scope, row, report }: Shadow): void => {
     stop(row.install_id);
     const op = stopShadowOp(scope, row.install_id, { by, now: clock.nowMs(), report });
     stoppings = Promise.all([stoppings, store.commit([op])]);
   };
 
+  const follow: ShadowWork['follow'] = ({ id, sha256, deletedAt }) => {
+    const shadow = shadows.get(id);
+    if (!shadow) return;
+    if (deletedAt !== null) stopFor('removed', shadow);
+    else if (sha256 !== shadow.row.beside_sha256) stopFor('upgraded', shadow);
+  };
+
+  const begin: ShadowWork['begin'] = (row, version) =>
+    void shadows.set(row.install_id, shadowOf(store, row, version));
+
   return {
-    begin,
-    stop,
+    ...{ begin, stop, follow },
     note(ended) {
       const shadow = shadows.get(ended.install.id);
-      if (!shadow || shadow.row.beside_sha256 !== ended.install.sha256) return;
-      if (shadow.waiting >= waitingMax) {
-        shadow.report = dropped(shadow.report);
-        shadow.unkept++;
-        return;
-      }
-      shadow.waiting++;
-      queue.push({ shadow, ended });
-      wake();
-    },
-    follow({ id, sha256, deletedAt }) {
-      const shadow = shadows.get(id);
-      if (!shadow) return;
-      if (deletedAt !== null) stopFor('removed', shadow);
-      else if (sha256 !== shadow.row.beside_sha256) stopFor('upgraded', shadow);
+      if (shadow && shadow.row.beside_sha256 === ended.install.sha256) line.add(shadow, ended);
     },
     seen(installId) {
       const shadow = shadows.get(installId);
@@ -168,26 +111,112 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
     async start() {
       for (const { package_json, sha256, ...row } of await store.readSystem(allRunningShadows)) {
         begin(row, JSON.parse(package_json) as AskedVersion);
-        const shadow = shadows.get(row.install_id)!;
-        // It was changed when the server ended, ahead of this.
-        if (sha256 !== row.beside_sha256) stopFor(sha256 === null ? 'removed' : 'upgraded', shadow);
+        // It may have been changed when the server ended, ahead of this.
+        const deletedAt = sha256 === null ? clock.nowMs() : null;
+        follow({ id: row.install_id, sha256: sha256 ?? '', deletedAt });
       }
       await stoppings;
     },
     async settled() {
-      while (working) await working;
+      await line.idle();
       await stoppings;
     },
     async end() {
-      for (const { shadow } of queue.splice(0)) {
-        shadow.report = dropped(shadow.report);
-        shadow.unkept++;
-      }
-      while (working) await working;
-      for (const shadow of shadows.values()) await keep(shadow);
+      await line.end();
       await stoppings;
     },
   };
+}
+
+function shadowOf(store: Store, row: ShadowRow, version: AskedVersion): Shadow {
+  const scope = scopeOf(row.workspace_id, row.install_id);
+  const values = valuesNow(store, scope, row.install_id);
+  // Whoever waits for them is told; until then nobody is.
+  values.catch(() => undefined);
+  return {
+    ...{ row, scope, version, values },
+    lane: `${row.install_id}.shadow.${row.started_at}`,
+    stopped: new AbortController(),
+    waiting: 0,
+    report: JSON.parse(row.report_json) as ShadowReport,
+    unkept: 0,
+  };
+}
+
+/** Runs wait in one line for all shadows. */
+function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
+  const { log } = options.services;
+  const waiting: { readonly shadow: Shadow; readonly ended: EndedRun }[] = [];
+  const compare = createCompare(options);
+  let working: Promise<void> | null = null;
+
+  const { keep, keepAll } = createKeeping(options, shadows);
+
+  const drop = (shadow: Shadow): void => {
+    shadow.report = { ...shadow.report, dropped: shadow.report.dropped + 1 };
+    shadow.unkept++;
+  };
+
+  const perform = async (shadow: Shadow, ended: EndedRun): Promise<void> => {
+    shadow.waiting--;
+    if (shadow.stopped.signal.aborted) return;
+    try {
+      shadow.report = counted(shadow.report, ended, await compare(shadow, ended));
+      shadow.unkept++;
+    } catch (error) {
+      if (shadow.stopped.signal.aborted) return;
+      log('error', 'a shadow could not be compared', { runId: ended.run.id, error: errorForLog(error) });
+      drop(shadow);
+    }
+    if (shadow.unkept >= runsPerKeep) await keep(shadow);
+  };
+
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await perform(next.shadow, next.ended);
+    await keepAll();
+  };
+
+  const wake = (): void => {
+    working ??= work()
+      .catch((error: unknown) => log('error', 'shadows stopped', { error: errorForLog(error) }))
+      .finally(() => {
+        working = null;
+        if (waiting.length > 0) wake();
+      });
+  };
+
+  const idle = async (): Promise<void> => {
+    while (working) await working;
+  };
+
+  return {
+    idle,
+    add(shadow: Shadow, ended: EndedRun): void {
+      if (shadow.waiting >= waitingMax) return drop(shadow);
+      shadow.waiting++;
+      waiting.push({ shadow, ended });
+      wake();
+    },
+    /** What waits is dropped. */
+    async end(): Promise<void> {
+      for (const { shadow } of waiting.splice(0)) drop(shadow);
+      await idle();
+      await keepAll();
+    },
+  };
+}
+
+/** Writes what was counted. */
+function createKeeping({ store }: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
+  const keep = async (shadow: Shadow): Promise<void> => {
+    if (shadow.unkept === 0 || shadow.stopped.signal.aborted) return;
+    shadow.unkept = 0;
+    await store.commit([keepShadowOp(shadow.scope, shadow.row, shadow.report)]);
+  };
+  const keepAll = async (): Promise<void> => {
+    for (const shadow of shadows.values()) await keep(shadow);
+  };
+  return { keep, keepAll };
 }
 
 interface Compared {
@@ -262,8 +291,4 @@ function counted(report: ShadowReport, { run, event }: EndedRun, { tried, fields
     cpuMs: Math.round((report.cpuMs + tried.cpuMs) * 100) / 100,
     differences: isSame ? report.differences : [difference, ...report.differences].slice(0, differencesMax),
   };
-}
-
-function dropped(report: ShadowReport): ShadowReport {
-  return { ...report, dropped: report.dropped + 1 };
 }
