@@ -536,19 +536,19 @@ export interface TrailRoot {
 }
 
 export interface TrailNode {
-  /** Of the event, the run or the delivery. */
+  /** Of the event, the run, the proposal, the undo or the delivery. */
   readonly id: string;
   /** The node that it came of; null of the root. */
   readonly parentId: string | null;
   /** What it is. */
-  readonly kind: 'event' | 'run' | 'delivery';
+  readonly kind: 'event' | 'run' | 'proposal' | 'undo' | 'delivery';
   /** When it happened. ISO 8601, UTC. */
   readonly at: string;
   /** Of an event: its type. */
   readonly type: string | null;
-  /** Of an event: who did it. */
+  /** Of an event or an undo: who did it. */
   readonly actor: string | null;
-  /** An event in which a person took back, or approved, what the run wrote. */
+  /** An event in which an undo took something back. */
   readonly isUndo: boolean;
   /** Of an event: what it changed, cut to 1,000 characters each. */
   readonly fields: readonly {
@@ -563,6 +563,8 @@ export interface TrailNode {
   readonly run: {
     /** What the plugin is called; its id where it was removed. */
     readonly plugin: string;
+    /** The version of the plugin that ran; null where that is no longer known. */
+    readonly version: string | null;
     /** How far it has come: `succeeded`, `dead`. */
     readonly status: string;
     /** What of it ran: the type of the event, or the schedule. Null without `plugins:read`. */
@@ -579,6 +581,26 @@ export interface TrailNode {
     readonly error: string | null;
     /** The undo that took it back. */
     readonly undoneBy: string | null;
+  } | null;
+  /** Of a proposal: what was approved of it stands below it. */
+  readonly proposal: {
+    /** Whether it waits, and what became of it. */
+    readonly status: string;
+    /** What it would do. Null without `proposals:read`. */
+    readonly title: string | null;
+    /** Who decided on it. */
+    readonly decidedBy: string | null;
+    /** The undo that took back what was approved. */
+    readonly undoneBy: string | null;
+  } | null;
+  /** Of an undo: what it put back stands below it. */
+  readonly undo: {
+    /** The runs, proposals or undos that it took back. */
+    readonly undid: readonly string[];
+    /** Objects that it put back. */
+    readonly changed: number;
+    /** Fields and objects that it left as they were. */
+    readonly skipped: number;
   } | null;
   /** Of a delivery. */
   readonly delivery: {

@@ -812,7 +812,7 @@ export interface Operations {
     scheduled(id: string, query?: PluginScheduledQuery, options?: CallOptions): List<ScheduledRun>;
     /** Delete a one-off run that waits for its time. */
     unschedule(id: string, name: string, options?: ChangeOptions): Promise<void>;
-    /** Undo what a plugin changed in a time. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. Takes back up to 200 runs, the newest first. */
+    /** Undo what a plugin changed in a time. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. Takes back up to 200 runs and approved proposals, the newest first. */
     undo(id: string, body: PluginUndo, options?: WriteOptions): Promise<Undo>;
     /** List the inbound routes of a plugin. */
     routes(id: string, options?: CallOptions): Promise<PluginRouteList>;
@@ -869,11 +869,9 @@ export interface Operations {
     /** Cancel a backtest that has not ended. The run that is under way is stopped, and there is no report. */
     cancel(id: string, options?: WriteOptions): Promise<Backtest>;
   };
-  readonly undos: {
-    /** Undo an undo. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. */
-    undo(id: string, options?: WriteOptions): Promise<Undo>;
-  };
   readonly proposals: {
+    /** Undo what was approved of a proposal. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. */
+    undo(id: string, options?: WriteOptions): Promise<Undo>;
     /** List proposals, newest first. */
     list(query?: ProposalQuery, options?: CallOptions): List<Proposal>;
     /** Get a proposal with the values that it would change. */
@@ -884,6 +882,10 @@ export interface Operations {
     reject(id: string, body: ProposalReject, options?: ChangeOptions): Promise<Proposal>;
     /** Work out anew what a proposal would do now. */
     rerun(id: string, options?: ChangeOptions): Promise<Proposal>;
+  };
+  readonly undos: {
+    /** Undo an undo. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. */
+    undo(id: string, options?: WriteOptions): Promise<Undo>;
   };
   readonly triage: {
     /** Ask what issues are: kind, priority and labels, with evidence; no token is needed. For anybody, so many times a minute for each address. Nothing of it is kept. With `workspace`, and where that opens it, issues that they may repeat. */

@@ -295,13 +295,14 @@ export const operations = {
     get: 'GET /backtests/{id}',
     cancel: 'POST /backtests/{id}/cancel',
   },
-  undos: { undo: 'POST /undos/{id}/undo' },
   proposals: {
+    undo: 'POST /proposals/{id}/undo',
     list: 'GET /proposals query pages',
     get: 'GET /proposals/{id}',
     approve: 'POST /proposals/{id}/approve body',
     reject: 'POST /proposals/{id}/reject body',
     rerun: 'POST /proposals/{id}/rerun',
   },
+  undos: { undo: 'POST /undos/{id}/undo' },
   triage: { ask: 'POST /triage body' },
 } as const;
