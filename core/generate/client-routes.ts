@@ -14,6 +14,7 @@ import { createPublicTriage } from '../plugins/public-triage/triage.ts';
 import { recorderRoutes } from '../plugins/recorder/routes.ts';
 import { runRoutes } from '../plugins/runs/routes.ts';
 import { secretRoutes } from '../plugins/secrets/routes.ts';
+import { shadowRoutes } from '../plugins/shadows/routes.ts';
 import { trailRoute } from '../plugins/trail/routes.ts';
 import { undoRoutes } from '../plugins/undo/routes.ts';
 import { proposalRoutes } from '../proposals/routes.ts';
@@ -40,6 +41,7 @@ const all: readonly Route[] = [
   ...installRoutes(nothing()),
   ...runRoutes(nothing()),
   ...backtestRoutes(nothing()),
+  ...shadowRoutes(nothing()),
   ...recorderRoutes(nothing()),
   ...budgetRoutes(nothing()),
   ...catchUpRoutes(nothing()),

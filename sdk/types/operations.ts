@@ -96,6 +96,7 @@ import type {
   Plugin,
   PluginActionList,
   PluginBacktest,
+  PluginBeginShadow,
   PluginCallAction,
   PluginConsentGive,
   PluginGate,
@@ -121,6 +122,7 @@ import type {
   PluginVersion,
   Run,
   ScheduledRun,
+  Shadow,
   Undo,
 } from './plugins.ts';
 import type {
@@ -792,6 +794,12 @@ export interface Operations {
     backtest(id: string, body?: PluginBacktest, options?: WriteOptions): Promise<Backtest>;
     /** Compare another version with the installed one on its last runs. Runs both for the events of the last runs, and shows where they would not do the same. Each event is seen as it was then, and nothing is written or sent. The answer comes at once: read the backtest until it has ended. */
     gate(id: string, body: PluginGate, options?: WriteOptions): Promise<Backtest>;
+    /** Run another version of a plugin beside the installed one. For each event that the installed version has run for, the other one runs too, with no more than the same grant. Nothing of it is written or sent; what it would have done is compared with what was done. */
+    beginShadow(id: string, body: PluginBeginShadow, options?: WriteOptions): Promise<Shadow>;
+    /** Get the shadow of a plugin, or the last one, with its differences. */
+    shadow(id: string, options?: CallOptions): Promise<Shadow>;
+    /** Stop the shadow of a plugin. What it counted can be read until another one begins. */
+    stopShadow(id: string, options?: ChangeOptions): Promise<void>;
     /** What a plugin may use in a day, and what it used. */
     usage(id: string, query?: PluginUsageQuery, options?: CallOptions): Promise<PluginUsage>;
     /** Which of its scopes a plugin uses, and a smaller grant where it uses fewer. */

@@ -247,6 +247,14 @@ export interface PluginGate {
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Run another version of a plugin beside the installed one. */
+export interface PluginBeginShadow {
+  /** A package document, as `tatami plugin pack` writes it. */
+  package: {};
+  /** By the names that its manifest gives them. */
+  settings?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** What a plugin may use in a day, and what it used. */
 export interface PluginUsageQuery {
   /** The first day; by default 30 days are shown. A day as YYYY-MM-DD. */
@@ -673,6 +681,60 @@ export interface GateReport {
       readonly new: unknown;
     }[];
   }[];
+}
+
+export interface Shadow {
+  /** The install that it runs beside. */
+  readonly pluginId: string;
+  /** The version of the shadow. */
+  readonly pluginVersion: string;
+  /** Whether it runs for what happens now. */
+  readonly isRunning: boolean;
+  /** By request, or with the code or the install that it ran beside. */
+  readonly stoppedBy: 'asked' | 'upgraded' | 'removed' | null;
+  /** Runs that are still to come. */
+  readonly waiting: number;
+  /** What it would have done, beside what was done. */
+  readonly report: {
+    /** Events that both ran for. */
+    readonly runs: number;
+    /** Of these, both did the same. */
+    readonly same: number;
+    /** They did not. */
+    readonly different: number;
+    /** Runs of the shadow that failed. */
+    readonly failed: number;
+    /** Runs of the installed version without one of the shadow, which lagged behind. */
+    readonly dropped: number;
+    /** Processor time of the shadow, in milliseconds. */
+    readonly cpuMs: number;
+    /** The last 100, newest first. */
+    readonly differences: readonly {
+      /** The run of the installed version. */
+      readonly runId: string;
+      /** The event that both ran for. */
+      readonly eventId: string;
+      /** Its type. */
+      readonly type: string;
+      /** When it happened. ISO 8601, UTC. */
+      readonly at: string;
+      /** The first 50. */
+      readonly fields: readonly {
+        /** The kind, and the id of what was there. */
+        readonly object: string;
+        /** The field; `error` of the object `run` where one of them failed. */
+        readonly field: string;
+        /** What the installed version made it; null for nothing. */
+        readonly real: unknown;
+        /** What the shadow would have made it; null for nothing. */
+        readonly shadow: unknown;
+      }[];
+    }[];
+  };
+  /** When it began. ISO 8601, UTC. */
+  readonly startedAt: string;
+  /** When it stopped. ISO 8601, UTC. */
+  readonly stoppedAt: string | null;
 }
 
 export interface PluginUsage {

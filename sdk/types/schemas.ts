@@ -75,6 +75,7 @@ export type BodyName =
   | 'plugins.backtest'
   | 'plugins.gate'
   | 'backtests.create'
+  | 'plugins.begin-shadow'
   | 'runs.replay'
   | 'plugins.call-action'
   | 'plugins.undo'
@@ -232,6 +233,8 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
     '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"runs":{"type":"integer","minimum":1,"maximum":200},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
   'backtests.create':
     '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40},"events":{"type":"integer","minimum":1,"maximum":10000},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
+  'plugins.begin-shadow':
+    '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
   'runs.replay':
     '{"type":"object","properties":{"package":{"type":"object","properties":{}}},"additionalProperties":false}',
   'plugins.call-action':

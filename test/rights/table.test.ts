@@ -69,8 +69,8 @@ const ofInstall = ['settings-form', 'consent.get', 'consent.refuse', 'versions',
   (name) => `plugins.${name}`,
 );
 
-/** An undo takes the scopes of what was written alone (test/plugins/undo.test.ts); to close a route only stops, as pausing does. */
-const notSteering = ['plugins.undo', 'runs.undo', 'plugins.close-route'];
+/** An undo takes the scopes of what was written alone (test/plugins/undo.test.ts); to close a route or stop a shadow only stops, as pausing does. */
+const notSteering = ['plugins.undo', 'runs.undo', 'plugins.close-route', 'plugins.stop-shadow'];
 
 test('every operation below a plugin needs what the plugin holds in full, and nothing more', async () => {
   const below = guarded.filter(

@@ -51,7 +51,7 @@ export const ShadowShown = named(
       enumeration('ShadowStop', stoppings, 'By request, or with the code or the install that it ran beside.'),
     ),
     waiting: count('Runs that are still to come.'),
-    report: Report,
+    report: described(Report, 'What it would have done, beside what was done.'),
     startedAt: described(time, 'When it began.'),
     stoppedAt: nullable(described(time, 'When it stopped.')),
   }),

@@ -39,7 +39,7 @@ export const allRunningShadows = systemStatement<ShadowRow & { package_json: str
 );
 export const valuesOfInstall = tenantStatement<{ key: string; value_json: string }>(
   'shadows.values',
-  'SELECT key, value_json FROM plugin_kv WHERE workspace_id = :ws AND install_id = :installId AND value_json IS NOT NULL',
+  'SELECT key, value_json FROM plugin_kv INDEXED BY plugin_kv_key WHERE workspace_id = :ws AND install_id = :installId AND value_json IS NOT NULL',
 );
 /** In the place of one that has stopped. */
 const begin = tenantStatement(
