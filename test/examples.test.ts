@@ -1,5 +1,4 @@
-// The examples run and check themselves, beside each other, as they mostly wait; the main job also on real issues where they lie beside
-// the project.
+// The examples run and check themselves, beside each other, as they mostly wait; on real issues where those lie beside the project.
 import { expect, test } from 'bun:test';
 import { parse } from 'csv-parse/sync';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,27 +19,6 @@ async function run(...args: string[]): Promise<{ code: number; output: string }>
 }
 
 test.concurrent(
-  'the main job on its sample',
-  async () => {
-    const { code, output } = await run('examples/main-job/main.ts');
-    expect(output).toContain('The main job is done.');
-    expect(code).toBe(0);
-  },
-  120_000,
-);
-
-test.concurrent(
-  'the time machine on the same sample',
-  async () => {
-    const { code, output } = await run('examples/time-machine/main.ts');
-    expect(output).toContain('The time machine is done.');
-    expect(output).not.toContain('FAIL');
-    expect(code).toBe(0);
-  },
-  120_000,
-);
-
-test.concurrent(
   'the webhook receiver takes in each event once, through forgeries, replays and kills',
   async () => {
     const { code, output } = await run('examples/webhook-receiver/check.ts');
@@ -52,9 +30,13 @@ test.concurrent(
 
 /** All 1,500 in the long form, every fifth in the fast one. */
 const every = process.env.TATAMI_LONG === '1' ? 1 : 5;
+const hasReal = existsSync(realIssues);
+/** Both would be the same way twice, so that real issues are taken where they lie beside the project. */
+const on = hasReal ? `${1_500 / every} real issues` : 'its sample';
 
-/** What the example prints of real issues. @param every of so many issues one */
-async function onRealIssues(example: string, every: number): Promise<{ code: number; output: string }> {
+/** What an example prints of the issues. */
+async function onIssues(example: string): Promise<{ code: number; output: string }> {
+  if (!hasReal) return run(example);
   const [head, ...issues] = parse(readFileSync(realIssues, 'utf8')) as string[][];
   const chosen = issues.filter((_, at) => at % every === 0);
   const dir = mkdtempSync(join(tmpdir(), 'tatami-issues-'));
@@ -67,21 +49,21 @@ async function onRealIssues(example: string, every: number): Promise<{ code: num
   return ended;
 }
 
-test.concurrent.skipIf(!existsSync(realIssues))(
-  `the main job on ${1_500 / every} real issues (skips where shared/data is not beside the project)`,
+test.concurrent(
+  `the main job on ${on}`,
   async () => {
-    const { code, output } = await onRealIssues('examples/main-job/main.ts', every);
-    expect(output).toContain(`ok   ${1_500 / every} issues imported`);
+    const { code, output } = await onIssues('examples/main-job/main.ts');
+    if (hasReal) expect(output).toContain(`ok   ${1_500 / every} issues imported`);
     expect(output).toContain('The main job is done.');
     expect(code).toBe(0);
   },
   300_000,
 );
 
-test.concurrent.skipIf(!existsSync(realIssues))(
-  `the time machine on ${1_500 / every} real issues (skips where shared/data is not beside the project)`,
+test.concurrent(
+  `the time machine on ${on}`,
   async () => {
-    const { code, output } = await onRealIssues('examples/time-machine/main.ts', every);
+    const { code, output } = await onIssues('examples/time-machine/main.ts');
     expect(output).toContain('The time machine is done.');
     expect(output).not.toContain('FAIL');
     expect(code).toBe(0);

@@ -118,8 +118,7 @@ export const trailQuery = Closed({
   ...pageQuery,
   field: Type.Optional(
     Type.String({
-      maxLength: 60,
-      pattern: '^[a-zA-Z]+$',
+      maxLength: 200,
       description: 'A field of the issue: only what gave it its present value is shown.',
     }),
   ),

@@ -37,7 +37,7 @@ export async function readTrail(ctx: Context, issues: UndoneKind, id: string, qu
   const issue = await issues.find(ctx, id);
   if (!issue) throw notFound();
   const { field } = query;
-  if (field !== undefined && !(field in issues.wire(issue, ctx)))
+  if (field !== undefined && !Object.hasOwn(issues.wire(issue, ctx) as object, field))
     throw invalidField('field', 'not_found', {
       why: `An issue has no field ${field}.`,
       fix: 'Use a name such as `priority`.',
