@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiOf, check, runsOpen, step, until } from './checking.ts';
 import { startReceiver } from './receiver.ts';
-import { startServer, tatami } from './server.ts';
+import { firstKey, startServer, tatami } from './server.ts';
 
 const here = import.meta.dir;
 const file = process.argv[2] ?? join(here, 'sample.csv');
@@ -19,15 +19,7 @@ interface Issue {
   labels: { name: string }[];
 }
 
-const { apiKey } = await tatami<{ apiKey: string }>(
-  'init',
-  '--data-dir',
-  dataDir,
-  '--workspace',
-  'Acme',
-  '--team',
-  'HQ',
-);
+const apiKey = await firstKey(dataDir);
 const server = await startServer(dataDir);
 const receiver = startReceiver();
 try {

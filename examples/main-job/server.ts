@@ -27,6 +27,12 @@ export async function tatami<T>(...args: string[]): Promise<T> {
   return JSON.parse(out) as T;
 }
 
+/** A new data directory with a workspace. @returns its first key */
+export async function firstKey(dataDir: string): Promise<string> {
+  const team = ['--workspace', 'Acme', '--team', 'HQ'];
+  return (await tatami<{ apiKey: string }>('init', '--data-dir', dataDir, ...team)).apiKey;
+}
+
 export interface Server {
   readonly url: string;
   stop(): Promise<void>;

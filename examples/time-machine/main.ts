@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiOf, check, runsOpen, step, until } from '../main-job/checking.ts';
-import { startServer, tatami, tried } from '../main-job/server.ts';
+import { firstKey, startServer, tatami, tried } from '../main-job/server.ts';
 import { withoutLabels } from './history.ts';
 import type { Installed, Issue, Proposal, Run, Trail, Undo } from './shapes.ts';
 
@@ -21,15 +21,7 @@ const labelsOf = ({ labels }: Issue): string =>
     .join();
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-const { apiKey } = await tatami<{ apiKey: string }>(
-  'init',
-  '--data-dir',
-  dataDir,
-  '--workspace',
-  'Acme',
-  '--team',
-  'HQ',
-);
+const apiKey = await firstKey(dataDir);
 const server = await startServer(dataDir);
 const remote = ['--server', server.url, '--token', apiKey];
 const cli = <T>(...args: string[]): Promise<T> => tatami<T>(...args, ...remote);

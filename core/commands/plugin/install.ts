@@ -15,6 +15,7 @@ import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { placeOfDetail } from './author-error.ts';
+import { readSettings } from './settings.ts';
 import { readSignature, signatureFile } from './sign.ts';
 import { showGate } from './backtest.ts';
 
@@ -114,17 +115,6 @@ function refuseDowngrade({ manifest }: PluginPackage, { pluginVersion }: Install
     throw new CommandError(
       `${manifest.id} ${pluginVersion} is installed, which is newer than ${manifest.version}. Add --downgrade to go back.`,
     );
-}
-
-function readSettings(file: string, folder: string): unknown {
-  try {
-    return JSON.parse(readFileSync(resolve(folder, file), 'utf8'));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The settings cannot be read from ${file}: ${why}`, exitCodes.usage, {
-      cause: error,
-    });
-  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { Closed, nullable } from '../../lib/schema.ts';
 import { readScopeOf } from '../../rights/rights.ts';
-import { publisher } from './contract.ts';
+import { publisher, scheduleFields } from './contract.ts';
 import { sentenceOf, type Narrowed } from '../../rights/words.ts';
 
 const added = Type.Boolean({ description: 'Whether the version before did not ask for it, or for less.' });
@@ -36,19 +36,7 @@ export const Consent = Closed({
     }),
     { description: 'Where it may send.' },
   ),
-  schedules: Type.Array(
-    Closed({
-      name: Type.String({ description: 'What it is called in the manifest.' }),
-      cron: nullable(
-        Type.String({
-          description: 'When it runs, as a cron expression; null where only a run of the plugin asks for it.',
-        }),
-      ),
-      tz: Type.String({ description: 'The time zone that it is read in.' }),
-      added,
-    }),
-    { description: 'When it runs by itself.' },
-  ),
+  schedules: Type.Array(Closed({ ...scheduleFields, added }), { description: 'When it runs by itself.' }),
   events: Type.Array(Type.String(), { description: 'The types of events that it is sent.' }),
 });
 export type Consent = Static<typeof Consent>;

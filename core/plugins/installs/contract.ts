@@ -114,17 +114,17 @@ const events = Type.Array(Type.String());
 const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
   description: 'By the type of the events.',
 });
-const schedules = Type.Array(
-  Closed({
-    name: Type.String({ description: 'What it is called in the manifest.' }),
-    cron: nullable(
-      Type.String({
-        description: 'When it runs, as a cron expression; null where only a run of the plugin asks for it.',
-      }),
-    ),
-    tz: Type.String({ description: 'The time zone that it is read in.' }),
-  }),
-);
+/** Of a schedule, as it is shown. */
+export const scheduleFields = {
+  name: Type.String({ description: 'What it is called in the manifest.' }),
+  cron: nullable(
+    Type.String({
+      description: 'When it runs, as a cron expression; null where only a run of the plugin asks for it.',
+    }),
+  ),
+  tz: Type.String({ description: 'The time zone that it is read in.' }),
+};
+const schedules = Type.Array(Closed(scheduleFields));
 
 const net = Type.Array(
   Closed({
