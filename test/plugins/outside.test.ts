@@ -351,3 +351,22 @@ test('a backtest hears what the installed version was answered for the same even
   expect(ofNone.effects.map(({ field }: Json) => field)).toEqual(['priority']);
   expect(seen.length).toBe(before);
 });
+
+test('what is sent and received counts against the budget of the day, and what has no room in it is not sent', async () => {
+  const path = `/api/v1/plugins/${outside.plugin.id}`;
+  const used = async (): Promise<number> =>
+    (await outside.app.call('GET', `${path}/usage`)).json.data[0]?.egressBytes ?? 0;
+  const before = await used();
+  expect(
+    codesOf(await outside.ask([[`${origin}/v1/counted`, { method: 'POST', body: 'x'.repeat(100) }]])),
+  ).toEqual([200]);
+  const after = await used();
+  expect(after - before).toBeGreaterThan(100);
+  await outside.app.call('PATCH', path, { budget: { egressBytes: after + 50 } });
+  const sent = seen.length;
+  const tooMuch: Asked = [`${origin}/v1/counted`, { method: 'POST', body: 'y'.repeat(100) }];
+  expect(codesOf(await outside.ask([tooMuch]))).toEqual(['quota_exceeded']);
+  expect(seen.length).toBe(sent);
+  await outside.app.call('PATCH', path, { budget: { egressBytes: after + 10_000 } });
+  expect(codesOf(await outside.ask([tooMuch]))).toEqual([200]);
+});

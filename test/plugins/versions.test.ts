@@ -187,7 +187,8 @@ test('a new install proposes until 20 of its runs had something to write; then i
   expect((await call('GET', path)).json).toMatchObject({ state: 'active', probation: null });
   expect(await bodies(at, await createIssue(at, 'Trusted'))).toEqual(['Hello from 1.0.0']);
 
-  await call('PATCH', path, { probation: true });
+  // What a mode of its own would apply is no more trusted than the rest.
+  await call('PATCH', path, { probation: true, modes: { comment: 'apply' } });
   expect(await bodies(at, await createIssue(at, 'On probation again'))).toEqual([]);
   await call('PATCH', path, { probation: false });
   expect(await bodies(at, await createIssue(at, 'Trusted again'))).toEqual(['Hello from 1.0.0']);
