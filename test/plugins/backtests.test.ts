@@ -174,6 +174,38 @@ test('failures are counted with samples, own values go from event to event, and 
   expect([wrong.status, wrong.json.error.details[0].path]).toEqual([422, 'since']);
 });
 
+test('runs that are under way beside each other come out as if they had gone one after the other', async () => {
+  const since = new Date(app.clock.now() + 1).toISOString();
+  for (let i = 1; i <= 5; i++) await create(`In order ${i}`);
+  await app.settled();
+  // The first takes longest, so that those behind it look before it has kept anything.
+  const source = `{
+    id: 'com.test.in-order', version: '1.0.0', engines: { tatami: '*' }, partitions: 4,
+    scopes: { 'issues:read': { why: 'test' }, 'comments:write': { why: 'test' } },
+    on: { 'issue.created': { handle: async (event, ctx) => {
+      const place = Number(event.data.title.split(' ').pop());
+      for (let i = place; i < 5; i++) await ctx.issues.get(event.data.id);
+      const before = await ctx.kv.get('last');
+      const times = await ctx.kv.increment('times');
+      const { data } = await ctx.kv.list({});
+      await ctx.kv.set('last', place);
+      await ctx.kv.set('seen-' + place, true);
+      if (before === null && place > 1) throw new Error('Nobody was here.');
+      const body = [place, times, before, data.map(({ key }) => key).join()].join(' ');
+      await ctx.comments.create(event.data.id, { body });
+    } } },
+  }`;
+  const { report } = await backtest('backtests', { package: await packSource(source), since });
+  expect(report.runs).toEqual({ total: 5, succeeded: 5, failed: 0 });
+  expect(report.others[0].samples.map(({ values }: Json) => values.body)).toEqual([
+    '1 1  times',
+    '2 2 1 last,seen-1,times',
+    '3 3 2 last,seen-1,seen-2,times',
+    '4 4 3 last,seen-1,seen-2,seen-3,times',
+    '5 5 4 last,seen-1,seen-2,seen-3,seen-4,times',
+  ]);
+});
+
 test('a backtest that is canceled ends without a report', async () => {
   const source = `{
     id: 'com.test.slow', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },

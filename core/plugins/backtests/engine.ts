@@ -1,5 +1,5 @@
-// Runs versions on recorded events, one event after the other in the order of the log, each seen as of its moment. It takes no more of
-// the machine than one run at a time, and lets the runs of now go first.
+// Runs versions on recorded events in the order of the log, each seen as of its moment. A few are under way at once, and what comes of
+// them is as if they had gone one after the other. The runs of now go first.
 import type { Committer } from '../../changes/commit.ts';
 import type { Context, Directory, Services } from '../../context.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
@@ -18,6 +18,7 @@ import { createAttempts, type AttemptOptions } from '../runs/attempt.ts';
 import { createWants } from '../wants.ts';
 import { afterwardsOf } from './afterwards.ts';
 import { createCollector, type Collector } from './collector.ts';
+import { createConvoy } from './convoy.ts';
 import { fieldEffectsOf } from './fields.ts';
 import type { BacktestReport } from './report.ts';
 import { createTrials, type TryOn, type Version } from './trial.ts';
@@ -25,6 +26,8 @@ import { createTrials, type TryOn, type Version } from './trial.ts';
 const pageEvents = 200;
 /** Processor time of one backtest, in milliseconds. */
 const cpuMsMax = 10 * 60_000;
+/** Runs of one backtest that are under way at once: its share of the machine. */
+const underWayMax = 4;
 /** How long it lets runs of now go first before it makes one of its own. */
 const politeMs = 50;
 const politeStepMs = 5;
@@ -108,7 +111,7 @@ export function createEngine(options: EngineOptions): Engine {
   return { ...parts, backtest: createBacktest(store, parts) };
 }
 
-/** One run after the other over a window. */
+/** The runs of a window. */
 function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine['backtest'] {
   /** Looks up what became of the fields that a run would have changed. */
   const compare = async (
@@ -134,7 +137,8 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
     const collector = createCollector(window);
     const events = { looked: 0, wanted: 0, cut: 0 };
     let endedBy: BacktestReport['endedBy'] = null;
-    // What people did is looked up while the next run is under way.
+    const convoy = createConvoy(underWayMax);
+    // In order as well, so that a report comes out the same twice.
     let comparing = Promise.resolve();
 
     const meet = async (event: EventRow): Promise<void> => {
@@ -145,32 +149,40 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
       if (endedBy) return;
       events.wanted++;
       if (await findCut(store, scope, event, install.id, () => 0)) return void events.cut++;
+      await convoy.room();
       await engine.yieldTo(signal);
-      const tried = await engine.tryOn(scope, version, event, await pasts.at(event), signal);
-      signal.throwIfAborted();
-      const effects = collector.add(event, tried);
-      await comparing;
-      comparing = compare(scope, install, event, collector, effects);
+      const past = await pasts.at(event);
+      convoy.join(
+        (before) => engine.tryOn(scope, version, event, past, signal, { before }),
+        (tried) => {
+          signal.throwIfAborted();
+          const effects = collector.add(event, tried);
+          return (comparing = comparing.then(() => compare(scope, install, event, collector, effects)));
+        },
+      );
     };
 
-    for (let { after } = window, more = true; more && !endedBy;) {
-      signal.throwIfAborted();
-      const page = await pageAfter(store, scope, after, {
-        limit: pageEvents,
-        wants: ({ type, entityKind, sequence }) =>
-          sequence <= window.to && (types.has(type) || isNaming(entityKind)),
-      });
-      for (const event of page.events) {
-        if (endedBy) break;
-        await meet(event);
-        const looked = Math.min(event.sequence, window.to) - window.after;
-        onProgress({ looked, of: window.to - window.after, runs: collector.runs });
+    try {
+      for (let { after } = window, more = true; more && !endedBy;) {
+        signal.throwIfAborted();
+        const page = await pageAfter(store, scope, after, {
+          limit: pageEvents,
+          wants: ({ type, entityKind, sequence }) =>
+            sequence <= window.to && (types.has(type) || isNaming(entityKind)),
+        });
+        for (const event of page.events) {
+          if (endedBy) break;
+          await meet(event);
+          const looked = Math.min(event.sequence, window.to) - window.after;
+          onProgress({ looked, of: window.to - window.after, runs: collector.runs });
+        }
+        after = page.through;
+        events.looked = Math.min(after, window.to) - window.after;
+        more = page.more && after < window.to;
       }
-      after = page.through;
-      events.looked = Math.min(after, window.to) - window.after;
-      more = page.more && after < window.to;
+    } finally {
+      await convoy.arrived();
     }
-    await comparing;
     return collector.report({ window: shownWindow(window), events, endedBy });
   };
 }

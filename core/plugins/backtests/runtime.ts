@@ -4,7 +4,7 @@ import type { SeenTimes } from '../../events/wall-clock.ts';
 import { createEngine, type Engine, type EngineOptions } from './engine.ts';
 import { createBacktestWork, type BacktestWork } from './worker.ts';
 
-/** Backtests that are under way at once, of all workspaces; each makes one run at a time. */
+/** Backtests that are under way at once, of all workspaces. */
 const backtestsHeld = 2;
 
 export interface Backtests {

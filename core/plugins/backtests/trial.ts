@@ -34,14 +34,20 @@ export interface Tried {
 /** A run that was lost through no fault of its own is made again so often. */
 const attemptsMax = 3;
 
+interface Order {
+  /** The run that was made for the event, where this is one beside it. */
+  readonly again?: RunRow;
+  /** The trials before it, which may still be under way: it ends behind them, and is made again where it saw less than what they kept. */
+  readonly before?: Promise<unknown>;
+}
+
 export type TryOn = (
   scope: Scope,
   version: Version,
   event: EventRow,
   past: SeenPast,
   signal: AbortSignal,
-  /** The run that was made for the event, where this is one beside it. */
-  again?: RunRow,
+  order?: Order,
 ) => Promise<Tried>;
 
 export function createTrials(options: {
@@ -50,11 +56,11 @@ export function createTrials(options: {
   readonly committer: Pick<Committer, 'preview'>;
 }): TryOn {
   const { attempts } = options;
-  return async (scope, version, event, past, signal, again) => {
+  return async (scope, version, event, past, signal, { again, before } = {}) => {
     const { install, source, lane } = version;
     const run = again ?? runOf(version, event);
     try {
-      for (let attempt = 1; ; attempt++) {
+      for (let attempt = 1; ;) {
         const values = version.values();
         const asOfNow: string[] = [];
         const noteNow = (operation: string): void => void asOfNow.push(operation);
@@ -62,12 +68,15 @@ export function createTrials(options: {
         const made = await attempts.make({ item: { scope }, run, event, signal, world }, install);
         const { outcome, staged } = made;
         const seen = { cpuMs: outcome.cpuMs, calls: made.calls.map(({ code }) => code), asOfNow };
+        if (outcome.status === 'interrupted' && attempt++ < attemptsMax && !signal.aborted) continue;
+        await before;
+        // Those before it have ended: what it finds now stays.
+        if (values.isStale() && !signal.aborted) continue;
         if (outcome.status === 'succeeded') {
           values.keep();
           const at = { scope, directory: past.directory };
           return { ...seen, error: null, effects: await previewEffects(options, at, staged.changes) };
         }
-        if (outcome.status === 'interrupted' && attempt < attemptsMax && !signal.aborted) continue;
         const code = outcome.status === 'failed' ? outcome.reason : 'interrupted';
         return { ...seen, error: { code, message: outcome.message }, effects: [] };
       }

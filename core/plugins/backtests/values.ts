@@ -1,5 +1,6 @@
 // A plugin's own values while it is tried: they begin empty, or as they were, are carried from event to event in memory, and are gone with
-// the trial. A run that fails leaves none.
+// the trial. A run that fails leaves none. Runs may be under way beside each other: what one has read is known, so that it can be made
+// again where a run before it has changed that since.
 import type { Outcome } from '../../http/values.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { installBytesMax, valueBytesMax } from '../kv/entries.ts';
@@ -8,65 +9,102 @@ import { ValueError, type OwnValues } from '../kv/own.ts';
 export interface RunValues extends OwnValues {
   /** The answer to a list of keys. */
   listed(query: Readonly<Record<string, unknown>>): Outcome<string>;
+  /** Whether a run that kept its values meanwhile would have made this one go another way. */
+  isStale(): boolean;
   /** The run succeeded: the next one finds them. */
   keep(): void;
 }
 
-/** @param kept what they begin with, by key. @returns the values as one run after the other sees them */
-export function createValues(kept = new Map<string, string>()): () => RunValues {
-  let keptBytes = [...kept.values()].reduce((sum, value) => sum + sizeOf(value), 0);
-  return () => {
-    const written = new Map<string, string | null>();
-    let bytes = keptBytes;
-    const textOf = (key: string): string | null =>
-      written.has(key) ? written.get(key)! : (kept.get(key) ?? null);
-    const write = (key: string, value: string | null): void => {
-      if (sizeOf(value) > valueBytesMax)
-        throw new ValueError('validation_failed', `A value takes at most ${valueBytesMax} bytes of JSON.`);
-      const after = bytes + sizeOf(value) - sizeOf(textOf(key));
-      if (after > installBytesMax)
-        throw new ValueError(
-          'quota_exceeded',
-          `A plugin keeps at most ${installBytesMax} bytes, what this run has written included; delete some keys.`,
-        );
-      bytes = after;
-      written.set(key, value);
-    };
-    return {
-      get: async (key) => textOf(key),
-      set: async (key, value) => write(key, jsonOf(value)),
-      async delete(key) {
-        if (textOf(key) !== null) write(key, null);
-      },
-      async increment(key, by) {
-        const current: unknown = JSON.parse(textOf(key) ?? '0') ?? 0;
-        if (typeof by !== 'number' || typeof current !== 'number')
-          throw new ValueError('validation_failed', 'Only numbers can be incremented.');
-        write(key, jsonOf(current + by));
-        return current + by;
-      },
-      async compareAndSet(key, expected, value) {
-        const isSame = (textOf(key) ?? 'null') === jsonOf(expected);
-        if (isSame) write(key, jsonOf(value));
-        return isSame;
-      },
-      // Nobody else writes them.
-      noteList: () => Promise.resolve(),
-      listed: (query) =>
-        listed(
-          [...new Set([...kept.keys(), ...written.keys()])].flatMap((key) => {
-            const text = textOf(key);
-            return text === null ? [] : [{ key, bytes: sizeOf(text) }];
-          }),
-          query,
-        ),
-      keep() {
-        keptBytes = bytes;
-        for (const [key, value] of written)
-          if (value === null) kept.delete(key);
-          else kept.set(key, value);
-      },
-    };
+/** What is kept between runs. */
+interface Kept {
+  readonly texts: Map<string, string>;
+  bytes: number;
+  /** How often something was kept. */
+  revision: number;
+}
+
+/** @param texts what they begin with, by key. @returns the values as one run after the other sees them */
+export function createValues(texts = new Map<string, string>()): () => RunValues {
+  const bytes = [...texts.values()].reduce((sum, value) => sum + sizeOf(value), 0);
+  const kept: Kept = { texts, bytes, revision: 0 };
+  return () => createRunValues(kept);
+}
+
+function createRunValues(kept: Kept): RunValues {
+  const written = new Map<string, string | null>();
+  /** What it was shown, by key. */
+  const seen = new Map<string, string | null>();
+  const begun = { bytes: kept.bytes, revision: kept.revision };
+  let { bytes } = begun;
+  let isListed = false;
+  let isRefused = false;
+  const keptText = (key: string): string | null => kept.texts.get(key) ?? null;
+  const textOf = (key: string): string | null => {
+    if (written.has(key)) return written.get(key)!;
+    const text = keptText(key);
+    if (!seen.has(key)) seen.set(key, text);
+    return text;
+  };
+  /** With what this run has written. */
+  const bytesThen = (): number =>
+    [...written].reduce((sum, [key, text]) => sum + sizeOf(text) - sizeOf(keptText(key)), kept.bytes);
+  const write = (key: string, value: string | null): void => {
+    if (sizeOf(value) > valueBytesMax)
+      throw new ValueError('validation_failed', `A value takes at most ${valueBytesMax} bytes of JSON.`);
+    const before = written.has(key) ? written.get(key)! : keptText(key);
+    const after = bytes + sizeOf(value) - sizeOf(before);
+    if (after > installBytesMax) {
+      isRefused = true;
+      throw new ValueError(
+        'quota_exceeded',
+        `A plugin keeps at most ${installBytesMax} bytes, what this run has written included; delete some keys.`,
+      );
+    }
+    bytes = after;
+    written.set(key, value);
+  };
+  return {
+    get: async (key) => textOf(key),
+    set: async (key, value) => write(key, jsonOf(value)),
+    async delete(key) {
+      if (textOf(key) !== null) write(key, null);
+    },
+    async increment(key, by) {
+      const current: unknown = JSON.parse(textOf(key) ?? '0') ?? 0;
+      if (typeof by !== 'number' || typeof current !== 'number')
+        throw new ValueError('validation_failed', 'Only numbers can be incremented.');
+      write(key, jsonOf(current + by));
+      return current + by;
+    },
+    async compareAndSet(key, expected, value) {
+      const isSame = (textOf(key) ?? 'null') === jsonOf(expected);
+      if (isSame) write(key, jsonOf(value));
+      return isSame;
+    },
+    // What was listed is known by the revision.
+    noteList: () => Promise.resolve(),
+    listed(query) {
+      isListed = true;
+      return listed(
+        [...new Set([...kept.texts.keys(), ...written.keys()])].flatMap((key) => {
+          const text = written.has(key) ? written.get(key)! : keptText(key);
+          return text === null ? [] : [{ key, bytes: sizeOf(text) }];
+        }),
+        query,
+      );
+    },
+    isStale() {
+      if (kept.revision === begun.revision) return false;
+      if (isListed || [...seen].some(([key, text]) => keptText(key) !== text)) return true;
+      return isRefused ? kept.bytes !== begun.bytes : bytesThen() > installBytesMax;
+    },
+    keep() {
+      kept.bytes = bytesThen();
+      if (written.size > 0) kept.revision++;
+      for (const [key, value] of written)
+        if (value === null) kept.texts.delete(key);
+        else kept.texts.set(key, value);
+    },
   };
 }
 

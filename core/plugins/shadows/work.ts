@@ -238,7 +238,9 @@ function createCompare({ store, committer, engine }: WorkOptions) {
       values: await shadow.values,
     };
     const simulated = { ...run, mode: install.mode };
-    const tried = isWanted ? await engine.tryOn(scope, version, event, past, signal, simulated) : unwanted;
+    const tried = isWanted
+      ? await engine.tryOn(scope, version, event, past, signal, { again: simulated })
+      : unwanted;
     signal.throwIfAborted();
     // Its own values are its own.
     const changes = ended.changes.filter(({ kind }) => kind !== kvKindName);
