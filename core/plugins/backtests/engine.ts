@@ -15,6 +15,7 @@ import type { Install } from '../installs/schema.ts';
 import { findCut } from '../loops.ts';
 import { byTypeOf, type ByType } from '../registry.ts';
 import { createAttempts, type AttemptOptions } from '../runs/attempt.ts';
+import type { Effect } from '../runs/effects.ts';
 import { createWants } from '../wants.ts';
 import { afterwardsOf } from './afterwards.ts';
 import { createCollector, type Collector } from './collector.ts';
@@ -113,22 +114,6 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** The runs of a window. */
 function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine['backtest'] {
-  /** Looks up what became of the fields that a run would have changed. */
-  const compare = async (
-    scope: Scope,
-    install: Install,
-    event: EventRow,
-    collector: Collector,
-    effects: ReturnType<Collector['add']>,
-  ): Promise<void> => {
-    const runId = derivedId(idPrefixes.run, event.id, install.id);
-    for (const effect of effects) {
-      const fields = fieldEffectsOf(effect).map(({ field }) => field);
-      const after = await afterwardsOf(store, scope, event, { issueId: effect.id, fields, runId });
-      collector.compare(event, effect, after);
-    }
-  };
-
   return async (scope, version, window, signal, onProgress) => {
     const { install } = version;
     const isWanted = await engine.subscribed(scope, install);
@@ -138,8 +123,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
     const events = { looked: 0, wanted: 0, cut: 0 };
     let endedBy: BacktestReport['endedBy'] = null;
     const convoy = createConvoy(underWayMax);
-    // In order as well, so that a report comes out the same twice.
-    let comparing = Promise.resolve();
+    const compare = comparing(store, scope, install, collector);
 
     const meet = async (event: EventRow): Promise<void> => {
       if (isNaming(event.entityKind)) pasts.moved();
@@ -156,8 +140,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
         (before) => engine.tryOn(scope, version, event, past, signal, { before }),
         (tried) => {
           signal.throwIfAborted();
-          const effects = collector.add(event, tried);
-          return (comparing = comparing.then(() => compare(scope, install, event, collector, effects)));
+          return compare(event, collector.add(event, tried));
         },
       );
     };
@@ -185,6 +168,21 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
     }
     return collector.report({ window: shownWindow(window), events, endedBy });
   };
+}
+
+/** Looks up what became of the fields that a run would have changed: in order, so that a report comes out the same twice. */
+function comparing(store: Store, scope: Scope, install: Install, collector: Collector) {
+  let last = Promise.resolve();
+  const compare = async (event: EventRow, effects: readonly Effect[]): Promise<void> => {
+    const runId = derivedId(idPrefixes.run, event.id, install.id);
+    for (const effect of effects) {
+      const fields = fieldEffectsOf(effect).map(({ field }) => field);
+      const after = await afterwardsOf(store, scope, event, { issueId: effect.id, fields, runId });
+      collector.compare(event, effect, after);
+    }
+  };
+  return (event: EventRow, effects: readonly Effect[]): Promise<void> =>
+    (last = last.then(() => compare(event, effects)));
 }
 
 function shownWindow({ sinceMs, untilMs, to }: Window): BacktestReport['window'] {

@@ -27,42 +27,10 @@ interface Kept {
 export function createValues(texts = new Map<string, string>()): () => RunValues {
   const bytes = [...texts.values()].reduce((sum, value) => sum + sizeOf(value), 0);
   const kept: Kept = { texts, bytes, revision: 0 };
-  return () => createRunValues(kept);
+  return () => runValues(createDraft(kept));
 }
 
-function createRunValues(kept: Kept): RunValues {
-  const written = new Map<string, string | null>();
-  /** What it was shown, by key. */
-  const seen = new Map<string, string | null>();
-  const begun = { bytes: kept.bytes, revision: kept.revision };
-  let { bytes } = begun;
-  let isListed = false;
-  let isRefused = false;
-  const keptText = (key: string): string | null => kept.texts.get(key) ?? null;
-  const textOf = (key: string): string | null => {
-    if (written.has(key)) return written.get(key)!;
-    const text = keptText(key);
-    if (!seen.has(key)) seen.set(key, text);
-    return text;
-  };
-  /** With what this run has written. */
-  const bytesThen = (): number =>
-    [...written].reduce((sum, [key, text]) => sum + sizeOf(text) - sizeOf(keptText(key)), kept.bytes);
-  const write = (key: string, value: string | null): void => {
-    if (sizeOf(value) > valueBytesMax)
-      throw new ValueError('validation_failed', `A value takes at most ${valueBytesMax} bytes of JSON.`);
-    const before = written.has(key) ? written.get(key)! : keptText(key);
-    const after = bytes + sizeOf(value) - sizeOf(before);
-    if (after > installBytesMax) {
-      isRefused = true;
-      throw new ValueError(
-        'quota_exceeded',
-        `A plugin keeps at most ${installBytesMax} bytes, what this run has written included; delete some keys.`,
-      );
-    }
-    bytes = after;
-    written.set(key, value);
-  };
+function runValues({ textOf, write, keys, isStale, keep }: Draft): RunValues {
   return {
     get: async (key) => textOf(key),
     set: async (key, value) => write(key, jsonOf(value)),
@@ -83,15 +51,57 @@ function createRunValues(kept: Kept): RunValues {
     },
     // What was listed is known by the revision.
     noteList: () => Promise.resolve(),
-    listed(query) {
+    listed: (query) => listed(keys(), query),
+    isStale,
+    keep,
+  };
+}
+
+/** What one run has read and written. */
+interface Draft extends Pick<RunValues, 'isStale' | 'keep'> {
+  textOf(key: string): string | null;
+  /** @throws {ValueError} where it is too large, or no room is left */
+  write(key: string, text: string | null): void;
+  keys(): Key[];
+}
+
+function createDraft(kept: Kept): Draft {
+  const written = new Map<string, string | null>();
+  /** What it was shown, by key. */
+  const seen = new Map<string, string | null>();
+  const begun = { bytes: kept.bytes, revision: kept.revision };
+  let { bytes } = begun;
+  let isListed = false;
+  let isRefused = false;
+  const keptText = (key: string): string | null => kept.texts.get(key) ?? null;
+  const draftText = (key: string): string | null => (written.has(key) ? written.get(key)! : keptText(key));
+  /** With what this run has written. */
+  const bytesThen = (): number =>
+    [...written].reduce((sum, [key, text]) => sum + sizeOf(text) - sizeOf(keptText(key)), kept.bytes);
+
+  return {
+    textOf(key) {
+      const text = draftText(key);
+      if (!written.has(key) && !seen.has(key)) seen.set(key, text);
+      return text;
+    },
+    write(key, text) {
+      if (sizeOf(text) > valueBytesMax)
+        throw new ValueError('validation_failed', `A value takes at most ${valueBytesMax} bytes of JSON.`);
+      const after = bytes + sizeOf(text) - sizeOf(draftText(key));
+      if (after > installBytesMax) {
+        isRefused = true;
+        throw new ValueError('quota_exceeded', noRoom);
+      }
+      bytes = after;
+      written.set(key, text);
+    },
+    keys() {
       isListed = true;
-      return listed(
-        [...new Set([...kept.texts.keys(), ...written.keys()])].flatMap((key) => {
-          const text = written.has(key) ? written.get(key)! : keptText(key);
-          return text === null ? [] : [{ key, bytes: sizeOf(text) }];
-        }),
-        query,
-      );
+      return [...new Set([...kept.texts.keys(), ...written.keys()])].flatMap((key) => {
+        const text = draftText(key);
+        return text === null ? [] : [{ key, bytes: sizeOf(text) }];
+      });
     },
     isStale() {
       if (kept.revision === begun.revision) return false;
@@ -101,12 +111,14 @@ function createRunValues(kept: Kept): RunValues {
     keep() {
       kept.bytes = bytesThen();
       if (written.size > 0) kept.revision++;
-      for (const [key, value] of written)
-        if (value === null) kept.texts.delete(key);
-        else kept.texts.set(key, value);
+      for (const [key, text] of written)
+        if (text === null) kept.texts.delete(key);
+        else kept.texts.set(key, text);
     },
   };
 }
+
+const noRoom = `A plugin keeps at most ${installBytesMax} bytes, what this run has written included; delete some keys.`;
 
 interface Key {
   readonly key: string;
