@@ -45,6 +45,11 @@ export interface KindSpec<E extends Entity, W extends Wire> {
   readonly insertExpressions?: Readonly<Record<string, string>>;
   /** Of what can be removed for good: the event that says so, and the rows that go with it, first. */
   readonly purged?: { readonly event: EventType; rows(scope: Scope, entity: E): Op[] };
+  /**
+   * Brings back a deleted one of a kind whose comings and goings are told in the history of another object.
+   * @throws {ApiError} where it cannot come back
+   */
+  comesBack?(ctx: Context, deleted: E): Promise<Change>;
   /** Writes beside the row itself: join rows, counters. `first` go before the row, `last` after it. */
   related?(scope: Scope, before: E | null, after: E): { first?: Op[]; last?: Op[] };
 }
@@ -74,6 +79,8 @@ export interface Kind<E extends Entity, W> {
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
   /** Null when the patch changes nothing: no version, no event. `updatedAt` moves along where the kind has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
+  /** Undefined where `update` alone brings a deleted one back, or nothing does. @throws {ApiError} where this one cannot come back */
+  readonly comesBack: ((ctx: Context, deleted: E) => Promise<Change>) | undefined;
   /** Removes a deleted row for good, told with the object as it was. @throws Error for a kind whose rows stay */
   purge(before: E): Change;
 }
@@ -121,6 +128,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
       const touched = 'updatedAt' in before ? { updatedAt: nowMs } : {};
       return changeOf(before, { ...before, ...patch, ...touched, version: before.version + 1 });
     },
+    comesBack: spec.comesBack,
     purge: purgesOf(spec),
   };
 }

@@ -40,7 +40,15 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   readonly events?: KindSpec<E, Wire>['events'];
   readonly special?: Pick<
     KindSpec<E, Wire>,
-    'isTold' | 'subjectId' | 'team' | 'alias' | 'purged' | 'learns' | 'insertExpressions' | 'related'
+    | 'isTold'
+    | 'subjectId'
+    | 'team'
+    | 'alias'
+    | 'purged'
+    | 'learns'
+    | 'insertExpressions'
+    | 'related'
+    | 'comesBack'
   >;
 }
 

@@ -266,7 +266,7 @@ test('who undoes needs what it takes to write it, and a run that wrote nothing s
   expect(nothing.text).toContain('it changed nothing');
 });
 
-test('a relation that a run made is removed as its operation removes it, and no undo brings it back', async () => {
+test('relations and links that a run made or took away go and come back, and their issues tell it', async () => {
   const key = `U${++team}`;
   const { apiKey } = await app.addWorkspace(`Undo ${team}`, key);
   const call = app.clientOf(apiKey);
@@ -274,22 +274,62 @@ test('a relation that a run made is removed as its operation removes it, and no 
   await install(
     call,
     await packSource(`{
-      id: 'com.test.undo-relates', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test' } },
-      on: { 'issue.created': { handle: (event, ctx) => ctx.relations.create(event.data.id, { type: 'relates_to', issueId: '${other.id}' }) } },
+      id: 'com.test.undo-relates', version: '1.0.0', engines: { tatami: '*' },
+      scopes: { 'issues:write': { why: 'test' }, 'attachments:write': { why: 'test' } },
+      on: { 'issue.created': { handle: async (event, ctx) => {
+        await ctx.relations.create(event.data.id, { type: 'blocks', issueId: '${other.id}' });
+        await ctx.attachments.create(event.data.id, { title: 'Log', url: 'https://example.com/log' });
+      } }, 'issue.updated': { handle: async (event, ctx) => {
+        for (const { id } of (await ctx.relations.list(event.data.id)).data) await ctx.relations.delete(id);
+      } } },
     }`),
+    { modes: { delete: 'apply' } },
   );
   const issue = await make(call, key, 'One');
-  const relations = async (): Promise<Json[]> =>
-    (await call('GET', `/api/v1/issues/${issue.id}/relations`)).json.data;
-  expect((await relations()).length).toBe(1);
-  const run = await newestRun(call, 'com.test.undo-relates');
-  const undone = await undo(call, `runs/${run.id}`);
-  expect(undone.changes).toMatchObject([{ kind: 'relation', action: 'remove' }]);
-  expect(await relations()).toEqual([]);
+  const parts = async (): Promise<string[][]> =>
+    Promise.all(
+      ['relations', 'attachments'].map(async (path) =>
+        (await call('GET', `/api/v1/issues/${issue.id}/${path}`)).json.data.map(({ id }: Json) => id),
+      ),
+    );
+  const made = await parts();
+  expect(made.map(({ length }) => length)).toEqual([1, 1]);
+  const creation = await newestRun(call, 'com.test.undo-relates');
+  const undone = await undo(call, `runs/${creation.id}`);
+  expect(undone.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
+    ['attachment', 'remove'],
+    ['relation', 'remove'],
+  ]);
+  expect(await parts()).toEqual([[], []]);
+
+  const before = await end(call);
   const back = await undo(call, `undos/${undone.id}`);
-  expect(back).toMatchObject({
-    id: null,
-    changes: [],
-    skipped: [{ kind: 'relation', reason: 'irreversible' }],
-  });
+  expect(back.changes).toMatchObject([
+    { kind: 'relation', action: 'restore' },
+    { kind: 'attachment', action: 'restore' },
+  ]);
+  expect(await parts()).toEqual(made);
+  const told = await eventsAfter(call, before);
+  expect(told.map(({ type, data }) => [type, data.relation?.id ?? data.attachment?.id])).toEqual([
+    ['issue.relation_added', made[0]![0]],
+    ['issue.relation_added', made[0]![0]],
+    ['issue.attachment_added', made[1]![0]],
+    ['automation.undone', undefined],
+  ]);
+
+  await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Two' });
+  await app.settled();
+  expect(await parts()).toEqual([[], made[1]!]);
+  const removal = await newestRun(call, 'com.test.undo-relates');
+  await undo(call, `runs/${removal.id}`);
+  expect(await parts()).toEqual(made);
+
+  // What others put in its place meanwhile stays.
+  await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Three' });
+  await app.settled();
+  const again = await newestRun(call, 'com.test.undo-relates');
+  const circle = { type: 'blocked_by', issueId: other.id };
+  expect((await call('POST', `/api/v1/issues/${issue.id}/relations`, circle)).status).toBe(201);
+  const refused = await undo(call, `runs/${again.id}`);
+  expect(refused).toMatchObject({ id: null, skipped: [{ kind: 'relation', reason: 'irreversible' }] });
 });

@@ -30,7 +30,7 @@ export async function undoing(ctx: Context, kinds: UndoKinds, { objects, skipped
   for (const folded of objects.values()) {
     const { cause } = folded;
     if (cause === null) continue;
-    const made = folded.isRemoved ? await removal(ctx, kinds, folded) : update(ctx, folded);
+    const made = folded.isRemoved ? await removal(ctx, kinds, folded) : await update(ctx, folded);
     if (made === null) left.push(irreversible(folded));
     else {
       changes.push(...made.map((change) => ({ ...change, cause })));
@@ -44,7 +44,10 @@ export async function undoing(ctx: Context, kinds: UndoKinds, { objects, skipped
   };
 }
 
-function update(ctx: Context, { kind, entity, moved }: Folded): Change[] {
+/** Null where it cannot come back. */
+async function update(ctx: Context, { kind, entity, moved }: Folded): Promise<readonly Change[] | null> {
+  if (moved.has('deletedAt') && kind.comesBack)
+    return orNull(async () => [await kind.comesBack!(ctx, entity)]);
   const patch = patchOf(entity, moved);
   // A number is one of a team, and taken when the issue comes there.
   if ('teamId' in patch && 'number' in entity) patch.number = null;
@@ -58,17 +61,20 @@ async function removal(
   kinds: UndoKinds,
   { kind, entity }: Folded,
 ): Promise<readonly Change[] | null> {
-  if (!tellsDeletion(kind.name)) {
-    try {
-      return await kinds.remove(ctx, kind.name, entity.id);
-    } catch (error) {
-      if (error instanceof ApiError) return null;
-      throw error;
-    }
-  }
+  if (!tellsDeletion(kind.name)) return orNull(() => kinds.remove(ctx, kind.name, entity.id));
   const now = ctx.nowMs();
   const change = kind.update(entity, { deletedAt: now } as object as Partial<Entity>, now);
   return change ? [change] : [];
+}
+
+/** Null where it is refused. */
+async function orNull<Made>(make: () => Promise<Made>): Promise<Made | null> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
 }
 
 function irreversible({ kind, entity, cause }: Folded): Skip {

@@ -146,8 +146,7 @@ async function hindrance(
   if (differing(now, after).some(isNeeded)) return 'bound';
   if (name === 'deletedAt') {
     const isBack = valueOf(valuesOf(change.before), name) === null;
-    // What is told of in the history of another object has no event that says it is there again.
-    return isBack && !tellsDeletion(change.kind) ? 'irreversible' : null;
+    return isBack && !tellsDeletion(change.kind) && !folded.kind.comesBack ? 'irreversible' : null;
   }
   return pointsNowhere({ ctx, kinds }, folded, change, name);
 }

@@ -36,14 +36,17 @@ export async function isGone(
 
 async function isIssueGone(
   { ctx, kinds, objects }: Parameters<typeof isGone>[0],
-  entity: Entity & { readonly issueId?: string | null },
+  { issueId, fromId }: Entity & { readonly issueId?: string | null; readonly fromId?: string },
 ): Promise<boolean> {
-  // A comment may be on an update of a project.
-  if (entity.issueId === undefined || entity.issueId === null) return false;
-  const known = objects.get(keyOf({ kind: 'issue', id: entity.issueId }));
-  if (known) return valueOf(known.values, 'deletedAt') !== null;
-  const issue = await kinds.named('issue')?.find(ctx, entity.issueId);
-  return !issue || deletedAtOf(issue) !== null;
+  // A comment may be on an update of a project, and a relation is of two issues.
+  for (const id of [issueId, fromId]) {
+    if (id === undefined || id === null) continue;
+    const known = objects.get(keyOf({ kind: 'issue', id }));
+    const issue = known ? undefined : await kinds.named('issue')?.find(ctx, id);
+    const deletedAt = known ? valueOf(known.values, 'deletedAt') : issue ? deletedAtOf(issue) : undefined;
+    if (deletedAt !== null) return true;
+  }
+  return false;
 }
 
 const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number | null }).deletedAt ?? null;

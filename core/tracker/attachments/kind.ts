@@ -1,7 +1,10 @@
 // How attachments are stored, shown and announced: what happens to one is told of its issue, so that whoever follows the issue hears it.
 import type { Change } from '../../changes/change.ts';
+import type { Kind } from '../../changes/kind.ts';
 import { plain, type Column } from '../../changes/columns.ts';
+import type { Shown } from '../../contract/contract.ts';
 import type { EventType } from '../../events/catalogue.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
@@ -26,7 +29,7 @@ const moveIssue = tenantStatement(
 const added: EventType = 'issue.attachment_added';
 const removed: EventType = 'issue.attachment_removed';
 
-export const attachmentKind = kindOf(attachment, {
+export const attachmentKind: Kind<Attachment, Shown<typeof attachment>> = kindOf(attachment, {
   kept,
   shows: {
     issue({ issueId, issuePlace }, { directory }) {
@@ -35,12 +38,19 @@ export const attachmentKind = kindOf(attachment, {
       return { id: issueId, identifier: number === '' ? null : `${key}-${number}` };
     },
   },
-  events: (before) => [before ? removed : added],
+  events: (before, { deletedAt }) => [before && deletedAt !== null ? removed : added],
   special: {
     subjectId: ({ issueId }) => issueId,
     related: (scope, _before, { issueId, updatedAt }) => ({
       last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
     }),
+    async comesBack(ctx, deleted) {
+      if (deleted.kind !== 'link')
+        throw new ApiError('not_found', 'What a file holds goes when nothing names it any more.');
+      const issue = await issueKind.find(ctx, deleted.issueId);
+      if (!issue) throw new ApiError('not_found', 'Its issue is gone.');
+      return toldOf(issue, attachmentKind.update(deleted, { deletedAt: null }, ctx.nowMs())!);
+    },
     team: {
       of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
       isIn: (list) =>

@@ -1,6 +1,8 @@
 // Relations. A row says what `fromId` is to `issueId`; whoever asks from the other side is shown the inverse. A relation is told as an
 // event of each of its two issues, and moves neither's version: who edits an issue is not in the way of who relates it.
 import type { Change, ChangeSet, EventDraft } from '../../changes/change.ts';
+import type { Kind } from '../../changes/kind.ts';
+import type { Shown } from '../../contract/contract.ts';
 import { plain, type Column } from '../../changes/columns.ts';
 import { pageOfKind } from '../../changes/list.ts';
 import { getEntity, removed } from '../../changes/operations.ts';
@@ -29,7 +31,13 @@ const kept = { fromId: plain<string>('from_id'), from: endOf('from_id'), to: end
 type Relation = EntityOf<typeof relation, typeof kept>;
 type RelationType = Relation['type'];
 
-const relationKind = kindOf(relation, {
+/** Whether it is there behind the change, and was not before. */
+const isAdded = (
+  before: { readonly deletedAt: number | null } | null,
+  after: { readonly deletedAt: number | null },
+): boolean => (before === null || before.deletedAt !== null) && after.deletedAt === null;
+
+const relationKind: Kind<Relation, Shown<typeof relation>> = kindOf(relation, {
   kept,
   shows: {
     issue: ({ to }, { directory }) => {
@@ -43,9 +51,21 @@ const relationKind = kindOf(relation, {
     },
   },
   special: {
-    related: (scope, before, { id, type }) => ({
-      last: before || type === 'relates_to' ? [] : [tenantOp(scope, noCircle, { id }, { expectRows: 1 })],
+    related: (scope, before, after) => ({
+      last:
+        isAdded(before, after) && after.type !== 'relates_to'
+          ? [tenantOp(scope, noCircle, { id: after.id }, { expectRows: 1 })]
+          : [],
     }),
+    async comesBack(ctx, deleted) {
+      const [from, to] = [
+        await issueKind.find(ctx, deleted.fromId),
+        await issueKind.find(ctx, deleted.issueId),
+      ];
+      if (!from || !to) throw new ApiError('not_found', 'One of its issues is gone.');
+      await requireNew(ctx, deleted.type, from, to);
+      return told(relationKind.update(deleted, { deletedAt: null }, ctx.nowMs())!, [from, to]);
+    },
     team: {
       of: ({ from, to }) => [from.teamId, to.teamId],
       isIn: (list) =>
@@ -224,9 +244,9 @@ function told(change: Change, ends: readonly [Issue, Issue]): Change {
 
 /** One that is made and removed by the same run is told as both. */
 function typesOf({ before, after }: Change) {
-  const { deletedAt } = after as Relation;
+  const [was, is] = [before as Relation | null, after as Relation];
   return [
-    ...(before === null ? (['issue.relation_added'] as const) : []),
-    ...(deletedAt === null ? [] : (['issue.relation_removed'] as const)),
+    ...(was === null || isAdded(was, is) ? (['issue.relation_added'] as const) : []),
+    ...(is.deletedAt === null ? [] : (['issue.relation_removed'] as const)),
   ];
 }
