@@ -2,6 +2,11 @@
 import type { EventType } from '../events/catalogue.ts';
 import type { Change } from './change.ts';
 
+const kind = 'announcement';
+
+/** Whether it is of no object that has a version. */
+export const isAnnouncement = (change: Change): boolean => change.kind === kind;
+
 export function announce(
   entity: { readonly kind: string; readonly id: string },
   type: EventType,
@@ -18,7 +23,7 @@ export function announce(
     ...(eventId === undefined ? {} : { id: eventId }),
   };
   return {
-    kind: 'announcement',
+    kind,
     id: entity.id,
     before: null,
     after: { id: entity.id, version: 1 },
