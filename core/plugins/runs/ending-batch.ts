@@ -137,5 +137,6 @@ function recordOf(
     calls: tried?.calls ?? [],
     effects,
     result: result ?? null,
+    pluginVersion: tried?.install.pluginVersion ?? null,
   };
 }

@@ -47,11 +47,13 @@ export interface RunRow {
   /** What an action or a route returned. */
   readonly result_json: string | null;
   readonly proposal_id: string | null;
+  /** The version of the plugin that made the last attempt; null where none has ended. */
+  readonly plugin_version: string | null;
 }
 
 export const runColumns = `id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth, status, mode, attempt,
   created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json,
-  progress_json, continued_by, continuation, fired_at, interruptions, input_json, result_json, proposal_id,
+  progress_json, continued_by, continuation, fired_at, interruptions, input_json, result_json, proposal_id, plugin_version,
   (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = runs.workspace_id AND k.id = runs.id) AS undone_by`;
 
 const insertRun = tenantStatement(
@@ -72,10 +74,10 @@ const insertEnded = tenantStatement(
   'runs.insert_ended',
   `INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth,
      status, mode, attempt, created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json,
-     effects_json, logs_json, error_json, result_json)
+     effects_json, logs_json, error_json, result_json, plugin_version)
    VALUES (:ws, :id, :installId, :handlerKind, :handler, :orderKey, :sequence, :eventId, :rootEventId, :depth,
      :status, :mode, :attempt, :createdAt, :startedAt, :finishedAt, :cpuMs, :memoryBytes, :wallMs, :queueMs, :events, :calls,
-     :effects, :logs, :error, :result)`,
+     :effects, :logs, :error, :result, :pluginVersion)`,
 );
 /** Due now when nothing of the same order key is open before it, otherwise when that ends. */
 const queueRun = tenantStatement(
@@ -99,7 +101,8 @@ const record = tenantStatement(
   'runs.record',
   `UPDATE runs SET status = :status, attempt = :attempt, started_at = :startedAt, finished_at = :finishedAt, cpu_ms = :cpuMs,
      memory_bytes = :memoryBytes, wall_ms = :wallMs, queue_ms = :queueMs, events_json = :events, calls_json = :calls,
-     effects_json = :effects, logs_json = :logs, error_json = :error, result_json = :result
+     effects_json = :effects, logs_json = :logs, error_json = :error, result_json = :result,
+     plugin_version = coalesce(:pluginVersion, plugin_version)
    WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
 );
 const interrupted = tenantStatement(
@@ -252,6 +255,7 @@ export function queuedRow(run: NewRun, nowMs: number): RunRow {
     input_json: run.inputJson ?? null,
     result_json: null,
     proposal_id: null,
+    plugin_version: null,
   };
 }
 
@@ -303,6 +307,8 @@ export interface RunRecord {
   readonly error: RunError | null;
   /** JSON text of what an action or a route returned. */
   readonly result: string | null;
+  /** Of the code that made the attempt; null where none was made. */
+  readonly pluginVersion: string | null;
 }
 
 export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {

@@ -50,6 +50,11 @@ export const RunShown = named(
   Closed({
     id: idOf(idPrefixes.run),
     pluginId: Type.String({ description: 'The install.' }),
+    pluginVersion: nullable(
+      text(
+        'The version of the plugin that made the last attempt, whatever is installed now; null where no attempt has ended.',
+      ),
+    ),
     handler: Type.String({ description: 'The event type, or the name of the schedule, action or route.' }),
     handlerKind: enumeration('HandlerKind', handlerKinds, 'What calls the handler.'),
     status: runStatus,
