@@ -12,6 +12,7 @@ const ms = (description: string) => nullable(Type.Number({ description }));
 const at = (description: string) => nullable(described(time, description));
 const text = (description: string) => Type.String({ description });
 
+export const handlerKind = enumeration('HandlerKind', handlerKinds, 'What calls the handler.');
 export const runStatus = enumeration('RunStatus', runStatuses, 'How far it has come.');
 
 const Call = Closed({
@@ -56,7 +57,7 @@ export const RunShown = named(
       ),
     ),
     handler: Type.String({ description: 'The event type, or the name of the schedule, action or route.' }),
-    handlerKind: enumeration('HandlerKind', handlerKinds, 'What calls the handler.'),
+    handlerKind,
     status: runStatus,
     eventId: nullable(idOf(idPrefixes.event, 'The event that it was run for; null for what no event calls.')),
     mode: described(plugin.fields.mode.shown, 'The mode of the plugin at that time.'),
