@@ -21,7 +21,7 @@ import type { FilterFields } from './lib/filter.ts';
 import { Closed, described, named } from './lib/schema.ts';
 import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
-import { AutomationRun } from './plugins/runs/told.ts';
+import { AutomationRun } from './plugins/runs/contract.ts';
 import { AutomationUndone } from './plugins/undo/contract.ts';
 import { expiryAlarm } from './proposals/expiry.ts';
 import { proposal } from './proposals/contract.ts';

@@ -2,11 +2,6 @@
 import type { EventType } from '../events/catalogue.ts';
 import type { Change } from './change.ts';
 
-const kind = 'announcement';
-
-/** Whether it is of no object that has a version. */
-export const isAnnouncement = (change: Change): boolean => change.kind === kind;
-
 export function announce(
   entity: { readonly kind: string; readonly id: string },
   type: EventType,
@@ -22,11 +17,13 @@ export function announce(
     learnsOf: null,
     ...(eventId === undefined ? {} : { id: eventId }),
   };
+  // No object's id: an answer takes its version from the change of the object that it shows.
+  const id = `${type} ${entity.id}`;
   return {
-    kind,
-    id: entity.id,
+    kind: 'announcement',
+    id,
     before: null,
-    after: { id: entity.id, version: 1 },
+    after: { id, version: 1 },
     baseVersion: null,
     isSilent: false,
     ops: () => [],

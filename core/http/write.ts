@@ -1,6 +1,5 @@
 // What becomes of a write: its route plans a change set, and the caller's mode decides whether that is staged (for a plugin run),
 // simulated, kept as a proposal or committed; a commit that carries an idempotency key keeps its answer in the same batch.
-import { isAnnouncement } from '../changes/announcement.ts';
 import type { ChangeSet } from '../changes/change.ts';
 import type { Committed, Committer } from '../changes/commit.ts';
 import type { StagedWrite, Staging } from '../changes/staging.ts';
@@ -244,7 +243,7 @@ function jsonOf(body: unknown): string | null {
 function versionOf({ changes }: ChangeSet, body: unknown): number | undefined {
   const { id, version } = (body ?? {}) as { id?: string; version?: number };
   // A creation may show less than the whole object, but not another one.
-  return version ?? changes.find((change) => change.id === id && !isAnnouncement(change))?.after.version;
+  return version ?? changes.find((change) => change.id === id)?.after.version;
 }
 
 /** The objects of which a change set makes events, by id. */

@@ -10,7 +10,8 @@ import type { Recorder } from '../recorder/recorder.ts';
 import { keepChangesOps } from '../undo/kept.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
-import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
+import { endedRunOp, recordRunOp, type RunRecord } from './record.ts';
+import { releaseNextOps } from './rows.ts';
 import { ranBy, tellOver } from './told.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {

@@ -2,9 +2,9 @@
 import { Type } from 'typebox';
 import { ActorShown } from '../../events/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
-import { handlerKinds } from '../../../sdk/plugin/handlers.ts';
 import { plugin } from '../installs/contract.ts';
 import { RecordingFactsShown } from '../recorder/schema.ts';
+import { handlerKind } from './contract.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 
 const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
@@ -12,7 +12,6 @@ const ms = (description: string) => nullable(Type.Number({ description }));
 const at = (description: string) => nullable(described(time, description));
 const text = (description: string) => Type.String({ description });
 
-export const handlerKind = enumeration('HandlerKind', handlerKinds, 'What calls the handler.');
 export const runStatus = enumeration('RunStatus', runStatuses, 'How far it has come.');
 
 const Call = Closed({

@@ -1,46 +1,19 @@
 // What the event log tells of a run that is over: `automation.run` of one that did something, `automation.failed` of one that came to
 // nothing. See docs/decisions/0064.
-import { Type, type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { announce } from '../../changes/announcement.ts';
 import type { Change } from '../../changes/change.ts';
 import { inboxItem } from '../../inbox/contract.ts';
-import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, enumeration, idOf, named, nullable } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { plugin } from '../installs/contract.ts';
 import type { Install } from '../installs/schema.ts';
 import { kvKindName } from '../kv/entries.ts';
 import { oneOffKindName } from '../once/entries.ts';
+import type { AutomationRun } from './contract.ts';
 import { givenUpCode } from './given-up.ts';
-import type { RunRecord, RunRow } from './rows.ts';
-import { handlerKind } from './schema.ts';
-
-const text = (description: string) => Type.String({ description });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
-
-/** `automation.run` and `automation.failed`. */
-export const AutomationRun = named(
-  'AutomationRun',
-  Closed({
-    runId: idOf(idPrefixes.run, 'The run.'),
-    installId: idOf(plugin.id, 'The install whose run it is.'),
-    pluginId: text('What the plugin is called wherever it is installed.'),
-    pluginVersion: nullable(text('The version that ran; null where it was ended without an attempt.')),
-    handler: text('The event type, or the name of the schedule, action or route.'),
-    handlerKind,
-    eventId: nullable(idOf(idPrefixes.event, 'The event that it was run for.')),
-    mode: described(plugin.fields.mode.shown, 'The mode that it ended in.'),
-    status: enumeration('RunEnd', ['succeeded', 'dead'], 'How it ended.'),
-    attempt: count('Attempts made.'),
-    calls: count('What it asked of the server in its last attempt.'),
-    changed: count('Objects that it changed; without what it keeps for itself, and what it proposed.'),
-    fetches: count('Requests to other hosts that were answered.'),
-    proposalId: nullable(idOf(proposal.id, 'The proposal that holds what it would have written.')),
-    errorCode: nullable(text('Why it failed, as `error.code` of the run.')),
-  }),
-);
+import type { RunRecord } from './record.ts';
+import type { RunRow } from './rows.ts';
 
 interface RanBy {
   readonly pluginId: string;
