@@ -21,6 +21,7 @@ import type { FilterFields } from './lib/filter.ts';
 import { Closed, described, named } from './lib/schema.ts';
 import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
+import { AutomationRun } from './plugins/runs/contract.ts';
 import { AutomationUndone } from './plugins/undo/contract.ts';
 import { expiryAlarm } from './proposals/expiry.ts';
 import { proposal } from './proposals/contract.ts';
@@ -140,6 +141,8 @@ const announced = {
   'system.problem_raised': SystemProblemShown,
   'system.problem_cleared': SystemProblemShown,
   'automation.undone': AutomationUndone,
+  'automation.run': AutomationRun,
+  'automation.failed': AutomationRun,
 } satisfies Partial<Record<EventType, TObject>>;
 
 const filterings = new Map(resources.map(({ contract, filtering }) => [contract.name, filtering]));

@@ -17,11 +17,13 @@ export function announce(
     learnsOf: null,
     ...(eventId === undefined ? {} : { id: eventId }),
   };
+  // No object's id: an answer takes its version from the change of the object that it shows.
+  const id = `${type} ${entity.id}`;
   return {
     kind: 'announcement',
-    id: entity.id,
+    id,
     before: null,
-    after: { id: entity.id, version: 1 },
+    after: { id, version: 1 },
     baseVersion: null,
     isSilent: false,
     ops: () => [],

@@ -11,6 +11,8 @@ const announced = [
   'system.problem_raised',
   'system.problem_cleared',
   'automation.undone',
+  'automation.run',
+  'automation.failed',
 ] as const;
 /** Whoever reads the inbox is told of problems there as well; what automations do is told under a scope of its own. */
 const scopesOfNamespaces = { system: 'inbox:read', automation: 'automations:read' } as const;

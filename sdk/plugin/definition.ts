@@ -1,15 +1,15 @@
 // The shape of a plugin's definition. Everything but the `handle` functions ends up in the static manifest.
-import type { EventData, EventType } from '../types/events.ts';
+import type { EventData } from '../types/events.ts';
 import type { EventFilters } from '../types/filters.ts';
 import type { Issue } from '../types/issues.ts';
 import type { Project } from '../types/projects.ts';
 import type { Actor, Envelope } from '../webhooks/event.ts';
 import type { Received } from './call.ts';
 import type { Context } from './context.ts';
+import type { PluginEventType } from './event-types.ts';
 
-export type PluginEventType = EventType;
 /** The same envelope that webhooks carry, always with the whole object but for its description. Narrows on `type`. */
-export type PluginEvent<Type extends EventType = EventType> = {
+export type PluginEvent<Type extends PluginEventType = PluginEventType> = {
   [One in Type]: Envelope<One, Received<EventData[One]>>;
 }[Type];
 
@@ -24,7 +24,7 @@ export interface ScopeRequest {
 
 type FilterOf<Type> = Type extends keyof EventFilters ? EventFilters[Type] : never;
 
-export interface Subscription<Type extends EventType, Scopes, Settings> {
+export interface Subscription<Type extends PluginEventType, Scopes, Settings> {
   /** A filter over the event's `data`, as in lists and webhooks: `{ priority: ['none'] }`. Relative times count from the event. */
   filter?: FilterOf<Type>;
   /** Events that this plugin caused itself; skipped unless asked for. */
@@ -177,7 +177,7 @@ export interface PluginDefinition<Scopes extends string, Settings> {
    * the objects that it writes must be as they were.
    */
   isolation?: 'serializable' | 'none';
-  on?: { [Type in EventType]?: Subscription<Type, NoInfer<Scopes>, Settings> };
+  on?: { [Type in PluginEventType]?: Subscription<Type, NoInfer<Scopes>, Settings> };
   schedules?: Record<string, Schedule<NoInfer<Scopes>, Settings>>;
   actions?: Record<string, AnyAction<NoInfer<Scopes>, Settings>>;
   routes?: Record<string, Route<NoInfer<Scopes>, Settings>>;

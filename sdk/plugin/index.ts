@@ -3,6 +3,7 @@
 import type { Issue } from '../types/issues.ts';
 import type { Scope } from '../types/scopes.ts';
 import type { PluginDefinition } from './definition.ts';
+export type { PluginEventType } from './event-types.ts';
 
 export type { Page } from '../page.ts';
 export type * from '../types/index.ts';
@@ -25,7 +26,6 @@ export type {
   NetRequest,
   PluginDefinition,
   PluginEvent,
-  PluginEventType,
   Progress,
   Route,
   RouteAnswer,

@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import type { Static, TProperties, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { EVENT_TYPES } from '../types/events.ts';
+import { pluginEventTypes } from './event-types.ts';
 import { handlerKinds, handlerMembers } from './handlers.ts';
 
 export const packageFormat = 'tatami-plugin/1';
@@ -122,9 +122,9 @@ export const PluginManifest = closed({
   isolation: Type.Optional(Type.Enum(['serializable', 'none'])),
   on: Type.Optional(
     closedRecord(
-      `^(${EVENT_TYPES.map((type) => type.replace('.', '\\.')).join('|')})$`,
+      `^(${pluginEventTypes.map((type) => type.replace('.', '\\.')).join('|')})$`,
       subscription,
-      EVENT_TYPES.length,
+      pluginEventTypes.length,
     ),
   ),
   schedules: Type.Optional(closedRecord(handlerName, schedule, 5)),

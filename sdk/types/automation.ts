@@ -18,3 +18,36 @@ export interface AutomationUndone {
   /** Fields and objects that were left as they are. */
   readonly skipped: number;
 }
+
+export interface AutomationRun {
+  /** The run. */
+  readonly runId: string;
+  /** The install whose run it is. */
+  readonly installId: string;
+  /** What the plugin is called wherever it is installed. */
+  readonly pluginId: string;
+  /** The version that ran; null where it was ended without an attempt. */
+  readonly pluginVersion: string | null;
+  /** The event type, or the name of the schedule, action or route. */
+  readonly handler: string;
+  /** What calls the handler. */
+  readonly handlerKind: 'event' | 'schedule' | 'action' | 'route';
+  /** The event that it was run for. */
+  readonly eventId: string | null;
+  /** The mode that it ended in. What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  readonly mode: 'apply' | 'propose' | 'simulate';
+  /** How it ended. */
+  readonly status: 'succeeded' | 'dead';
+  /** Attempts made. */
+  readonly attempt: number;
+  /** What it asked of the server in its last attempt. */
+  readonly calls: number;
+  /** Objects that it changed; without what it keeps for itself, and what it proposed. */
+  readonly changed: number;
+  /** Requests to other hosts that were answered. */
+  readonly fetches: number;
+  /** The proposal that holds what it would have written. */
+  readonly proposalId: string | null;
+  /** Why it failed, as `error.code` of the run. */
+  readonly errorCode: string | null;
+}

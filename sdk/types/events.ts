@@ -2,7 +2,7 @@
 
 import type { TatamiEvent } from '../webhooks/event.ts';
 import type { ApiKey } from './api-keys.ts';
-import type { AutomationUndone } from './automation.ts';
+import type { AutomationRun, AutomationUndone } from './automation.ts';
 import type { BoardCardMoved } from './board.ts';
 import type { Board } from './boards.ts';
 import type { Calendar } from './calendars.ts';
@@ -174,6 +174,8 @@ export const EVENT_TYPES = [
   'system.problem_raised',
   'system.problem_cleared',
   'automation.undone',
+  'automation.run',
+  'automation.failed',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -328,6 +330,8 @@ export interface EventData {
   'system.problem_raised': SystemProblem;
   'system.problem_cleared': SystemProblem;
   'automation.undone': AutomationUndone;
+  'automation.run': AutomationRun;
+  'automation.failed': AutomationRun;
 }
 
 export interface SampleSent {

@@ -625,6 +625,28 @@ export interface AutomationUndoneFilter {
   readonly skipped?: Test<number | null, OrderedValueTests> | undefined;
 }
 
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface AutomationRunFilter {
+  readonly and?: readonly AutomationRunFilter[] | undefined;
+  readonly or?: readonly AutomationRunFilter[] | undefined;
+  readonly not?: AutomationRunFilter | undefined;
+  readonly runId?: Test<string | null, TextTests> | undefined;
+  readonly installId?: Test<string | null, TextTests> | undefined;
+  readonly pluginId?: Test<string | null, TextTests> | undefined;
+  readonly pluginVersion?: Test<string | null, TextTests> | undefined;
+  readonly handler?: Test<string | null, TextTests> | undefined;
+  readonly handlerKind?: Test<'event' | 'schedule' | 'action' | 'route' | null, ValueTests> | undefined;
+  readonly eventId?: Test<string | null, TextTests> | undefined;
+  readonly mode?: Test<'apply' | 'propose' | 'simulate' | null, ValueTests> | undefined;
+  readonly status?: Test<'succeeded' | 'dead' | null, ValueTests> | undefined;
+  readonly attempt?: Test<number | null, OrderedValueTests> | undefined;
+  readonly calls?: Test<number | null, OrderedValueTests> | undefined;
+  readonly changed?: Test<number | null, OrderedValueTests> | undefined;
+  readonly fetches?: Test<number | null, OrderedValueTests> | undefined;
+  readonly proposalId?: Test<string | null, TextTests> | undefined;
+  readonly errorCode?: Test<string | null, TextTests> | undefined;
+}
+
 type TextTests = 'eq' | 'neq' | 'in' | 'nin' | 'contains' | 'startsWith' | 'null';
 
 type ValueTests = 'eq' | 'neq' | 'in' | 'nin' | 'null';
@@ -750,6 +772,8 @@ export interface EventFilters {
   readonly 'system.problem_raised': SystemProblemFilter;
   readonly 'system.problem_cleared': SystemProblemFilter;
   readonly 'automation.undone': AutomationUndoneFilter;
+  readonly 'automation.run': AutomationRunFilter;
+  readonly 'automation.failed': AutomationRunFilter;
 }
 
 /** Of a subscription to any types. */

@@ -563,7 +563,7 @@ export interface TrailNode {
   readonly run: {
     /** What the plugin is called; its id where it was removed. */
     readonly plugin: string;
-    /** The version of the plugin that ran; null where that is no longer known. */
+    /** The version of the plugin that ran; null where no attempt has ended. */
     readonly version: string | null;
     /** How far it has come: `succeeded`, `dead`. */
     readonly status: string;

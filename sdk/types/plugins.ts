@@ -370,6 +370,8 @@ export interface Run {
   readonly id: string;
   /** The install. */
   readonly pluginId: string;
+  /** The version of the plugin that made the last attempt, whatever is installed now; null where no attempt has ended. */
+  readonly pluginVersion: string | null;
   /** The event type, or the name of the schedule, action or route. */
   readonly handler: string;
   /** What calls the handler. */

@@ -201,7 +201,7 @@ test('a subscription that nothing can pass, or to what nothing sends, is refused
   for (const [type, near] of [
     ['issue.craeted', 'issue.created'],
     ['isue.*', 'issue.*'],
-    ['automation.failed', ''],
+    ['weather.changed', ''],
   ] as const) {
     const { json } = await subscribing({}, { events: ['issue.created', type], filter: null });
     const [{ path, issue, fix }] = json.error.details;

@@ -55,7 +55,11 @@ test('an action answers with its run and what the handler returned, and history 
   expect(json.result).toMatchObject({ was: 'none', note: 'none', mayWrite: true });
   await app.settled();
   const { json: events } = await app.call('GET', `/api/v1/events?after=${after}`);
-  expect(events.data.map(({ type }: Json) => type)).toEqual(['issue.updated', 'inbox.item_created']);
+  expect(events.data.map(({ type }: Json) => type)).toEqual([
+    'issue.updated',
+    'automation.run',
+    'inbox.item_created',
+  ]);
   expect(events.data[0]).toMatchObject({
     type: 'issue.updated',
     actor: { kind: 'plugin' },

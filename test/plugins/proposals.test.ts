@@ -78,6 +78,7 @@ test('a run that proposes writes nothing, and all of it commits with its approva
     'issue.created',
     'automation.proposed',
     'inbox.item_created',
+    'automation.run',
   ]);
   expect([(await issue(id)).version, await seen()]).toEqual([1, 0]);
 

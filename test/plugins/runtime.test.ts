@@ -67,6 +67,7 @@ test('a run commits its effects, its record and its events together, as the plug
     'issue.updated',
     'issue.labeled',
     'comment.added',
+    'automation.run',
   ]);
   const [created, updated] = events;
   expect(updated).toMatchObject({
@@ -81,7 +82,7 @@ test('a run commits its effects, its record and its events together, as the plug
     status: 'succeeded',
     attempt: 1,
     eventId: created.id,
-    events: events.slice(1).map(({ id, type }: Json) => ({ id, type })),
+    events: events.slice(1, -1).map(({ id, type }: Json) => ({ id, type })),
     effects: [
       { kind: 'issue', id: issue.id, action: 'update' },
       { kind: 'comment', action: 'create' },
@@ -132,7 +133,10 @@ test('a handler that throws leaves nothing behind, is retried with backoff, and 
     priority: 'none',
     version: 1,
   });
-  expect((await eventsAfter(call, from)).map((event) => event.type)).toEqual(['issue.created']);
+  expect((await eventsAfter(call, from)).map((event) => event.type)).toEqual([
+    'issue.created',
+    'automation.failed',
+  ]);
   expect((await call('GET', '/api/v1/plugins/com.test.throws/kv/attempts')).status).toBe(404);
 });
 

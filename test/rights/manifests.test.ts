@@ -1,6 +1,6 @@
 // What a manifest may ask: every event type × its scope missing, and every scope × every narrowing, at the door that installs.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { eventTypes } from '../../core/events/catalogue.ts';
+import { pluginEventTypes } from '../../sdk/plugin/event-types.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { consentLines } from '../../core/plugins/consent.ts';
 import { rightsOf } from '../../core/rights/rights.ts';
@@ -49,7 +49,7 @@ async function neededFor(type: string): Promise<string[]> {
 test('every event type needs one read scope, asked and granted, and it is the one that a webhook needs', async () => {
   const scopes = new Map<string, string[]>();
   const reads = allScopes.filter((one) => one.endsWith(':read'));
-  for (const [at, type] of eventTypes.entries()) {
+  for (const [at, type] of pluginEventTypes.entries()) {
     const on = { on: { [type]: {} }, schedules: {}, handlers: [`event:${type}`] };
     const sufficient = [];
     // Of the first type of a namespace each scope is tried, of the others its own and, in turn, another.

@@ -6,7 +6,7 @@ import type { Json, Reply } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { hooksOfFile } from '../webhooks/receiver.ts';
 
-/** Those that were decided and are sent. */
+/** Those that were decided. */
 const decided: Readonly<Record<string, string>> = {
   issue:
     'created updated state_changed assigned labeled moved deleted restored relation_added relation_removed attachment_added attachment_removed triage_accepted triage_declined',
@@ -25,7 +25,7 @@ const decided: Readonly<Record<string, string>> = {
   team: 'created updated',
   member: 'added updated removed',
   api_key: 'created revoked',
-  automation: 'proposed approved rejected',
+  automation: 'run failed proposed approved rejected',
 };
 const types = Object.entries(decided).flatMap(([namespace, names]) =>
   names.split(' ').map((name) => `${namespace}.${name}`),

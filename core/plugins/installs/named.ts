@@ -1,5 +1,6 @@
 // What a package names of the workspace and its events must be there when it is installed: types that are sent, and teams, labels and
 // people of its filters and narrowings. What the version before named already may be gone.
+import { tellsOfRun } from '../../../sdk/plugin/event-types.ts';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { sameValue } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
@@ -12,6 +13,12 @@ import { team } from '../../tracker/teams/contract.ts';
 /** @param document a package that nobody has checked yet. @throws ApiError validation_failed */
 export function requireSentTypes(document: object): void {
   const on = partOf(partOf(document, 'manifest'), 'on');
+  const ofRun = Object.keys(on ?? {}).find(tellsOfRun);
+  if (ofRun !== undefined)
+    throw invalidField(`package.manifest.on.${ofRun}`, 'invalid_enum', {
+      why: `No plugin hears of runs: one that subscribed to ${ofRun} would run because it ran.`,
+      fix: 'Subscribe to what runs change, such as issue.updated, or let a webhook hear of runs.',
+    });
   const unsent = Object.keys(on ?? {}).find((type) => !eventTypes.some((sent) => sent === type));
   if (unsent !== undefined)
     throw invalidField(`package.manifest.on.${unsent}`, 'invalid_enum', unsentType(unsent));

@@ -9,6 +9,7 @@ import { tenantOp } from '../../store/store.ts';
 import type { RunError } from './failure.ts';
 import { releaseNextOps, type RunRow } from './rows.ts';
 import { findRunNow, showRun, type RunActivity } from './runs.ts';
+import { ranBy, tellOver } from './told.ts';
 
 const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
 
@@ -31,8 +32,13 @@ export async function cancelRun(ctx: Context, id: string, work: CancelWork): Pro
   const now = ctx.nowMs();
   const error: RunError = { code: 'canceled', message: `Canceled by ${ctx.actor.name}.` };
   const errorText = JSON.stringify(error);
+  const by = await ranBy(ctx.store, ctx.scope, row);
+  const told = tellOver({
+    ...{ run: row, status: 'dead', attempt: row.attempt, mode: row.mode },
+    ...{ error, by, calls: [], changes: [] },
+  });
   return {
-    changes: [],
+    changes: told ? [told] : [],
     ops: [
       tenantOp(ctx.scope, cancelOpen, { id, now, error: errorText }, { expectRows: 1 }),
       work.queue.remove(ctx.scope, id),

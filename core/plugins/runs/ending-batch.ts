@@ -1,5 +1,6 @@
-// What belongs to the end of an attempt of a run, committed in one batch: what it staged, its record, what is kept of it, and the end
-// or the delay of its work row.
+// What belongs to the end of an attempt of a run, committed in one batch: what it staged, its record, what is kept of it, the event that
+// tells of its end, and the end or the delay of its work row.
+import { tellsOfRun } from '../../../sdk/plugin/event-types.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Author, Committed, Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
@@ -9,7 +10,9 @@ import type { Recorder } from '../recorder/recorder.ts';
 import { keepChangesOps } from '../undo/kept.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
-import { endedRunOp, recordRunOp, releaseNextOps, type RunRecord } from './rows.ts';
+import { endedRunOp, recordRunOp, type RunRecord } from './record.ts';
+import { releaseNextOps } from './rows.ts';
+import { ranBy, tellOver } from './told.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
   /** JSON text of what it returned. */
@@ -43,7 +46,8 @@ export async function commitEnding(
 ): Promise<Committed> {
   const { item, queue, run } = held;
   const now = options.clock.nowMs();
-  const author = authorOf(held, tried, await options.directoryOf(item.scope));
+  const by = await ranBy(options.store, item.scope, run, tried?.install);
+  const author = authorOf(held, tried, by.name, await options.directoryOf(item.scope));
   const effects = await effectsOf(options, held, tried, ending, author.directory);
   const record = (made: Made): RunRecord => recordOf(tried, ending, { made, effects }, now);
   const changes = ending.changes ?? [];
@@ -64,7 +68,8 @@ export async function commitEnding(
   ];
   const own = hasRow ? [queue.finish(item)] : [];
   const guards = [...own, ...readGuards(held, tried, ending)];
-  const committed = await commit(author, changes, guards, last, delayed);
+  const told = tellOver({ ...overOf(held, tried, ending), by, changes });
+  const committed = await commit(author, told ? [...changes, told] : changes, guards, last, delayed);
   return readOrWritten(committed, own.length);
 }
 
@@ -108,8 +113,17 @@ function keptOps(
   return keepChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
 }
 
-function authorOf({ item, run, event }: HeldRun, tried: Attempt | null, directory: Directory): Author {
-  const name = tried ? (tried.install.manifest.name ?? tried.install.pluginId) : '';
+function overOf({ run }: HeldRun, tried: Attempt | null, { status, attempt, error }: Ending) {
+  const how = status === 'succeeded' ? status : ('dead' as const);
+  return { run, status: how, attempt, error, mode: tried?.modes.mode ?? run.mode, calls: tried?.calls ?? [] };
+}
+
+function authorOf(
+  { item, run, event }: HeldRun,
+  tried: Attempt | null,
+  name: string,
+  directory: Directory,
+): Author {
   return {
     scope: item.scope,
     actor: { kind: 'plugin', id: run.install_id, name },
@@ -133,9 +147,10 @@ function recordOf(
     error,
     startedAt: tried?.startedAt ?? nowMs,
     finishedAt: againAtMs === undefined ? nowMs : null,
-    events: made.map(({ id, type }) => ({ id, type })),
+    events: made.filter(({ type }) => !tellsOfRun(type)).map(({ id, type }) => ({ id, type })),
     calls: tried?.calls ?? [],
     effects,
     result: result ?? null,
+    pluginVersion: tried?.install.pluginVersion ?? null,
   };
 }

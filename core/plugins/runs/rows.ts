@@ -6,10 +6,8 @@ import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts'
 import type { HandlerKind } from '../handler-kinds.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
-import type { Effect } from './effects.ts';
-import type { RunError } from './failure.ts';
 
-type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
+export type RunStatus = 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
 
 export interface RunRow {
   readonly id: string;
@@ -47,11 +45,13 @@ export interface RunRow {
   /** What an action or a route returned. */
   readonly result_json: string | null;
   readonly proposal_id: string | null;
+  /** The version of the plugin that made the last attempt; null where none has ended. */
+  readonly plugin_version: string | null;
 }
 
 export const runColumns = `id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth, status, mode, attempt,
   created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json, effects_json, logs_json, error_json,
-  progress_json, continued_by, continuation, fired_at, interruptions, input_json, result_json, proposal_id,
+  progress_json, continued_by, continuation, fired_at, interruptions, input_json, result_json, proposal_id, plugin_version,
   (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = runs.workspace_id AND k.id = runs.id) AS undone_by`;
 
 const insertRun = tenantStatement(
@@ -67,15 +67,6 @@ const insertRuns = tenantStatement(
      status, mode, attempt, created_at)
    SELECT :ws, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8,
      'queued', value->>9, 0, value->>10 FROM json_each(:runs)`,
-);
-const insertEnded = tenantStatement(
-  'runs.insert_ended',
-  `INSERT INTO runs (workspace_id, id, install_id, handler_kind, handler, order_key, sequence, event_id, root_event_id, depth,
-     status, mode, attempt, created_at, started_at, finished_at, cpu_ms, memory_bytes, wall_ms, queue_ms, events_json, calls_json,
-     effects_json, logs_json, error_json, result_json)
-   VALUES (:ws, :id, :installId, :handlerKind, :handler, :orderKey, :sequence, :eventId, :rootEventId, :depth,
-     :status, :mode, :attempt, :createdAt, :startedAt, :finishedAt, :cpuMs, :memoryBytes, :wallMs, :queueMs, :events, :calls,
-     :effects, :logs, :error, :result)`,
 );
 /** Due now when nothing of the same order key is open before it, otherwise when that ends. */
 const queueRun = tenantStatement(
@@ -94,13 +85,6 @@ const releaseNext = tenantStatement(
      AND handler = :handler AND order_key = :orderKey AND sequence > :sequence AND status IN ('queued', 'running', 'retrying')
      ORDER BY sequence LIMIT 1)
    ${returningWork}`,
-);
-const record = tenantStatement(
-  'runs.record',
-  `UPDATE runs SET status = :status, attempt = :attempt, started_at = :startedAt, finished_at = :finishedAt, cpu_ms = :cpuMs,
-     memory_bytes = :memoryBytes, wall_ms = :wallMs, queue_ms = :queueMs, events_json = :events, calls_json = :calls,
-     effects_json = :effects, logs_json = :logs, error_json = :error, result_json = :result
-   WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
 );
 const interrupted = tenantStatement(
   'runs.interrupted',
@@ -252,6 +236,7 @@ export function queuedRow(run: NewRun, nowMs: number): RunRow {
     input_json: run.inputJson ?? null,
     result_json: null,
     proposal_id: null,
+    plugin_version: null,
   };
 }
 
@@ -287,33 +272,6 @@ function rowOf(run: NewRun) {
   };
 }
 
-export interface RunRecord {
-  readonly status: RunStatus;
-  readonly attempt: number;
-  readonly startedAt: number;
-  readonly finishedAt: number | null;
-  readonly cpuMs: number;
-  readonly memoryBytes: number;
-  readonly wallMs: number;
-  readonly queueMs: number;
-  readonly events: readonly { id: string; type: string }[];
-  readonly calls: readonly unknown[];
-  readonly effects: readonly Effect[];
-  readonly logs: readonly unknown[];
-  readonly error: RunError | null;
-  /** JSON text of what an action or a route returned. */
-  readonly result: string | null;
-}
-
-export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {
-  return tenantOp(scope, record, { id, ...columnsOf(run) }, { expectRows: 1 });
-}
-
-/** The row of a run that had none while it was under way; its id is refused where the run has one after all. */
-export function endedRunOp(scope: Scope, row: RunRow, run: RunRecord): Op {
-  return tenantOp(scope, insertEnded, { ...newColumnsOf(row), createdAt: row.created_at, ...columnsOf(run) });
-}
-
 /** Runs of one workspace that are queued, whose work rows are somebody else's business. */
 export function insertRunsOp(scope: Scope, runs: readonly RunRow[]): Op {
   const rows = runs.map((run) => [
@@ -321,33 +279,6 @@ export function insertRunsOp(scope: Scope, runs: readonly RunRow[]): Op {
     ...[run.event_id, run.root_event_id, run.depth, run.mode, run.created_at],
   ]);
   return tenantOp(scope, insertRuns, { runs: JSON.stringify(rows) });
-}
-
-function newColumnsOf(row: RunRow) {
-  return {
-    id: row.id,
-    installId: row.install_id,
-    handlerKind: row.handler_kind,
-    handler: row.handler,
-    orderKey: row.order_key,
-    sequence: row.sequence,
-    eventId: row.event_id,
-    rootEventId: row.root_event_id,
-    depth: row.depth,
-    mode: row.mode,
-  };
-}
-
-function columnsOf({ events, calls, effects, logs, error, ...plain }: RunRecord) {
-  return {
-    ...plain,
-    memoryBytes: Math.round(plain.memoryBytes),
-    events: JSON.stringify(events),
-    calls: JSON.stringify(calls),
-    effects: JSON.stringify(effects),
-    logs: JSON.stringify(logs),
-    error: error && JSON.stringify(error),
-  };
 }
 
 /** Links a run to the proposal that it made. */

@@ -123,6 +123,7 @@ export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>, re
   return {
     id: row.id,
     pluginId: row.install_id,
+    pluginVersion: row.plugin_version,
     handler: row.handler,
     handlerKind: row.handler_kind,
     status: row.status === 'queued' && activity.isActive(row.id) ? 'running' : row.status,

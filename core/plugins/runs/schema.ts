@@ -2,9 +2,9 @@
 import { Type } from 'typebox';
 import { ActorShown } from '../../events/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
-import { handlerKinds } from '../../../sdk/plugin/handlers.ts';
 import { plugin } from '../installs/contract.ts';
 import { RecordingFactsShown } from '../recorder/schema.ts';
+import { handlerKind } from './contract.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 
 const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
@@ -50,8 +50,13 @@ export const RunShown = named(
   Closed({
     id: idOf(idPrefixes.run),
     pluginId: Type.String({ description: 'The install.' }),
+    pluginVersion: nullable(
+      text(
+        'The version of the plugin that made the last attempt, whatever is installed now; null where no attempt has ended.',
+      ),
+    ),
     handler: Type.String({ description: 'The event type, or the name of the schedule, action or route.' }),
-    handlerKind: enumeration('HandlerKind', handlerKinds, 'What calls the handler.'),
+    handlerKind,
     status: runStatus,
     eventId: nullable(idOf(idPrefixes.event, 'The event that it was run for; null for what no event calls.')),
     mode: described(plugin.fields.mode.shown, 'The mode of the plugin at that time.'),

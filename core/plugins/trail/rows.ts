@@ -5,7 +5,7 @@ export interface TrailRun {
   readonly id: string;
   readonly install_id: string;
   readonly name: string | null;
-  /** Of the plugin that ran; null where that is no longer kept. */
+  /** Of the plugin that ran; null where no attempt has ended. */
   readonly version: string | null;
   readonly handler: string;
   readonly handler_kind: string;
@@ -26,10 +26,7 @@ const runsMax = 500;
 const deliveriesMax = 500;
 
 const columns = `r.id, r.install_id, coalesce(p.manifest_json->>'name', p.plugin_id) AS name,
-  (SELECT v.plugin_version FROM plugin_versions AS v INDEXED BY plugin_versions_install WHERE v.workspace_id = :ws
-     AND v.install_id = r.install_id AND v.installed_at <= coalesce(r.started_at, r.created_at) ORDER BY v.id DESC LIMIT 1) AS version,
-  r.handler, r.handler_kind, r.event_id, r.status,
-  r.mode, r.wall_ms, r.events_json, r.calls_json, r.effects_json, r.error_json, r.created_at,
+  r.plugin_version AS version, r.handler, r.handler_kind, r.event_id, r.status, r.mode, r.wall_ms, r.events_json, r.calls_json, r.effects_json, r.error_json, r.created_at,
   (SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = :ws AND k.id = r.id) AS undone_by`;
 const plugins = 'LEFT JOIN plugins AS p ON p.workspace_id = :ws AND p.id = r.install_id';
 

@@ -17,7 +17,7 @@ const text = (description: string) => Type.String({ description });
 const RunSeen = nullable(
   Closed({
     plugin: text('What the plugin is called; its id where it was removed.'),
-    version: nullable(text('The version of the plugin that ran; null where that is no longer known.')),
+    version: nullable(text('The version of the plugin that ran; null where no attempt has ended.')),
     status: text('How far it has come: `succeeded`, `dead`.'),
     handler: nullable(
       text('What of it ran: the type of the event, or the schedule. Null without `plugins:read`.'),

@@ -26,6 +26,12 @@ const effect = {
 };
 const effects = (decision: 'approved' | 'rejected') => [{ ...effect, decision }];
 
+const ran = {
+  ...{ runId: idOf('run'), installId: idOf('plg'), pluginId: 'com.acme.on-call', pluginVersion: '1.2.0' },
+  ...{ handler: 'issue.created', handlerKind: 'event', eventId: idOf('evt'), mode: 'apply' },
+  ...{ attempt: 1, calls: 2, fetches: 1, proposalId: null },
+} as const;
+
 export function pluginStory(setting: SampleSetting): Story {
   const decided = { decidedBy: { kind: 'user', ...ben }, decidedAt: timeOf(setting.nowMs, 0) } as const;
   return {
@@ -39,6 +45,8 @@ export function pluginStory(setting: SampleSetting): Story {
         changed: 1,
         skipped: 0,
       },
+      'automation.run': { ...ran, status: 'succeeded', changed: 1, errorCode: null },
+      'automation.failed': { ...ran, status: 'dead', attempt: 5, changed: 0, errorCode: 'error' },
     },
     moments: {
       'plugin.updated': { previous: { pluginVersion: '1.1.0' } },

@@ -1,0 +1,102 @@
+// What the event log tells of a run that is over: `automation.run` of one that did something, `automation.failed` of one that came to
+// nothing. See docs/decisions/0064.
+import type { Static } from 'typebox';
+import { announce } from '../../changes/announcement.ts';
+import type { Change } from '../../changes/change.ts';
+import { inboxItem } from '../../inbox/contract.ts';
+import { proposal } from '../../proposals/contract.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import type { Scope, Store } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
+import { kvKindName } from '../kv/entries.ts';
+import { oneOffKindName } from '../once/entries.ts';
+import type { AutomationRun } from './contract.ts';
+import { givenUpCode } from './given-up.ts';
+import type { RunRecord } from './record.ts';
+import type { RunRow } from './rows.ts';
+
+interface RanBy {
+  readonly pluginId: string;
+  readonly name: string;
+  readonly pluginVersion: string | null;
+}
+
+/** A run that is over. */
+interface Over extends Pick<RunRecord, 'attempt' | 'error'> {
+  readonly run: Pick<RunRow, 'id' | 'install_id' | 'handler' | 'handler_kind' | 'event_id'>;
+  readonly status: 'succeeded' | 'dead';
+  readonly mode: string;
+  readonly by: RanBy;
+  readonly calls: readonly { readonly op: string; readonly ok: boolean }[];
+  /** What it wrote and keeps. */
+  readonly changes: readonly Change[];
+}
+
+/** What a run leaves beside what it changed: its own values, and what asks for an approval. */
+const beside: ReadonlySet<string> = new Set([kvKindName, oneOffKindName, proposal.name, inboxItem.name]);
+
+/** The event of a run that is over; null where it tells of none. */
+export function tellOver(over: Over): Change | null {
+  const { run, status, mode, by, error } = over;
+  const did = doneBy(over);
+  const isTold = status === 'dead' ? isTrueFailure(over) : hasActed(did);
+  if (!isTold) return null;
+  const data: Static<typeof AutomationRun> = {
+    runId: run.id,
+    installId: run.install_id,
+    pluginId: by.pluginId,
+    pluginVersion: by.pluginVersion,
+    handler: run.handler,
+    handlerKind: run.handler_kind,
+    eventId: run.event_id,
+    mode: mode as Static<typeof AutomationRun>['mode'],
+    status,
+    attempt: over.attempt,
+    ...did,
+    errorCode: error?.code ?? null,
+  };
+  const type = status === 'succeeded' ? 'automation.run' : 'automation.failed';
+  return announce({ kind: 'run', id: run.id }, type, data);
+}
+
+/** A run that only simulates is no failure of anything, and one that was given up may be made up for. */
+function isTrueFailure({ mode, error }: Over): boolean {
+  return mode !== 'simulate' && error?.code !== givenUpCode;
+}
+
+function hasActed({ changed, fetches, proposalId }: ReturnType<typeof doneBy>): boolean {
+  return changed > 0 || fetches > 0 || proposalId !== null;
+}
+
+function doneBy({ mode, calls, changes }: Over) {
+  const answered = calls.filter(({ op, ok }) => ok && op === 'net.fetch').length;
+  return {
+    calls: calls.length,
+    changed: changes.filter(({ kind }) => !beside.has(kind)).length,
+    // What simulates sends nothing: its answers are those of earlier runs.
+    fetches: mode === 'simulate' ? 0 : answered,
+    proposalId: changes.find(({ kind }) => kind === proposal.name)?.id ?? null,
+  };
+}
+
+const findPlugin = tenantStatement<Omit<RanBy, 'pluginVersion'>>(
+  'plugins.of_run',
+  `SELECT plugin_id AS pluginId, coalesce(manifest_json->>'name', plugin_id) AS name FROM plugins
+   WHERE workspace_id = :ws AND id = :id`,
+);
+
+/** Whose a run is. @param install as the last attempt had it; absent where none was made */
+export async function ranBy(
+  store: Store,
+  scope: Scope,
+  run: Pick<RunRow, 'install_id'>,
+  install?: Install,
+): Promise<RanBy> {
+  if (install) {
+    const { pluginId, pluginVersion, manifest } = install;
+    return { pluginId, pluginVersion, name: manifest.name ?? pluginId };
+  }
+  const { install_id: id } = run;
+  const found = await store.readOne(scope, findPlugin, { id });
+  return { ...(found ?? { pluginId: id, name: id }), pluginVersion: null };
+}
