@@ -55,10 +55,7 @@ const parts: Readonly<Record<string, Part>> = {
     of: ['core/inbox/'],
     may: ['lib', 'contract', 'store', 'changes', 'http', 'resource', 'reactions'],
   },
-  identity: {
-    of: ['core/identity/'],
-    may: [...ofResources, 'rights', 'feed'],
-  },
+  identity: { of: ['core/identity/'], may: [...ofResources, 'rights', 'feed'] },
   tracker: {
     of: ['core/tracker/'],
     may: [...ofResources, 'rights', 'feed', 'reactions', 'inbox', 'identity'],
@@ -68,7 +65,11 @@ const parts: Readonly<Record<string, Part>> = {
     may: [...ofResources, 'rights', 'feed', 'inbox'],
     types: ['ledger'],
   },
-  proposals: { of: ['core/proposals/'], may: [...ofResources, 'rights', 'reactions', 'inbox'] },
+  proposals: {
+    of: ['core/proposals/'],
+    may: [...ofResources.filter((name) => name !== 'store'), 'rights', 'reactions', 'inbox'],
+    types: ['store'],
+  },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {
     of: ['core/sandbox/sidecar/', 'core/sandbox/protocol.ts', 'core/sandbox/framing.ts'],

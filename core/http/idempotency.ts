@@ -2,6 +2,7 @@
 // Scope: token + method + path. Kept 24 h. Only completed writes are kept: a refused request had no effect to repeat.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../lib/errors.ts';
+import { sealedFor, type SealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';
 import { completeText, waitsForCommit } from '../events/learning.ts';
 import { learnedOf } from '../events/log.ts';
@@ -87,7 +88,7 @@ interface Claimed {
   readonly id: string;
   readonly bodyHash: string;
   /** The purpose under which a secret answer is sealed. */
-  readonly purpose: string;
+  readonly purpose: SealedFor;
 }
 
 export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
@@ -102,7 +103,7 @@ export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
       if (running !== undefined)
         throw new ApiError(running === bodyHash ? 'idempotency_in_progress' : 'idempotency_key_reused');
       inFlight.set(place, bodyHash);
-      const purpose = purposeOf(scope.workspaceId, id);
+      const purpose = sealedFor('idempotency', scope.workspaceId, id);
       const claimed: Claimed = { scope, request, id, bodyHash, purpose };
       return {
         replay: () => keptAnswer(options, claimed),
@@ -112,9 +113,6 @@ export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
     },
   };
 }
-
-/** What a sealed answer is sealed for. */
-export const purposeOf = (workspaceId: string, id: string): string => `idempotency:${workspaceId}:${id}`;
 
 async function keptAnswer(
   { store, sealing, nowMs }: KeysOptions,

@@ -1,25 +1,27 @@
 import { expect, test } from 'bun:test';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { ApiError } from './errors.ts';
+import { sealedFor } from './sealed-at-rest.ts';
 import { createSealing } from './sealing.ts';
 
 const sealing = createSealing(new Uint8Array(32).fill(7));
+const one = sealedFor('webhook-secret', 'ws', 'whe_1');
 const other = createSealing(new Uint8Array(32).fill(8));
 
 test('a sealed text opens for its purpose and key alone, and never reads like itself', () => {
-  const sealed = sealing.seal('whsec_tell-nobody', 'endpoint 1');
-  expect(sealing.open(sealed, 'endpoint 1')).toBe('whsec_tell-nobody');
+  const sealed = sealing.seal('whsec_tell-nobody', one);
+  expect(sealing.open(sealed, one)).toBe('whsec_tell-nobody');
   expect(Buffer.from(sealed).includes('tell-nobody')).toBe(false);
-  expect(sealing.seal('whsec_tell-nobody', 'endpoint 1')).not.toEqual(sealed);
-  expect(() => sealing.open(sealed, 'endpoint 2')).toThrow();
-  expect(() => other.open(sealed, 'endpoint 1')).toThrow();
+  expect(sealing.seal('whsec_tell-nobody', one)).not.toEqual(sealed);
+  expect(() => sealing.open(sealed, sealedFor('webhook-secret', 'ws', 'whe_2'))).toThrow();
+  expect(() => other.open(sealed, one)).toThrow();
   for (let at = 0; at < sealed.length; at++) {
     const altered = sealed.slice();
     altered[at]! ^= 1;
-    expect(() => sealing.open(altered, 'endpoint 1')).toThrow();
+    expect(() => sealing.open(altered, one)).toThrow();
   }
   for (const length of [0, 11, 12, 27, 28, sealed.length - 1])
-    expect(() => sealing.open(sealed.slice(0, length), 'endpoint 1')).toThrow();
+    expect(() => sealing.open(sealed.slice(0, length), one)).toThrow();
 });
 
 test('a master key of another length is refused', () => {

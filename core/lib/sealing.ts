@@ -8,12 +8,13 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
+import type { SealedFor } from './sealed-at-rest.ts';
 
 export interface Sealing {
   /** Returns nonce (12 bytes) + tag (16 bytes) + ciphertext. */
-  seal(text: string, purpose: string): Uint8Array;
+  seal(text: string, purpose: SealedFor): Uint8Array;
   /** @throws Error when the value was altered, or sealed for another purpose or with another key. */
-  open(sealed: Uint8Array, purpose: string): string;
+  open(sealed: Uint8Array, purpose: SealedFor): string;
   /** A short authentication tag over public text, for cursors; base64url of 16 bytes. */
   sign(text: string, purpose: string): string;
   verify(text: string, purpose: string, tag: string): boolean;

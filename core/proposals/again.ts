@@ -4,7 +4,8 @@ import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { App, Caller } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
-import type { ApiError } from '../lib/errors.ts';
+import type { ValueCall } from '../http/values.ts';
+import { ApiError } from '../lib/errors.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import type { Op } from '../store/store.ts';
 import type { Proposal } from './kind.ts';
@@ -53,28 +54,40 @@ export async function askAll(
 }
 
 /** The input of a write of the API, as it was recorded. */
-export type RecordedInput = Partial<
+type RecordedInput = Partial<
   Readonly<Record<'params' | 'query', Readonly<Record<string, string>>>> & {
     body: unknown;
     ifMatch: number | null;
   }
 >;
 
+/** Whose rights a write is asked by, what caused it, and where it is staged. */
+type AskedAs = Pick<ValueCall, 'principal' | 'cause' | 'staged'>;
+
+/** Asks writes of the API at the door. */
+export function createDoorAsk(app: () => App) {
+  let call: Caller<null> | undefined;
+  return async ({ operation, input, ids }: AskedWrite, as: AskedAs): Promise<ApiError | null> => {
+    const route = app().routes.find(({ name }) => name === operation);
+    // A proposal outlives the version that made it.
+    if (!route) return new ApiError('conflict', `This version of Tatami has no operation ${operation}.`);
+    call ??= app().caller(() => ({ taken: null, bytes: 0 }));
+    const { params = {}, query = {}, body, ifMatch = null } = input as RecordedInput;
+    const given = body === undefined ? {} : { body };
+    const { error } = await call(route, { ...as, params, query, ...given, ifMatch, ids, isCounted: false });
+    return error;
+  };
+}
+
 /** The writes of a request, asked by whoever approves and in the name of whoever proposed. */
 export function sourceOfRequests(app: () => App): Source {
-  let call: Caller<null> | undefined;
-  const ask: Source['ask'] = (ctx, { actor, cause }, writes) =>
-    askAll(ctx.workspaceId, ctx.actor.id, writes, async ({ operation, input, ids }, staged) => {
-      call ??= app().caller(() => ({ taken: null, bytes: 0 }));
-      const { params = {}, query = {}, body, ifMatch = null } = input as RecordedInput;
-      const { scopes, narrowed, scope } = ctx;
-      const principal: Principal = { scope, actor, scopes, narrowed, tokenId: ctx.actor.id };
-      const given = body === undefined ? {} : { body };
-      const { error } = await call(app().route(operation), {
-        ...{ principal, params, query, ...given, ifMatch, cause, staged, ids },
-        isCounted: false,
-      });
-      return error;
-    });
+  const askAtDoor = createDoorAsk(app);
+  const ask: Source['ask'] = (ctx, { actor, cause }, writes) => {
+    const { scopes, narrowed, scope } = ctx;
+    const principal: Principal = { scope, actor, scopes, narrowed, tokenId: ctx.actor.id };
+    return askAll(ctx.workspaceId, ctx.actor.id, writes, (write, staged) =>
+      askAtDoor(write, { principal, cause, staged }),
+    );
+  };
   return { ask, anew: ask };
 }

@@ -2,17 +2,13 @@
 // with a new one, in one batch that also notes which key the database wants now. Killed at any moment, the next start finds the
 // key that fits (core/serve/master-key.ts).
 import { randomBytes } from 'node:crypto';
-import { resealAnswers } from '../http/reseal.ts';
-import { resealPluginSecrets } from '../plugins/secrets/rows.ts';
-import { resealProposals } from '../proposals/writes.ts';
 import { createSealing, fingerprintOf } from '../lib/sealing.ts';
 import { nextKeyFile, settleMasterKey } from '../serve/master-key.ts';
 import { openStore } from '../store/open-store.ts';
 import { systemStatement } from '../store/statement.ts';
 import { systemOp } from '../store/store.ts';
 import { nameWholeFile, writeWholeFile } from '../store/whole-file.ts';
-import { resealRoutes } from '../plugins/inbound/rows.ts';
-import { resealEndpoints } from '../webhooks/endpoints/reseal.ts';
+import { resealOps } from './reseal.ts';
 
 const noteKey = systemStatement(
   'installation.replace_key',
@@ -37,13 +33,7 @@ export async function rotateMasterKey(dataDir: string, nowMs: () => number): Pro
     const old = await settleMasterKey(store, files);
     const next = new Uint8Array(randomBytes(32));
     const [from, to] = [createSealing(old), createSealing(next)];
-    const ops = [
-      ...(await resealEndpoints(store, from, to)),
-      ...(await resealRoutes(store, from, to)),
-      ...(await resealAnswers(store, from, to)),
-      ...(await resealPluginSecrets(store, from, to)),
-      ...(await resealProposals(store, from, to)),
-    ];
+    const ops = await resealOps(store, from, to);
     const [oldFingerprint, nextFingerprint] = [fingerprintOf(old), fingerprintOf(next)];
     const oldKeyFile = `${keyFile}.old-${oldFingerprint.slice(0, 8)}`;
     writeWholeFile(oldKeyFile, textOf(old));

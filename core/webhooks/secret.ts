@@ -1,5 +1,6 @@
 // Signing secrets. They are stored sealed under the master key and opened only to sign. A sealed secret is bound to its
 // endpoint: moved to another row it does not open.
+import { sealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';
 
 /** A secret that was replaced. */
@@ -12,41 +13,17 @@ export interface PreviousSecret {
   readonly lastSucceededAt: number | null;
 }
 
-const purpose = (workspaceId: string, endpointId: string): string =>
-  `webhook-secret:${workspaceId}:${endpointId}`;
-
 export function sealSecret(
   sealing: Sealing,
   workspaceId: string,
   endpointId: string,
   secret: string,
 ): Uint8Array {
-  return sealing.seal(secret, purpose(workspaceId, endpointId));
+  return sealing.seal(secret, sealedFor('webhook-secret', workspaceId, endpointId));
 }
 
 function openSecret(sealing: Sealing, workspaceId: string, endpointId: string, sealed: Uint8Array): string {
-  return sealing.open(sealed, purpose(workspaceId, endpointId));
-}
-
-/** The same secrets under another master key. */
-export function resealSecrets(
-  from: Sealing,
-  to: Sealing,
-  workspaceId: string,
-  { id, secretSealed, previousSecrets }: Signer,
-): Pick<Signer, 'secretSealed' | 'previousSecrets'> {
-  const resealed = (sealed: Uint8Array): Uint8Array =>
-    sealSecret(to, workspaceId, id, openSecret(from, workspaceId, id, sealed));
-  return {
-    secretSealed: resealed(secretSealed),
-    previousSecrets: previousSecrets.map((secret) => ({
-      ...secret,
-      sealed:
-        secret.sealed === null
-          ? null
-          : Buffer.from(resealed(new Uint8Array(Buffer.from(secret.sealed, 'base64')))).toString('base64'),
-    })),
-  };
+  return sealing.open(sealed, sealedFor('webhook-secret', workspaceId, endpointId));
 }
 
 /** Whether it was sealed with this key. */

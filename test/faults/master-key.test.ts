@@ -1,10 +1,12 @@
 // The master key is replaced without a secret being lost: before, after, and wherever it is killed on the way.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHmac } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rotateMasterKey } from '../../core/setup/rotate-master-key.ts';
 import { createClock, startApp, type Json } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
 import { hooksOf, startReceiver, type Hooks, type Received, type Receiver } from '../webhooks/receiver.ts';
 import { stripeVerifier } from '../webhooks/stripe.ts';
 import { hasStrace, underFault } from './strace.ts';
@@ -85,7 +87,8 @@ test('with a new key the same secrets sign, and the old key is kept beside it', 
     const rotated = await rotateMasterKey(dir, () => nowMs);
     expect(keyOf(dir)).not.toBe(before);
     expect(readFileSync(rotated.oldKeyFile, 'utf8')).toBe(before);
-    expect(rotated.resealed).toBe(3);
+    // The address and the secret of the endpoint, an answer, a proposal.
+    expect(rotated.resealed).toBe(4);
   });
   await expectDelivery(hooks);
   const again = await hooks.app.call(
@@ -98,6 +101,31 @@ test('with a new key the same secrets sign, and the old key is kept beside it', 
   // What a proposal asks for is opened where it is worked out anew.
   const rerun = await hooks.app.call('POST', `/api/v1/proposals/${proposed.json.id}/rerun`);
   expect([rerun.status, rerun.json.revision]).toEqual([200, 2]);
+});
+
+test('what senders of a plugin’s route sign with, and where they send, is the same under a new key', async () => {
+  const { id } = await install(
+    hooks.app.call,
+    await packSource(`{
+      id: 'com.test.hooked', version: '1.0.0', engines: { tatami: '*' },
+      routes: { hook: { method: 'POST', auth: 'hmac', handle: ({ body }) => ({ status: 201, body }) } },
+    }`),
+  );
+  const routes = `/api/v1/plugins/${id}/routes`;
+  const { url, secret } = (await hooks.app.call('POST', `${routes}/hook/open`)).json;
+  await between(async (dir, nowMs) => void (await rotateMasterKey(dir, () => nowMs)));
+  const [listed] = (await hooks.app.call('GET', routes)).json.data;
+  // The server listens elsewhere; the rest of the address is what it was.
+  expect(new URL(listed.url).pathname).toBe(new URL(url).pathname);
+  const seconds = Math.floor(hooks.app.clock.now() / 1000);
+  const digest = createHmac('sha256', secret).update(`${seconds}.{}`).digest('hex');
+  const answer = await fetch(listed.url, {
+    method: 'POST',
+    body: '{}',
+    headers: { 'content-type': 'application/json', 'x-webhook-signature': `v1=${digest},t=${seconds}` },
+  });
+  expect([answer.status, await answer.text()]).toEqual([201, '{}']);
+  await hooks.app.call('DELETE', `/api/v1/plugins/${id}`);
 });
 
 test('the key of before is refused from then on, with its fingerprint', async () => {

@@ -27,6 +27,11 @@ beforeAll(async () => {
           if (query.say === 'fail') throw new Error('secret detail');
           return { status: 200, body: 'hello' };
         } },
+        slow: { method: 'GET', auth: 'public', handle: async (_, ctx) => {
+          while (!(await ctx.kv.get('go'))) await ctx.sleep(20);
+          await ctx.issues.create({ team: 'ENG', title: 'Slow' });
+          return { status: 200, body: 'too late' };
+        } },
       },
     }`),
   );
@@ -43,14 +48,22 @@ const send = (url: string, body: string, headers: Record<string, string> = {}): 
     body,
     headers: { 'content-type': 'application/json', ...headers },
   });
+async function neighbour(): Promise<string> {
+  const { id } = await install(
+    app.call,
+    await packSource(`{
+      id: 'com.test.neighbour', version: '1.0.0', engines: { tatami: '*' },
+      routes: { open: { method: 'GET', auth: 'public', handle: () => ({ status: 200 }) } },
+    }`),
+  );
+  return `/api/v1/plugins/${id}`;
+}
 const issues = async (): Promise<number> => (await app.call('GET', '/api/v1/issues')).json.data.length;
 const get = (url: string, query = ''): Promise<Response> => fetch(app.url + new URL(url).pathname + query);
 
 test('a signed request runs the handler once, and what is not signed runs nothing', async () => {
-  expect((await app.call('GET', `${path}/routes`)).json.data.map(({ url }: Json) => url)).toEqual([
-    null,
-    null,
-  ]);
+  const closed: Json[] = (await app.call('GET', `${path}/routes`)).json.data;
+  expect(closed.map(({ url }) => url)).toEqual([null, null, null]);
   const { url, secret } = await opened('hook');
   const body = JSON.stringify({ title: 'From outside' });
   const header = signed(secret!, body);
@@ -140,4 +153,43 @@ test('an address that is wrong, closed, of a paused plugin or of another method 
   expect(await look(await get(url))).toEqual(unknown);
   const weak = app.clientOf(await app.mintKey(['plugins:write']));
   expect((await weak('POST', `${path}/routes/open/open`)).status).toBe(403);
+});
+
+test('whoever waits longer than ten seconds is answered 202, and the run goes on', async () => {
+  const { url } = await opened('slow');
+  const before = await issues();
+  const asking = get(url);
+  const latest = async (): Promise<Json> => (await app.call('GET', `${path}/runs?limit=1`)).json.data[0];
+  while ((await latest()).handler !== 'slow') await Bun.sleep(10);
+  app.clock.advance(10_000);
+  const asked = await asking;
+  expect([asked.status, await asked.text()]).toEqual([202, '']);
+  await app.call('PUT', `${path}/kv/go`, { value: true });
+  await app.settled();
+  expect(await latest()).toMatchObject({ handler: 'slow', status: 'succeeded' });
+  expect(await issues()).toBe(before + 1);
+  const soon = await get(url);
+  expect([soon.status, await soon.text()]).toEqual([200, 'too late']);
+});
+
+test('what is sent over 600 a minute is refused before its signature is looked at, and costs no other plugin anything', async () => {
+  const { url, secret } = await opened('hook');
+  const { url: other } = (await app.call('POST', `${await neighbour()}/routes/open/open`)).json;
+  // A minute of its own.
+  app.clock.advance(60_000);
+  const statuses: number[] = [];
+  for (let batch = 0; batch < 12; batch++)
+    statuses.push(
+      ...(await Promise.all(Array.from({ length: 50 }, async () => (await send(url, '')).status))),
+    );
+  expect(new Set(statuses)).toEqual(new Set([401]));
+  const body = JSON.stringify({ title: 'Over the rate' });
+  const sendSigned = () => send(url, body, { 'x-webhook-signature': signed(secret!, body) });
+  const before = await issues();
+  const over = await sendSigned();
+  expect([over.status, ((await over.json()) as Json).error.code]).toEqual([429, 'rate_limited']);
+  expect(await issues()).toBe(before);
+  expect((await get(other)).status).toBe(200);
+  app.clock.advance(60_000);
+  expect((await sendSigned()).status).toBe(201);
 });

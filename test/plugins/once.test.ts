@@ -107,3 +107,24 @@ test('a loop through schedules is cut', async () => {
   const [last] = (await app.call('GET', `/api/v1/plugins/${id}/runs?limit=1`)).json.data;
   expect(last).toMatchObject({ status: 'dead', handler: 'remind', error: { code: 'loop_path' } });
 });
+
+test('at most 1,000 wait, also where two runs ask at the same moment; one in the place of another takes no room', async () => {
+  const names = (from: number, count: number): unknown[] =>
+    Array.from({ length: count }, (_, at) => [`remind:n${from + at}`, 3_600_000]);
+  // A run makes at most 100 calls.
+  for (let from = 0; from < 900; from += 100)
+    expect((await ask({ once: names(from, 100) })).json.status).toBe('succeeded');
+  expect((await ask({ once: names(900, 99) })).json.status).toBe('succeeded');
+  const racing = await Promise.all([999, 1_000].map((from) => ask({ once: names(from, 1) })));
+  expect(racing.map(({ json }) => [json.status, json.error?.code ?? null]).toSorted()).toEqual([
+    ['dead', 'error'],
+    ['succeeded', null],
+  ]);
+  const over = await ask({ once: names(2_000, 1) });
+  expect([over.json.status, over.json.calls.at(-1).code]).toEqual(['dead', 'quota_exceeded']);
+  expect(over.json.error.message).toContain('at most 1000 one-off runs waiting');
+  expect((await ask({ once: names(0, 1) })).json.status).toBe('succeeded');
+  expect((await ask({ cancel: ['remind:n1'], once: names(2_000, 1) })).json.status).toBe('dead');
+  expect((await ask({ cancel: ['remind:n1'] })).json.result).toEqual([true]);
+  expect((await ask({ once: names(2_000, 1) })).json.status).toBe('succeeded');
+});

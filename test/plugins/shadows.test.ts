@@ -96,3 +96,31 @@ test('it may no more than the install, and sends nothing', async () => {
   await create('Nobody looks');
   expect(await shown()).toMatchObject({ isRunning: false, stoppedBy: 'asked', report: { runs: 1 } });
 });
+
+test('at most a hundred runs wait for it; what comes beyond them is dropped, and stays counted', async () => {
+  const waiting = (version: string, handle: string) =>
+    packSource(`{ id: 'com.test.waiting', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
+      on: { 'issue.created': { order: 'none', handle: ${handle} } } }`);
+  plugin = await install(app.call, await waiting('1.0.0', '() => {}'));
+  const slower = await waiting('2.0.0', '(_, ctx) => ctx.sleep(200)');
+  expect((await app.call('POST', path(), { package: slower })).status).toBe(201);
+  const file = () => app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Wish' });
+  let most = 0;
+  const look = async (): Promise<Json> => {
+    const { waiting: now, report } = await shown();
+    most = Math.max(most, now);
+    return report;
+  };
+  await Promise.all(Array.from({ length: 110 }, file));
+  let full = await look();
+  for (; full.dropped < 3; full = await look()) await file();
+  // A run that was under way when they were dropped ends, and forgets none of them.
+  let later = await look();
+  for (; later.runs === full.runs; later = await look()) await Bun.sleep(20);
+  expect(later.dropped).toBeGreaterThanOrEqual(full.dropped);
+  expect(most).toBeGreaterThan(90);
+  expect(most).toBeLessThanOrEqual(100);
+  expect((await app.call('DELETE', path())).status).toBe(204);
+  expect(await shown()).toMatchObject({ isRunning: false, waiting: 0 });
+  expect((await shown()).report.dropped).toBeGreaterThanOrEqual(later.dropped);
+});

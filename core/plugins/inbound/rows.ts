@@ -1,8 +1,9 @@
 // Routes of plugins that are open: where each is reached, and the secret that its senders sign with. Both rest as a digest or sealed.
 import { createHash, randomBytes } from 'node:crypto';
+import { sealedFor } from '../../lib/sealed-at-rest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
-import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
 export interface OpenRoute {
   readonly id: string;
@@ -47,20 +48,7 @@ const dropSignatures = tenantStatement(
   `DELETE FROM route_signatures WHERE workspace_id = :ws AND id IN
      (SELECT id FROM route_signatures WHERE workspace_id = :ws AND expires_at < :now ORDER BY expires_at LIMIT 100)`,
 );
-const why = 'the master key is that of all workspaces';
-const sealed = systemStatement<OpenRoute & { workspace_id: string }>(
-  'plugin_routes.sealed',
-  why,
-  `SELECT workspace_id, ${columns} FROM plugin_routes`,
-);
-const reseal = systemStatement(
-  'plugin_routes.reseal',
-  why,
-  'UPDATE plugin_routes SET token_sealed = :token, secret_sealed = :secret WHERE workspace_id = :workspaceId AND id = :id',
-);
 
-const purposeOf = (workspaceId: string, id: string, what: 'token' | 'secret'): string =>
-  `plugin-route-${what}:${workspaceId}:${id}`;
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 export function idOfRoute(installId: string, name: string): string {
@@ -87,7 +75,7 @@ export function openSealed(
   { id, token_sealed: token, secret_sealed: secret }: OpenRoute,
 ): { readonly token: string; readonly secret: string | null } {
   const open = (bytes: Uint8Array, what: 'token' | 'secret'): string =>
-    sealing.open(new Uint8Array(bytes), purposeOf(workspaceId, id, what));
+    sealing.open(new Uint8Array(bytes), sealedFor(`plugin-route-${what}`, workspaceId, id));
   return { token: open(token, 'token'), secret: secret === null ? null : open(secret, 'secret') };
 }
 
@@ -107,8 +95,8 @@ export function putRouteOp(
     ...route,
     id,
     hash: hashOf(token),
-    token: sealing.seal(token, purposeOf(workspaceId, id, 'token')),
-    secret: secret === null ? null : sealing.seal(secret, purposeOf(workspaceId, id, 'secret')),
+    token: sealing.seal(token, sealedFor('plugin-route-token', workspaceId, id)),
+    secret: secret === null ? null : sealing.seal(secret, sealedFor('plugin-route-secret', workspaceId, id)),
     now: nowMs,
   });
 }
@@ -137,22 +125,4 @@ export function takeSignatureOps(
     tenantOp(scope, dropSignatures, { now: at.nowMs }),
     tenantOp(scope, takeSignature, { id, expiresAt: at.expiresAt }, { expectRows: 1 }),
   ];
-}
-
-/** @throws Error where one does not open with `from` */
-export async function resealRoutes(store: Store, from: Sealing, to: Sealing): Promise<Op[]> {
-  const rows = await store.readSystem(sealed);
-  return rows.map((row) => {
-    const { id, workspace_id: workspaceId } = row;
-    const { token, secret } = openSealed(from, workspaceId, row);
-    return systemOp(
-      reseal,
-      {
-        ...{ workspaceId, id },
-        token: to.seal(token, purposeOf(workspaceId, id, 'token')),
-        secret: secret === null ? null : to.seal(secret, purposeOf(workspaceId, id, 'secret')),
-      },
-      { expectRows: 1 },
-    );
-  });
 }

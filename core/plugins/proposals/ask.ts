@@ -1,10 +1,10 @@
 // Asks writes of a run again as the plugin, by its grant of now: those of the API at the door, its own past it.
 import type { AskedWrite, Staging } from '../../changes/staging.ts';
 import type { Cause } from '../../events/origin.ts';
-import type { App, Caller } from '../../http/app.ts';
+import type { App } from '../../http/app.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { askAll, type AskedAgain, type RecordedInput } from '../../proposals/again.ts';
+import { askAll, createDoorAsk, type AskedAgain } from '../../proposals/again.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { CallError } from '../door-call.ts';
 import { principalOf } from '../host-door.ts';
@@ -33,7 +33,7 @@ const uncaused: Cause = { rootEventId: null, parentRunId: null, depth: 0, path: 
 export type AskAsPlugin = (asking: Asking, writes: readonly AskedWrite[]) => Promise<AskedAgain>;
 
 export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugin {
-  let call: Caller<null> | undefined;
+  const askAtDoor = createDoorAsk(app);
 
   const askOwn = async (
     { scope, install, cause, caller }: Asking,
@@ -63,17 +63,8 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
   return (asking, writes) =>
     askAll(asking.scope.workspaceId, asking.install.id, writes, async (write, staged) => {
       if (ownWrites.has(write.operation)) return askOwn(asking, write, staged);
-      call ??= app().caller(() => ({ taken: null, bytes: 0 }));
-      const { params = {}, query = {}, body, ifMatch = null } = write.input as RecordedInput;
-      const given = body === undefined ? {} : { body };
       const { cause, install, scope, caller } = asking;
       const plugin = principalOf(scope, install);
-      const { error } = await call(app().route(write.operation), {
-        ...{ params, query, ...given, ifMatch, cause, staged },
-        principal: { ...plugin, ...rightsFor(plugin, caller) },
-        ids: write.ids,
-        isCounted: false,
-      });
-      return error;
+      return askAtDoor(write, { principal: { ...plugin, ...rightsFor(plugin, caller) }, cause, staged });
     });
 }

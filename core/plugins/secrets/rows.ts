@@ -1,7 +1,8 @@
 // The secrets of an install as they rest: sealed, and each bound to its workspace, its install and its name.
+import { sealedFor } from '../../lib/sealed-at-rest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
-import { systemStatement, tenantStatement } from '../../store/statement.ts';
-import { systemOp, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
 const ofInstall = tenantStatement<{ name: string; sealed: Uint8Array }>(
   'plugin_secrets.of_install',
@@ -22,7 +23,6 @@ const dropAll = tenantStatement(
 );
 
 const idOf = (installId: string, name: string): string => `${installId}/${name}`;
-const purposeOf = (workspaceId: string, id: string): string => `plugin-secret:${workspaceId}:${id}`;
 
 /** By name. @throws Error where one does not open */
 export async function openSecrets(
@@ -33,7 +33,7 @@ export async function openSecrets(
   const rows = await store.read(scope, ofInstall, { installId });
   return new Map(
     rows.map(({ name, sealed }) => {
-      const purpose = purposeOf(scope.workspaceId, idOf(installId, name));
+      const purpose = sealedFor('plugin-secret', scope.workspaceId, idOf(installId, name));
       return [name, sealing.open(new Uint8Array(sealed), purpose)];
     }),
   );
@@ -46,7 +46,7 @@ export function keepSecretOp(
   value: string,
 ): Op {
   const id = idOf(installId, name);
-  const sealed = sealing.seal(value, purposeOf(scope.workspaceId, id));
+  const sealed = sealing.seal(value, sealedFor('plugin-secret', scope.workspaceId, id));
   return tenantOp(scope, keep, { id, installId, name, sealed });
 }
 
@@ -56,26 +56,4 @@ export function dropSecretOp(scope: Scope, installId: string, name: string): Op 
 
 export function dropSecretsOp(scope: Scope, installId: string): Op {
   return tenantOp(scope, dropAll, { installId });
-}
-
-const why = 'the master key is that of all workspaces';
-const all = systemStatement<{ workspace_id: string; id: string; sealed: Uint8Array }>(
-  'plugin_secrets.sealed',
-  why,
-  'SELECT workspace_id, id, sealed FROM plugin_secrets',
-);
-const reseal = systemStatement(
-  'plugin_secrets.reseal',
-  why,
-  'UPDATE plugin_secrets SET sealed = :sealed WHERE workspace_id = :workspaceId AND id = :id',
-);
-
-/** Under another master key. @throws Error where one does not open with `from` */
-export async function resealPluginSecrets(store: Store, from: Sealing, to: Sealing): Promise<Op[]> {
-  const rows = await store.readSystem(all);
-  return rows.map(({ workspace_id: workspaceId, id, sealed }) => {
-    const purpose = purposeOf(workspaceId, id);
-    const resealed = to.seal(from.open(new Uint8Array(sealed), purpose), purpose);
-    return systemOp(reseal, { workspaceId, id, sealed: resealed }, { expectRows: 1 });
-  });
 }

@@ -161,7 +161,9 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
     shadow.waiting--;
     if (shadow.stopped.signal.aborted) return;
     try {
-      shadow.report = counted(shadow.report, ended, await compare(shadow, ended));
+      const compared = await compare(shadow, ended);
+      // As it is by now: what was dropped meanwhile is counted in it.
+      shadow.report = counted(shadow.report, ended, compared);
       shadow.unkept++;
     } catch (error) {
       if (shadow.stopped.signal.aborted) return;

@@ -2,6 +2,7 @@
 // under the master key, bound to its endpoint, together with what is shown of it.
 import type { Column } from '../../changes/columns.ts';
 import { maskedUrl } from '../../lib/masked-url.ts';
+import { sealedFor } from '../../lib/sealed-at-rest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 
 export interface Address {
@@ -27,20 +28,20 @@ export const addressField: Column<Address> = {
   },
 };
 
-const purpose = (workspaceId: string, endpointId: string): string =>
-  `webhook-url:${workspaceId}:${endpointId}`;
-
 export function sealAddress(sealing: Sealing, workspaceId: string, endpointId: string, url: string): Address {
   const text = maskedUrl(url);
   if (text === url) return { text, sealed: null };
-  const sealed = sealing.seal(url, purpose(workspaceId, endpointId));
+  const sealed = sealing.seal(url, sealedFor('webhook-url', workspaceId, endpointId));
   return { text, sealed: Buffer.from(sealed).toString('base64') };
 }
 
 export function openAddress(sealing: Sealing, workspaceId: string, { id, address }: Addressed): string {
   const { text, sealed } = address;
   if (sealed === null) return text;
-  return sealing.open(new Uint8Array(Buffer.from(sealed, 'base64')), purpose(workspaceId, id));
+  return sealing.open(
+    new Uint8Array(Buffer.from(sealed, 'base64')),
+    sealedFor('webhook-url', workspaceId, id),
+  );
 }
 
 export function shownAddress({ address }: Addressed): string {

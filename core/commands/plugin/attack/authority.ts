@@ -1,5 +1,4 @@
-// Attacks 36 to 41: to do, in good order, what was not granted. Those of 39 and 42, on actions and routes, need another caller: tests make
-// them.
+// Attacks 36 to 41: to do, in good order, what was not granted. Those that need another caller or a second plugin: `scenes.ts`.
 import type { Hostile } from './case.ts';
 
 const readsIssues = { 'issues:read': { why: 'an attack of the suite' } };

@@ -1,5 +1,8 @@
-// What an attack is: a hostile plugin, or a package that must be refused. The suite and its tests share one list of them.
+// What an attack is: a hostile plugin, a package that must be refused, or what takes more than one plugin and one caller. The suite and its
+// tests share one list of them.
 import type { PluginPackage } from '../../../../sdk/plugin/manifest.ts';
+import type { Found } from './judge.ts';
+import type { Stage } from './stage.ts';
 
 /**
  * A hostile plugin that is run for an issue. Its body pushes to `found` what it got hold of, and that is nothing where the wall holds.
@@ -34,14 +37,21 @@ export interface Forged {
   forge(good: PluginPackage): unknown;
 }
 
-const asked: NonNullable<Hostile['scopes']> = {
+/** It makes what it needs on the stage, and says itself what came of it. */
+export interface Scene {
+  readonly group: number;
+  readonly name: string;
+  play(stage: Stage): Promise<Found>;
+}
+
+export const writing: NonNullable<Hostile['scopes']> = {
   'issues:write': { why: 'an attack of the suite' },
   'comments:write': { why: 'an attack of the suite' },
 };
 
 /** The code of a plugin around the body. */
 function sourceOf(
-  { body, prelude = '', scopes = asked, manifest, isLoop }: Hostile,
+  { body, prelude = '', scopes = writing, manifest, isLoop }: Hostile,
   stranger: string,
 ): string {
   const on = `{ async handle(event, ctx) {
@@ -65,18 +75,19 @@ export function packageOf(hostile: Hostile, id: string, title: string, stranger:
     'issue.created': heard,
     ...(hostile.isLoop ? { 'issue.updated': heard } : {}),
   };
+  return packageAround(code, {
+    ...{ id, name: `attack: ${hostile.name}`, scopes: hostile.scopes ?? writing },
+    ...{ ...hostile.manifest, on, handlers: Object.keys(on ?? {}).map((type) => `event:${type}`) },
+  });
+}
+
+type Manifest = PluginPackage['manifest'];
+
+/** @param manifest what is its own; version and engines are those of any attack */
+export function packageAround(code: string, manifest: Omit<Manifest, 'version' | 'engines'>): PluginPackage {
   return {
     format: 'tatami-plugin/1',
-    manifest: {
-      id,
-      version: '1.0.0',
-      name: `attack: ${hostile.name}`,
-      engines: { tatami: '*' },
-      scopes: hostile.scopes ?? asked,
-      ...hostile.manifest,
-      on,
-      handlers: Object.keys(on ?? {}).map((type) => `event:${type}`),
-    },
+    manifest: { version: '1.0.0', engines: { tatami: '*' }, ...manifest },
     code,
     sha256: new Bun.CryptoHasher('sha256').update(code).digest('hex'),
   };

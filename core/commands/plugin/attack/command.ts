@@ -2,8 +2,8 @@
 import { derivedId } from '../../../lib/ids.ts';
 import { issue } from '../../../tracker/issues/contract.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../../output.ts';
-import { connect, type RemoteOptions } from '../../remote.ts';
-import { forgeries, hostiles, runSuite, type Verdict } from './suite.ts';
+import { connect, remoteOf, type RemoteOptions } from '../../remote.ts';
+import { forgeries, hostiles, runSuite, scenes, type Verdict } from './suite.ts';
 
 export interface AttackOptions extends RemoteOptions {
   team: string;
@@ -15,15 +15,19 @@ export async function attack(options: AttackOptions): Promise<void> {
   const isChosen = chosenBy(options.group);
   const chosen = {
     hostiles: hostiles.filter(isChosen),
+    scenes: scenes.filter(isChosen),
     forgeries: forgeries.filter(isChosen),
   };
-  const count = chosen.hostiles.length + chosen.forgeries.length + 1;
+  const count = Object.values(chosen).flat().length + 1;
+  const { server } = remoteOf(options);
   const progress = createProgress();
   let judged = 0;
   const stop = stopSignal();
   const verdicts = await runSuite({
     ...chosen,
     call: connect(options, progress.note),
+    callAs: (token) => connect({ server, token }, progress.note),
+    server,
     team: options.team,
     // An id as the server makes them, of an issue that nobody has.
     stranger: derivedId(issue.id, '_0000000000000', crypto.randomUUID()),
@@ -37,7 +41,7 @@ export async function attack(options: AttackOptions): Promise<void> {
 
 function chosenBy(groups: string | undefined): (attack: { readonly group: number }) => boolean {
   if (groups === undefined) return () => true;
-  const known = new Set([...hostiles, ...forgeries].map(({ group }) => group));
+  const known = new Set([...hostiles, ...scenes, ...forgeries].map(({ group }) => group));
   const wanted = new Set(groups.split(',').map(Number));
   for (const group of wanted)
     if (!known.has(group))

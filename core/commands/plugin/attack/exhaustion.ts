@@ -1,4 +1,4 @@
-// Attacks 20 to 28: until nothing is left for others. Those of a lost process, 27 and 28, are made to the server by tests alone.
+// Attacks 20 to 28: until nothing is left for others. Those of a lost process, of 27 and 28, are made to the server by tests alone.
 import type { Hostile } from './case.ts';
 
 export const exhaustions: readonly Hostile[] = [

@@ -1,0 +1,56 @@
+// What runs of hostile plugins say of the wall that they met.
+import type { Hostile } from './case.ts';
+import { isOver, type Issue, type RunError, type Runs, type Stage } from './stage.ts';
+
+export interface Found {
+  readonly verdict: 'held' | 'got through' | 'not judged';
+  /** What it was stopped by, or what it got hold of. */
+  readonly why: string;
+}
+
+export const held = (why: string): Found => ({ verdict: 'held', why });
+export const gotThrough = (why: string): Found => ({ verdict: 'got through', why });
+export const notJudged = (why: string): Found => ({ verdict: 'not judged', why });
+
+type Ending = Pick<Hostile, 'ends' | 'runs' | 'code' | 'isLoop'>;
+
+export function judgeRuns(hostile: Ending, runs: Runs): Found {
+  const said = runs.flatMap(({ logs }) => logs.map(({ message }) => message));
+  const through = said.find((message) => message.startsWith('found '));
+  if (through !== undefined) return gotThrough(through);
+  if (runs.some(isFlooded)) return gotThrough('its log was not kept short and plain');
+  if (runs.length < (hostile.runs ?? 1) || !runs.every(isOver)) return notJudged('its run did not end');
+  const errors = runs.flatMap(({ error }) => error ?? []);
+  return hostile.ends === 'stopped'
+    ? judgeStopped(hostile, errors, runs.length)
+    : judgeEnded(hostile, errors, said);
+}
+
+/** Of a loop the one run that is cut counts, of everything else each. */
+function judgeStopped({ code, isLoop }: Ending, errors: readonly RunError[], runs: number): Found {
+  const [error] = errors;
+  if (!error || (!isLoop && errors.length < runs)) return gotThrough('nothing stopped it');
+  if (code !== undefined && error.code !== code)
+    return notJudged(`stopped by ${error.code}, not by ${code}: ${error.message}`);
+  return held(error.code);
+}
+
+function judgeEnded({ ends }: Ending, [error]: readonly RunError[], said: readonly string[]): Found {
+  if (ends === 'either') return held(error ? error.code : 'it found nothing');
+  if (error) return notJudged(`${error.code}: ${error.message}`);
+  return said.includes('clean') ? held('it found nothing') : notJudged('it did not come to its end');
+}
+
+/** A log steers no terminal, and is at most 16 KiB long, but for what says that it was cut. */
+function isFlooded({ logs }: Runs[number]): boolean {
+  const text = logs.map(({ message }) => message).join('');
+  return text.length > 20_000 || /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text);
+}
+
+/** Unless an issue is not as it was made. */
+export async function unlessTouched({ call }: Stage, issues: readonly Issue[], found: Found): Promise<Found> {
+  if (found.verdict === 'got through') return found;
+  const now = await Promise.all(issues.map(({ id }) => call<Issue>('GET', `/issues/${id}`)));
+  const touched = now.filter(({ version }, at) => version !== issues[at]!.version);
+  return touched.length === 0 ? found : gotThrough(`changed ${touched.map(({ title }) => title).join(', ')}`);
+}

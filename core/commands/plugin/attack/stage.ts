@@ -1,0 +1,115 @@
+// Where attacks are made: a server, through its REST API alone, and all that was made there, so that nothing of it is left.
+import type { Call } from '../../../../sdk/client/call.ts';
+import { poll } from '../../poll.ts';
+
+/** A run is waited for so long; the longest lasts ten seconds. */
+const waitMs = 60_000;
+
+export interface Run {
+  readonly id: string;
+  readonly status: string;
+  readonly error: RunError | null;
+  readonly cpuMs: number | null;
+  readonly logs: readonly { readonly message: string }[];
+}
+export type Runs = readonly Run[];
+export interface RunError {
+  readonly code: string;
+  readonly message: string;
+}
+export interface Issue {
+  readonly id: string;
+  readonly version: number;
+  readonly title: string;
+}
+
+export interface StageOptions {
+  readonly call: Call;
+  /** The same server, asked with another key. */
+  readonly callAs: (token: string) => Call;
+  /** Where it is. */
+  readonly server: string;
+  /** The key of the team that the issues are made in. */
+  readonly team: string;
+  /** The id of an issue that the workspace does not have. */
+  readonly stranger: string;
+  /** No further attack is begun; what was made is removed. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Stage extends StageOptions {
+  /** How many issues were made. */
+  readonly issues: number;
+  /** Grants what its manifest asks for. @returns the id of the install */
+  install(document: object): Promise<string>;
+  createIssue(title: string): Promise<Issue>;
+  /** Whoever has it can do this and no more. */
+  mintKey(scopes: readonly string[]): Promise<Call>;
+  /** Of these installs, once that is so, or it is waited for no longer. */
+  runs(plugins: readonly string[], isDone: (runs: Runs) => boolean): Promise<Runs>;
+  /** Paths that were made otherwise. */
+  add(path: string): void;
+  remove(...paths: readonly string[]): Promise<void>;
+  /** All that is left; what cannot be removed is thrown once the rest is. */
+  removeAll(): Promise<void>;
+}
+
+export const isOver = ({ status }: Run): boolean => !['queued', 'running'].includes(status);
+
+export function createStage(options: StageOptions): Stage {
+  const { call, callAs, signal, team } = options;
+  const made = new Set<string>();
+  let issues = 0;
+  const remove = async (path: string): Promise<void> => {
+    await call('DELETE', path);
+    made.delete(path);
+  };
+  return {
+    ...options,
+    get issues() {
+      return issues;
+    },
+    async install(document) {
+      const { scopes = {} } = (document as { manifest: { scopes?: object } }).manifest;
+      const { id } = await call<{ id: string }>('POST', '/plugins', {
+        package: document,
+        grant: Object.keys(scopes),
+        mode: 'apply',
+        // What only proposes has not tried the walls.
+        probation: false,
+      });
+      made.add(`/plugins/${id}`);
+      return id;
+    },
+    async createIssue(title) {
+      const { id } = await call<Issue>('POST', '/issues', { team, title });
+      made.add(`/issues/${id}`);
+      issues++;
+      return { id, title, version: 1 };
+    },
+    async mintKey(scopes) {
+      const { id, key } = await call<{ id: string; key: string }>('POST', '/api-keys', {
+        name: 'tatami.attack',
+        scopes,
+      });
+      made.add(`/api-keys/${id}`);
+      return callAs(key);
+    },
+    async runs(plugins, isDone) {
+      const look = async (): Promise<Runs> => {
+        const lists = plugins.map((id) => call<{ data: Runs }>('GET', `/plugins/${id}/runs?limit=50`));
+        return (await Promise.all(lists)).flatMap(({ data }) => data);
+      };
+      return poll(await look(), look, (runs) => signal?.aborted === true || isDone(runs), waitMs);
+    },
+    add: (path) => void made.add(path),
+    async remove(...paths) {
+      for (const path of paths) await remove(path);
+    },
+    async removeAll() {
+      const ended = await Promise.allSettled([...made].map(remove));
+      const failed = ended.find((one) => one.status === 'rejected');
+      if (failed) throw failed.reason;
+    },
+  };
+}

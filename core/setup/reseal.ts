@@ -1,0 +1,58 @@
+// Everything that rests sealed, under another master key.
+import { sealedAtRest, sealedFor, type SealedColumn, type SealedFor } from '../lib/sealed-at-rest.ts';
+import type { Sealing } from '../lib/sealing.ts';
+import { systemStatement, type Value } from '../store/statement.ts';
+import { systemOp, type Op, type Store } from '../store/store.ts';
+
+type Reseal = (sealed: Uint8Array) => Uint8Array;
+
+const why = 'the master key is that of all workspaces';
+const columns = sealedAtRest.map((place: (typeof sealedAtRest)[number] & SealedColumn) => {
+  const { table, column, where } = place;
+  const name = `${table}.${column}`;
+  return {
+    place,
+    read: systemStatement<{ workspace_id: string; id: string; held: Value }>(
+      `${name}.sealed`,
+      why,
+      `SELECT workspace_id, id, ${column} AS held FROM ${table} WHERE ${column} IS NOT NULL${where ? ` AND ${where}` : ''}`,
+    ),
+    write: systemStatement(
+      `${name}.reseal`,
+      why,
+      `UPDATE ${table} SET ${column} = :held WHERE workspace_id = :workspaceId AND id = :id`,
+    ),
+  };
+});
+
+/** One for each value that holds something sealed. @throws Error where one does not open with `from` */
+export async function resealOps(store: Store, from: Sealing, to: Sealing): Promise<Op[]> {
+  const ops: Op[] = [];
+  for (const { place, read, write } of columns)
+    for (const { workspace_id: workspaceId, id, held } of await store.readSystem(read)) {
+      const resealed = inForm[place.form](held, anew(from, to, sealedFor(place.purpose, workspaceId, id)));
+      if (resealed !== held)
+        ops.push(systemOp(write, { workspaceId, id, held: resealed }, { expectRows: 1 }));
+    }
+  return ops;
+}
+
+const anew =
+  (from: Sealing, to: Sealing, purpose: SealedFor): Reseal =>
+  (sealed) =>
+    to.seal(from.open(sealed, purpose), purpose);
+
+/** Answers a value that holds nothing sealed as it is. */
+const inForm: Readonly<Record<SealedColumn['form'], (held: Value, reseal: Reseal) => Value>> = {
+  bytes: (held, reseal) => reseal(new Uint8Array(held as Uint8Array)),
+  base64: (held, reseal) => JSON.stringify(inBase64(JSON.parse(String(held)) as string, reseal)),
+  members: (held, reseal) =>
+    /^[{[]/.test(String(held))
+      ? JSON.stringify(JSON.parse(String(held)), (name, value: unknown) =>
+          name === 'sealed' && typeof value === 'string' ? inBase64(value, reseal) : value,
+        )
+      : held,
+};
+
+const inBase64 = (sealed: string, reseal: Reseal): string =>
+  Buffer.from(reseal(new Uint8Array(Buffer.from(sealed, 'base64')))).toString('base64');

@@ -1,0 +1,98 @@
+// `tatami plugin keygen|sign|verify|consent|versions|rollback` against a server: whose a package is, what a version may do, and the way back.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { statSync, writeFileSync } from 'node:fs';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { packSource } from '../plugins/pack.ts';
+import { tatami, temporary, type Ended } from './tatami.ts';
+
+const dir = temporary();
+const id = 'com.acme.greets';
+const path = `/api/v1/plugins/${id}`;
+let app: TestApp;
+let publicKey: string;
+
+const run = (...args: string[]): Promise<Ended> =>
+  tatami(['plugin', ...args], { TATAMI_SERVER: app?.url ?? '', TATAMI_TOKEN: app?.workspace.apiKey ?? '' });
+
+const greeter = (version: string, more = '') =>
+  packSource(`{ id: '${id}', version: '${version}', engines: { tatami: '*' },
+    scopes: { 'issues:read': { why: 'look' }, ${more} },
+    on: { 'issue.created': { handle: async ({ data }, ctx) => {
+      if (ctx.has('comments:write')) await ctx.comments.create(data.id, { body: 'Hello from ${version}' });
+    } } } }`);
+const wider = () => greeter('1.1.0', `'comments:write': { why: 'greet' }`);
+
+async function greeted(title: string): Promise<string[]> {
+  const issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title })).json;
+  await app.settled();
+  const { data } = (await app.call('GET', `/api/v1/issues/${issue.id}/comments`)).json;
+  return data.map(({ body }: Json) => body);
+}
+
+beforeAll(async () => {
+  const made = await run('keygen', dir.path('acme.key'), '--json');
+  ({ publicKey } = made.json);
+  app = await startApp({ flags: { pluginTrust: `acme=${publicKey}` } });
+});
+afterAll(async () => {
+  await app.stop();
+  dir[Symbol.dispose]();
+});
+
+test('a package that is signed beside its file is its publisher’s on the server; one that was changed is refused', async () => {
+  expect(statSync(dir.path('acme.key')).mode & 0o077).toBe(0);
+  const file = dir.path('greets.json');
+  const document = await greeter('1.0.0');
+  writeFileSync(file, JSON.stringify(document));
+  const signed = await run('sign', file, '--key', dir.path('acme.key'));
+  expect([signed.code, signed.out]).toEqual([0, expect.stringContaining(`${file}.sig  signed by the key `)]);
+  expect((await run('verify', file, '--public-key', publicKey)).out).toContain(`${id} 1.0.0 is signed by`);
+
+  const altered = { ...document, manifest: { ...document.manifest, name: 'Altered' } };
+  writeFileSync(file, JSON.stringify(altered));
+  const verified = await run('verify', file, '--public-key', publicKey);
+  expect([verified.code, verified.err]).toEqual([
+    1,
+    expect.stringContaining('was changed since it was signed'),
+  ]);
+  expect((await run('install', file, '--yes', '--no-probation')).code).toBe(1);
+  expect((await app.call('GET', path)).status).toBe(404);
+
+  writeFileSync(file, JSON.stringify(document));
+  expect((await run('install', file, '--yes', '--no-probation')).code).toBe(0);
+  expect((await app.call('GET', path)).json).toMatchObject({ publisher: 'acme', pluginVersion: '1.0.0' });
+});
+
+test('a version that asks for more is shown with what is new, refused or consented to, and rolled back', async () => {
+  const file = dir.path('wider.json');
+  const document = await wider();
+  writeFileSync(file, JSON.stringify(document));
+  const { json: signature } = await run('sign', file, '--key', dir.path('acme.key'), '--json');
+  const { keyId, signature: text } = signature;
+  const offer = async (): Promise<string> => {
+    const body = { package: document, signature: { keyId, signature: text } };
+    return (await app.call('POST', '/api/v1/plugins', body)).json.state;
+  };
+  expect(await offer()).toBe('needs_consent');
+  const asked = await run('consent', id);
+  expect([asked.code, asked.err]).toEqual([2, expect.stringContaining('signed by acme')]);
+  expect(asked.err).toMatch(/^ {4}Read issues/m);
+  expect(asked.err).toMatch(/^ {2}\+ Read comments, and write all their fields. \(greet\)$/m);
+  expect(await greeted('Not consented')).toEqual([]);
+
+  expect((await run('consent', id, '--refuse')).out).toContain(`${id} stays at 1.0.0`);
+  expect(await offer()).toBe('needs_consent');
+  const from = await app.lastSequence();
+  expect((await run('consent', id, '--yes')).out).toContain(`${id} 1.1.0 is installed`);
+  expect(await greeted('Consented')).toEqual(['Hello from 1.1.0']);
+
+  const back = await run('rollback', id);
+  expect([back.code, back.out]).toEqual([0, `${id} is at 1.0.0 again\n`]);
+  expect(await greeted('Rolled back')).toEqual([]);
+  expect((await run('versions', id)).out).toMatch(/^1\.0\.0 .* installed {2}acme\n1\.1\.0 .* until .*acme\n/);
+  await app.settled();
+  expect((await app.eventTypes(from)).filter((type) => type.startsWith('plugin.'))).toEqual([
+    'plugin.updated',
+    'plugin.updated',
+  ]);
+}, 60_000);

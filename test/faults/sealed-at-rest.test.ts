@@ -1,0 +1,124 @@
+// What rests sealed is listed once, and a new master key reaches all of it, in whatever form it lies.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { sealedAtRest, sealedFor, type SealedColumn } from '../../core/lib/sealed-at-rest.ts';
+import { createSealing, type Sealing } from '../../core/lib/sealing.ts';
+import { rotateMasterKey } from '../../core/setup/rotate-master-key.ts';
+import { openStore } from '../../core/store/open-store.ts';
+import type { Value } from '../../core/store/statement.ts';
+import { testStart } from '../app.ts';
+import { insertMadeUpRow } from './made-up-row.ts';
+
+const nowMs = (): number => testStart;
+const workspaceId = '00000000-0000-7000-8000-000000000001';
+const tables = [...new Set(sealedAtRest.map(({ table }) => table))];
+const columns: readonly (SealedColumn & (typeof sealedAtRest)[number])[] = sealedAtRest;
+
+let dataDir: string;
+let db: InstanceType<typeof Database>;
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'tatami-sealed-'));
+  await openStore(dataDir, nowMs).close();
+  db = new Database(join(dataDir, 'tatami.db'));
+});
+afterAll(() => {
+  db.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function sealingNow(): Sealing {
+  const key = Buffer.from(readFileSync(join(dataDir, 'master.key'), 'utf8'), 'base64');
+  return createSealing(new Uint8Array(key));
+}
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+const ofBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'));
+
+/** The value of a column in which two texts, or one, rest sealed. */
+function heldOf({ form, column }: SealedColumn, seal: (text: string) => Uint8Array): Value {
+  if (form === 'bytes') return seal('one');
+  if (form === 'base64') return JSON.stringify(base64(seal('one')));
+  const members = ['one', null, 'two'].map((text) => ({
+    ...{ at: 7, sealed: text === null ? null : base64(seal(text)) },
+  }));
+  return JSON.stringify(column === 'url' ? { text: 'https://a.example/?…', ...members[0] } : members);
+}
+
+function openHeld(
+  { form, column }: SealedColumn,
+  held: Value,
+  open: (sealed: Uint8Array) => string,
+): unknown {
+  if (form === 'bytes') return open(new Uint8Array(held as Uint8Array));
+  const value: unknown = JSON.parse(String(held));
+  if (form === 'base64') return open(ofBase64(value as string));
+  const members = (column === 'url' ? [value] : value) as { at: number; sealed: string | null }[];
+  return members.map(({ at, sealed }) => [at, sealed === null ? null : open(ofBase64(sealed))]);
+}
+
+test('each column that is named sealed is one of the list', () => {
+  const named = db
+    .prepare(
+      `SELECT t.name || '.' || c.name AS name FROM sqlite_schema t, pragma_table_info(t.name) c
+       WHERE t.type = 'table' AND c.name LIKE '%sealed%' AND c.type <> 'INTEGER'`,
+    )
+    .all() as { name: string }[];
+  const listed: readonly string[] = sealedAtRest.map(({ table, column }) => `${table}.${column}`);
+  expect(named.length).toBeGreaterThan(4);
+  expect(named.map(({ name }) => name).filter((name) => !listed.includes(name))).toEqual([]);
+});
+
+test('a value is sealed for what the list has, and for nothing else', () => {
+  const sealing = sealingNow();
+  // @ts-expect-error What is on no list would be forgotten by a rotation: the types refuse it.
+  const sealed = sealing.seal('forgotten', `calendar-token:${workspaceId}:1`);
+  expect(sealed.length).toBeGreaterThan(28);
+});
+
+test('with another master key all of it opens, and nothing of it with the one before', async () => {
+  const before = sealingNow();
+  for (const table of tables) {
+    const own = columns.filter((one) => one.table === table);
+    const given = own.map((one) => {
+      const seal = (text: string): Uint8Array =>
+        before.seal(text, sealedFor(one.purpose, workspaceId, `${table}_1`));
+      return [one.column, heldOf(one, seal)] as const;
+    });
+    insertMadeUpRow(db, table, {
+      workspace_id: workspaceId,
+      id: `${table}_1`,
+      ...(table === 'idempotency' ? { sealed: 1n } : {}),
+      ...Object.fromEntries(given),
+    });
+  }
+  // An answer that shows no secret lies as it is.
+  const plain = { workspace_id: workspaceId, body: Buffer.from('plain'), sealed: 0n };
+  insertMadeUpRow(db, 'idempotency', { ...plain, id: 'plain' });
+
+  const { resealed } = await rotateMasterKey(dataDir, nowMs);
+  expect(resealed).toBe(sealedAtRest.length);
+  const after = sealingNow();
+  for (const one of columns) {
+    const { table, column, purpose } = one;
+    const row = db.prepare(`SELECT ${column} AS held FROM ${table} WHERE id = ?`).get(`${table}_1`);
+    const { held } = row as { held: Value };
+    const of = sealedFor(purpose, workspaceId, `${table}_1`);
+    const opened = openHeld(one, held, (sealed) => after.open(sealed, of));
+    const whole = [
+      [7, 'one'],
+      ...(column === 'url'
+        ? []
+        : [
+            [7, null],
+            [7, 'two'],
+          ]),
+    ];
+    expect([table, column, opened]).toEqual([table, column, one.form === 'members' ? whole : 'one']);
+    expect(() => openHeld(one, held, (sealed) => before.open(sealed, of))).toThrow();
+  }
+  const kept = db.prepare(`SELECT body FROM idempotency WHERE id = 'plain'`).get() as { body: ArrayBuffer };
+  expect(Buffer.from(kept.body).toString()).toBe('plain');
+});
