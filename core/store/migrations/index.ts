@@ -32,6 +32,7 @@ import installs from './0030-installs.sql' with { type: 'text' };
 import recorder from './0031-recorder.sql' with { type: 'text' };
 import backtests from './0032-backtests.sql' with { type: 'text' };
 import undo from './0033-undo.sql' with { type: 'text' };
+import purgedIssues from './0034-purged-issues.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   { name: '0031-recorder', sql: recorder },
   { name: '0032-backtests', sql: backtests },
   { name: '0033-undo', sql: undo },
+  { name: '0034-purged-issues', sql: purgedIssues },
 ];
