@@ -120,7 +120,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await schedules.replanned();
       for (const queue of queues) await queue.settled();
       await runs.settled();
-      await Promise.all([backtests.queue.settled(), shadows.settled()]);
+      await Promise.all([backtests.queue.settled(), shadows.settled(), usage.settled()]);
       await consumer.storeMarks();
     },
     ...{ forgetIssues: createForgetIssues(store, shadows), progress: consumer.progress },
