@@ -21,9 +21,11 @@ export function differenceLines(
       if (fields.every((one) => one.first === null)) return [madeLine(second, kind, fields, 'second')];
       if (fields.every((one) => one.second === null)) return [madeLine(first, kind, fields, 'first')];
     }
-    return fields.map((one) => `    ${object} ${one.field}: ${shown(one.first)} → ${shown(one.second)}`);
+    return fields.map((one) => `    ${object} ${one.field}: ${madeIt(one.first)} → ${madeIt(one.second)}`);
   });
 }
+
+const madeIt = (value: unknown): string => (value === null ? 'nothing' : shown(value));
 
 /** `only 1.1.0 makes a comment on ENG-12: body "Thanks"`. */
 function madeLine(
